@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use model::{
     Client, ClientMoments, Clock, Database, DbError, DbErrorKind, Done, Input, Kind, KindIndex,
-    NS_PER_MS, NS_PER_S, Number, Outcome, Placement, Producer, Retry, Rng, Sample, Session, Signal,
-    Slot, Statement, StopReason, Stream, TxContext, Workload, raised,
+    NS_PER_MS, NS_PER_S, Number, Outcome, Placement, Producer, Retry, Rng, Sample, Sessions,
+    Signal, Slot, Statement, StopReason, Stream, TxContext, Workload, raised,
 };
 use stats::{CoarseHistogram, Moments};
 
@@ -84,7 +84,7 @@ pub(crate) struct ClientLoop {
     pub(crate) group: u16,
     pub(crate) kinds: Arc<[Kind]>,
     pub(crate) user: Box<dyn Client>,
-    pub(crate) sessions: Vec<Box<dyn Session>>,
+    pub(crate) sessions: Sessions,
     pub(crate) pacer: Pacer,
     pub(crate) clock: Rc<dyn Clock>,
     pub(crate) common: Arc<Common>,
@@ -130,11 +130,7 @@ pub(crate) struct ClientSpec {
 }
 
 impl ClientLoop {
-    pub(crate) fn new(
-        spec: ClientSpec,
-        session: Box<dyn Session>,
-        clock: Rc<dyn Clock>,
-    ) -> ClientLoop {
+    pub(crate) fn new(spec: ClientSpec, sessions: Sessions, clock: Rc<dyn Clock>) -> ClientLoop {
         let n_kinds = spec.kinds.len();
         let for_input = spec.workload.producer().map(Producer::for_clients);
         ClientLoop {
@@ -142,7 +138,7 @@ impl ClientLoop {
             group: spec.group,
             kinds: spec.kinds,
             user: spec.workload.client_of_group(spec.client, spec.nth_in_group),
-            sessions: vec![session],
+            sessions,
             pacer: spec.pacer,
             clock,
             common: spec.common,
@@ -162,6 +158,21 @@ impl ClientLoop {
         }
     }
 
+    /// Lets the client prepare its connection.
+    pub(crate) async fn begin(&mut self) -> Result<(), DbError> {
+        self.measured.clear();
+        let mut context = TxContext {
+            sessions: &mut self.sessions,
+            clock: self.clock.as_ref(),
+            intended_ns: self.clock.now(),
+            measured: &mut self.measured,
+        };
+        match self.user.begin(&mut context) {
+            Some(beginning) => beginning.await,
+            None => Ok(()),
+        }
+    }
+
     /// Does transactions until the load is over.
     pub(crate) async fn serve(&mut self, load_start_ns: u64, placement: Placement) {
         self.pacer.begin(load_start_ns, self.workload.as_ref());
@@ -174,13 +185,13 @@ impl ClientLoop {
             if started_ns == NEVER {
                 return;
             }
-            let before = self.sessions[0].traffic();
+            let before = self.sessions.traffic();
             let (outcome, retries) = self.attempt(kind, slot).await;
             let finished_ns = self.clock.now();
             if self.common.stop.is_aborted() && is_cut_off(outcome) {
                 return;
             }
-            let traffic = self.sessions[0].traffic() - before;
+            let traffic = self.sessions.traffic() - before;
             let sample = Sample { kind, slot, started_ns, finished_ns, outcome, retries, traffic };
             self.record(&sample);
             self.idle_since_ns = finished_ns;
@@ -238,7 +249,7 @@ impl ClientLoop {
 
     /// Whether its connection was closed while it paused.
     fn has_ended(&mut self, now_ns: u64) -> bool {
-        now_ns.saturating_sub(self.idle_since_ns) >= IDLE_NS && self.sessions[0].has_ended()
+        now_ns.saturating_sub(self.idle_since_ns) >= IDLE_NS && self.sessions.own().has_ended()
     }
 
     /// The transaction is due, and its connection was closed before anything of it was sent:
@@ -393,7 +404,7 @@ impl ClientLoop {
             // Whoever is refused when connecting goes on by itself.
             Next::Leave if kind.is_some() && !self.leaves => {
                 self.leaves = true;
-                self.sessions[0].leave_host();
+                self.sessions.own().leave_host();
             }
             Next::Stay | Next::Leave => {}
             Next::GiveUp => {
@@ -409,7 +420,7 @@ impl ClientLoop {
             self.reconnect_ns = 0;
         }
         // Where another host is its own now, it goes there between two transactions.
-        self.is_broken || self.sessions[0].should_move()
+        self.is_broken || self.sessions.own().should_move()
     }
 
     /// Reconnects, for as long as it takes and the window lasts; whether there is a connection.
@@ -426,7 +437,7 @@ impl ClientLoop {
                 }
             }
             self.reconnect_ns = (self.reconnect_ns * 2).clamp(RECONNECT_NS.0, RECONNECT_NS.1);
-            match model::reconnect(self.sessions[0].as_mut()).await {
+            match self.connect_again().await {
                 Ok(()) => {
                     self.is_broken = false;
                     self.idle_since_ns = self.clock.now();
@@ -439,6 +450,13 @@ impl ClientLoop {
             }
         }
         !self.is_broken
+    }
+
+    /// Makes the client's connection again, and lets the client prepare it.
+    async fn connect_again(&mut self) -> Result<(), DbError> {
+        self.sessions.close_further();
+        model::reconnect(self.sessions.own()).await?;
+        self.begin().await
     }
 
     fn count_dropped(&mut self) {

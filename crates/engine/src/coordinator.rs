@@ -250,11 +250,11 @@ impl<'a> Coordinator<'a> {
 
     fn receive(&mut self, shown: WorkerMessage) -> Option<Arc<dyn Cancel>> {
         match shown {
-            WorkerMessage::Connected { group, took_ns, cancel } => {
+            WorkerMessage::Signed { cancel } => return Some(cancel),
+            WorkerMessage::Connected { group, took_ns } => {
                 let (connected, _, times) = &mut self.connected[usize::from(group)];
                 *connected += 1;
                 times.record(took_ns);
-                return Some(cancel);
             }
             WorkerMessage::Retried { db_error } => {
                 self.n_retried += 1;

@@ -1,6 +1,7 @@
 //! Laws of the engine, on a made-up database whose every service time is known.
 
 mod outages;
+mod several_sessions;
 
 use std::ops::Range;
 use std::rc::Rc;

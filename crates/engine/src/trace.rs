@@ -13,7 +13,7 @@ use std::thread;
 use model::{
     Cancel, Client, Clock, Database, DbError, Done, Exchange, Input, KindIndex, Number, Place,
     Placement, Producer, ProducerContext, ProducerTask, Reply, ReplyLags, Request, Row, RowSource,
-    Sent, SentStatement, Session, Statement, StatementId, Table, TraceOutcome, Traffic,
+    Sent, SentStatement, Session, Sessions, Statement, StatementId, Table, TraceOutcome, Traffic,
     TransactionTrace, TxContext, Visit, Workload, raised, shown_value,
 };
 
@@ -110,14 +110,14 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
     let mut conversation = Conversation {
         traced,
         client: workload.client(0),
-        sessions: [Box::new(observed)],
+        sessions: Sessions::single(Box::new(observed)),
         clock: Rc::clone(&clock),
     };
     for number in numbers.take(traced.warm_up as usize) {
         // What refuses this one refuses the other too, and is reported there.
         conversation.begin(number)?;
         if conversation.converse().is_err_and(|no| no.kind.breaks_session()) {
-            let _ = block_on(model::reconnect(conversation.sessions[0].as_mut()));
+            let _ = block_on(model::reconnect(conversation.sessions.own()));
         }
     }
     exchanges.borrow_mut().clear();
@@ -149,7 +149,7 @@ fn number_of(nth: u64) -> Number {
 struct Conversation<'t> {
     traced: &'t Traced,
     client: Box<dyn Client>,
-    sessions: [Box<dyn Session>; 1],
+    sessions: Sessions,
     clock: Rc<dyn Clock>,
 }
 

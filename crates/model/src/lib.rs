@@ -55,6 +55,7 @@ mod server_setting;
 mod server_summary;
 mod session;
 mod session_state;
+mod sessions;
 mod settling;
 mod signal;
 mod standard;
@@ -150,6 +151,7 @@ pub use session::{
     query_number, reconnect,
 };
 pub use session_state::{SessionSampling, SessionState};
+pub use sessions::{Connector, FurtherSession, Sessions};
 pub use settling::{NothingLeft, Settle, Settling, SettlingLevel, SettlingOf, SettlingStep};
 pub use signal::Signal;
 pub use standard::{Requirement, RequirementFigure, Standard};
@@ -167,7 +169,7 @@ pub use units::{
 };
 pub use value::{Row, RowSource, Value};
 pub use workload::{
-    Check, Client, Conversation, Crosscheck, Done, LaterIndex, NO_TRANSACTIONS, NOT_CHECKED,
-    NeedsTransactions, Population, Routine, SMALLER_DATA, ScaleInData, ScaleOf, TxContext,
-    Workload,
+    Beginning, Check, Client, Conversation, Crosscheck, Done, LaterIndex, NO_TRANSACTIONS,
+    NOT_CHECKED, NeedsTransactions, Population, Routine, SMALLER_DATA, ScaleInData, ScaleOf,
+    TxContext, Workload,
 };

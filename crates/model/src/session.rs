@@ -234,7 +234,8 @@ pub trait Session {
     /// What it has moved so far.
     fn traffic(&self) -> Traffic;
 
-    /// A hand on this session for another thread: ends what is under way.
+    /// A hand on this session for another thread: ends what is under way. The session holds it too,
+    /// for as long as it lives.
     fn canceller(&self) -> Arc<dyn Cancel>;
 
     /// The statements of a request as it would send them now. Nothing where it cannot say.

@@ -6,7 +6,8 @@ use std::pin::Pin;
 
 use crate::{
     Clock, CustomMetric, DbError, Dialect, Identity, Input, Kind, KindIndex, Number, Places,
-    PrimaryMetric, Producer, RowSource, Session, Standard, Statement, Stored, Table, fnv1a,
+    PrimaryMetric, Producer, RowSource, Session, Sessions, Standard, Statement, Stored, Table,
+    fnv1a,
 };
 
 /// So begins the note that says which checks of a workload are left out, and why.
@@ -83,7 +84,7 @@ pub enum Done {
 /// What a conversation may use. It must not spawn, join, select or keep time in any other way.
 pub struct TxContext<'a> {
     /// The client's sessions.
-    pub sessions: &'a mut [Box<dyn Session>],
+    pub sessions: &'a mut Sessions,
     /// The run's clock.
     pub clock: &'a dyn Clock,
     /// When it was to begin, by that clock: in open load it arrived then, however long it waited.
@@ -94,17 +95,30 @@ pub struct TxContext<'a> {
 }
 
 impl TxContext<'_> {
-    /// The client's first session.
+    /// The client's own session.
+    #[inline]
     pub fn session(&mut self) -> &mut dyn Session {
-        self.sessions[0].as_mut()
+        self.sessions.own()
     }
 }
 
 /// A transaction under way.
 pub type Conversation<'a> = Pin<Box<dyn Future<Output = Result<Done, DbError>> + 'a>>;
 
+/// What a client does before its first transaction, under way.
+pub type Beginning<'a> = Pin<Box<dyn Future<Output = Result<(), DbError>> + 'a>>;
+
 /// One simulated user.
 pub trait Client {
+    /// Prepares its connection: once it is made, before the load begins, and each time that it is
+    /// made again. What it sends is in no figure. None where there is nothing to prepare.
+    ///
+    /// A database error at first refuses the client, as a failed connection does; later the
+    /// connection counts as broken, and is made again.
+    fn begin<'a>(&'a mut self, _context: &'a mut TxContext<'_>) -> Option<Beginning<'a>> {
+        None
+    }
+
     /// Decides kind and inputs of transaction `number`, from seed and number alone, and keeps
     /// them for [`Client::converse`].
     fn inputs(&mut self, number: Number) -> KindIndex;

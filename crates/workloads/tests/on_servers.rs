@@ -16,8 +16,8 @@ use std::thread;
 use drivers::Opening;
 use model::{
     Call, Database, DbError, DbErrorKind, Done, Place, Placement, Request, RoutineLanguage,
-    Session, Settings, Statement, StatementId, StatementKind, Traffic, TxContext, Value, Workload,
-    query,
+    Session, Sessions, Settings, Statement, StatementId, StatementKind, Traffic, TxContext, Value,
+    Workload, query,
 };
 use servers::Kind;
 use servers::for_tests::{
@@ -270,8 +270,8 @@ fn load(database: &Arc<dyn Database>, workload: &dyn Workload) {
 /// The first `n` transactions of a client.
 fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u64) -> Tally {
     let statements = workload.statements(database.dialect());
-    let mut sessions = vec![connect(database, client, statements)];
-    let signed_in = sessions[0].traffic();
+    let mut sessions = Sessions::single(connect(database, client, statements));
+    let signed_in = sessions.traffic();
     let clock = Ticks::default();
     let mut user = workload.client(client);
     let mut tally =
@@ -297,7 +297,7 @@ fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u
             tally.measured[usize::from(metric)] += value;
         }
     }
-    tally.traffic = sessions[0].traffic() - signed_in;
+    tally.traffic = sessions.traffic() - signed_in;
     tally
 }
 
@@ -451,8 +451,8 @@ fn a_killed_connection_leaves_in_doubt_what_may_be_committed(site: &mut Site) {
     let (no, grown) = killed_while_it_waits(site, |database, tell| {
         let workload = workload("procedures");
         let statements = workload.statements(database.dialect());
-        let mut sessions = vec![connect(database, 0, statements)];
-        tell.send(own_id(database, sessions[0].as_mut())).expect("heard");
+        let mut sessions = Sessions::single(connect(database, 0, statements));
+        tell.send(own_id(database, sessions.own())).expect("heard");
         let mut user = workload.client(0);
         let is_payment = |nth: &u64| workload.kind_of(of_client(0, *nth)) == 1;
         user.inputs(of_client(0, (0..).find(is_payment).expect("there is one")));

@@ -13,8 +13,8 @@ use drivers::Opening;
 use drivers::for_tests::{Interceptor, intercept_session};
 use model::{
     Check, Client, Clock, Crosscheck, Database, DbError, DbErrorKind, Done, Number, Place,
-    Placement, Request, Session, Settings, Statement, StatementKind, Target, TxContext, Value,
-    Workload, query,
+    Placement, Request, Session, Sessions, Settings, Statement, StatementKind, Target, TxContext,
+    Value, Workload, query,
 };
 use workloads::Make;
 
@@ -49,7 +49,8 @@ impl Interceptor for Refusing {
 struct Bench {
     database: Arc<dyn Database>,
     workload: Arc<dyn Workload>,
-    sessions: Vec<Box<dyn Session>>,
+    /// The one in use is the first; the others keep the memory, or wait for their turn.
+    sessions: Vec<Sessions>,
     accepts: Rc<Cell<Option<u32>>>,
     slips_in: Rc<Cell<Option<&'static str>>>,
     clock: Ticks,
@@ -86,7 +87,8 @@ impl Bench {
     fn connect(&mut self, place: Place, statements: Vec<Statement>) {
         let session = block_on(self.database.connect(place, statements.into())).expect("connects");
         let (accepts, slips_in) = (Rc::clone(&self.accepts), Rc::clone(&self.slips_in));
-        self.sessions.insert(0, intercept_session(session, Refusing { accepts, slips_in }));
+        let session = intercept_session(session, Refusing { accepts, slips_in });
+        self.sessions.insert(0, Sessions::single(session));
     }
 
     /// Makes and fills the tables. The session that does it stays, so that the memory does.
@@ -102,7 +104,7 @@ impl Bench {
             for chunk in 0..population.n_chunks(index) {
                 self.ask(Request::Begin);
                 let mut rows = population.rows(index, chunk);
-                let loaded = model::load(self.sessions[0].as_mut(), table, rows.as_mut());
+                let loaded = model::load(self.sessions[0].own(), table, rows.as_mut());
                 assert!(block_on(loaded).expect("loads").n_affected > 0);
                 self.ask(Request::Commit);
             }
@@ -124,7 +126,7 @@ impl Bench {
             rows.push((0..row.width()).map(cell).collect());
             Ok(())
         };
-        block_on(query(self.sessions[0].as_mut(), request, &mut visit)).expect("accepted");
+        block_on(query(self.sessions[0].own(), request, &mut visit)).expect("accepted");
         rows
     }
 
@@ -167,7 +169,7 @@ impl Bench {
     /// Another attempt.
     fn again(&mut self, client: &mut dyn Client) -> Result<Done, DbError> {
         let mut context = TxContext {
-            sessions: &mut self.sessions,
+            sessions: &mut self.sessions[0],
             clock: &self.clock,
             intended_ns: self.clock.now(),
             measured: &mut self.measured,

@@ -17,7 +17,8 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use model::{
-    Cancel, ClientMoments, Clock, Connect, DbError, NS_PER_MS, NS_PER_S, Place, Placement,
+    Cancel, ClientMoments, Clock, Connect, Connecting, Connector, Database, DbError, NS_PER_MS,
+    NS_PER_S, Place, Placement, ReplyLags, Session, Sessions, Statement,
 };
 use rustix::thread::futex;
 
@@ -31,10 +32,14 @@ use crate::threads::ClientThreads;
 
 /// What a place tells the coordinator.
 pub(crate) enum WorkerMessage {
+    /// A client has a session, which can be cancelled from now on.
+    Signed {
+        cancel: Arc<dyn Cancel>,
+    },
+    /// A client is ready for the load.
     Connected {
         group: u16,
         took_ns: u64,
-        cancel: Arc<dyn Cancel>,
     },
     /// An attempt was refused; another one will be made.
     Retried {
@@ -187,16 +192,16 @@ pub(crate) async fn connect(
     loop {
         let db_error =
             match spec.database.connect(place.clone(), Arc::clone(&spec.statements)).await {
-                Ok(mut session) => {
-                    // In virtual time there are no sockets.
-                    if placement != Placement::Simulated {
-                        let (client, common) = (spec.client, Arc::clone(&spec.common));
-                        let lags = ClientReplyLags::new(client, group, Rc::clone(&clock), common);
-                        session.measure_reply_lag(Rc::new(lags));
-                    }
+                Ok(session) => {
                     let took_ns = clock.now() - began_ns;
-                    tell(WorkerMessage::Connected { group, took_ns, cancel: session.canceller() });
-                    return Some(ClientLoop::new(spec, session, clock));
+                    let sessions = sessions(&spec, place, session, tell);
+                    let mut client = ClientLoop::new(spec, sessions, clock);
+                    if let Err(db_error) = client.begin().await {
+                        tell(WorkerMessage::Refused { group, db_error });
+                        return None;
+                    }
+                    tell(WorkerMessage::Connected { group, took_ns });
+                    return Some(client);
                 }
                 Err(db_error) => db_error,
             };
@@ -210,6 +215,81 @@ pub(crate) async fn connect(
         let pause_ns = CONNECT_PAUSE_NS << (attempt - 1);
         attempt += 1;
         through(clock.as_ref(), clock.now() + pause_ns).await;
+    }
+}
+
+/// The sessions of a client that has connected. All of them are cancelled as one, and their replies
+/// are watched alike.
+fn sessions(
+    spec: &ClientSpec,
+    place: Place,
+    mut own: Box<dyn Session>,
+    tell: &dyn Fn(WorkerMessage),
+) -> Sessions {
+    let cancels = Arc::new(ClientCancels::default());
+    // In virtual time there are no sockets.
+    let lags: Option<Rc<dyn ReplyLags>> = (place.placement != Placement::Simulated).then(|| {
+        let (clock, common) = (Rc::clone(&place.clock), Arc::clone(&spec.common));
+        let lags: Rc<dyn ReplyLags> =
+            Rc::new(ClientReplyLags::new(spec.client, spec.group, clock, common));
+        lags
+    });
+    take_in(own.as_mut(), lags.as_ref(), &cancels);
+    tell(WorkerMessage::Signed { cancel: Arc::clone(&cancels) as Arc<dyn Cancel> });
+    let (database, statements) = (Arc::clone(&spec.database), Arc::clone(&spec.statements));
+    Sessions::new(own, Box::new(ClientConnector { database, place, statements, lags, cancels }))
+}
+
+/// Makes a client's session one of those that are measured and cancelled.
+fn take_in(session: &mut dyn Session, lags: Option<&Rc<dyn ReplyLags>>, cancels: &ClientCancels) {
+    if let Some(lags) = lags {
+        session.measure_reply_lag(Rc::clone(lags));
+    }
+    cancels.add(session.canceller());
+}
+
+/// Makes further sessions of one client.
+struct ClientConnector {
+    database: Arc<dyn Database>,
+    place: Place,
+    statements: Arc<[Statement]>,
+    lags: Option<Rc<dyn ReplyLags>>,
+    cancels: Arc<ClientCancels>,
+}
+
+impl Connector for ClientConnector {
+    fn connect(&self) -> Connecting<'_> {
+        Box::pin(async move {
+            let connecting =
+                self.database.connect(self.place.clone(), Arc::clone(&self.statements));
+            let mut session = connecting.await?;
+            take_in(session.as_mut(), self.lags.as_ref(), &self.cancels);
+            Ok(session)
+        })
+    }
+}
+
+/// Cancels all sessions of a client, those too that it opens afterwards.
+#[derive(Default)]
+struct ClientCancels(Mutex<(bool, Vec<Arc<dyn Cancel>>)>);
+
+impl ClientCancels {
+    fn add(&self, cancel: Arc<dyn Cancel>) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.0 {
+            cancel.cancel();
+        }
+        // A client that opens and closes sessions all the time leaves nothing here but this.
+        held.1.retain(|other| Arc::strong_count(other) > 1);
+        held.1.push(cancel);
+    }
+}
+
+impl Cancel for ClientCancels {
+    fn cancel(&self) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.0 = true;
+        held.1.iter().for_each(|cancel| cancel.cancel());
     }
 }
 

@@ -408,7 +408,7 @@ mod tests {
     use std::rc::Rc;
     use std::task::{Context, Poll, Waker};
 
-    use model::{Cancel, Clock, Reply, Settings, Statement, Traffic, Visit, Woken};
+    use model::{Cancel, Clock, Reply, Sessions, Settings, Statement, Traffic, Visit, Woken};
 
     use super::super::measurement::{Head, Status};
     use super::*;
@@ -525,7 +525,7 @@ mod tests {
         assert!(matches!(writer.take_input(), Input::Ready));
         let sent = Rc::new(RefCell::new(Vec::new()));
         let session = Lossy { sent: Rc::clone(&sent), refuses: Some(kind) };
-        let mut sessions: Vec<Box<dyn Session>> = vec![Box::new(session)];
+        let mut sessions = Sessions::single(Box::new(session));
         let mut attempt = || {
             let clock = Still;
             let mut measured = Vec::new();

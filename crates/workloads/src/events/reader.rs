@@ -147,7 +147,7 @@ impl Reader {
 
     async fn talk(&mut self, context: &mut TxContext<'_>) -> Result<Done, DbError> {
         let TxContext { sessions, clock, measured, .. } = context;
-        let session = sessions[0].as_mut();
+        let session = sessions.own();
         if self.kind == HISTORY {
             self.read_history(session).await?;
             return Ok(Done::Committed);

@@ -55,7 +55,7 @@ impl Writer {
 
     async fn insert(&mut self, context: &mut TxContext<'_>) -> Result<Done, DbError> {
         let TxContext { sessions, clock, intended_ns, measured, .. } = context;
-        let session = sessions[0].as_mut();
+        let session = sessions.own();
         let [insert, last] = [0, 1].map(|at| StatementId((PER_TABLE * self.table + at) as u16));
         // If nobody knows what became of them, the database is asked again.
         let given = match self.given.take() {

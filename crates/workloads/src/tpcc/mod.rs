@@ -309,7 +309,7 @@ impl Terminal {
         let date_us = self.decided.data.loaded_at_us + run_time_us(context.clock);
         let measured_before = context.measured.len();
         let mut tx = Tx {
-            session: context.sessions[0].as_mut(),
+            session: context.sessions.own(),
             date_us,
             words: &mut self.words,
             measured: context.measured,
