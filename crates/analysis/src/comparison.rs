@@ -29,8 +29,8 @@ use stats::pairs_needed;
 
 use crate::experiment::{Curve, curve_of};
 use crate::figures::{
-    Figure, are_builds, check_name, figure, is_less_better, primary_of, resolve, title, units_in,
-    value_of,
+    Figure, are_builds, check_name, figure, is_less_better, known_by, primary_of, resolve, title,
+    units_in, value_of,
 };
 use crate::report::{Named, Report};
 
@@ -71,8 +71,9 @@ const OF_BUILDS: [&str; 6] = [
     "build.analyse_s",
 ];
 
-/// What is judged wherever runs have it, in the order of the page.
-pub const FIGURES: [&str; 5] = ["nopm", "tps", "p50_ms", "p95_ms", "p99_ms"];
+/// What is judged wherever runs have it behind the figure that their workload is known by, in the
+/// order of the page.
+pub const FIGURES: [&str; 4] = ["tps", "p50_ms", "p95_ms", "p99_ms"];
 
 /// Runs that belong together, as they are asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -179,8 +180,12 @@ impl Judge {
     fn others(&self, primary: &str, reports: &[&Report]) -> Vec<String> {
         let also = self.also.iter().filter_map(|name| resolve(name, reports.iter().copied()).ok());
         let mut all: Vec<String> = Vec::new();
-        let shown: &[&str] = if are_builds(reports) { &OF_BUILDS } else { &FIGURES };
-        for name in shown.iter().map(|name| (*name).to_owned()).chain(also) {
+        let (known_by, shown): (_, &[&str]) = match are_builds(reports) {
+            true => (None, &OF_BUILDS),
+            false => (known_by(reports), &FIGURES),
+        };
+        let shown = shown.iter().map(|name| (*name).to_owned());
+        for name in known_by.into_iter().chain(shown).chain(also) {
             if name != primary && !all.contains(&name) {
                 all.push(name);
             }

@@ -109,35 +109,40 @@ pub(crate) fn why_none(report: &Report, name: &str) -> Option<String> {
     why.filter(|_| value_of(report, name).is_none())
 }
 
-/// What an experiment shows of each point, in the order of the page.
-const SHOWN: [&str; 8] =
-    ["nopm", "tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "unfinished"];
+/// What an experiment shows of each point behind the figure that its workload is known by, in the
+/// order of the page.
+const SHOWN: [&str; 7] =
+    ["tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "unfinished"];
 
 /// The figures of a run, by name, as an experiment shows them, and one that is asked for.
 pub(crate) fn figures_of(report: &Report, also: &[&str]) -> Vec<(String, f64)> {
-    let also = also.iter().copied().filter(|name| !SHOWN.contains(name));
+    let known_by = known_by(&[report]);
+    let known_by = known_by.as_deref();
+    let also = also.iter().copied().filter(|name| !SHOWN.contains(name) && known_by != Some(name));
     let named = |name: &str| Some((name.to_owned(), value_of(report, name)?));
-    SHOWN.into_iter().chain(also).filter_map(named).collect()
+    known_by.into_iter().chain(SHOWN).chain(also).filter_map(named).collect()
+}
+
+/// The first figure that the workload of any of these runs is known by, where the run has it.
+pub(crate) fn known_by(reports: &[&Report]) -> Option<String> {
+    let first = |report: &&Report| {
+        let (name, _) = report.block.primary_metrics.0.first()?;
+        value_of(report, name).map(|_| name.clone())
+    };
+    reports.iter().find_map(first)
 }
 
 /// The figure by which runs are judged: of builds rows per second; else where users arrive at a
-/// rate in all of them `p99_ms`, else `nopm` where any has it, else the first rate that the
-/// workload of any is known by, else `tps`.
+/// rate in all of them `p99_ms`, else what the workload of any is [known by](known_by), else `tps`.
 pub(crate) fn primary_of(reports: &[&Report]) -> String {
     let is_open = |report: &&Report| matches!(report.load, Some(Load::Open { .. }));
-    let known_by = || {
-        let first = |report: &&Report| {
-            let (name, _) = report.block.primary_metrics.0.first()?;
-            value_of(report, name).map(|_| name.clone())
-        };
-        reports.iter().find_map(first)
-    };
-    match reports.iter().any(|report| report.block.nopm.is_some()) {
-        _ if are_builds(reports) => "build.rows_per_s".to_owned(),
-        _ if !reports.is_empty() && reports.iter().all(is_open) => "p99_ms".to_owned(),
-        true => "nopm".to_owned(),
-        false => known_by().unwrap_or_else(|| "tps".to_owned()),
+    if are_builds(reports) {
+        return "build.rows_per_s".to_owned();
     }
+    if !reports.is_empty() && reports.iter().all(is_open) {
+        return "p99_ms".to_owned();
+    }
+    known_by(reports).unwrap_or_else(|| "tps".to_owned())
 }
 
 /// Whether all of these are builds of data.

@@ -98,11 +98,9 @@ const OPEN: &str = "p99_ms";
 
 /// The same figure as that of the experiment.
 fn primary(measured: &[Measured]) -> &str {
-    let has_nopm = measured.iter().any(|one| one.figure("nopm").is_some());
     let mut rates = measured.iter().map(|one| one.primary.as_str()).filter(|name| *name != OPEN);
     match measured.iter().all(|one| one.primary == OPEN) {
         true if !measured.is_empty() => OPEN,
-        _ if has_nopm => "nopm",
         _ => rates.find(|name| *name != "tps").unwrap_or("tps"),
     }
 }

@@ -7,7 +7,7 @@ use app::trials::status;
 use model::{NS_PER_S, Severity};
 use render::ExperimentLine;
 use serde_json::{Map, Value, json};
-use store::{ExperimentFilter, RunRow, Store, StoreError};
+use store::{ExperimentFilter, PrimaryFigure, RunRow, Store, StoreError};
 
 /// The list of runs as programs read it.
 pub(crate) fn run_list_json(rows: &[RunRow]) -> Value {
@@ -30,7 +30,7 @@ fn row_json(row: &RunRow) -> Value {
         "database": row.database,
         "clients": row.clients,
         "tps": row.tps,
-        "nopm": row.nopm,
+        "primary": row.primary.as_ref().map(primary_json),
         "p99_ms": row.p99_ms,
         "p99_is_infinite": row.p99_ms == Some(f64::INFINITY),
         "measured_seconds": row.measured_ns.map(|ns| ns as f64 / NS_PER_S as f64),
@@ -41,6 +41,10 @@ fn row_json(row: &RunRow) -> Value {
         "point": object(&row.point),
         "figures": row.figures.iter().cloned().collect::<BTreeMap<_, _>>(),
     })
+}
+
+fn primary_json(primary: &PrimaryFigure) -> Value {
+    json!({"name": primary.name, "title": primary.title, "value": primary.value})
 }
 
 /// The experiments that are asked for, how many of the trials of each have completed, and whether

@@ -105,7 +105,7 @@ fn table(lines: &[&[&RunRow]], is_folded: bool) -> Table {
         Column::new("name", Align::Left),
     ];
     let has_points = !is_folded && rows().any(|row| !row.point.is_empty());
-    let has_nopm = rows().any(|row| row.nopm.is_some());
+    let primary = primary_title(rows());
     columns.extend(has_points.then(|| Column::new("point", Align::Left)));
     columns.extend([
         Column::data("workload"),
@@ -116,10 +116,11 @@ fn table(lines: &[&[&RunRow]], is_folded: bool) -> Table {
         Column::spare("measured", Align::Right, 8).key("measured_s"),
     ]);
     // Where all have the figure that they are known by, the other one is left out first.
-    let all_nopm = has_nopm && rows().all(|row| row.nopm.is_some() || row.tps.is_none());
-    let [tps, nopm] = if all_nopm { [5, 0] } else { [0, 4] };
-    columns.extend([Column::spare("TPS", Align::Point, tps).key("tps"), Column::data("nopm")]);
-    columns.extend(has_nopm.then(|| Column::spare("NOPM", Align::Right, nopm)));
+    let all_have_it = rows().all(|row| row.primary.is_some() || row.tps.is_none());
+    let [tps, known_by] = if primary.is_some() && all_have_it { [5, 0] } else { [0, 4] };
+    columns.push(Column::spare("TPS", Align::Point, tps).key("tps"));
+    columns.extend(["primary_name", "primary_value"].map(Column::data));
+    columns.extend(primary.clone().map(|title| Column::spare(title, Align::Right, known_by)));
     columns.extend([Column::spare("p99 ms", Align::Point, 3).key("p99_ms")]);
     // A list is sorted or shortened by what it shows.
     let figures = rows().next().map(|row| row.figures.as_slice()).unwrap_or_default();
@@ -136,7 +137,7 @@ fn table(lines: &[&[&RunRow]], is_folded: bool) -> Table {
     columns.extend(has_labels.then(|| Column::spare("labels", Align::Left, 6)));
     columns.push(Column::data("point"));
     let mut table = Table::new(columns);
-    let has = (has_points, has_nopm, has_labels);
+    let has = (has_points, primary.as_deref(), has_labels);
     let of_year = |row: &RunRow| begun(row.started_unix_ms).split('-').next().map(str::to_owned);
     let mut years: Vec<_> = rows().map(of_year).collect();
     years.dedup();
@@ -146,7 +147,7 @@ fn table(lines: &[&[&RunRow]], is_folded: bool) -> Table {
     };
     for line in lines {
         match (Trials::of(line), line) {
-            (Some(trials), _) => table.row(trials_cells(&trials, &begun, (has_nopm, has_labels))),
+            (Some(trials), _) => table.row(trials_cells(&trials, &begun, (has.1, has_labels))),
             (None, [row, ..]) => table.row(cells(row, &begun, has)),
             (None, []) => {}
         }
@@ -154,11 +155,39 @@ fn table(lines: &[&[&RunRow]], is_folded: bool) -> Table {
     table
 }
 
+/// The title of a column of the figures that runs are known by: that of the figure where all have
+/// the same; none where no run has one.
+pub fn primary_title<'r>(rows: impl Iterator<Item = &'r RunRow>) -> Option<String> {
+    let mut titles: Vec<&str> =
+        rows.filter_map(|row| Some(row.primary.as_ref()?.title.as_str())).collect();
+    titles.dedup();
+    match titles[..] {
+        [] => None,
+        [title] => Some(title.to_owned()),
+        _ => Some(SEVERAL.to_owned()),
+    }
+}
+
+/// The title of a column with figures of several titles.
+pub const SEVERAL: &str = "known by";
+
+/// A figure of some runs, with its title where the column has those of several.
+pub fn with_title<'r>(
+    shown: String,
+    rows: impl IntoIterator<Item = &'r RunRow>,
+    title: Option<&str>,
+) -> String {
+    match rows.into_iter().find_map(|row| row.primary.as_ref()) {
+        Some(of) if title == Some(SEVERAL) && !shown.is_empty() => format!("{shown} {}", of.title),
+        _ => shown,
+    }
+}
+
 /// The trials of an experiment in a line. Only people see it: what programs read is left out.
 fn trials_cells(
     trials: &Trials<'_, '_>,
     begun: &dyn Fn(i64) -> String,
-    (has_nopm, has_labels): (bool, bool),
+    (primary, has_labels): (Option<&str>, bool),
 ) -> Vec<Cell> {
     let blank = || Cell::from("");
     let rate = |value: f64| format_count(value.round() as u64);
@@ -181,8 +210,11 @@ fn trials_cells(
         trials.span(|row| row.measured_ns.map(seconds), measured).into(),
         trials.span(|row| row.tps, rate).into(),
         blank(),
+        blank(),
     ]);
-    cells.extend(has_nopm.then(|| trials.span(|row| row.nopm, rate).into()));
+    let value = |row: &RunRow| row.primary.as_ref().map(|of| of.value);
+    let all = || with_title(trials.span(value, rate), trials.rows.iter().copied(), primary);
+    cells.extend(primary.map(|_| all().into()));
     cells.push(trials.span(|row| row.p99_ms, |ms| significant_or_infinite(ms, 3)).into());
     cells.extend([blank(), validity.into(), blank(), blank()]);
     let labels = || labels(trials.labels().into_iter());
@@ -234,9 +266,10 @@ pub fn is_overloaded(p99_ms: Option<f64>) -> bool {
 fn cells(
     row: &RunRow,
     begun: &dyn Fn(i64) -> String,
-    (has_points, has_nopm, has_labels): (bool, bool, bool),
+    (has_points, primary, has_labels): (bool, Option<&str>, bool),
 ) -> Vec<Cell> {
     let validity = validity(row.status, row.worst_finding, row.p99_ms);
+    let value = row.primary.as_ref().map(|of| of.value);
     // What is not known leaves its cell empty.
     let figure = |value: Option<f64>, shown: fn(f64) -> String| {
         Cell::said(value.map_or(String::new(), shown), value)
@@ -259,10 +292,11 @@ fn cells(
         row.clients.into(),
         figure(row.measured_ns.map(seconds), measured),
         figure(row.tps, |tps| fixed(tps, 1)),
-        row.nopm.into(),
+        row.primary.as_ref().map_or("", |of| &of.name).into(),
+        value.into(),
     ]);
-    let nopm = || figure(row.nopm, |nopm| format_count(nopm.round() as u64));
-    cells.extend(has_nopm.then(nopm));
+    let shown = value.map_or(String::new(), |value| format_count(value.round() as u64));
+    cells.extend(primary.map(|_| Cell::said(with_title(shown, [row], primary), value)));
     cells.extend([figure(row.p99_ms, p99)]);
     let shown = |value: f64| significant_or_infinite(value, 4);
     cells.extend(row.figures.iter().map(|(_, value)| figure(*value, shown)));
@@ -393,6 +427,7 @@ fn axes_called(of: &Experiment, called: fn(&str) -> &str) -> String {
 #[cfg(test)]
 mod tests {
     use model::RunId;
+    use store::PrimaryFigure;
 
     use super::*;
 
@@ -412,7 +447,11 @@ mod tests {
             database: "MariaDB 10.11.19-MariaDB-0+deb12u1".to_owned(),
             clients: 4,
             tps: Some(12_345.6),
-            nopm: Some(5_000.0),
+            primary: Some(PrimaryFigure {
+                name: "nopm".to_owned(),
+                title: "NOPM".to_owned(),
+                value: 5_000.0,
+            }),
             p99_ms: Some(3.0),
             measured_ns: Some(30 * NS_PER_S),
             worst_finding: Some(Severity::Warning),

@@ -180,7 +180,13 @@ static RUNS: Listed = Listed {
         Column { name: "clients", kind: Kind::Count, sql: "run.clients" },
         Column { name: "duration", kind: Kind::Duration, sql: "run.measured_ns" },
         Column { name: "tps", kind: Kind::Number, sql: "run.tps" },
-        Column { name: "nopm", kind: Kind::Number, sql: "run.nopm" },
+        Column { name: "primary", kind: Kind::Number, sql: "run.primary_value" },
+        // Known without a report, so that runs under way have it too.
+        Column {
+            name: "nopm",
+            kind: Kind::Number,
+            sql: "CASE WHEN run.primary_name = 'nopm' THEN run.primary_value END",
+        },
         Column { name: "p99", kind: Kind::Duration, sql: "run.p99_ns" },
         Column {
             name: "validity",

@@ -15,7 +15,7 @@ use super::error::{StoreError, StoreErrorKind};
 use super::process::{Fate, Process};
 use super::query::{Figures, Query, Sort, Sql, list};
 use super::schema::VERSION;
-use super::summary::INFINITE_NS;
+use super::summary::{INFINITE_NS, PrimaryFigure};
 use super::wall_clock::unix_ms;
 
 /// Stands for the newest, of runs and of experiments, wherever one is named.
@@ -72,8 +72,9 @@ pub struct RunRow {
     pub clients: u64,
     /// Commits a second; of one that has not ended, so far.
     pub tps: Option<f64>,
-    /// New orders a minute, where the workload has them.
-    pub nopm: Option<f64>,
+    /// The figure that its workload is known by, where there is one; of one that has not ended, so
+    /// far.
+    pub primary: Option<PrimaryFigure>,
     /// The 99th percentile of response times; infinite where it lies among what was lost.
     pub p99_ms: Option<f64>,
     /// The length of the measured window; of one that has not ended, so far.
@@ -94,6 +95,16 @@ pub struct RunRow {
     pub figures: Vec<(String, Option<f64>)>,
 }
 
+fn primary_of(row: &Row<'_>) -> rusqlite::Result<Option<PrimaryFigure>> {
+    let [name, title]: [Option<String>; 2] = [row.get("primary_name")?, row.get("primary_title")?];
+    let value: Option<f64> = row.get("primary_value")?;
+    let both = name.zip(value);
+    Ok(both.map(|(name, value)| {
+        let title = title.unwrap_or_else(|| name.clone());
+        PrimaryFigure { name, title, value }
+    }))
+}
+
 /// A reader's hold on the file.
 pub(super) struct Reader<'a> {
     pub path: &'a Path,
@@ -102,7 +113,7 @@ pub(super) struct Reader<'a> {
 
 const LIST: &str = r#"
 SELECT number, id, started_unix_ms, ended_unix_ms, name, workload, target, "database", clients,
-       tps, nopm, p99_ns, measured_ns, worst_finding, events_lost, dbdyno, status,
+       tps, primary_name, primary_title, primary_value, p99_ns, measured_ns, worst_finding, events_lost, dbdyno, status,
        (SELECT experiment.id FROM trial JOIN experiment ON experiment.number = trial.experiment
         WHERE trial.run = run.number) AS experiment"#;
 const OF_RUNS: &str = " FROM run WHERE TRUE";
@@ -207,7 +218,7 @@ impl Reader<'_> {
                 database: row.get("database")?,
                 clients: row.get("clients").map(unsigned)?,
                 tps: row.get("tps")?,
-                nopm: row.get("nopm")?,
+                primary: primary_of(row)?,
                 p99_ms: row.get::<_, Option<i64>>("p99_ns")?.map(unsigned).map(p99_ms),
                 measured_ns: row.get::<_, Option<i64>>("measured_ns")?.map(unsigned),
                 worst_finding: worst_of(row, status)?,

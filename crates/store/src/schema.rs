@@ -30,9 +30,9 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
 /// The step from each version to the next.
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7, VERSION_8,
-    VERSION_9,
+    VERSION_9, VERSION_10,
 ];
 
 /// `number` stands for the run in all other tables, and is never used again. Small columns come
@@ -236,6 +236,16 @@ CREATE INDEX run_by_process ON run (pid, pid_start_time);
 
 /// How large an acknowledged change was.
 const VERSION_9: &str = "ALTER TABLE acknowledged ADD COLUMN size REAL;";
+
+/// The figure that a run is known by, whatever its workload. Before it was new orders a minute or
+/// nothing, in a column that is written no more.
+const VERSION_10: &str = r#"
+ALTER TABLE run ADD COLUMN primary_name TEXT;
+ALTER TABLE run ADD COLUMN primary_title TEXT;
+ALTER TABLE run ADD COLUMN primary_value REAL;
+UPDATE run SET primary_name = 'nopm', primary_title = 'NOPM', primary_value = nopm
+WHERE nopm IS NOT NULL;
+"#;
 
 /// The newest version of the format that is known here.
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;

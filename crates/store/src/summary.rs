@@ -1,21 +1,32 @@
 //! The figures by which a run is listed. Those of one that goes on are of the measured phase as far
 //! as it was reported, so a run that was killed keeps the figures of its last commit.
 
-use model::{Description, KindIndex, NS_PER_S, Second};
+use model::{Description, KindIndex, NS_PER_S, PrimaryMetricDescription, Second};
 use stats::{Histogram, Offered, OfferedQuantile, enough};
 
 /// Of the interval without which a percentile has too few samples, as in reports.
 const CONFIDENCE: f64 = 0.95;
 
 /// The figures by which a finished run is listed. What is not known, or not finite, is `None`.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Commits a second.
     pub tps: Option<f64>,
-    /// New orders a minute, where the workload has them.
-    pub nopm: Option<f64>,
+    /// The first figure that its workload is known by, where there is one.
+    pub primary: Option<PrimaryFigure>,
     /// The 99th percentile of response times; [`INFINITE_NS`] where it lies among what was lost.
     pub p99_ns: Option<u64>,
+}
+
+/// A figure that a workload is known by, as a list shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrimaryFigure {
+    /// Its name, such as `nopm`.
+    pub name: String,
+    /// Its name for people, such as `NOPM` or `records/s`.
+    pub title: String,
+    /// Its value, in the unit that its title or name says.
+    pub value: f64,
 }
 
 /// A time that has no end: longer than any other, in lists too.
@@ -24,12 +35,14 @@ pub const INFINITE_NS: u64 = i64::MAX as u64;
 /// The sums of what was reported.
 #[derive(Debug, Default)]
 pub(super) struct RunningSummary {
-    /// Of each group the kinds that NOPM counts.
-    kinds_of_nopm: Vec<Vec<KindIndex>>,
-    /// Per how many nanoseconds NOPM is shown; none where the workload has no NOPM.
-    nopm_per_ns: Option<u64>,
+    /// Name and title of the first rate of commits that the workload is known by.
+    primary: Option<(String, String)>,
+    /// What that is in each group that has it: the kinds whose commits it counts, and per how many
+    /// nanoseconds it is reported.
+    counted: Vec<Option<(Vec<KindIndex>, u64)>>,
+    /// Commits that it counts, each times the nanoseconds of its group.
+    counted_ns: f64,
     commits: u64,
-    commits_of_nopm: u64,
     seconds: i64,
     finished: Histogram,
     unfinished: Histogram,
@@ -39,15 +52,21 @@ pub(super) struct RunningSummary {
 impl RunningSummary {
     /// Nothing yet of a run.
     pub(super) fn of(description: &Description) -> RunningSummary {
-        let nopm = |group: &model::GroupDescription| {
-            let named = group.primary_metrics.iter().filter(|primary| primary.name == "nopm");
-            named.flat_map(|primary| primary.kinds.clone()).collect()
+        let rates = |group: &'_ model::GroupDescription| {
+            group.primary_metrics.iter().filter(|of| of.metric.is_none()).cloned().collect()
         };
-        let mut primary_metrics =
-            description.groups.iter().flat_map(|group| &group.primary_metrics);
-        let nopm_per_ns = primary_metrics.find(|one| one.name == "nopm").map(|one| one.per_ns);
-        let kinds_of_nopm = description.groups.iter().map(nopm).collect();
-        RunningSummary { kinds_of_nopm, nopm_per_ns, ..RunningSummary::default() }
+        let all: Vec<Vec<PrimaryMetricDescription>> =
+            description.groups.iter().map(rates).collect();
+        let Some(first) = all.iter().flatten().next().cloned() else {
+            return RunningSummary::default();
+        };
+        let counted = all.into_iter().map(|of_group| {
+            let is_it = |of: &PrimaryMetricDescription| of.name == first.name;
+            of_group.into_iter().find(is_it).map(|of| (of.kinds, of.per_ns))
+        });
+        let counted = counted.collect();
+        let primary = Some((first.name, first.title));
+        RunningSummary { primary, counted, ..RunningSummary::default() }
     }
 
     /// Takes in a second, or a part of one; those of the ramp-up do not count.
@@ -56,11 +75,11 @@ impl RunningSummary {
             return;
         }
         self.seconds = self.seconds.max(part.second + 1);
-        let of_nopm = self.kinds_of_nopm.get(usize::from(part.group));
+        let counted = self.counted.get(usize::from(part.group)).and_then(Option::as_ref);
         for kind in &part.kinds {
             self.commits += kind.commits;
-            if of_nopm.is_some_and(|kinds| kinds.contains(&kind.kind)) {
-                self.commits_of_nopm += kind.commits;
+            if let Some((_, per_ns)) = counted.filter(|(kinds, _)| kinds.contains(&kind.kind)) {
+                self.counted_ns += kind.commits as f64 * *per_ns as f64;
             }
             self.lost += kind.counts.failed + kind.counts.dropped;
             add(&mut self.finished, kind.response.as_ref());
@@ -74,11 +93,11 @@ impl RunningSummary {
             return Summary::default();
         }
         let seconds = self.seconds as f64;
-        let nopm =
-            |per_ns: u64| self.commits_of_nopm as f64 * (per_ns as f64 / NS_PER_S as f64) / seconds;
+        let value = self.counted_ns / NS_PER_S as f64 / seconds;
+        let primary = self.primary.clone();
         Summary {
             tps: Some(self.commits as f64 / seconds),
-            nopm: self.nopm_per_ns.map(nopm),
+            primary: primary.map(|(name, title)| PrimaryFigure { name, title, value }),
             p99_ns: self.p99_ns(),
         }
     }

@@ -347,7 +347,9 @@ fn seconds(events: &[Event]) -> Vec<&Second> {
 fn write(store: &Store, begun: &Event, events: Vec<Event>) -> Result<(), StoreError> {
     let writer = store.writer_with(begun, at_the_end())?;
     events.into_iter().for_each(|event| writer.send(event));
-    let summary = Summary { tps: Some(17.5), nopm: Some(f64::NAN), p99_ns: Some(1_234_567) };
+    let (name, title) = ("nopm".to_owned(), "NOPM".to_owned());
+    let primary = Some(PrimaryFigure { name, title, value: f64::NAN });
+    let summary = Summary { tps: Some(17.5), primary, p99_ns: Some(1_234_567) };
     writer.finish(Some("{\"report\": 1}".to_owned()), Status::Completed, summary)
 }
 

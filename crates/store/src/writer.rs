@@ -469,7 +469,7 @@ impl RunFile {
                 let so_far = &shared.queue().so_far;
                 (so_far.summary(), so_far.measured_ns())
             };
-            let result = self.commit(&batch[..n], figures, measured_ns);
+            let result = self.commit(&batch[..n], &figures, measured_ns);
             let result = result.map_err(|error| StoreError::of(&self.path, &error));
             if result.is_err() {
                 shared.settle(0, batch.len(), &result);
@@ -486,19 +486,22 @@ impl RunFile {
     fn commit(
         &self,
         rows: &[Row],
-        figures: Summary,
+        figures: &Summary,
         measured_ns: Option<i64>,
     ) -> rusqlite::Result<()> {
         let all = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         for row in rows {
             row.insert(&all, self.run)?;
         }
-        let sql = "UPDATE run SET heartbeat_unix_ms = ?, tps = ?, nopm = ?, p99_ns = ?,
-             measured_ns = ? WHERE number = ?";
+        let sql = "UPDATE run SET heartbeat_unix_ms = ?, tps = ?, primary_name = ?,
+             primary_title = ?, primary_value = ?, p99_ns = ?, measured_ns = ? WHERE number = ?";
+        let primary = figures.primary.as_ref();
         all.prepare_cached(sql)?.execute(params![
             unix_ms(),
             figures.tps,
-            figures.nopm,
+            primary.map(|of| &of.name),
+            primary.map(|of| &of.title),
+            primary.map(|of| of.value),
             figures.p99_ns.and_then(|p99| i64::try_from(p99).ok()),
             measured_ns,
             self.run
@@ -573,18 +576,21 @@ impl RunFile {
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         let all = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         let finite = |figure: Option<f64>| figure.filter(|figure| figure.is_finite());
+        let primary = end.summary.primary.as_ref().filter(|of| of.value.is_finite());
         let now = unix_ms();
         let changed = all.execute(
             "UPDATE run SET status = ?2, ended_unix_ms = ?3, heartbeat_unix_ms = ?3, tps = ?4,
-                 nopm = ?5, p99_ns = ?6, measured_ns = ?7, worst_finding = ?8, events_lost = ?9,
-                 report = ?10
+                 primary_name = ?5, primary_title = ?6, primary_value = ?7, p99_ns = ?8,
+                 measured_ns = ?9, worst_finding = ?10, events_lost = ?11, report = ?12
              WHERE number = ?1",
             params![
                 self.run,
                 end.status.name(),
                 now,
                 finite(end.summary.tps),
-                finite(end.summary.nopm),
+                primary.map(|of| &of.name),
+                primary.map(|of| &of.title),
+                primary.map(|of| of.value),
                 end.summary.p99_ns.and_then(|p99| i64::try_from(p99).ok()),
                 measured_ns(&all, self.run)?,
                 worst_finding(&all, self.run)?,

@@ -1029,7 +1029,11 @@ fn kept(report: &Report) -> (model::Status, Summary) {
     // The offered one: what was dropped or never ended must not make a run look good.
     let is_infinite = block.offered_ms.is_among_lost("p99");
     let p99_ns = block.offered_ms.p99.map(ns).or(is_infinite.then_some(store::INFINITE_NS));
-    (status, Summary { tps: block.tps, nopm: block.nopm, p99_ns })
+    let primary = block.primary_metrics.0.first().and_then(|(name, of)| {
+        let (name, title) = (name.clone(), of.title.clone());
+        Some(store::PrimaryFigure { name, title, value: of.value? })
+    });
+    (status, Summary { tps: block.tps, primary, p99_ns })
 }
 
 #[cfg(test)]

@@ -14,7 +14,10 @@ use axum::extract::State;
 use axum::response::Response;
 use model::{NS_PER_S, Severity, Status, format_count, numbers};
 use render::Identity;
-use render::list::{Trials, begun, groups, in_short, is_overloaded, point, short_id};
+use render::list::{
+    SEVERAL, Trials, begun, groups, in_short, is_overloaded, point, primary_title, short_id,
+    with_title,
+};
 use render::spark::spark_svg;
 use store::{Filter, Query, RunRow, Sort, Store};
 
@@ -53,13 +56,16 @@ const fn column(
     Column { title, key, is_from_highest, class }
 }
 
+/// The figure that a run is known by. Its column is called as the figure is.
+const PRIMARY: &str = "primary";
+
 /// What is asked for first comes first, so that a narrow screen has it too.
 const COLUMNS: [Column; 11] = [
     column("run", "name", false, ""),
     column("database", "database", false, "wide"),
     column("TPS trend", "", false, "trend"),
     column("TPS", "tps", true, "number"),
-    column("NOPM", "nopm", true, "number wide"),
+    column(SEVERAL, PRIMARY, true, "number wide"),
     column("p99 ms", "p99", false, "number"),
     column("validity", "validity", true, "wide"),
     column("started (UTC)", "started", true, "wide"),
@@ -69,7 +75,7 @@ const COLUMNS: [Column; 11] = [
 ];
 
 struct Heading {
-    title: &'static str,
+    title: String,
     class: &'static str,
     href: String,
     /// `ascending`, `descending` or `none`, as readers who cannot see hear it.
@@ -94,7 +100,7 @@ pub(super) struct RowView {
     pub(super) clients: String,
     pub(super) measured: String,
     pub(super) tps: String,
-    pub(super) nopm: String,
+    pub(super) primary: String,
     pub(super) p99_ms: String,
     /// `good`, or the worst finding's severity; empty while nothing can be said.
     pub(super) validity: &'static str,
@@ -130,10 +136,18 @@ impl RowView {
 
     /// The same of a run that stands alone.
     pub(super) fn plain(row: &RunRow) -> RowView {
-        RowView::of(row, String::new(), Identity::default())
+        RowView::of(row, None, String::new(), Identity::default())
     }
 
-    pub(super) fn of(row: &RunRow, trend: String, identity: Identity) -> RowView {
+    /// `known_by` is the title of the column of its primary figure.
+    pub(super) fn of(
+        row: &RunRow,
+        known_by: Option<&str>,
+        trend: String,
+        identity: Identity,
+    ) -> RowView {
+        let primary = row.primary.as_ref();
+        let primary = primary.map_or(String::new(), |of| numbers::rate(Some(of.value)));
         RowView {
             id: row.run.0.clone(),
             short: short_id(&row.run.0).to_owned(),
@@ -152,7 +166,7 @@ impl RowView {
                 .measured_ns
                 .map_or(String::new(), |ns| numbers::seconds(ns as f64 / NS_PER_S as f64)),
             tps: row.tps.map_or(String::new(), |tps| numbers::rate(Some(tps))),
-            nopm: row.nopm.map_or(String::new(), |nopm| numbers::rate(Some(nopm))),
+            primary: with_title(primary, [row], known_by),
             p99_ms: row.p99_ms.map_or(String::new(), |ms| numbers::ms(Some(ms))),
             validity: validity(row.status, row.worst_finding, row.p99_ms),
             identity,
@@ -331,7 +345,7 @@ struct ExperimentLine {
     labels: Vec<LabelView>,
     /// The lowest and the highest.
     tps: String,
-    nopm: String,
+    primary: String,
     p99_ms: String,
     clients: String,
     /// Mean TPS over an axis of numbers; else nothing.
@@ -390,8 +404,9 @@ fn means_by_point(rows: &[&RunRow]) -> Vec<f64> {
     points.iter().map(|(_, all)| all.iter().sum::<f64>() / all.len() as f64).collect()
 }
 
-fn experiment_line(trials: Trials<'_, '_>) -> ExperimentLine {
+fn experiment_line(trials: Trials<'_, '_>, known_by: Option<&str>) -> ExperimentLine {
     let rate = |value: f64| numbers::rate(Some(value));
+    let primary = trials.span(|row| row.primary.as_ref().map(|of| of.value), rate);
     ExperimentLine {
         id: trials.id.to_owned(),
         short: short_id(trials.id).to_owned(),
@@ -400,7 +415,7 @@ fn experiment_line(trials: Trials<'_, '_>) -> ExperimentLine {
         axes: axes_of(trials.rows),
         labels: trials.labels().iter().map(|(key, value)| label_view(key, value)).collect(),
         tps: trials.span(|row| row.tps, rate),
-        nopm: trials.span(|row| row.nopm, rate),
+        primary: with_title(primary, trials.rows.iter().copied(), known_by),
         p99_ms: trials.span(|row| row.p99_ms, |ms| numbers::ms(Some(ms))),
         clients: trials.span(|row| Some(row.clients as f64), |one| format_count(one as u64)),
         trend: spark_svg(&means_by_point(trials.rows)),
@@ -439,17 +454,19 @@ fn rows(
         (false, 1) => format!("{} of {n_all}", found.shown.len()),
         (false, _) => format!("{} of {n_all}, page {page} of {n_pages}", found.shown.len()),
     };
+    let known_by = primary_title(found.shown.iter().map(|at| &found.all[*at]));
+    let known_by = known_by.as_deref();
     let of_group = |rows: &Vec<&RunRow>| {
-        let of = Trials::of(rows).map(experiment_line);
+        let of = Trials::of(rows).map(|trials| experiment_line(trials, known_by));
         let view = |row: &&RunRow| {
             let trend = trend(store, shared, row);
-            RowView::of(row, trend, identity(store, shared, row))
+            RowView::of(row, known_by, trend, identity(store, shared, row))
         };
         let shown = if of.is_some() { &rows[..rows.len().min(TRIALS_MOST)] } else { &rows[..] };
         Group { n_more: rows.len() - shown.len(), rows: shown.iter().map(view).collect(), of }
     };
     rendered(&Rows {
-        headings: headings(asked),
+        headings: headings(asked, known_by),
         groups: shown_groups.map(of_group).collect(),
         shown,
         trouble: found.trouble.as_ref().map(|no| no.text.clone()),
@@ -479,7 +496,7 @@ fn identity(store: &Store, shared: &Shared, row: &RunRow) -> Identity {
     }
 }
 
-fn headings(asked: &Pairs) -> Vec<Heading> {
+fn headings(asked: &Pairs, known_by: Option<&str>) -> Vec<Heading> {
     let sort = asked.get("sort").unwrap_or(NEWEST_FIRST);
     let (is_descending, by) = match sort.strip_prefix('-') {
         Some(by) => (true, by),
@@ -499,7 +516,8 @@ fn headings(asked: &Pairs) -> Vec<Heading> {
         // Another order has another first page.
         let href = format!("/{}", asked.without("page").with("sort", &next));
         let href = if column.key.is_empty() { String::new() } else { href };
-        Heading { title: column.title, class: column.class, href, sorted }
+        let title = if column.key == PRIMARY { known_by.unwrap_or(SEVERAL) } else { column.title };
+        Heading { title: title.to_owned(), class: column.class, href, sorted }
     };
     COLUMNS.iter().map(heading).collect()
 }

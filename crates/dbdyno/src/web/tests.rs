@@ -20,7 +20,7 @@ pub(super) fn row(id: &str) -> RunRow {
         database: String::new(),
         clients: 1,
         tps: None,
-        nopm: None,
+        primary: None,
         p99_ms: None,
         measured_ns: None,
         worst_finding: None,

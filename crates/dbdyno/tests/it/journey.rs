@@ -163,7 +163,7 @@ fn a_run_that_was_kept_can_be_listed_shown_repeated_labelled_exported_and_remove
     let found = home.json(&["runs", "list", "--label=disk=nvme"]);
     assert_eq!(at(&found, "runs").as_array().unwrap().len(), 1);
     assert_eq!(at(&found, "runs.0.run_id"), id);
-    assert_eq!(at(&found, "runs.0.nopm"), &report["nopm"]);
+    assert_eq!(at(&found, "runs.0.primary.value"), &report["nopm"]);
 
     let exported = home.run(&["runs", "export", id]).good().json();
     let clients = at(&exported, "per_client").as_array().unwrap();

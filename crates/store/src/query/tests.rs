@@ -85,9 +85,13 @@ fn put(connection: &Connection, number: i64, run: &Made<'_>) {
     let worst = (!finding.is_empty()).then_some("warning");
     let started = NOW_MS - days * DAY_MS;
     let sql = "INSERT INTO run VALUES (?, ?, ?, NULL, 0, ?, 'x', '', 1, 1, 'a plan', ?, 'sim:',
-                   'SQLite 3.54', ?, ?, ?, ?, 60000000000, ?, 0, '0.1.0', '', '{}', NULL)";
+                   'SQLite 3.54', ?, ?, NULL, ?, 60000000000, ?, 0, '0.1.0', '', '{}', NULL, ?, ?,
+                   ?)";
     let p99_ns = p99_ms.map(|ms| ms * 1_000_000);
-    let values = params![number, id, started, status, workload, clients, tps, nopm, p99_ns, worst];
+    let [name, title] = ["nopm", "NOPM"].map(|of| nopm.map(|_| of));
+    let values = params![
+        number, id, started, status, workload, clients, tps, p99_ns, worst, name, title, nopm
+    ];
     connection.execute(sql, values).expect("a run");
     if !finding.is_empty() {
         let sql = "INSERT INTO finding VALUES (?, 1, ?, 'warning', 'x')";
@@ -119,6 +123,7 @@ fn a_query_finds_the_runs_of_which_it_holds() {
     check("workload=tpcc", "124");
     check("workload=TPCC and nopm>50000", "12");
     check("workload=tpcc and nopm>50k and label.build=12", "1");
+    check("primary>50k", "12");
     check("p99<20ms", "14");
     check("p99<=12ms and p99>=12ms", "1");
     check("tps>500 or clients=4", "124");
@@ -351,8 +356,8 @@ fn a_bad_query_is_one_sentence_with_the_place_of_the_mistake() {
     insta::assert_snapshot!(shown.join("\n"), @r"
     workload=tpcc and nopn>5 is bad at character 19: there is no column 'nopn' (did you mean
         'nopm'?); choose one of id, started, status, name, workload, target, database, clients,
-        duration, tps, nopm, p99, validity, finding, dbdyno, experiment, label.KEY and the
-        figures of 'dbdyno list figures'
+        duration, tps, primary, nopm, p99, validity, finding, dbdyno, experiment, label.KEY and
+        the figures of 'dbdyno list figures'
     p99<20 is bad at character 5: '20' is not a duration: it has no unit (write 30s, 500ms,
         5m or 1h)
     nopm>many is bad at character 6: 'many' is not a number: write nopm>50000 or 50k

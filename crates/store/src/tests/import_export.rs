@@ -280,11 +280,19 @@ fn a_store_of_the_first_version_is_imported() {
     for name in names.iter().filter(|name| !first.contains(&name.as_str())) {
         old.execute_batch(&format!("DROP TABLE {name}")).expect("a store");
     }
-    old.execute_batch("DROP INDEX run_by_process; PRAGMA user_version = 1").expect("a store");
+    for column in ["primary_name", "primary_title", "primary_value"] {
+        old.execute_batch(&format!("ALTER TABLE run DROP COLUMN {column}")).expect("a store");
+    }
+    old.execute_batch("UPDATE run SET nopm = 54000; DROP INDEX run_by_process").expect("a store");
+    old.execute_batch("PRAGMA user_version = 1").expect("a store");
     drop(old);
     let (_folder, other) = new_store();
     other.import(&file, CHECK).expect("an old file of ours");
     assert_eq!(replay(&other, &run_of(&begun)), replay(&store, &run_of(&begun)));
+    // The figure that such a run was listed by is kept under its name.
+    let value = 54_000.0;
+    let primary = PrimaryFigure { name: "nopm".to_owned(), title: "NOPM".to_owned(), value };
+    assert_eq!(only(&other).primary, Some(primary));
     let old = Connection::open(&file).expect("a file");
     let version: u32 = old.pragma_query_value(None, "user_version", |row| row.get(0)).expect("one");
     assert_eq!(version, 1, "the file itself is left as it was");
