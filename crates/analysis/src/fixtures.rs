@@ -440,6 +440,7 @@ fn description(load: Load) -> Description {
         kinds,
         metric: None,
         per_ns: 60 * NS_PER_S,
+        is_computed: false,
     };
     let kind = |(name, weight, _): &(&str, u64, u64)| KindDescription {
         name: (*name).to_owned(),

@@ -82,6 +82,7 @@ impl RunCheck {
                     at_most("a count of commits", n, COUNT_MAX)?;
                 }
             }
+            Event::Computed { group, .. } => self.group(*group).map(drop)?,
             Event::Disturbance(DisturbanceEvent { began_ns, ended_ns, .. }) => {
                 instant("a disturbance", *began_ns)?;
                 instant("a disturbance", ended_ns.unwrap_or(0))?;

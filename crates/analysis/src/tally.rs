@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use model::{
-    CheckResult, ClientMoments, Counts, CpuProfile, CustomMetricSecond, Description,
-    DisturbanceEvent, Event, Fact, FactValue, Finding, Gauge, GroupDescription, KindIndex,
-    KindSecond, LatencyHeat, Load, NS_PER_MS, NS_PER_S, Phase, PrimaryMetricDescription, Readings,
-    RunId, Second, ServerSummary, StopCondition, StopReason, Traffic,
+    CheckResult, ClientMoments, ComputedFigure, Counts, CpuProfile, CustomMetricSecond,
+    Description, DisturbanceEvent, Event, Fact, FactValue, Finding, Gauge, GroupDescription,
+    KindIndex, KindSecond, LatencyHeat, Load, NS_PER_MS, NS_PER_S, Phase, PrimaryMetricDescription,
+    Readings, RunId, Second, ServerSummary, StopCondition, StopReason, Traffic,
 };
 use stats::{
     Course, Due, Histogram, InTime, Intervals, Stability, Stretch, Stretches, stability,
@@ -302,6 +302,8 @@ pub struct Tally {
     pub checked_after: Option<Vec<CheckResult>>,
     /// The database's counts against ours.
     pub crosschecks: Vec<Crosscheck>,
+    /// What workloads have computed over the measured phase, each with its group.
+    pub computed: Vec<(u16, ComputedFigure)>,
     /// Findings of those who made the run; ours are in [`crate::findings`].
     pub findings: Vec<Finding>,
     /// What was done to the database meanwhile, as it was reported last.
@@ -328,7 +330,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// The names of the primary metrics of groups, each once, with its title.
+    /// The names of the primary metrics of groups, each once, with its title; those too that are
+    /// computed when the run is over.
     pub fn primary_metrics(&self, groups: &[usize]) -> Vec<(&str, &str)> {
         let mut names: Vec<(&str, &str)> = Vec::new();
         let described = groups.iter().filter_map(|index| self.description(*index));
@@ -406,6 +409,10 @@ impl Tally {
                 let (group, kind, change) = (*group, *kind, *change);
                 let (committed, unknown) = (*committed, *unknown);
                 self.crosschecks.push(Crosscheck { group, kind, change, committed, unknown });
+            }
+            Event::Computed { group, figures } => {
+                let of_group = figures.iter().map(|figure| (*group, figure.clone()));
+                self.computed.extend(of_group);
             }
             Event::Disturbance(described) => self.disturbed(described),
             Event::Settings { settings } => self.settings.clone_from(settings),

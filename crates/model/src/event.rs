@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
 use crate::{
-    CheckResult, CpuProfile, Description, DisturbanceEvent, Fact, Finding, Gauge, KindIndex,
-    Readings, RunId, Second, ServerSummary,
+    CheckResult, ComputedFigure, CpuProfile, Description, DisturbanceEvent, Fact, Finding, Gauge,
+    KindIndex, Readings, RunId, Second, ServerSummary,
 };
 
 /// A stretch of a run.
@@ -151,6 +151,13 @@ pub enum Event {
         committed: u64,
         /// How many outcomes are unknown.
         unknown: u64,
+    },
+    /// What a workload has computed over the measured phase.
+    Computed {
+        /// Of which group.
+        group: u16,
+        /// Its figures.
+        figures: Vec<ComputedFigure>,
     },
     /// A disturbance began, ended, or was not made.
     Disturbance(DisturbanceEvent),

@@ -44,18 +44,91 @@ pub struct CustomMetric {
 pub const FAULT_METRICS: [&str; 4] =
     ["deliveries_skipped", "short_deliveries", "missed", "duplicates"];
 
-/// A rate that a workload is known by, such as NOPM.
+/// A figure that a workload is known by, such as records a second.
+///
+/// Its name tells which way it is better, as that of every figure: times (`_ms`, `_s`) are better
+/// lower, all others higher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrimaryMetric {
-    /// Its key in JSON.
+    /// Its key in JSON, such as `records_per_s`.
     pub name: &'static str,
-    /// Its name on the page.
+    /// Its name on the page, with its unit where it has one that the name does not tell.
     pub title: &'static str,
-    /// The kinds whose commits it counts.
-    pub kinds: Vec<KindIndex>,
-    /// The counter that it counts in place of commits, by its place among the custom metrics.
-    pub metric: Option<u16>,
-    /// Per how many nanoseconds it is given. A commit that stands for n of what is counted, such as
-    /// records, is given per n times as many.
-    pub per_ns: u64,
+    /// How it comes about.
+    pub of: PrimaryOf,
+}
+
+/// How a primary metric comes about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PrimaryOf {
+    /// Something is counted while the run goes on.
+    Rate {
+        /// The kinds whose commits it counts.
+        kinds: Vec<KindIndex>,
+        /// The counter that it counts in place of commits, by its place among the custom metrics.
+        metric: Option<u16>,
+        /// Per how many nanoseconds it is given. A commit that stands for n of what is counted,
+        /// such as records, is given per n times as many.
+        per_ns: u64,
+    },
+    /// Its workload computes it when the run is over
+    /// ([`Workload::computed`](crate::Workload::computed)).
+    Computed,
+}
+
+/// What the clients of a group did in the measured phase, of one kind of transaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KindTotals {
+    /// How many were finished: committed, or rolled back by design.
+    pub finished: u64,
+    /// How many failed.
+    pub failed: u64,
+    /// The shortest response time of the finished, in nanoseconds; 0 without any.
+    pub min_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+    /// Their sum.
+    pub sum_ns: u64,
+}
+
+impl KindTotals {
+    /// Takes in what another client did.
+    pub fn add(&mut self, other: KindTotals) {
+        self.min_ns = match (self.finished, other.finished) {
+            (0, _) => other.min_ns,
+            (_, 0) => self.min_ns,
+            _ => self.min_ns.min(other.min_ns),
+        };
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.finished += other.finished;
+        self.failed += other.failed;
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+    }
+}
+
+/// A primary metric that its workload has computed over a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComputedFigure {
+    /// Its name.
+    pub name: String,
+    /// Its value; none where `reason` says why.
+    pub value: Option<f64>,
+    /// Why it has none, in a clause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl ComputedFigure {
+    /// The figure of this name: its value, or why it has none.
+    pub fn new(name: &str, value: Result<f64, String>) -> ComputedFigure {
+        let finite = value.and_then(|value| match value.is_finite() {
+            true => Ok(value),
+            false => Err("it is no finite number".to_owned()),
+        });
+        let (value, reason) = match finite {
+            Ok(value) => (Some(value), None),
+            Err(reason) => (None, Some(reason)),
+        };
+        ComputedFigure { name: name.to_owned(), value, reason }
+    }
 }

@@ -105,7 +105,10 @@ pub use gauge::{Gauge, Readings};
 pub use hash::fnv1a;
 pub use identity::Identity;
 pub use imported::{Imported, ImportedValue};
-pub use kind::{CustomMetric, CustomMetricKind, FAULT_METRICS, Kind, KindIndex, PrimaryMetric};
+pub use kind::{
+    ComputedFigure, CustomMetric, CustomMetricKind, FAULT_METRICS, Kind, KindIndex, KindTotals,
+    PrimaryMetric, PrimaryOf,
+};
 pub use latency_heat::{HeatCell, LatencyHeat};
 pub use monitoring::{CommitCounter, ConnectionCounter, LARGE_TEXTS, Monitoring};
 pub use named::Named;

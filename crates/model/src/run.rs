@@ -130,6 +130,9 @@ pub struct PrimaryMetricDescription {
     pub metric: Option<u16>,
     /// Per how many nanoseconds it is reported.
     pub per_ns: u64,
+    /// Whether nothing is counted, since its workload computes it when the run is over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_computed: bool,
 }
 
 /// A custom metric as it is reported.

@@ -5,9 +5,9 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::{
-    Clock, CustomMetric, DbError, Dialect, Identity, Input, Kind, KindIndex, Number, Places,
-    PrimaryMetric, Producer, RowSource, Session, Sessions, Standard, Statement, Stored, Table,
-    fnv1a,
+    Clock, ComputedFigure, CustomMetric, DbError, Dialect, Identity, Input, Kind, KindIndex,
+    KindTotals, Number, Places, PrimaryMetric, Producer, RowSource, Session, Sessions, Standard,
+    Statement, Stored, Table, fnv1a,
 };
 
 /// So begins the note that says which checks of a workload are left out, and why.
@@ -206,8 +206,14 @@ pub trait Workload: Send + Sync {
         &[]
     }
 
-    /// The rates it is known by.
+    /// The figures it is known by, the most important first.
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
+        Vec::new()
+    }
+
+    /// Its [computed](crate::PrimaryOf::Computed) primary metrics over a run, from what the clients
+    /// of a group did in the measured phase, by kind.
+    fn computed(&self, _kinds: &[KindTotals]) -> Vec<ComputedFigure> {
         Vec::new()
     }
 

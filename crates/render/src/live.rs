@@ -257,7 +257,10 @@ fn rates_in(tally: &Tally, groups: &[usize], seconds: Range<i64>) -> String {
     };
     let names = tally.primary_metrics(groups).into_iter();
     // The first is what the workload is known by; others, as TPM, are TPS in another unit.
-    let first = names.filter(|(name, _)| seconds.end > 0 && is_of_one(name)).take(1);
+    let is_computed =
+        |name: &str| tally.with_primary_metric(groups, name).any(|(_, of)| of.is_computed);
+    let is_shown = |name: &str| seconds.end > 0 && is_of_one(name) && !is_computed(name);
+    let first = names.filter(|(name, _)| is_shown(name)).take(1);
     for (name, title) in first {
         let of_group = |(group, primary): (&GroupTally, &PrimaryMetricDescription)| {
             let counted: u64 = group.counted_per_second(primary, seconds.clone()).iter().sum();

@@ -72,13 +72,14 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable
 }
 
 /// The kinds of events that are kept as JSON; an event of any other kind is from the future.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "phase",
     "connected",
     "heartbeats",
     "ended",
     "checked",
     "crosschecked",
+    "computed",
     "disturbance",
     "gauges",
     "summary",
@@ -94,6 +95,7 @@ pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
         Event::Ended { .. } => Some("ended"),
         Event::Checked { .. } => Some("checked"),
         Event::Crosschecked { .. } => Some("crosschecked"),
+        Event::Computed { .. } => Some("computed"),
         Event::Disturbance(_) => Some("disturbance"),
         Event::Gauges { .. } => Some("gauges"),
         Event::Summary(_) => Some("summary"),

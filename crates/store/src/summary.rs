@@ -53,7 +53,12 @@ impl RunningSummary {
     /// Nothing yet of a run.
     pub(super) fn of(description: &Description) -> RunningSummary {
         let rates = |group: &'_ model::GroupDescription| {
-            group.primary_metrics.iter().filter(|of| of.metric.is_none()).cloned().collect()
+            group
+                .primary_metrics
+                .iter()
+                .filter(|of| of.metric.is_none() && !of.is_computed)
+                .cloned()
+                .collect()
         };
         let all: Vec<Vec<PrimaryMetricDescription>> =
             description.groups.iter().map(rates).collect();

@@ -22,11 +22,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use model::{
-    CheckResult, ClientMoments, CpuProfile, CustomMetricDescription, CustomMetricKind,
-    CustomMetricSecond, DataPolicy, DbErrorKind, Description, ErrorCount, Event, Experiment, Fact,
-    Finding, Gauge, GroupDescription, KindDescription, Load, Order, Phase, Phases, Placement,
-    Point, PrimaryMetricDescription, Readings, Rng, RunId, Second, Severity, Status, StopCondition,
-    StopReason, Stream,
+    CheckResult, ClientMoments, ComputedFigure, CpuProfile, CustomMetricDescription,
+    CustomMetricKind, CustomMetricSecond, DataPolicy, DbErrorKind, Description, ErrorCount, Event,
+    Experiment, Fact, Finding, Gauge, GroupDescription, KindDescription, Load, Order, Phase,
+    Phases, Placement, Point, PrimaryMetricDescription, Readings, Rng, RunId, Second, Severity,
+    Status, StopCondition, StopReason, Stream,
 };
 use rusqlite::Connection;
 use stats::{Histogram, Range};
@@ -60,6 +60,7 @@ fn group(workload: &str) -> GroupDescription {
             kinds: vec![0],
             metric: None,
             per_ns: 60_000_000_000,
+            is_computed: false,
         }],
         custom_metrics: vec![CustomMetricDescription {
             name: "lines".to_owned(),
@@ -213,8 +214,10 @@ fn output(text: &str) -> Event {
 /// Every kind of event, all but the first.
 /// Those that the first version of the store had.
 fn first_events() -> Vec<Event> {
-    let is_first = |event: &Event| !matches!(event, Event::CpuProfile(_) | Event::SummarySoFar(_));
-    every_event().into_iter().filter(is_first).collect()
+    let is_later = |event: &Event| {
+        matches!(event, Event::CpuProfile(_) | Event::SummarySoFar(_) | Event::Computed { .. })
+    };
+    every_event().into_iter().filter(|event| !is_later(event)).collect()
 }
 
 fn every_event() -> Vec<Event> {
@@ -290,6 +293,13 @@ fn every_event() -> Vec<Event> {
             naming_cpu_ns: 6,
         }),
         Event::Crosschecked { group: 0, kind: 1, change: -3, committed: 4, unknown: 5 },
+        Event::Computed {
+            group: 0,
+            figures: vec![
+                ComputedFigure::new("power", Ok(1.5)),
+                ComputedFigure::new("throughput", Err("a stream has failed".to_owned())),
+            ],
+        },
         finding(Severity::Note),
         finding(Severity::Invalid),
     ]

@@ -1,5 +1,5 @@
-//! A workload that is not delivered, from the outside: its custom metric is a figure like all
-//! others, and its parameters are flags and axes.
+//! Workloads that are not delivered, from the outside: custom metrics and what is computed over a
+//! run are figures like all others, and parameters are flags and axes.
 
 use std::path::Path;
 use std::process::Command;
@@ -174,4 +174,51 @@ fn its_data_are_built_run_and_checked_on_sqlite() {
     home.run(&["check", "postings"]).ends(0).says(&["balance"]);
     let other = home.run(&["run", "postings", "--accounts=60", "--transactions=1"]).ends(2).err;
     assert!(other.contains("accounts"), "{other}");
+}
+
+#[test]
+fn a_figure_that_is_computed_over_a_run_is_one_like_all_others() {
+    const NAME: &str = "mean_question_ms";
+    let home = Home::new();
+    let run = |service: &str, words: &[&str]| {
+        let target = format!("--target=sim:?service=constant:{service}&servers=4");
+        let all = ["run", "questions", &target, "--placement=simulated", "--duration=20s"];
+        home.run(&[&all[..], &["--ramp-up=0s", "--clients=2"], words].concat())
+    };
+    let report = run("1ms", &["--output=json"]).ends(0).json();
+    // One statement takes 1 ms, three take 3 ms.
+    let value = number(&report["primary_metrics"][NAME]["value"]);
+    assert!((value - 3.0_f64.sqrt()).abs() < 1e-6, "{value}");
+    assert_eq!(report["primary_metrics"][NAME]["half_width"], Value::Null);
+    run("1ms", &[]).ends(0).says(&["1.732 ms a question"]);
+    home.run(&["runs", "list"]).ends(0).says(&["ms a question"]);
+    let listed = home.json(&["runs", "list", "--where", "primary<2"]);
+    assert_eq!(number(&listed["runs"][0]["primary"]["value"]), value);
+    home.run(&["runs", "list", "--where=mean_question_ms<1.7"]).ends(0).says(&["no runs"]);
+    // A time is better lower, and what is stored says the same as what was measured.
+    let shown = home.json(&["runs", "show", "last"]);
+    assert_eq!(shown["primary_metrics"], report["primary_metrics"]);
+    let csv = home.run(&["runs", "show", "last", "--figures", "--output=csv"]).ends(0);
+    csv.says(&["mean_question_ms,1.732", ",lower,"]);
+    run("1ms", &["--require=mean_question_ms<2"]).ends(0).says(&["passed"]);
+    run("1ms", &["--require=mean_question_ms<1"]).ends(1).says(&["FAILED"]);
+    for build in ["1", "2"] {
+        let service = format!("{build}ms");
+        for seed in ["1", "2", "3"] {
+            let (label, seed) = (format!("--label=build={build}"), format!("--seed={seed}"));
+            run(&service, &[&label, &seed]).ends(0);
+        }
+    }
+    let gate = ["compare", "build=1", "build=2", "--fail-if=mean_question_ms>+5%"];
+    home.run(&gate).ends(1).says(&["FAILED mean_question>+5%"]);
+}
+
+#[test]
+fn a_figure_that_cannot_be_computed_says_why() {
+    let home = Home::new();
+    let words = ["run", "questions", SIM, "--placement=simulated", "--transactions=1"];
+    let report = home.run(&[&words[..], &["--ramp-up=0s", "--output=json"]].concat()).json();
+    let metric = &report["primary_metrics"]["mean_question_ms"];
+    assert_eq!(metric["value"], Value::Null);
+    assert_eq!(metric["reason"], "no long question ended", "{report:#}");
 }

@@ -416,6 +416,12 @@ pub(crate) fn units_in<'n, 'r>(
     Named(names.filter(|name| unit(name).is_empty()).filter_map(named).collect())
 }
 
+/// Whether the name of a primary metric is that of a time, of which less is better.
+fn is_time_of_primary(name: &str) -> bool {
+    let is_rate = name.ends_with("_per_s");
+    !is_rate && ["_s", "_ms", "_us"].iter().any(|end| name.ends_with(end))
+}
+
 /// Which way a figure of this name is better.
 pub fn direction(name: &str) -> Direction {
     if quotient(name).is_some() {
@@ -424,7 +430,9 @@ pub fn direction(name: &str) -> Direction {
     if let Some(figure) = of_run(name) {
         return figure.direction;
     }
-    let Some((of, last)) = name.rsplit_once('.') else { return Direction::Higher };
+    let Some((of, last)) = name.rsplit_once('.') else {
+        return if is_time_of_primary(name) { Direction::Lower } else { Direction::Higher };
+    };
     let is_gauge = WHOSE.contains(&whose(of.split('.').next().unwrap_or(of)));
     match last {
         _ if is_gauge => Direction::Neither,

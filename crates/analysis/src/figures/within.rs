@@ -18,7 +18,8 @@ use crate::report::{
 };
 
 /// Why an extreme or a count has no interval, and whatever only its sum over a run is kept of.
-const ONE_NUMBER: &str = "a run has one number of it: repeat the run to see how much it varies";
+pub(crate) const ONE_NUMBER: &str =
+    "a run has one number of it: repeat the run to see how much it varies";
 
 const CONFIDENCE: f64 = 0.95;
 /// Batches of a ratio's error, less the two that mean and correlation take.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::{
-    CheckResult, Counts, CpuProfileReport, CustomMetricKind, Description, ErrorCount, FactValue,
-    Facts, Gauge, GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings, Second,
-    StopReason, Traffic,
+    CheckResult, ComputedFigure, Counts, CpuProfileReport, CustomMetricKind, Description,
+    ErrorCount, FactValue, Facts, Gauge, GroupDescription, KindIndex, NS_PER_S, Phases, Placement,
+    Readings, Second, StopReason, Traffic,
 };
 use stats::{
     Course, Due, Histogram, InTime, Offered, TooFewSlots, enough, ratio_within_planned_run,
@@ -24,6 +24,7 @@ use super::{
     TypeSeconds,
 };
 use crate::Tally;
+use crate::figures::ONE_NUMBER;
 use crate::tally::{Crosscheck, GroupTally, LoopHeartbeats, SLOT_NS, SecondTally, Sum, Times};
 
 /// What a report may have beyond what it always has.
@@ -379,6 +380,10 @@ fn traffic(tally: &Tally, groups: &[usize]) -> Traffic {
 fn primary_metrics(tally: &Tally, groups: &[usize]) -> Named<PrimaryMetricReport> {
     let mut all = Named::default();
     for (name, title) in tally.primary_metrics(groups) {
+        if tally.with_primary_metric(groups, name).any(|(_, primary)| primary.is_computed) {
+            all.push(name, computed(tally, groups, name, title));
+            continue;
+        }
         let (counted, per_ns) = counted_by_primary_metric(tally, groups, name);
         let sum: u128 = counted.iter().map(|&count| u128::from(count)).sum();
         let whole = usize::try_from(tally.whole_seconds().end).unwrap_or(usize::MAX);
@@ -400,6 +405,23 @@ fn primary_metrics(tally: &Tally, groups: &[usize]) -> Named<PrimaryMetricReport
         all.push(name, report);
     }
     all
+}
+
+/// A primary metric that its workload has computed. There is no sum of several groups', which may
+/// be a time or a mean.
+fn computed(tally: &Tally, groups: &[usize], name: &str, title: &str) -> PrimaryMetricReport {
+    let is_it = |(group, figure): &&(u16, ComputedFigure)| {
+        groups.contains(&usize::from(*group)) && figure.name == name
+    };
+    let found: Vec<&ComputedFigure> =
+        tally.computed.iter().filter(is_it).map(|(_, figure)| figure).collect();
+    let (value, reason) = match found[..] {
+        [one] => (one.value.and_then(known), one.reason.clone()),
+        [] => (None, Some("it is computed when the run is over".to_owned())),
+        _ => (None, Some("each group has one of its own".to_owned())),
+    };
+    let reason = reason.or_else(|| Some(ONE_NUMBER.to_owned()));
+    PrimaryMetricReport { title: title.to_owned(), value, half_width: None, reason }
 }
 
 /// What a primary metric counts, in each second that the measured window touches, and what one

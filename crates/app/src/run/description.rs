@@ -4,7 +4,7 @@
 use model::numbers::{count, fixed};
 use model::{
     CustomMetricDescription, Description, Fact, GroupDescription, KindDescription, Load, NS_PER_S,
-    Placement, Plan, PrimaryMetricDescription, Workload,
+    Placement, Plan, PrimaryMetricDescription, PrimaryOf, Workload,
 };
 use monitor::wall_clock;
 
@@ -60,13 +60,6 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
     let workload = opened.workload.as_ref();
     let kind =
         |kind: &model::Kind| KindDescription { name: kind.name.to_owned(), weight: kind.weight };
-    let primary = |primary: model::PrimaryMetric| PrimaryMetricDescription {
-        name: primary.name.to_owned(),
-        title: primary.title.to_owned(),
-        kinds: primary.kinds,
-        metric: primary.metric,
-        per_ns: primary.per_ns,
-    };
     let metric = |metric: &model::CustomMetric| CustomMetricDescription {
         name: metric.name.to_owned(),
         unit: metric.unit.to_owned(),
@@ -81,12 +74,22 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
         stop_condition: group.stop_condition,
         parameters: group.parameters.clone(),
         kinds: workload.kinds().iter().map(kind).collect(),
-        primary_metrics: workload.primary_metrics().into_iter().map(primary).collect(),
+        primary_metrics: workload.primary_metrics().into_iter().map(describe_primary).collect(),
         custom_metrics: workload.custom_metrics().iter().map(metric).collect(),
         notes: notes(opened),
         closed_form: closed_form(&group.load, group.clients, workload),
         standard: workload.standard(),
     }
+}
+
+fn describe_primary(primary: model::PrimaryMetric) -> PrimaryMetricDescription {
+    let is_computed = primary.of == PrimaryOf::Computed;
+    let (kinds, metric, per_ns) = match primary.of {
+        PrimaryOf::Rate { kinds, metric, per_ns } => (kinds, metric, per_ns),
+        PrimaryOf::Computed => (Vec::new(), None, 0),
+    };
+    let (name, title) = (primary.name.to_owned(), primary.title.to_owned());
+    PrimaryMetricDescription { name, title, kinds, metric, per_ns, is_computed }
 }
 
 /// What rate keying and thinking alone allow: with shares p, a client does one transaction in
@@ -104,13 +107,17 @@ fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<Str
     if cycle_ns <= 0.0 {
         return None;
     }
-    let primary = workload.primary_metrics().into_iter().find(|of| of.metric.is_none());
+    let rate = |primary: model::PrimaryMetric| match primary.of {
+        PrimaryOf::Rate { kinds, metric: None, per_ns } => Some((primary.title, kinds, per_ns)),
+        _ => None,
+    };
+    let primary = workload.primary_metrics().into_iter().find_map(rate);
     let committed =
         |kind: u16| share(&kinds[usize::from(kind)]) * (1.0 - workload.rolled_back_share(kind));
     let all = 0..kinds.len() as u16;
-    let (title, of, per_ns) = match &primary {
-        Some(primary) if primary.kinds.is_empty() => (primary.title, all.collect(), primary.per_ns),
-        Some(primary) => (primary.title, primary.kinds.clone(), primary.per_ns),
+    let (title, of, per_ns) = match primary {
+        Some((title, kinds, per_ns)) if kinds.is_empty() => (title, all.collect(), per_ns),
+        Some(primary) => primary,
         None => ("TPS", all.collect::<Vec<u16>>(), NS_PER_S),
     };
     let share_of: f64 = of.into_iter().map(committed).sum();

@@ -86,7 +86,9 @@ fn tell(ran: &Ran, took: Duration, sink: &mut RunSink<'_>) {
     let mut rates = String::new();
     let groups = sink.tally.description.iter().flat_map(|of| &of.groups).zip(&sink.tally.groups);
     for (described, tally) in groups {
-        for primary in described.primary_metrics.iter().filter(|of| of.metric.is_none()) {
+        for primary in
+            described.primary_metrics.iter().filter(|of| of.metric.is_none() && !of.is_computed)
+        {
             let parts = primary.kinds.iter().flat_map(|kind| tally.phases_of_kind(*kind));
             let commits: u64 = parts.map(|part| part.counts.committed).sum();
             let rate = commits as f64 * primary.per_ns as f64 / total_ns;

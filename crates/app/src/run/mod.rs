@@ -5,6 +5,7 @@
 
 mod agents;
 mod checks;
+mod computed;
 mod crosscheck;
 pub mod data_build;
 mod database_mark;
@@ -710,6 +711,7 @@ fn measure(
         cpu_ns: usage.cpu_ns,
         max_rss_bytes: usage.max_rss_bytes.unwrap_or(0),
     });
+    computed::compute(groups, sink);
     for fact in facts_of(&ran, &usage, &sink.thread_use, &sink.tally) {
         sink.tell(Event::Fact(fact));
     }

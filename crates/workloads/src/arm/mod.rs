@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use model::{
     BadParameter, Check, Choice, Client, Crosscheck, CustomMetric, CustomMetricKind, Dialect, Fact,
     FactValue, Finding, Identity, Kind, KindIndex, MEGABYTE, NS_PER_S, Number, Places, Population,
-    PrimaryMetric, Producer, ProducerTask, Severity, Signal, Statement, StatementKind, Workload,
-    format_count, numbers,
+    PrimaryMetric, PrimaryOf, Producer, ProducerTask, Severity, Signal, Statement, StatementKind,
+    Workload, format_count, numbers,
 };
 
 use self::application::{Agent, Application, CHUNK_MAX, Shape};
@@ -158,8 +158,8 @@ impl Workload for Arm {
     /// What was committed. The response times are those of buffers.
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         let primary = |name, title, metric, per_ns| {
-            let (kinds, metric) = (Vec::new(), Some(metric));
-            PrimaryMetric { name, title, kinds, metric, per_ns }
+            let of = PrimaryOf::Rate { kinds: Vec::new(), metric: Some(metric), per_ns };
+            PrimaryMetric { name, title, of }
         };
         vec![
             primary("measurements_per_s", "measurements/s", 0, NS_PER_S),

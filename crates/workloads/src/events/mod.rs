@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use model::{
     BadParameter, Check, Client, Crosscheck, CustomMetric, CustomMetricKind, Dialect, Fact,
-    Identity, Kind, KindIndex, NS_PER_S, Number, Places, Population, PrimaryMetric, Producer,
-    ProducerContext, ProducerTask, Producing, Signal, Statement, Stored, Workload, until,
+    Identity, Kind, KindIndex, NS_PER_S, Number, Places, Population, PrimaryMetric, PrimaryOf,
+    Producer, ProducerContext, ProducerTask, Producing, Signal, Statement, Stored, Workload, until,
 };
 
 use self::account::Account;
@@ -185,9 +185,7 @@ impl Workload for Events {
         let primary = |name, title, per_ns| PrimaryMetric {
             name,
             title,
-            kinds: vec![0],
-            metric: None,
-            per_ns,
+            of: PrimaryOf::Rate { kinds: vec![0], metric: None, per_ns },
         };
         vec![
             primary("records_per_s", "records/s", NS_PER_S * records),

@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use model::{
     BadParameter, Check, Client, Crosscheck, Dialect, Identity, Kind, KindIndex, LaterIndex,
-    MEGABYTE, NS_PER_S, Number, Places, Population, PrimaryMetric, Statement, Stored, Workload,
+    MEGABYTE, NS_PER_S, Number, Places, Population, PrimaryMetric, PrimaryOf, Statement, Stored,
+    Workload,
 };
 
 use crate::{Entry, Make};
@@ -93,8 +94,8 @@ impl Workload for Recording {
         let records = self.record.commit.records as u64;
         let bytes = records * self.record.data.record_size as u64;
         let primary = |name, title, per_ns| {
-            let (kinds, metric) = (vec![0], None);
-            PrimaryMetric { name, title, kinds, metric, per_ns }
+            let of = PrimaryOf::Rate { kinds: vec![0], metric: None, per_ns };
+            PrimaryMetric { name, title, of }
         };
         vec![
             primary("records_per_s", "records/s", NS_PER_S * records),
@@ -215,7 +216,10 @@ mod tests {
         let written =
             [("record_size", "250"), ("records_per_commit", "40"), ("rows_per_statement", "8")];
         let primary_metrics = made(&written).expect("valid").primary_metrics();
-        let per_s = |index: usize| primary_metrics[index].per_ns as f64 / 1e9;
+        let per_s = |index: usize| match primary_metrics[index].of {
+            PrimaryOf::Rate { per_ns, .. } => per_ns as f64 / 1e9,
+            PrimaryOf::Computed => panic!("it is a rate"),
+        };
         // One commit a second is 40 records and 10,000 bytes a second.
         assert_eq!((primary_metrics[0].title, per_s(0)), ("records/s", 40.0));
         assert_eq!((primary_metrics[1].title, per_s(1)), ("MB/s", 0.01));

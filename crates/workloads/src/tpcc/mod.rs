@@ -27,8 +27,8 @@ use std::sync::Arc;
 use model::{
     BadParameter, Check, Client, Clock, Conversation, Crosscheck, CustomMetric, CustomMetricKind,
     DbError, Dialect, Done, Identity, Kind, KindIndex, NeedsTransactions, Number, Places,
-    Population, PrimaryMetric, Request, Routine, SMALLER_DATA, Sent, Settings, Standard, Statement,
-    TxContext, Workload,
+    Population, PrimaryMetric, PrimaryOf, Request, Routine, SMALLER_DATA, Sent, Settings, Standard,
+    Statement, TxContext, Workload,
 };
 
 use crate::tx_control::{control, end};
@@ -124,9 +124,7 @@ impl Workload for Tpcc {
         let primary = |name, title, kinds: std::ops::Range<KindIndex>| PrimaryMetric {
             name,
             title,
-            kinds: kinds.collect(),
-            metric: None,
-            per_ns: NS_PER_MINUTE,
+            of: PrimaryOf::Rate { kinds: kinds.collect(), metric: None, per_ns: NS_PER_MINUTE },
         };
         let n_kinds = KINDS.len() as KindIndex;
         vec![primary("nopm", "NOPM", 0..1), primary("tpm", "TPM", 0..n_kinds)]
@@ -422,10 +420,11 @@ mod tests {
         assert_eq!(names[usize::from(ORDER_TOTAL)], "order_total");
         assert_eq!(names[usize::from(DELIVERIES_SKIPPED)], "deliveries_skipped");
         let primary_metrics = workload.primary_metrics();
-        assert_eq!(
-            (primary_metrics[0].title, primary_metrics[0].kinds.as_slice()),
-            ("NOPM", &[0][..])
-        );
-        assert_eq!((primary_metrics[1].title, primary_metrics[1].kinds.len()), ("TPM", 5));
+        let counted = |metric: &PrimaryMetric| match &metric.of {
+            PrimaryOf::Rate { kinds, .. } => (metric.title, kinds.clone()),
+            PrimaryOf::Computed => panic!("{} is a rate", metric.title),
+        };
+        let counted: Vec<_> = primary_metrics.iter().map(counted).collect();
+        assert_eq!(counted, [("NOPM", vec![0]), ("TPM", vec![0, 1, 2, 3, 4])]);
     }
 }

@@ -1,0 +1,27 @@
+//! Primary metrics that workloads compute when the load is over.
+
+use model::{Event, KindTotals};
+
+use super::RunSink;
+use crate::open::Opened;
+
+/// Lets each workload compute what it is known by, from what its clients did.
+pub(super) fn compute(groups: &[Opened], sink: &mut RunSink<'_>) {
+    for (index, opened) in groups.iter().enumerate() {
+        let mut kinds = vec![KindTotals::default(); opened.workload.kinds().len()];
+        let clients = sink.tally.groups.get(index).map_or(&[][..], |group| &group.clients);
+        for one in clients {
+            kinds[usize::from(one.kind)].add(KindTotals {
+                finished: one.count,
+                failed: one.failed,
+                min_ns: one.min_ns,
+                max_ns: one.max_ns,
+                sum_ns: one.sum_ns,
+            });
+        }
+        let figures = opened.workload.computed(&kinds);
+        if !figures.is_empty() {
+            sink.tell(Event::Computed { group: index as u16, figures });
+        }
+    }
+}
