@@ -466,6 +466,7 @@ fn description(load: Load) -> Description {
             processes: 0,
             load,
             stop_condition: StopCondition::Time,
+            source: None,
             parameters: vec![("warehouses".to_owned(), "4".to_owned())],
             kinds: KINDS.iter().map(kind).collect(),
             primary_metrics: vec![primary("nopm", vec![0]), primary("tpm", vec![0, 1, 2, 3, 4])],

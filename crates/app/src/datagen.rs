@@ -424,8 +424,7 @@ mod tests {
         let entry = workloads::by_name(name).expect("it is in the list");
         let settings = model::Settings::decide(entry.name, entry.parameters, written.to_vec());
         let settings = settings.expect("valid");
-        let make = workloads::Make { settings: &settings, seed: 1, data: None };
-        (entry.make)(&make).expect("valid")
+        entry.made(&settings, 1, None).expect("valid")
     }
 
     #[test]

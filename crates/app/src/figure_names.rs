@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use analysis::figures::{bytes_of_title, unit};
 use model::{CustomMetricKind, PrimaryMetric, Settings, Workload};
-use workloads::{Entry, Make};
+use workloads::Entry;
 
 /// What a figure of a transaction type may be.
 const OF_TYPE: [&str; 8] =
@@ -84,7 +84,7 @@ fn of_entry(entry: &'static Entry) -> Vec<(String, String)> {
     let of_role = |written: &[(&'static str, &'static str)]| {
         let written = written.iter().copied();
         let settings = Settings::decide(entry.name, entry.parameters, written).ok()?;
-        let workload = (entry.make)(&Make { settings: &settings, seed: 0, data: None }).ok()?;
+        let workload = entry.made(&settings, 0, None).ok()?;
         Some(of_workload(workload.as_ref()))
     };
     roles.filter_map(of_role).flatten().collect()

@@ -273,8 +273,7 @@ pub fn resolve_workload(
     let pairs = || parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
     let settings = Settings::decide(entry.name, entry.parameters, pairs())?;
     let make = |settings: &Settings, data: Option<&Identity>| {
-        let make = workloads::Make { settings, seed, data };
-        (entry.make)(&make).map_err(Error::from)
+        entry.made(settings, seed, data).map_err(Error::from)
     };
     let fresh = make(&settings, None)?;
     refuse(target, database.dialect(), fresh.as_ref())?;
@@ -353,7 +352,7 @@ pub fn check_workload(
     let entry = workloads::by_name(workload)?;
     let pairs = parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
     let settings = Settings::decide(entry.name, entry.parameters, pairs)?;
-    let fresh = (entry.make)(&workloads::Make { settings: &settings, seed, data: None })?;
+    let fresh = entry.made(&settings, seed, None)?;
     match drivers::of_target(target) {
         Some(driver) => refuse(target, &driver.product.dialect, fresh.as_ref()),
         None => Ok(()),
@@ -492,8 +491,7 @@ fn tables_of(held: &Identity) -> Option<Vec<String>> {
     let entry = workloads::by_data(&held.workload)?;
     let scale = held.scale.iter().map(|(k, v)| (k.as_str(), v.as_str()));
     let settings = Settings::decide(entry.name, entry.parameters, scale).ok()?;
-    let make = workloads::Make { settings: &settings, seed: held.seed, data: None };
-    let workload = (entry.make)(&make).ok()?;
+    let workload = entry.made(&settings, held.seed, None).ok()?;
     let tables = workload.population()?.tables();
     Some(tables.iter().map(|table| table.name.to_string()).collect())
 }

@@ -239,16 +239,14 @@ mod tests {
     fn workload(name: &str, engine: &str) -> Arc<dyn Workload> {
         let entry = workloads::by_name(name).expect("known");
         let settings = Settings::decide(name, entry.parameters, [("engine", engine)]);
-        let make = workloads::Make { settings: &settings.expect("valid"), seed: 7, data: None };
-        (entry.make)(&make).expect("valid")
+        entry.made(&settings.expect("valid"), 7, None).expect("valid")
     }
 
     #[test]
     fn every_workload_with_tables_has_the_parameter_and_its_population_says_so() {
         for entry in workloads::all() {
             let settings = Settings::decide(entry.name, entry.parameters, []).expect("valid");
-            let make = workloads::Make { settings: &settings, seed: 7, data: None };
-            let workload = (entry.make)(&make).expect("valid");
+            let workload = entry.made(&settings, 7, None).expect("valid");
             if workload.population().is_none() {
                 continue;
             }

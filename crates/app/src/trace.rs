@@ -39,8 +39,8 @@ pub fn may_create(options: &TraceOptions, target: &Target) -> Result<bool, Error
     let entry = workloads::by_name(&options.workload)?;
     let pairs = options.parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
     let settings = Settings::decide(entry.name, entry.parameters, pairs)?;
-    let make = workloads::Make { settings: &settings, seed: options.seed, data: None };
-    if is_managed(target) || (entry.make)(&make)?.population().is_none() {
+    let workload = entry.made(&settings, options.seed, None)?;
+    if is_managed(target) || workload.population().is_none() {
         return Ok(true);
     }
     match drivers::file_of(target).filter(|file| !file.exists()) {

@@ -15,13 +15,13 @@ mod web;
 
 use std::process::ExitCode;
 
-use workloads::Entry;
+use workloads::Added;
 
 pub use crate::cli::run;
 pub use crate::shell::Shell;
 
-/// Does what the command line says, with `added` behind the delivered workloads.
-pub fn main_with(added: &'static [&'static Entry]) -> ExitCode {
+/// Does what the command line says, with `added` behind what is delivered.
+pub fn main_with(added: Added) -> ExitCode {
     workloads::add(added);
     cli::main()
 }

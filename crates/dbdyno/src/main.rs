@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    dbdyno::main_with(&[])
+    dbdyno::main_with(Default::default())
 }

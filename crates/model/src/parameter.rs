@@ -293,7 +293,7 @@ impl Settings {
     /// Decides `table` from what was written, as pairs of name and text.
     pub fn decide<'a>(
         owner: &str,
-        table: &'static [Parameter],
+        table: &[Parameter],
         written: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Settings, BadParameter> {
         let mut settings = Settings::default();

@@ -86,6 +86,9 @@ pub struct GroupDescription {
     /// When it is done.
     #[serde(rename = "until")]
     pub stop_condition: StopCondition,
+    /// The text of the file in which the workload is written, where it is written in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// The workload's parameters as decided.
     #[serde(deserialize_with = "crate::plan::todays_parameters")]
     pub parameters: Vec<(String, String)>,

@@ -11,6 +11,7 @@ use model::{
 
 use crate::bad_plan::BadPlan;
 use crate::draft::{Draft, GroupDraft, spelled};
+use crate::script::workload_named;
 use crate::table::{GroupValues, PlanValues};
 use crate::target::{is_of_one_process, keeps_data, refused_engine};
 use crate::written::{From, Given, Written};
@@ -220,7 +221,7 @@ pub fn workload_of(group: &Group, seed: u64) -> Option<(Settings, Arc<dyn Worklo
     let entry = workloads::by_name(&group.workload).ok()?;
     let pairs = group.parameters.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let settings = Settings::decide(entry.name, entry.parameters, pairs).ok()?;
-    let workload = (entry.make)(&workloads::Make { settings: &settings, seed, data: None }).ok()?;
+    let workload = entry.made(&settings, seed, None).ok()?;
     Some((settings, workload))
 }
 
@@ -241,7 +242,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let Some(workload) = &values.workload.value else {
         return Err(draft.bad("this [[group]] has no workload"));
     };
-    let entry = workloads::by_name(workload).map_err(|bad| values.workload.from.bad(bad))?;
+    let entry = workload_named(workload).map_err(|bad| values.workload.from.bad(bad))?;
     let load = decide_load(&values)?;
     let (parameters, made) = decide_parameters(draft, entry)?;
     check_stored_rate(draft, &values.rate, entry, made.as_ref())?;
@@ -331,8 +332,7 @@ fn decide_parameters(
     let pairs = parameters.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let settings = Settings::decide(entry.name, entry.parameters, pairs)
         .map_err(|bad| BadPlan(bad.to_string()))?;
-    let make = workloads::Make { settings: &settings, seed: 0, data: None };
-    let made = (entry.make)(&make).map_err(|bad| {
+    let made = entry.made(&settings, 0, None).map_err(|bad| {
         let is_it = |(name, _): &&(String, Written)| Some(name) == bad.parameter.as_ref();
         match draft.parameters.iter().find(is_it) {
             Some((_, written)) => placed(written, bad),

@@ -52,6 +52,7 @@ fn group(workload: &str) -> GroupDescription {
             queue_full: model::QueueFull::Drop,
         },
         stop_condition: StopCondition::Transactions(5),
+        source: None,
         parameters: vec![("warehouses".to_owned(), "2".to_owned())],
         kinds: vec![kind("new_order"), kind("payment")],
         primary_metrics: vec![PrimaryMetricDescription {

@@ -1,8 +1,9 @@
-//! What the list of workloads tells of each, and what one is decided from.
+//! What the list of workloads tells of each, what one is decided from, and in which languages they
+//! are written as files.
 
 use std::sync::Arc;
 
-use model::{BadParameter, Identity, Parameter, Settings, Workload};
+use model::{BadParameter, Identity, Parameter, Settings, Source, Workload};
 
 /// A workload that can be asked for.
 pub struct Entry {
@@ -18,6 +19,36 @@ pub struct Entry {
     pub roles: &'static [GroupRole],
     /// Decides it.
     pub make: fn(&Make<'_>) -> Result<Arc<dyn Workload>, BadParameter>,
+    /// The file that it was read from; none of one that is compiled in.
+    pub source: Option<&'static Source>,
+}
+
+impl Entry {
+    /// The workload with these parameters; `data` is what data there is.
+    ///
+    /// # Errors
+    ///
+    /// Parameters that do not go together, or with the data.
+    pub fn made(
+        &self,
+        settings: &Settings,
+        seed: u64,
+        data: Option<&Identity>,
+    ) -> Result<Arc<dyn Workload>, BadParameter> {
+        (self.make)(&Make { settings, seed, data, source: self.source })
+    }
+}
+
+/// A language in which workloads are written as files that are read at run time.
+pub struct Language {
+    /// How the names of its files end, without the dot: `lua`.
+    pub extension: &'static str,
+    /// Reads a file. Names are [interned](model::interned), and the list of parameters is kept.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, with its line.
+    pub read: fn(&'static Source) -> Result<Entry, BadParameter>,
 }
 
 /// A group of a run that a command line names by its workload alone.
@@ -47,4 +78,6 @@ pub struct Make<'a> {
     pub seed: u64,
     /// What data there is, if there is any: its constants and seed hold.
     pub data: Option<&'a Identity>,
+    /// The file that the workload was read from.
+    pub source: Option<&'static Source>,
 }

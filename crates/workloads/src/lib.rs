@@ -17,11 +17,11 @@ mod tpcb;
 mod tpcc;
 pub mod tx_control;
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use model::{BadParameter, did_you_mean};
+use model::{BadParameter, Source, did_you_mean};
 
-pub use entry::{Entry, GroupRole, Make};
+pub use entry::{Entry, GroupRole, Language, Make};
 
 /// Every workload that is delivered, in the order in which they are listed.
 pub static ALL: &[&Entry] = &[
@@ -45,32 +45,79 @@ pub static ALL: &[&Entry] = &[
     &empty::ENTRY,
 ];
 
-/// Those of a program of somebody else's, which links dbdyno and brings them.
-static ADDED: OnceLock<&'static [&'static Entry]> = OnceLock::new();
-
-/// Adds workloads that are not delivered: once, before anything is asked for. A name that another
-/// workload has is a mistake of the program.
-pub fn add(entries: &'static [&'static Entry]) {
-    for entry in entries {
-        assert!(by_name(entry.name).is_err(), "there is a workload '{}' already", entry.name);
-    }
-    assert!(ADDED.set(entries).is_ok(), "workloads are added once");
+/// What a program of somebody else's brings, which links dbdyno.
+#[derive(Clone, Copy, Default)]
+pub struct Added {
+    /// Workloads.
+    pub workloads: &'static [&'static Entry],
+    /// Languages in which workloads are written.
+    pub languages: &'static [&'static Language],
 }
 
-/// Every workload, those that were added behind the others.
+static ADDED: OnceLock<Added> = OnceLock::new();
+
+/// Workloads that were read from files, the newest last.
+static READ: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
+
+/// Adds what is not delivered: once, before anything is asked for. A name that another workload has
+/// is a mistake of the program.
+pub fn add(added: Added) {
+    for entry in added.workloads {
+        assert!(by_name(entry.name).is_err(), "there is a workload '{}' already", entry.name);
+    }
+    assert!(ADDED.set(added).is_ok(), "workloads are added once");
+}
+
+/// The language of a file of this name; none where its name says none.
+pub fn language_of(name: &str) -> Option<&'static Language> {
+    let (stem, extension) = name.rsplit_once('.')?;
+    let added = ADDED.get().map_or(&[][..], |added| added.languages);
+    let is_it = |language: &&&Language| !stem.is_empty() && language.extension == extension;
+    added.iter().copied().find(|language| is_it(&language))
+}
+
+/// Reads a workload that is written in a file. From then on [`by_name`] knows it by the name of the
+/// file, until another text of that name is read.
+///
+/// # Errors
+///
+/// What is wrong with it; also where its name is that of no language.
+pub fn read(source: Source) -> Result<&'static Entry, BadParameter> {
+    let Some(language) = language_of(&source.name) else {
+        return Err(BadParameter::new(format!("'{}' is in no language known here", source.name)));
+    };
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(at) = read.iter().position(|entry| entry.source == Some(&source)) {
+        let known = read.remove(at);
+        read.push(known);
+        return Ok(known);
+    }
+    let source: &'static Source = Box::leak(Box::new(source));
+    let entry = (language.read)(source)?;
+    let entry: &'static Entry = Box::leak(Box::new(Entry { source: Some(source), ..entry }));
+    read.push(entry);
+    Ok(entry)
+}
+
+/// Every workload that was read from a file.
+fn all_read() -> Vec<&'static Entry> {
+    READ.lock().unwrap_or_else(PoisonError::into_inner).iter().rev().copied().collect()
+}
+
+/// Every workload that is compiled in, those that were added behind the others.
 pub fn all() -> impl Iterator<Item = &'static Entry> + Clone {
-    let added = ADDED.get().copied().unwrap_or_default();
+    let added = ADDED.get().map_or(&[][..], |added| added.workloads);
     ALL.iter().chain(added).copied()
 }
 
 /// The first workload that uses data of this name; none if no workload does.
 pub fn by_data(name: &str) -> Option<&'static Entry> {
-    all().find(|entry| entry.data == name)
+    all().chain(all_read()).find(|entry| entry.data == name)
 }
 
 /// The workload of this name.
 pub fn by_name(name: &str) -> Result<&'static Entry, BadParameter> {
-    all().find(|entry| entry.name == name).ok_or_else(|| {
+    all().chain(all_read()).find(|entry| entry.name == name).ok_or_else(|| {
         // A family, such as sysbench's scripts.
         let family = all().map(|entry| entry.name);
         let family: Vec<&str> = family
@@ -103,7 +150,7 @@ mod tests {
                 let written = written.iter().copied();
                 let settings = Settings::decide(entry.name, entry.parameters, written);
                 let settings = settings.expect("defaults are valid");
-                let make = Make { settings: &settings, seed: 42, data: None };
+                let make = Make { settings: &settings, seed: 42, data: None, source: None };
                 let workload = (entry.make)(&make).expect("defaults are valid");
                 for metric in workload.custom_metrics() {
                     let is_fault = FAULT_METRICS.contains(&metric.name);

@@ -67,7 +67,7 @@ fn split(mode: &str, partitions: u64) -> Arc<dyn Workload> {
     ];
     let entry = workloads::by_name("tpcc").expect("known");
     let settings = Settings::decide("tpcc", entry.parameters, written).expect("valid");
-    (entry.make)(&Make { settings: &settings, seed: 42, data: None }).expect("valid")
+    (entry.make)(&Make { settings: &settings, seed: 42, data: None, source: None }).expect("valid")
 }
 
 /// What was done: committed by kind, rolled back as intended, and refused as a conflict.

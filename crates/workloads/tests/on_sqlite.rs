@@ -62,7 +62,7 @@ impl Bench {
         let entry = workloads::by_name(name).expect("known");
         let settings =
             Settings::decide(name, entry.parameters, written.iter().copied()).expect("valid");
-        let make = Make { settings: &settings, seed: 42, data: None };
+        let make = Make { settings: &settings, seed: 42, data: None, source: None };
         let workload = (entry.make)(&make).expect("valid");
         let target = Target::parse("sqlite::memory:").expect("valid");
         let opening = Opening { create: true, seed: 42 };
@@ -566,7 +566,8 @@ fn a_reader_ages_each_record_once_and_counts_what_its_window_lacks() {
     let entry = workloads::by_name("events").expect("known");
     let written = [&writers[..], &[("role", "reader"), ("window", "4")]].concat();
     let settings = Settings::decide("events", entry.parameters, written).expect("valid");
-    let readers = (entry.make)(&Make { settings: &settings, seed: 42, data: None }).expect("valid");
+    let readers = (entry.make)(&Make { settings: &settings, seed: 42, data: None, source: None })
+        .expect("valid");
     let clock = Rc::new(Ticks::default());
     let place = Place { placement: Placement::Thread, clock, client: 1 };
     bench.connect(place, readers.statements(bench.database.dialect()));

@@ -60,7 +60,7 @@ fn no_name_in_sql_of_a_workload_is_reserved_anywhere() {
             let Ok(settings) = Settings::decide(entry.name, entry.parameters, pairs) else {
                 continue;
             };
-            let make = Make { settings: &settings, seed: 42, data: None };
+            let make = Make { settings: &settings, seed: 42, data: None, source: None };
             let Ok(workload) = (entry.make)(&make) else { continue };
             for sql in texts(workload.as_ref(), &dialect) {
                 n_texts += 1;

@@ -3,13 +3,15 @@
 
 mod postings;
 mod questions;
+mod steps;
 
 use std::process::ExitCode;
 
-use workloads::Entry;
+use workloads::Added;
 
-/// What is listed behind the delivered workloads.
-static ADDED: &[&Entry] = &[&postings::ENTRY, &questions::ENTRY];
+/// What is listed behind the delivered workloads, and in which languages others are written.
+static ADDED: Added =
+    Added { workloads: &[&postings::ENTRY, &questions::ENTRY], languages: &[&steps::LANGUAGE] };
 
 fn main() -> ExitCode {
     dbdyno::main_with(ADDED)

@@ -222,3 +222,70 @@ fn a_figure_that_cannot_be_computed_says_why() {
     assert_eq!(metric["value"], Value::Null);
     assert_eq!(metric["reason"], "no long question ended", "{report:#}");
 }
+
+const PAYMENTS: &str = "
+parameter account 7
+transaction pay 3
+write UPDATE account SET balance = balance + 1 WHERE id = {account}
+read SELECT balance FROM account WHERE id = {account}
+transaction look 1
+read SELECT balance FROM account WHERE id = {account}
+check negative SELECT id FROM account WHERE balance < 0
+";
+
+#[test]
+fn a_workload_that_is_written_in_a_file_has_its_own_names_everywhere() {
+    let home = Home::new();
+    let file = home.folder().join("payments.steps");
+    std::fs::write(&file, PAYMENTS).expect("room");
+    let name = "payments.steps";
+    home.run(&["run", name, "--help"]).ends(0).says(&["--account", "[default: 7]"]);
+    let sim = ["run", name, SIM, "--ramp-up=0s", "--duration=20s", "--clients=4"];
+    let sim = [&sim[..], &["--placement=simulated", "--output=json"]].concat();
+    let report = home.run(&sim).ends(0).json();
+    let finished = |kind: &str| number(&report["transactions"][kind]["finished"]);
+    let share = finished("pay") / (finished("pay") + finished("look"));
+    assert!((0.7..0.8).contains(&share), "{share}");
+    let steps = number(&report["custom_metrics"]["payments_steps"]["sum"]);
+    // A metric belongs to the second of the end, which may lie behind the measured phase.
+    let sent = 2.0 * finished("pay") + finished("look");
+    assert!((steps - sent).abs() <= 2.0 * 4.0 * 2.0, "{steps} {sent}");
+    // A parameter is an axis, and a plan in a file may name it.
+    let varied = home.run(&[&sim[..], &["--vary=account=1,2"]].concat()).ends(0).json();
+    assert_eq!(varied["points"].as_array().map(Vec::len), Some(2), "{varied:#}");
+    let plan = home.run(&["runs", "show", "last", "--plan"]).ends(0).out;
+    std::fs::write(home.folder().join("plan.toml"), plan).expect("room");
+    home.run(&["run", "plan.toml", "--output=json"]).ends(0);
+    // A new text of the same name is another workload.
+    std::fs::write(&file, PAYMENTS.replace("pay", "transfer")).expect("room");
+    let report = home.run(&sim).ends(0).json();
+    assert!(number(&report["transactions"]["transfer"]["finished"]) > 0.0);
+    assert_eq!(report["transactions"]["pay"], Value::Null);
+}
+
+#[test]
+fn a_workload_in_a_file_is_sent_to_the_processes_of_its_clients() {
+    let home = Home::new();
+    std::fs::write(home.folder().join("one.steps"), "transaction ask 1\nread SELECT 1")
+        .expect("room");
+    let words = ["run", "one.steps", "--target=sqlite:one.db", "--processes=2", "--clients=4"];
+    let words = [&words[..], &["--duration=1s", "--ramp-up=0s", "--output=json"]].concat();
+    let ran = home.run(&words);
+    let report = ran.json();
+    assert!(number(&report["transactions"]["ask"]["finished"]) > 0.0, "{}", ran.err);
+}
+
+#[test]
+fn a_file_that_is_wrong_is_one_sentence_with_its_line() {
+    let home = Home::new();
+    let bad = |text: &str, why: &str| {
+        std::fs::write(home.folder().join("bad.steps"), text).expect("room");
+        let said = home.run(&["run", "bad.steps", SIM]).ends(2).err;
+        assert!(said.contains(why) && said.contains("bad.steps"), "{said}");
+    };
+    bad("", "it has no transaction");
+    bad("transaction pay many", "line 1: 'many' is no weight");
+    bad("transaction pay 1\nselect it", "line 2: there is no 'select'");
+    let said = home.run(&["run", "none.steps", SIM]).ends(2).err;
+    assert!(said.contains("none.steps' cannot be read"), "{said}");
+}

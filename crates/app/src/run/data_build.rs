@@ -216,6 +216,7 @@ impl DataBuild<'_> {
             processes: 0,
             load: Load::Closed,
             stop_condition: StopCondition::Transactions(n_chunks),
+            source: None,
             parameters: parameters.collect(),
             kinds: tables.map(kind).collect(),
             primary_metrics: Vec::new(),

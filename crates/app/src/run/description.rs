@@ -4,7 +4,7 @@
 use model::numbers::{count, fixed};
 use model::{
     CustomMetricDescription, Description, Fact, GroupDescription, KindDescription, Load, NS_PER_S,
-    Placement, Plan, PrimaryMetricDescription, PrimaryOf, Workload,
+    Placement, Plan, PrimaryMetricDescription, PrimaryOf, Source, Workload,
 };
 use monitor::wall_clock;
 
@@ -72,6 +72,7 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
         processes: group.processes,
         load: group.load.of_transactions(workload.transaction_stores()),
         stop_condition: group.stop_condition,
+        source: source_of(&group.workload).map(|source| source.text.clone()),
         parameters: group.parameters.clone(),
         kinds: workload.kinds().iter().map(kind).collect(),
         primary_metrics: workload.primary_metrics().into_iter().map(describe_primary).collect(),
@@ -80,6 +81,11 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
         closed_form: closed_form(&group.load, group.clients, workload),
         standard: workload.standard(),
     }
+}
+
+/// The file in which a workload is written, where it is written in one.
+pub(super) fn source_of(workload: &str) -> Option<&'static Source> {
+    workloads::by_name(workload).ok()?.source
 }
 
 fn describe_primary(primary: model::PrimaryMetric) -> PrimaryMetricDescription {
@@ -144,8 +150,7 @@ mod tests {
         let check = |written: &[(&str, &str)], expect: &str| {
             let settings = Settings::decide("tpcc", entry.parameters, written.iter().copied());
             let settings = settings.expect("valid");
-            let make = workloads::Make { settings: &settings, seed: 1, data: None };
-            let workload = (entry.make)(&make).expect("valid");
+            let workload = entry.made(&settings, 1, None).expect("valid");
             let shown = closed_form(&Load::KeyThink { scale: 1.0 }, 10_000, workload.as_ref());
             let shown = shown.expect("there are pauses");
             assert!(shown.contains(expect), "{shown}");

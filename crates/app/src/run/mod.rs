@@ -505,8 +505,7 @@ fn alone_in(group: &GroupDescription) -> Option<String> {
     let entry = workloads::by_name(&group.workload).ok()?;
     let written = group.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let settings = Settings::decide(entry.name, entry.parameters, written).ok()?;
-    let make = workloads::Make { settings: &settings, seed: 0, data: None };
-    let workload = (entry.make)(&make).ok()?;
+    let workload = entry.made(&settings, 0, None).ok()?;
     workload.needs_tables_alone().then(|| workload.identity().workload)
 }
 

@@ -121,8 +121,7 @@ fn job(
     let database = (entry.open)(&target, opening).map_err(Error::failed)?;
     let entry = workloads::by_name("empty")?;
     let settings = Settings::decide("empty", entry.parameters, [])?;
-    let make = workloads::Make { settings: &settings, seed: SEED, data: None };
-    let workload = (entry.make)(&make)?;
+    let workload = entry.made(&settings, SEED, None)?;
     let group = GroupJob {
         name: "empty".to_owned(),
         statements: workload.statements(database.dialect()).into(),

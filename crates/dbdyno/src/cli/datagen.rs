@@ -65,7 +65,7 @@ fn workload_of(matches: &ArgMatches) -> Result<Arc<dyn Workload>, Error> {
     let seed = flags::number(matches, "seed")?;
     let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
     let settings = Settings::decide(entry.name, entry.parameters, given)?;
-    Ok((entry.make)(&workloads::Make { settings: &settings, seed, data: None })?)
+    Ok(entry.made(&settings, seed, None)?)
 }
 
 fn json_of(written: &Written) -> String {

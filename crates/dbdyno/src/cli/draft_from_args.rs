@@ -31,7 +31,7 @@ fn draft_written(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draf
         file if is_file => read_file(file)?,
         workload => of_workload(workload, matches)?,
     };
-    let roles = if is_file { &[] } else { workloads::by_name(what)?.roles };
+    let roles = if is_file { &[] } else { plan::workload_named(what)?.roles };
     draft.values.extend(written(matches, PLAN.iter().map(|row| &row.parameter)));
     draft.experiment.extend(written(matches, EXPERIMENT.iter().map(|row| &row.parameter)));
     for axis in matches.get_many::<String>("vary").into_iter().flatten() {
@@ -180,11 +180,11 @@ fn is_plan(text: &str) -> bool {
 pub(crate) fn workload_of_file(path: &str) -> Option<&'static workloads::Entry> {
     let draft = read_file(path).ok()?;
     let workload = draft.groups.first()?.workload()?;
-    workloads::by_name(&workload.text).ok()
+    plan::workload_named(&workload.text).ok()
 }
 
 fn of_workload(name: &str, matches: &ArgMatches) -> Result<Draft, Error> {
-    let entry = workloads::by_name(name).map_err(|bad| no_workload(name, &bad))?;
+    let entry = plan::workload_named(name).map_err(|bad| no_workload(name, &bad))?;
     let mut group = GroupDraft::default();
     group.values.insert("workload", Written::new(entry.name, From::Default));
     let groups = match entry.roles {
@@ -221,6 +221,9 @@ const WORKLOADS_OF_OTHERS: [(&[&str], &str); 6] = [
 ];
 
 pub(super) fn no_workload(name: &str, bad: &dyn std::fmt::Display) -> Error {
+    if workloads::language_of(name).is_some() {
+        return Error::Usage(bad.to_string());
+    }
     let of_file = scripts::sentence_of_file(name);
     let is_script = [".sql", ".lua", ".tcl"].iter().any(|end| name.ends_with(end));
     let scripts = if is_script { ", and scripts are not run" } else { "" };

@@ -466,7 +466,11 @@ pub(crate) fn named(words: &[String], subcommand: &str) -> Option<String> {
         word if !word.starts_with('-') => return Some(first.clone()),
         _ => {}
     }
-    rest.find(|word| workloads::by_name(word).is_ok() || word.ends_with(".toml")).cloned()
+    let is_it = |word: &&String| {
+        let is_file = word.ends_with(".toml") || workloads::language_of(word).is_some();
+        is_file || workloads::by_name(word).is_ok()
+    };
+    rest.find(is_it).cloned()
 }
 
 /// The positional argument that names a workload.

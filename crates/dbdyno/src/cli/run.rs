@@ -56,7 +56,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
         .args(PLAN.iter().map(|row| flags::of(&row.parameter, "Plan")))
         .args(group_flags().map(|row| flags::of(row, "Clients and load")))
         .args(EXPERIMENT.iter().map(|row| flags::of(&row.parameter, "Experiment")));
-    let named = what.as_deref().and_then(|what| workloads::by_name(what).ok());
+    let named = what.as_deref().and_then(|what| plan::workload_named(what).ok());
     if named.is_none() {
         const MORE: &str = "Each workload adds its own options: see dbdyno run tpcc --help.";
         command = command.after_help(MORE);
@@ -81,7 +81,7 @@ pub(crate) fn add_parameters(
             None => return Ok(command),
         },
         false => {
-            workloads::by_name(what).map_err(|bad| draft_from_args::no_workload(what, &bad))?
+            plan::workload_named(what).map_err(|bad| draft_from_args::no_workload(what, &bad))?
         }
     };
     for parameter in entry.parameters.iter().filter(|parameter| wanted(parameter)) {

@@ -41,6 +41,7 @@ pub(crate) static ENTRY: Entry = Entry {
     parameters: PARAMETERS,
     roles: &[],
     make,
+    source: None,
 };
 
 const NAME: &str = "arm";
@@ -436,7 +437,9 @@ mod tests {
         let notes = |of: Option<&str>| {
             let given = of.map(|n| (model::PRODUCER_COUNT, n));
             let settings = Settings::decide(NAME, PARAMETERS, given).expect("valid");
-            decided(&Make { settings: &settings, seed: 7, data: None }).expect("valid").notes()
+            decided(&Make { settings: &settings, seed: 7, data: None, source: None })
+                .expect("valid")
+                .notes()
         };
         for unlimited in [None, Some("0")] {
             assert!(notes(unlimited)[0].ends_with("no limit (measurements=0)."), "{unlimited:?}");
@@ -447,7 +450,8 @@ mod tests {
     #[test]
     fn where_nothing_is_stored_a_producer_takes_its_share_of_its_own_time() {
         let settings = Settings::decide(NAME, PARAMETERS, []).expect("valid");
-        let arm = decided(&Make { settings: &settings, seed: 7, data: None }).expect("valid");
+        let arm = decided(&Make { settings: &settings, seed: 7, data: None, source: None })
+            .expect("valid");
         drop(arm.begin());
         arm.shared.pools.count(|counts| {
             counts.begun_ns = Some(5);
@@ -463,7 +467,8 @@ mod tests {
     fn an_application_that_falls_behind_its_rate_says_by_how_much() {
         let given = [(model::PRODUCER_RATE, "1k"), ("application_threads", "2")];
         let settings = Settings::decide(NAME, PARAMETERS, given).expect("valid");
-        let arm = decided(&Make { settings: &settings, seed: 7, data: None }).expect("valid");
+        let arm = decided(&Make { settings: &settings, seed: 7, data: None, source: None })
+            .expect("valid");
         drop(arm.begin());
         // Two threads of two seconds each.
         arm.shared.pools.count(|counts| {
@@ -483,7 +488,8 @@ mod tests {
     #[test]
     fn what_was_dropped_costs_the_agent_nothing_and_is_a_finding_with_its_share() {
         let settings = Settings::decide(NAME, PARAMETERS, []).expect("valid");
-        let arm = decided(&Make { settings: &settings, seed: 7, data: None }).expect("valid");
+        let arm = decided(&Make { settings: &settings, seed: 7, data: None, source: None })
+            .expect("valid");
         let pools = &arm.shared.pools;
         drop(arm.begin());
         let mut chunk = pools.reserve(10, 0).expect("there is room");

@@ -499,7 +499,7 @@ mod tests {
     fn sent_again(engine: &str, kind: DbErrorKind) -> Vec<String> {
         let given = [("engine", engine), ("scenario", "metrics=1+contexts=1")];
         let settings = Settings::decide(super::super::NAME, super::super::PARAMETERS, given);
-        let make = Make { settings: &settings.expect("valid"), seed: 7, data: None };
+        let make = Make { settings: &settings.expect("valid"), seed: 7, data: None, source: None };
         let arm = super::super::decided(&make).expect("valid");
         let claim = Claim { base: 100, classes: vec![0] };
         *arm.shared.claim.lock().expect("nobody panicked") = Some(Arc::new(claim));

@@ -57,6 +57,7 @@ pub(crate) static ENTRY: Entry = Entry {
         },
     ],
     make,
+    source: None,
 };
 
 /// In the order of their places (`writer`).
@@ -341,7 +342,7 @@ mod tests {
     /// The workload with these parameters, or why it cannot be.
     pub(super) fn made(written: &[(&str, &str)]) -> Result<Arc<dyn Workload>, BadParameter> {
         let settings = Settings::decide(NAME, PARAMETERS, written.iter().copied())?;
-        make(&Make { settings: &settings, seed: 7, data: None })
+        make(&Make { settings: &settings, seed: 7, data: None, source: None })
     }
 
     #[test]

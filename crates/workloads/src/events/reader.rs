@@ -359,7 +359,8 @@ mod tests {
         let [n_tables, n_hosts] = [tables, hosts].map(|n| n.to_string());
         let written = [("role", "reader"), ("tables", &*n_tables), ("reader_hosts", &*n_hosts)];
         let settings = model::Settings::decide(NAME, PARAMETERS, written).expect("valid");
-        let data = Data::new(&Make { settings: &settings, seed: 7, data: None }).expect("valid");
+        let data = Data::new(&Make { settings: &settings, seed: 7, data: None, source: None })
+            .expect("valid");
         let shared = Arc::new(Shared {
             data,
             reading: Reading::new(&settings).expect("valid"),

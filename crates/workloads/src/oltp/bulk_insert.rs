@@ -27,6 +27,7 @@ pub(crate) static ENTRY: Entry = Entry {
     parameters: PARAMETERS,
     roles: &[],
     make,
+    source: None,
 };
 
 const NAME: &str = "oltp-bulk-insert";

@@ -19,6 +19,7 @@ pub(crate) static ENTRY: Entry = Entry {
     parameters: &PARAMETERS,
     roles: &[],
     make: |make| super::make(make, script),
+    source: None,
 };
 
 static PARAMETERS: [Parameter; 22] =

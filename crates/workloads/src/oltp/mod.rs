@@ -184,7 +184,7 @@ mod tests {
     ) -> Result<Arc<dyn Workload>, BadParameter> {
         let entry = &random_points::ENTRY;
         let settings = Settings::decide("oltp", entry.parameters, written.iter().copied())?;
-        (entry.make)(&Make { settings: &settings, seed: 9, data })
+        (entry.make)(&Make { settings: &settings, seed: 9, data, source: None })
     }
 
     #[test]
@@ -211,7 +211,12 @@ mod tests {
     fn segments_part_the_rows_without_gap_or_overlap() {
         let settings = [("segments", "3"), ("table_size", "10")];
         let settings = Settings::decide("oltp", random_points::ENTRY.parameters, settings);
-        let data = Data::new(&Make { settings: &settings.expect("valid"), seed: 1, data: None });
+        let data = Data::new(&Make {
+            settings: &settings.expect("valid"),
+            seed: 1,
+            data: None,
+            source: None,
+        });
         let oltp = Oltp {
             data: data.expect("valid"),
             script: Script::new(None, &[]),

@@ -16,6 +16,7 @@ pub(crate) static ENTRY: Entry = Entry {
     parameters: &PARAMETERS,
     roles: &[],
     make: |make| super::make(make, script),
+    source: None,
 };
 
 static PARAMETERS: [Parameter; 20] = join(&[&SHARED, &READS, &RANGE_SIZE, &SKIP_TRX]);

@@ -211,7 +211,7 @@ mod tests {
     fn declared(entry: &Entry, written: &[(&str, &str)]) -> Vec<String> {
         let written = [&[("tables", "2")], written].concat();
         let settings = Settings::decide("oltp", entry.parameters, written).expect("valid");
-        let make = Make { settings: &settings, seed: 1, data: None };
+        let make = Make { settings: &settings, seed: 1, data: None, source: None };
         let workload = (entry.make)(&make).expect("valid");
         let dialect = crate::for_tests::DIALECT;
         workload.statements(&dialect).into_iter().map(|statement| statement.sql).collect()

@@ -33,6 +33,7 @@ pub(crate) static ENTRY: Entry = Entry {
     parameters: PARAMETERS,
     roles: &[],
     make,
+    source: None,
 };
 
 /// A crosscheck counts all rows: beyond so many tables it is one statement too long.
@@ -208,7 +209,7 @@ mod tests {
     /// The workload with these parameters, or why it cannot be.
     pub(super) fn made(written: &[(&str, &str)]) -> Result<Arc<dyn Workload>, BadParameter> {
         let settings = Settings::decide(NAME, PARAMETERS, written.iter().copied())?;
-        make(&Make { settings: &settings, seed: 7, data: None })
+        make(&Make { settings: &settings, seed: 7, data: None, source: None })
     }
 
     #[test]

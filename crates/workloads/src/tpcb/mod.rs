@@ -27,6 +27,7 @@ pub(crate) static ENTRY: Entry = Entry {
     parameters: PARAMETERS,
     roles: &[],
     make,
+    source: None,
 };
 
 static PARAMETERS: &[Parameter] = &[

@@ -46,6 +46,7 @@ pub(crate) static ENTRY: Entry = Entry {
     parameters: parameters::PARAMETERS,
     roles: &[],
     make,
+    source: None,
 };
 
 /// The names of the kinds, in the order of the parameters.
@@ -375,7 +376,7 @@ mod tests {
     fn make_with(written: &[(&str, &str)]) -> Arc<dyn Workload> {
         let settings = Settings::decide("tpcc", ENTRY.parameters, written.iter().copied());
         let settings = settings.expect("valid");
-        make(&Make { settings: &settings, seed: 1, data: None }).expect("valid")
+        make(&Make { settings: &settings, seed: 1, data: None, source: None }).expect("valid")
     }
 
     #[test]

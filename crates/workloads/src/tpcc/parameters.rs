@@ -384,7 +384,7 @@ pub(super) mod tests {
         data: Option<&Identity>,
     ) -> Result<Decided, BadParameter> {
         let settings = Settings::decide("tpcc", PARAMETERS, written.iter().copied())?;
-        Decided::new(&Make { settings: &settings, seed, data })
+        Decided::new(&Make { settings: &settings, seed, data, source: None })
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub(crate) static ENTRY: Entry = Entry {
     parameters: &[],
     roles: &[],
     make,
+    source: None,
 };
 
 /// The geometric mean of the mean times of all kinds.

@@ -5,7 +5,7 @@
 
 use std::io::{self, Read, Write};
 
-use model::{Event, Placement, StopReason};
+use model::{Event, Placement, Source, StopReason};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,8 @@ pub(super) struct AgentJob {
     /// How to get to the database, without the password.
     pub(super) target: String,
     pub(super) password: Option<String>,
+    /// The files in which its workloads are written.
+    pub(super) sources: Vec<Source>,
     /// Port and secret of the path that clients go through.
     pub(super) entrance: Option<(u16, [u8; 16])>,
     /// Which process it is, from 1.

@@ -17,14 +17,15 @@ use std::time::Duration;
 
 use engine::{Origin, Ran, Share, Stop};
 use model::{
-    Event, Fact, FactValue, Group, NS_PER_MS, NS_PER_S, PathEntrance, Placement, Plan, StopReason,
-    Target,
+    Event, Fact, FactValue, Group, NS_PER_MS, NS_PER_S, PathEntrance, Placement, Plan, Source,
+    StopReason, Target,
 };
 use monitor::wall_clock;
 
 use self::clock_offset::ClockOffset;
 use self::message::{AgentEnd, AgentJob, FromAgent, ToAgent, read, send};
 pub use self::serve::serve as serve_agent;
+use super::description::source_of;
 use crate::error::Error;
 use crate::network::OURSELVES;
 
@@ -118,6 +119,7 @@ impl Agents {
                 plan: plan_for_agents(of.plan),
                 target: of.target.to_string(),
                 password: of.target.password.as_ref().map(|secret| secret.reveal().to_owned()),
+                sources: sources_of(of.plan),
                 entrance: of.entrance.map(|entrance| (entrance.port, entrance.token)),
                 process,
                 placement: of.placement,
@@ -454,6 +456,18 @@ fn listen(
 /// The plan of a run as far as its clients need it.
 fn plan_for_agents(plan: &Plan) -> String {
     plan::to_toml(&Plan { disturbances: Vec::new(), settings: Vec::new(), ..plan.clone() })
+}
+
+/// The files in which the workloads of a plan are written.
+fn sources_of(plan: &Plan) -> Vec<Source> {
+    let sources = plan.groups.iter().filter_map(|group| source_of(&group.workload));
+    let mut all: Vec<Source> = Vec::new();
+    for source in sources {
+        if !all.contains(source) {
+            all.push(source.clone());
+        }
+    }
+    all
 }
 
 /// The part of a group that a process has; 0 is ours.

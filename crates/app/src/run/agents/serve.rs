@@ -146,6 +146,9 @@ fn run(
 }
 
 fn plan_of(of: &AgentJob) -> Result<Plan, Error> {
+    for source in &of.sources {
+        workloads::read(source.clone())?;
+    }
     let draft = plan::read_toml("the plan of the run", &of.plan)?;
     let plan = plan::decide(&draft, &|_| Err("the plan names its target".to_owned()))?;
     let target = Target::parse(&of.target).map_err(|bad| Error::Usage(bad.to_string()))?;

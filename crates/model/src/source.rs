@@ -1,0 +1,61 @@
+//! A file in which a workload is written, and names that are read from it.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+/// A file in which a workload is written, as it was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Its name as it was given: a path.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+impl Source {
+    /// The most bytes that it may have.
+    pub const BYTES_MAX: u64 = 1 << 20;
+
+    /// Its name without folders and extension, such as `transfer` of `scripts/transfer.lua`.
+    pub fn stem(&self) -> &str {
+        let last = self.name.rsplit('/').next().unwrap_or(&self.name);
+        last.split_once('.').map_or(last, |(stem, _)| stem)
+    }
+}
+
+/// The same text, kept for as long as the program runs: each distinct text once. For names that are
+/// read at run time, where those of a delivered workload are constants.
+pub fn interned(text: &str) -> &'static str {
+    static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let names = names.get_or_insert_default();
+    if let Some(known) = names.get(text) {
+        return known;
+    }
+    let kept: &'static str = Box::leak(text.to_owned().into_boxed_str());
+    names.insert(kept);
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_kept_once() {
+        let (a, b) = (interned("a name"), interned(&["a", " name"].concat()));
+        assert!(std::ptr::eq(a, b));
+        assert_eq!(interned("another name"), "another name");
+    }
+
+    #[test]
+    fn the_stem_of_a_source_has_neither_folder_nor_extension() {
+        let stem =
+            |name: &str| Source { name: name.to_owned(), text: String::new() }.stem().to_owned();
+        assert_eq!(stem("scripts/oltp.read.lua"), "oltp");
+        assert_eq!(stem("../a/transfer.sql"), "transfer");
+        assert_eq!(stem("plain"), "plain");
+    }
+}
