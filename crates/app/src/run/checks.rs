@@ -1,22 +1,63 @@
 //! The workloads' checks of their data before and after the load. Not here: how one is made
 //! (check).
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use engine::Stop;
-use model::{Check, CheckResult, Event, ScaleOf};
+use model::{Check, CheckResult, Event, ScaleOf, StopReason};
 
+use super::member::{LoadEnded, RunMember, RunUnderWay};
 use super::sink::RunSink;
 use crate::error::Error;
+use crate::finding::not_made;
 use crate::open::{Data, Opened};
 use crate::{check, storage_engine};
 
+/// Checks the data before the load.
+pub(super) struct ChecksBefore;
+
+/// Checks the data after the load.
+pub(super) struct ChecksAfter;
+
+impl RunMember for ChecksBefore {
+    fn before(&mut self, run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
+        match run.options.check_before {
+            true => check_before(run.groups, run.stop, run.sink),
+            false => Ok(()),
+        }
+    }
+}
+
+impl RunMember for ChecksAfter {
+    fn after(&mut self, run: &mut RunUnderWay<'_, '_>, load: &LoadEnded) {
+        // Who interrupts a run does not want to wait for more.
+        let is_wanted = matches!(load.reason, StopReason::Completed | StopReason::QueueFull);
+        if !run.options.check_after || !is_wanted {
+            return;
+        }
+        match check_all(run.groups, run.stop, run.sink) {
+            Ok(results) if results.is_empty() => {}
+            Ok(results) => run.sink.tell(Event::Checked { after: true, results }),
+            Err(Error::Interrupted(why)) => run.sink.note(why),
+            Err(error) => not_checked(&error, run.sink),
+        }
+    }
+
+    fn unanswered(&mut self, run: &mut RunUnderWay<'_, '_>, silence: &str) {
+        if run.options.check_after {
+            not_checked(&silence, run.sink);
+        }
+    }
+}
+
+fn not_checked(why: &dyn Display, sink: &mut RunSink<'_>) {
+    let text = format!("The data could not be checked after the load: {why}.");
+    sink.tell(not_made("checks_not_run", text));
+}
+
 /// Data that are not consistent before a run are a reason not to begin it.
-pub(super) fn check_before(
-    groups: &[Opened],
-    stop: &Arc<Stop>,
-    sink: &mut RunSink<'_>,
-) -> Result<(), Error> {
+fn check_before(groups: &[Opened], stop: &Arc<Stop>, sink: &mut RunSink<'_>) -> Result<(), Error> {
     let results = check_all(groups, stop, sink)?;
     let failed: Vec<String> = results.iter().filter(|r| r.n_failed > 0).map(say).collect();
     if !results.is_empty() {
@@ -64,7 +105,7 @@ fn say(result: &CheckResult) -> String {
 }
 
 /// Each check once, however many groups ask for it.
-pub(super) fn check_all(
+fn check_all(
     groups: &[Opened],
     stop: &Arc<Stop>,
     sink: &mut RunSink<'_>,

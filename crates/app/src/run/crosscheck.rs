@@ -7,18 +7,85 @@ use std::time::Instant;
 use analysis::findings::counts_all_commits;
 use engine::Stop;
 use model::{Action, Crosscheck, Disturbance, Event, Fact, Plan};
+use monitor::wall_clock;
 
+use super::member::{LoadEnded, RunMember, RunUnderWay};
 use super::sink::RunSink;
 use crate::admin_session::AdminSession;
 use crate::error::Error;
+use crate::finding::not_made;
 use crate::interruptible::run_interruptible;
 use crate::open::Opened;
 use crate::{commit_crosscheck, storage_engine};
 
 /// The database's own counts: per group with a cross-check, what it is and the count.
-pub(super) type OwnCounts = Vec<Option<(Crosscheck, i64)>>;
+type OwnCounts = Vec<Option<(Crosscheck, i64)>>;
 
-pub(super) fn counts_in(groups: &[Opened], stop: &Stop) -> Result<OwnCounts, Error> {
+/// Holds the counts in the workloads' own tables against what was committed.
+#[derive(Default)]
+pub(super) struct OwnCount {
+    before: OwnCounts,
+}
+
+impl RunMember for OwnCount {
+    fn before(&mut self, run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
+        self.before = counts_in(run.groups, run.stop)?;
+        Ok(())
+    }
+
+    fn after(&mut self, run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {
+        match counts_in(run.groups, run.stop) {
+            Ok(after) => crosscheck(&self.before, &after, run.sink),
+            Err(error) => {
+                let text = format!("The database's own count of commits is not known: {error}.");
+                run.sink.tell(not_made("crosscheck_not_run", text));
+            }
+        }
+    }
+
+    fn unanswered(&mut self, run: &mut RunUnderWay<'_, '_>, silence: &str) {
+        let text =
+            format!("Commits, settings and start time were not read after the load: {silence}.");
+        run.sink.tell(not_made("crosscheck_not_run", text));
+    }
+}
+
+/// Holds the server's own counter of commits against ours.
+#[derive(Default)]
+pub(super) struct ServerCommits {
+    before: Option<i64>,
+}
+
+impl RunMember for ServerCommits {
+    fn before(&mut self, run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
+        self.before = commits_before(run.plan, run.groups, run.stop);
+        Ok(())
+    }
+
+    fn after(&mut self, run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {
+        compare_commits(run.groups, run.stop, self.before, run.sink);
+    }
+}
+
+/// Finds out whether the server was restarted since just before the load.
+#[derive(Default)]
+pub(super) struct Restarts {
+    began: Option<Instant>,
+}
+
+impl RunMember for Restarts {
+    fn before(&mut self, _run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
+        self.began = Some(wall_clock::now());
+        Ok(())
+    }
+
+    fn after(&mut self, run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {
+        let fact = self.began.and_then(|began| restarted(run.groups, run.stop, began));
+        fact.into_iter().for_each(|fact| run.sink.tell(Event::Fact(fact)));
+    }
+}
+
+fn counts_in(groups: &[Opened], stop: &Stop) -> Result<OwnCounts, Error> {
     let groups = groups.to_vec();
     run_interruptible(stop, "interrupted while commits were counted", move || count_all(&groups))
 }
@@ -37,7 +104,7 @@ fn count_all(groups: &[Opened]) -> Result<OwnCounts, Error> {
 
 /// The server's own counter before the load; none where servers come and go, which count each for
 /// itself.
-pub(super) fn commits_before(plan: &Plan, groups: &[Opened], stop: &Stop) -> Option<i64> {
+fn commits_before(plan: &Plan, groups: &[Opened], stop: &Stop) -> Option<i64> {
     let moves = |one: &Disturbance| matches!(one.action, Action::Join | Action::Hosts { .. });
     if plan.disturbances.iter().any(moves) { None } else { commits_counted(groups, stop, None) }
 }
@@ -56,12 +123,7 @@ fn commits_counted(groups: &[Opened], stop: &Stop, load: Option<(i64, u64)>) -> 
     counted.ok().flatten()
 }
 
-pub(super) fn compare_commits(
-    groups: &[Opened],
-    stop: &Stop,
-    before: Option<i64>,
-    sink: &mut RunSink<'_>,
-) {
+fn compare_commits(groups: &[Opened], stop: &Stop, before: Option<i64>, sink: &mut RunSink<'_>) {
     let counter = groups.first().and_then(|opened| opened.database.monitoring().commit_counter);
     let (Some(counter), Some(before)) = (counter, before) else { return };
     let ours = commit_crosscheck::ours(&sink.tally);
@@ -76,7 +138,7 @@ pub(super) fn compare_commits(
 }
 
 /// Whether the server was restarted since `began`, if it says so.
-pub(super) fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
+fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
     let database = Arc::clone(&groups.first()?.database);
     let interrupted = "interrupted while the server's start time was read";
     let restarted = run_interruptible(stop, interrupted, move || {
@@ -86,7 +148,7 @@ pub(super) fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Optio
 }
 
 /// Groups with the same count share it, and the first of them stands for all of these.
-pub(super) fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSink<'_>) {
+fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSink<'_>) {
     for (first, counts) in before.iter().zip(after).enumerate() {
         let (Some((of, was)), Some((_, is))) = counts else { continue };
         let shares =

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Stop;
-use model::{Database, Fact, NS_PER_MS, Plan};
+use model::{Database, Event, Fact, NS_PER_MS, Plan};
 use monitor::wall_clock;
 
+use super::member::{LoadEnded, RunMember, RunUnderWay};
+use super::others::runs_meanwhile;
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::interruptible::run_interruptible;
@@ -25,8 +27,28 @@ const AROUND: Duration = Duration::from_secs(60);
 /// Marks of runs that ended so long before are removed.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
+/// Tells other runs of this one, and this one of others.
+#[derive(Default)]
+pub(super) struct Mark {
+    mark: Option<DatabaseMark>,
+}
+
+impl RunMember for Mark {
+    fn before(&mut self, run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
+        let id = run.sink.tally.run.as_ref().map_or("", |run| &run.0);
+        self.mark = DatabaseMark::begin(run.plan, run.groups, id, run.stop);
+        Ok(())
+    }
+
+    fn after(&mut self, run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {
+        let marked = self.mark.take().and_then(|mark| mark.end(run.stop));
+        let others = runs_meanwhile(run.plan, run.options, &run.sink.tally).or(marked);
+        others.into_iter().for_each(|fact| run.sink.tell(Event::Fact(fact)));
+    }
+}
+
 /// A run's mark, from before its first count to behind its last.
-pub(super) struct DatabaseMark {
+struct DatabaseMark {
     database: Arc<dyn Database>,
     run: String,
     began_ms: u64,
@@ -53,12 +75,7 @@ impl Span {
 impl DatabaseMark {
     /// Marks the database of the data where commits are counted in them and dbdyno has built them.
     /// None where no mark can be left: it is a courtesy, and no run fails for the lack of it.
-    pub(super) fn begin(
-        plan: &Plan,
-        groups: &[Opened],
-        run: &str,
-        stop: &Stop,
-    ) -> Option<DatabaseMark> {
+    fn begin(plan: &Plan, groups: &[Opened], run: &str, stop: &Stop) -> Option<DatabaseMark> {
         let is_counted = |opened: &Opened| {
             storage_engine::crosscheck(opened.database.as_ref(), opened.workload.as_ref()).is_some()
         };
@@ -84,7 +101,7 @@ impl DatabaseMark {
     }
 
     /// Ends it; which other runs there were meanwhile, as a fact.
-    pub(super) fn end(self, stop: &Stop) -> Option<Fact> {
+    fn end(self, stop: &Stop) -> Option<Fact> {
         let others = run_interruptible(stop, "interrupted while runs were looked for", move || {
             let mut session = AdminSession::at(self.database.as_ref())?;
             let until_ms = wall_clock::unix_ms() as u64;

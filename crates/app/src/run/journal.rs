@@ -4,7 +4,7 @@
 use engine::Stop;
 use model::{Action, Disturbance, Plan, Settling, SettlingStep};
 
-use super::settling_at;
+use super::settling::settling_at;
 use crate::error::Error;
 use crate::open::OpenTarget;
 

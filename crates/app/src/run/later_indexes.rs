@@ -5,11 +5,12 @@
 
 use std::time::Duration;
 
-use engine::{Ran, Stop};
+use engine::Stop;
 use model::numbers::significant;
 use model::{DbErrorKind, Event, Fact, FactValue, LaterIndex, NS_PER_S};
 use monitor::wall_clock;
 
+use super::member::{LoadEnded, RunMember, RunUnderWay};
 use super::sink::RunSink;
 use crate::admin_session::AdminSession;
 use crate::error::Error;
@@ -17,8 +18,23 @@ use crate::finding::not_made;
 use crate::interruptible::run_interruptible;
 use crate::open::Opened;
 
+/// Adds the indexes when the load has reached its end.
+pub(super) struct LaterIndexes;
+
+impl RunMember for LaterIndexes {
+    fn before(&mut self, run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
+        drop_later_indexes(run.groups, run.stop)
+    }
+
+    fn after(&mut self, run: &mut RunUnderWay<'_, '_>, load: &LoadEnded) {
+        if load.is_complete() {
+            add_later_indexes(run.groups, load, run.stop, run.sink);
+        }
+    }
+}
+
 /// Drops what a run has left that was killed before it could.
-pub(super) fn drop_later_indexes(groups: &[Opened], stop: &Stop) -> Result<(), Error> {
+fn drop_later_indexes(groups: &[Opened], stop: &Stop) -> Result<(), Error> {
     let Some((opened, indexes)) = later(groups) else { return Ok(()) };
     run_interruptible(stop, "interrupted while indexes were dropped", move || {
         let mut session = AdminSession::at(opened.database.as_ref())?;
@@ -28,7 +44,7 @@ pub(super) fn drop_later_indexes(groups: &[Opened], stop: &Stop) -> Result<(), E
 
 /// Adds the indexes, reports how long that took and what the whole load came to with it, and drops
 /// them.
-pub(super) fn add_later_indexes(groups: &[Opened], ran: &Ran, stop: &Stop, sink: &mut RunSink<'_>) {
+fn add_later_indexes(groups: &[Opened], load: &LoadEnded, stop: &Stop, sink: &mut RunSink<'_>) {
     let Some((opened, indexes)) = later(groups) else { return };
     sink.watcher.doing("adding the indexes");
     let added = run_interruptible(stop, "interrupted while indexes were added", move || {
@@ -40,7 +56,7 @@ pub(super) fn add_later_indexes(groups: &[Opened], ran: &Ran, stop: &Stop, sink:
         Ok(made.and(dropped).map(|()| took)?)
     });
     match added {
-        Ok(took) => tell(ran, took, sink),
+        Ok(took) => tell(load, took, sink),
         Err(error) => {
             let text = format!("The indexes could not be added after the load: {error}.");
             sink.tell(not_made("indexes_not_added", text));
@@ -75,9 +91,9 @@ fn drop_all(session: &mut AdminSession, indexes: &[LaterIndex]) -> Result<(), mo
 /// Reports the time for the indexes, that of the load from its first transaction to its last with
 /// them, and the rates that the workload is known by over all of that: everything that was
 /// committed, ramp-up and drain included.
-fn tell(ran: &Ran, took: Duration, sink: &mut RunSink<'_>) {
+fn tell(load: &LoadEnded, took: Duration, sink: &mut RunSink<'_>) {
     let index_ns = took.as_nanos() as f64;
-    let total_ns = ran.elapsed_ns as f64 + index_ns;
+    let total_ns = load.elapsed_ns as f64 + index_ns;
     let seconds = |ns: f64| FactValue::seconds(ns / NS_PER_S as f64, 3);
     let mut facts = vec![
         Fact::new("indexes", "add_s", seconds(index_ns)),

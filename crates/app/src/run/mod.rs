@@ -4,6 +4,7 @@
 //! watcher. Not here: how it is shown (dbdyno).
 
 mod agents;
+mod beside;
 mod checks;
 mod computed;
 mod crosscheck;
@@ -11,43 +12,41 @@ pub mod data_build;
 mod database_mark;
 mod description;
 mod generator_facts;
+mod instruments;
 mod journal;
 mod later_indexes;
+mod member;
+mod others;
 mod profiling;
+mod settings_after;
+mod settling;
 mod sink;
+mod way_probe;
 
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use analysis::Tally;
 use analysis::report::{Report, Status};
-use engine::{ClientThreads, GroupJob, Job, Origin, Ran, SampleHook, Stop};
+use engine::{ClientThreads, GroupJob, Job, Origin, SampleHook, Stop};
 use model::{
-    CommitRisk, DbErrorKind, Description, Event, Fact, Finding, GroupDescription, Identity,
-    MonitorScope, NS_PER_MS, Placement, Plan, RunId, Settings, Settle, Settling, Severity,
-    StopCondition, StopReason, Target, Trial, format_duration,
+    CommitRisk, Description, Event, Fact, Finding, Identity, NS_PER_MS, Placement, Plan, RunId,
+    Settle, Severity, StopCondition, StopReason, Trial, format_duration,
 };
-use monitor::{Monitor, Scope, facts, wall_clock};
-use store::{Filter, RunRow, Store, Summary, Writer};
+use monitor::facts;
+use store::{Store, Summary, Writer};
 
-use self::agents::{Agents, share_of};
-use self::checks::{check_all, check_before};
-use self::crosscheck::{
-    OwnCounts, commits_before, compare_commits, counts_in, crosscheck, restarted,
-};
-use self::database_mark::DatabaseMark;
+use self::agents::share_of;
+use self::beside::Beside;
 use self::description::describe;
-use self::generator_facts::{facts_of, facts_of_connections, first_arrivals, spread};
+use self::generator_facts::{first_arrivals, spread};
 use self::journal::{may_have_no_journal, no_journal};
-use self::later_indexes::{add_later_indexes, drop_later_indexes};
-use self::profiling::Profiling;
+use self::member::{Surroundings, members};
+use self::others::other_run;
+use self::settling::settling_of;
 use self::sink::RunSink;
-use crate::admin_session::{self, AdminSession};
 use crate::build::{BuildOptions, Progress, build_interruptible};
-use crate::connection_count::ConnectionCount;
 use crate::disturb::Disturbers;
 use crate::error::Error;
 use crate::finding::not_made;
@@ -58,16 +57,17 @@ use crate::open::{
     Data, OpenTarget, Opened, has_all_tables, is_apart_from, no_complete_data, open_target,
     resolve_group, resolve_groups,
 };
-use crate::place::place_of;
 use crate::run_marker::RunMarker;
-use crate::settings::{Ended, Momentary, SettingsGuard, lost};
-use crate::settings_snapshot::{self, SettingsSnapshot};
-use crate::settle::{self, SettlingAt, ToSettle, settle, tables_of};
+use crate::settings::{Ended, SettingsGuard};
+use crate::settings_snapshot;
+use crate::settle::{SettlingAt, tables_of};
 use crate::watcher::Watcher;
-use crate::{admission, build_lock, path_probe, routines, storage_engine};
+use crate::{admission, build_lock, routines, storage_engine};
 
 pub use self::agents::{AGENT, serve_agent};
 pub use self::description::version_of_ours;
+pub use self::member::{LoadEnded, MakeMember, RunMember, RunUnderWay, add_members};
+pub use self::others::is_unused;
 
 /// Between the connection of the last client and the beginning of the load.
 const LEAD_NS: u64 = 20 * NS_PER_MS;
@@ -212,11 +212,18 @@ pub(crate) fn run_at(
     let journal = options.store.clone().filter(|_| !is_own_server);
     let settling_at =
         SettlingAt { target: target.clone(), tables: tables_of(&groups), journal: journal.clone() };
-    let disturbers = Disturbers::of(&plan, open_target, settling_at, path.as_ref());
-    let mut background =
-        Background { target, disturbers, settings, path, settling, journal, is_own_server };
-    let outcome = measure(&plan, &groups, placement, &options, stop, &mut background, &mut sink);
-    open_target.server = background.disturbers.give_back();
+    let mut disturbers = Disturbers::of(&plan, open_target, settling_at, path.as_ref());
+    let mut under_way = RunUnderWay {
+        plan: &plan,
+        groups: &groups,
+        placement,
+        options: &options,
+        stop,
+        surroundings: &Surroundings { target, settings, settling, journal, is_own_server },
+        sink: &mut sink,
+    };
+    let outcome = measure(&mut under_way, &mut disturbers, path);
+    open_target.server = disturbers.give_back();
     if let Some(how) = open_target.server.as_mut().and_then(Managed::ended) {
         sink.tell(not_made("managed_server_ended", server_ended(&how)));
     }
@@ -396,119 +403,6 @@ fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
     facts
 }
 
-/// Other runs of this database that go on.
-fn running_at(store: &Store, target: &Target) -> Result<Vec<RunRow>, Error> {
-    let filter = Filter { status: Some(model::Status::Running), ..Filter::default() };
-    runs_at(store, target, &filter)
-}
-
-/// Refuses to take the data away from a run that goes on: one of this store, or of any where the
-/// database is a file.
-pub fn is_unused(store: &Path, target: &Target) -> Result<(), Error> {
-    // Where there is no store, or none that can be read, no run of it is known.
-    let store = Store::open_existing(store).ok();
-    let others = store.map(|store| running_at(&store, target)).transpose()?.unwrap_or_default();
-    let file = drivers::file_of(target).filter(|file| file.exists());
-    let marker = file.as_deref().and_then(RunMarker::beside);
-    let which = match others.first() {
-        Some(RunRow { name, run, .. }) => format!(" ({name}, {run})"),
-        None if marker.is_some_and(|marker| !marker.is_alone()) => String::new(),
-        None => return Ok(()),
-    };
-    let why = "wait for it, or stop it, and drop its data then";
-    Err(Error::Failed(format!("a run{which} uses {target} now: {why}")))
-}
-
-/// The runs of a filter that use this database.
-fn runs_at(store: &Store, target: &Target, filter: &Filter) -> Result<Vec<RunRow>, Error> {
-    let Some(place) = place_of(&target.to_string()) else { return Ok(Vec::new()) };
-    let is_here = |row: &RunRow| place_of(&row.target).as_deref() == Some(&place);
-    Ok(store.list(filter)?.into_iter().filter(is_here).collect())
-}
-
-/// What is said of another run at this database, if there is one; refuses to run beside one where
-/// two cannot.
-fn other_run(
-    plan: &Plan,
-    groups: &[Opened],
-    options: &RunOptions,
-    marker: Option<&RunMarker>,
-) -> Result<Option<String>, Error> {
-    let mut other = None;
-    if let Some(path) = &options.store {
-        let store = Store::open(path)?;
-        let others = running_at(&store, &plan.target)?;
-        refuse_beside(&store, &others, plan, groups)?;
-        other = others.first().map(|other| format!("{}, {}", other.name, other.run));
-    }
-    let is_marked = marker.is_some_and(|marker| !marker.is_alone());
-    let other = other.or_else(|| is_marked.then(|| "kept in another store, or in none".to_owned()));
-    Ok(other.map(|other| running_beside(&other)))
-}
-
-/// Others are looked for among so many of the newest runs.
-const RUNS_LOOKED_AT: usize = 100;
-
-/// Which other runs used this database while this one did, also those that began later.
-fn runs_meanwhile(plan: &Plan, options: &RunOptions, tally: &Tally) -> Option<Fact> {
-    let store = Store::open_existing(options.store.as_ref()?).ok()?;
-    let began = tally.description.as_ref()?.started_unix_ms;
-    let is_other = |row: &RunRow| {
-        let has_ended = row.ended_unix_ms.is_some_and(|ended| ended < began)
-            || row.ended_unix_ms.is_none() && row.status != model::Status::Running;
-        !has_ended && tally.run.as_ref() != Some(&row.run)
-    };
-    let newest = Filter { limit: Some(RUNS_LOOKED_AT), ..Filter::default() };
-    let here = runs_at(&store, &plan.target, &newest).ok()?.into_iter();
-    let others: Vec<String> =
-        here.filter(is_other).map(|row| format!("{}, {}", row.name, row.run)).collect();
-    (!others.is_empty()).then(|| Fact::new("commits", "runs_meanwhile", others.join("; ")))
-}
-
-/// What is said of another run: the database counts commits of both, and each slows the other down.
-fn running_beside(other: &str) -> String {
-    format!(
-        "Another run ({other}) uses this database now: both are slower, and the database's own \
-         count of commits will not match. Wait for it, or stop it."
-    )
-}
-
-/// Refuses to write into tables that another run writes into, where two cannot.
-fn refuse_beside(
-    store: &Store,
-    others: &[RunRow],
-    plan: &Plan,
-    groups: &[Opened],
-) -> Result<(), Error> {
-    let are_alone = |opened: &&Opened| opened.workload.needs_tables_alone();
-    let ours = groups.iter().filter(are_alone).map(|opened| opened.workload.identity().workload);
-    let ours: Vec<String> = ours.collect();
-    for other in others {
-        let Ok(Event::Begun { description, .. }) = store.begun(&other.run) else { continue };
-        // A build measures nothing; it keeps others out by itself.
-        let is_load = description.phases.measure_ns > 0;
-        let theirs = description.groups.iter().filter(|_| is_load).filter_map(alone_in);
-        if let Some(workload) = theirs.into_iter().find(|theirs| ours.contains(theirs)) {
-            return Err(Error::Failed(format!(
-                "another run ({}, {}) writes into the tables of {workload} in {} now, and two \
-                 cannot: wait for it, stop it, or use another database",
-                other.name, other.run, plan.target
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Whose tables a group of another run must have alone; none where it need not, and where this
-/// version does not know.
-fn alone_in(group: &GroupDescription) -> Option<String> {
-    let entry = workloads::by_name(&group.workload).ok()?;
-    let written = group.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let settings = Settings::decide(entry.name, entry.parameters, written).ok()?;
-    let workload = entry.made(&settings, 0, None).ok()?;
-    workload.needs_tables_alone().then(|| workload.identity().workload)
-}
-
 /// The facts of a database, with what the storage engines of the data mean for commits.
 fn with_risks(database: Vec<Fact>, groups: &[Opened]) -> Vec<Fact> {
     let of = |of: &Opened| storage_engine::used(of.database.dialect(), of.workload.as_ref());
@@ -527,280 +421,31 @@ fn with_risks(database: Vec<Fact>, groups: &[Opened]) -> Vec<Fact> {
     risks.into_iter().fold(database, |facts, risk| risk.added_to(facts))
 }
 
-/// What is done and read beside the load.
-struct Background {
-    /// Where the database is, also one whose server we started.
-    target: Target,
-    disturbers: Disturbers,
-    settings: Option<SettingsSnapshot>,
-    path: Option<OpenPath>,
-    /// How the database is brought to rest, if that is asked for.
-    settling: Option<Settling>,
-    /// The store with the restore journal; none of a server that ends with us.
-    journal: Option<PathBuf>,
-    /// Whether the server ends with us.
-    is_own_server: bool,
-}
-
-impl Background {
-    /// Brings the database to rest; what a run keeps of that begins with `about`, and says `when`
-    /// it was.
-    fn settle(
-        &self,
-        [about, when]: [&str; 2],
-        plan: &Plan,
-        groups: &[Opened],
-        stop: &Stop,
-        sink: &mut RunSink<'_>,
-    ) -> Result<(), Error> {
-        let (Some(settling), Some(first)) = (&self.settling, groups.first()) else { return Ok(()) };
-        let of = ToSettle {
-            database: first.database.as_ref(),
-            target: &self.target,
-            tables: tables_of(groups),
-            journal: self.journal.as_deref(),
-            limit: Duration::from_nanos(plan.settle_limit_ns),
-        };
-        let settled = settle(&of, settling, stop, sink.watcher)?;
-        sink.note(settled.sentence());
-        settled.events(about, when).into_iter().for_each(|event| sink.tell(event));
-        if settled.is_interrupted { Err(settle::interrupted()) } else { Ok(()) }
-    }
-
-    /// Makes the server count what it does not count by itself, until what this returns ends. A
-    /// setting that cannot be set is reported.
-    fn switch_on(
-        &self,
-        groups: &[Opened],
-        sink: &mut RunSink<'_>,
-    ) -> Result<Option<Momentary>, Error> {
-        let Some(first) = groups.first() else { return Ok(None) };
-        let instruments = first.database.monitoring().instruments;
-        if instruments.is_empty() {
-            let name = first.database.dialect().name;
-            sink.note(format!("instruments: {name} counts nothing more than it does by itself"));
-            return Ok(None);
-        }
-        let (database, journal) = (first.database.as_ref(), self.journal.as_deref());
-        let own = database.monitoring().instruments_of_own;
-        if self.is_own_server
-            && !own.is_empty()
-            && let Err(db_error) = AdminSession::at(database)?.write(own)
-        {
-            sink.note(format!("instruments: {db_error}"));
-        }
-        let mut settings = Momentary::at(database, &self.target, journal)?;
-        let mut on = Vec::new();
-        for (name, value) in instruments {
-            match settings.set(name, value, "run") {
-                Ok(true) => on.push(*name),
-                Ok(false) => {}
-                Err(error) => sink.note(format!("instruments: {error}")),
-            }
-        }
-        sink.tell(Event::Fact(Fact::new("monitor", "instruments", on.join(", "))));
-        Ok(Some(settings))
-    }
-}
-
-/// How the database is brought to rest, if the plan asks for that.
-fn settling_of(
-    plan: &Plan,
-    open_target: &OpenTarget,
-    stop: &Stop,
-) -> Result<Option<Settling>, Error> {
-    if plan.settle == Settle::Off {
-        return Ok(None);
-    }
-    settling_at(open_target, stop).map(Some)
-}
-
-/// How it would be.
-fn settling_at(open_target: &OpenTarget, stop: &Stop) -> Result<Settling, Error> {
-    let database = Arc::clone(&open_target.database);
-    let interrupted = "interrupted before the run began";
-    run_interruptible(stop, interrupted, move || {
-        settle::settling_of(database.as_ref(), &database.facts()?)
-    })
-}
-
-/// The load, with its checks around it.
+/// The load, with what its members do before it and after it.
 fn measure(
-    plan: &Plan,
-    groups: &[Opened],
-    placement: Placement,
-    options: &RunOptions,
-    stop: &Arc<Stop>,
-    background: &mut Background,
-    sink: &mut RunSink<'_>,
-) -> Result<Ran, Error> {
-    if options.check_before {
-        check_before(groups, stop, sink)?;
-    }
-    background.disturbers.prepare(stop)?;
-    drop_later_indexes(groups, stop)?;
-    let settling = background.settling.as_ref();
-    let advice = settling.and_then(|settling| settle::not_advised(settling, &sink.tally.settings));
-    advice.into_iter().for_each(|event| sink.tell(event));
-    if plan.settle.is_before() {
-        background.settle(["settle_before", "before the load"], plan, groups, stop, sink)?;
-    }
-    let instruments = match plan.instruments && placement != Placement::Simulated {
-        true => background.switch_on(groups, sink)?,
-        false => None,
-    };
-    if plan.monitor != MonitorScope::Off && placement != Placement::Simulated {
-        let probed = groups.first().map(|first| path_probe::probe(&first.database, stop));
-        probed.into_iter().flatten().for_each(|fact| sink.tell(Event::Fact(fact)));
-    }
-    let run = sink.tally.run.as_ref().map_or("", |run| &run.0);
-    let mark = DatabaseMark::begin(plan, groups, run, stop);
-    let before = counts_in(groups, stop)?;
-    let commits_before = commits_before(plan, groups, stop);
-    let began = wall_clock::now();
-    let origin = Origin::now();
-    let mut agents = Agents::start(
-        &agents::Start {
-            plan,
-            target: &background.target,
-            entrance: background.path.as_ref().map(OpenPath::entrance),
-            placement,
-            origin,
-        },
-        stop,
-    )?;
-    let job = Job {
-        threads: sink.client_threads.clone(),
-        sample_hook: options.sample_hook.clone(),
-        ..job_of(plan, groups, placement, 0, origin)
-    };
-    let (monitor, facts) = monitor::start(Scope {
-        // In virtual time there is nothing of this machine.
-        monitor: if placement == Placement::Simulated { MonitorScope::Off } else { plan.monitor },
-        threads: sink.threads.clone(),
-        database: groups.first().map(|opened| Arc::clone(&opened.database)),
-        connect: admin_session::for_counters,
-        connect_as_client: admin_session::for_round_trips,
-        servers: background.disturbers.processes(),
-        helpers: helpers(&agents, background.path.as_ref()),
-        own: Vec::new(),
+    run: &mut RunUnderWay<'_, '_>,
+    disturbers: &mut Disturbers,
+    path: Option<OpenPath>,
+) -> Result<(), Error> {
+    let mut members = members();
+    disturbers.prepare(run.stop)?;
+    members.iter_mut().try_for_each(|member| member.before(run))?;
+    let driven = Beside::start(run, disturbers, path.as_ref())?.drive(run)?;
+    let load = LoadEnded::of(&driven.ran);
+    members.iter_mut().for_each(|member| member.ended(run, &load));
+    let profiling = driven.report(run);
+    let path_facts = path.map(OpenPath::close).unwrap_or_default();
+    path_facts.into_iter().for_each(|fact| run.sink.tell(Event::Fact(fact)));
+    let silence = wait_while_recovering(run.groups, run.stop, run.sink);
+    members.iter_mut().for_each(|member| match &silence {
+        None => member.after(run, &load),
+        Some(silence) => member.unanswered(run, silence),
     });
-    sink.are_read = monitor.has_collectors();
-    facts.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
-    let first = groups.first().map(|opened| opened.database.as_ref());
-    let servers = background.disturbers.processes();
-    let mut profiling = Profiling::start(plan, placement, first, servers, agents.processes());
-    let beside = Beside { agents: &mut agents, disturbers: &mut background.disturbers, monitor };
-    let ran = drive(job, stop, beside, &mut profiling, sink)?;
-    let left = instruments.map(|mut settings| settings.end()).unwrap_or_default();
-    left.into_iter().for_each(|note| sink.note(note));
-    sink.take_usage();
-    let mut usage = sink.measured.unwrap_or_default();
-    for (first_loop, end) in agents.ends() {
-        usage.cpu_ns += end.cpu_ns;
-        usage.max_rss_bytes = usage.max_rss_bytes.map(|ours| ours + end.max_rss_bytes);
-        sink.thread_use.add(first_loop, &end.thread_use);
+    profiling.end(&load.reason, run.stop, run.sink);
+    if silence.is_none() {
+        members.iter_mut().for_each(|member| member.last(run, &load));
     }
-    agents.facts().into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
-    drop(agents);
-    sink.tell(Event::Ended {
-        reason: ran.reason.clone(),
-        measured_ns: ran.measured_ns,
-        elapsed_ns: ran.elapsed_ns,
-        cpu_ns: usage.cpu_ns,
-        max_rss_bytes: usage.max_rss_bytes.unwrap_or(0),
-    });
-    computed::compute(groups, sink);
-    for fact in facts_of(&ran, &usage, &sink.thread_use, &sink.tally) {
-        sink.tell(Event::Fact(fact));
-    }
-    let shown = background.path.take().map(OpenPath::close).unwrap_or_default();
-    shown.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
-    let silence = wait_while_recovering(groups, stop, sink);
-    match &silence {
-        None => {
-            let commits = commits_before;
-            let around = Around { ran: &ran, mark, counts: before, commits, began };
-            look_again(plan, groups, options, around, stop, background, sink);
-        }
-        // Each further question would be waited for as long.
-        Some(silence) => leave_unasked(options, silence, sink),
-    }
-    profiling.end(&ran.reason, stop, sink);
-    if plan.settle.is_after() && ran.reason == StopReason::Completed && silence.is_none() {
-        match background.settle(["settle_after", "after the load"], plan, groups, stop, sink) {
-            Err(Error::Interrupted(why)) => sink.note(why),
-            Err(error) => sink.tell(settle::not_done("after the load", &error)),
-            Ok(()) => {}
-        }
-    }
-    Ok(ran)
-}
-
-/// The load, what was counted before it, and when that began.
-struct Around<'a> {
-    ran: &'a Ran,
-    mark: Option<DatabaseMark>,
-    counts: OwnCounts,
-    commits: Option<i64>,
-    began: Instant,
-}
-
-/// Looks at the data, the settings and the counts after the load.
-fn look_again(
-    plan: &Plan,
-    groups: &[Opened],
-    options: &RunOptions,
-    around: Around<'_>,
-    stop: &Arc<Stop>,
-    background: &Background,
-    sink: &mut RunSink<'_>,
-) {
-    let ran = around.ran;
-    if ran.reason == StopReason::Completed {
-        add_later_indexes(groups, ran, stop, sink);
-    }
-    let database = groups.first().map(|opened| &opened.database);
-    let changed =
-        settings_snapshot::changed(database, background.settings.as_ref(), stop, &sink.tally);
-    let changed = changed.into_iter().map(Event::Fact);
-    let lost = groups.first().and_then(|of| lost(plan, &of.database, stop, &sink.tally));
-    changed.chain(lost).for_each(|event| sink.tell(event));
-    let after = counts_in(groups, stop);
-    let marked = around.mark.and_then(|mark| mark.end(stop));
-    let others = runs_meanwhile(plan, options, &sink.tally).or(marked);
-    others.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
-    match after {
-        Ok(after) => crosscheck(&around.counts, &after, sink),
-        Err(error) => {
-            let text = format!("The database's own count of commits is not known: {error}.");
-            sink.tell(not_made("crosscheck_not_run", text));
-        }
-    }
-    compare_commits(groups, stop, around.commits, sink);
-    restarted(groups, stop, around.began).into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
-    // Who interrupts a run does not want to wait for more.
-    if options.check_after && matches!(ran.reason, StopReason::Completed | StopReason::QueueFull) {
-        match check_all(groups, stop, sink) {
-            Ok(results) if results.is_empty() => {}
-            Ok(results) => sink.tell(Event::Checked { after: true, results }),
-            Err(Error::Interrupted(why)) => sink.note(why),
-            Err(error) => {
-                let text = format!("The data could not be checked after the load: {error}.");
-                sink.tell(not_made("checks_not_run", text));
-            }
-        }
-    }
-}
-
-/// The server says nothing any more, so nothing is asked.
-fn leave_unasked(options: &RunOptions, silence: &str, sink: &mut RunSink<'_>) {
-    let text = format!("Commits, settings and start time were not read after the load: {silence}.");
-    sink.tell(not_made("crosscheck_not_run", text));
-    if options.check_after {
-        let text = format!("The data could not be checked after the load: {silence}.");
-        sink.tell(not_made("checks_not_run", text));
-    }
+    Ok(())
 }
 
 /// What is asked after the load is asked of a server that lets us in: one that was killed may
@@ -821,98 +466,6 @@ fn wait_while_recovering(
         Ok(build_lock::wait_while_recovering(database.as_ref(), &is_stopped, tell))
     });
     waited.ok().flatten().map(|no| no.to_string())
-}
-
-/// Our processes beside this one, by what they are called where the machine is monitored.
-fn helpers(agents: &Agents, path: Option<&OpenPath>) -> Vec<(String, u32)> {
-    let of_clients = (1..).zip(agents.processes());
-    let of_clients = of_clients
-        .map(|(number, process): (u32, u32)| (format!("process {number}/generator"), process));
-    let of_path = path.map(|path| ("network/generator".to_owned(), path.process()));
-    of_clients.chain(of_path).collect()
-}
-
-/// What works while the load runs.
-struct Beside<'b> {
-    agents: &'b mut Agents,
-    disturbers: &'b mut Disturbers,
-    monitor: Monitor,
-}
-
-/// The load itself, with what is done and counted beside it.
-fn drive(
-    job: Job,
-    stop: &Arc<Stop>,
-    beside: Beside<'_>,
-    profiling: &mut Profiling,
-    sink: &mut RunSink<'_>,
-) -> Result<Ran, Error> {
-    let Beside { agents, disturbers, mut monitor } = beside;
-    let lead_ns = match job.placement {
-        Placement::Simulated => 0,
-        _ if agents.is_empty() => LEAD_NS,
-        _ => LEAD_NS + agents::LEAD_NS,
-    };
-    let phases = job.phases;
-    let agents = RefCell::new(agents);
-    let database = job.groups.first().map(|group| Arc::clone(&group.database));
-    let limit = database.as_ref().and_then(|of| of.administration().connection_limit);
-    let (begin, begin_to_look) = (disturbers.begin(), monitor.begin());
-    let (mut connected_ns, mut connection_count) = (0, None);
-    let measured_from_unix_ms = Cell::new(None);
-    let mut start = |now_ns| {
-        connected_ns = now_ns;
-        let until_measured = Duration::from_nanos(lead_ns + phases.ramp_up_ns);
-        let until_measured_ms = until_measured.as_millis() as i64;
-        measured_from_unix_ms.set(Some(wall_clock::unix_ms() + until_measured_ms));
-        let until_midst = until_measured + Duration::from_nanos(phases.measure_ns / 2);
-        connection_count =
-            database.as_ref().and_then(|database| ConnectionCount::begin(database, until_midst));
-        begin(until_measured);
-        begin_to_look(until_measured);
-        agents.borrow_mut().begin(now_ns + lead_ns, stop);
-        now_ns + lead_ns
-    };
-    let ran = engine::run(job, stop, &mut start, &mut |event| {
-        agents.borrow_mut().follow(&mut |reported| sink.tell(reported));
-        disturbers.follow(&event, &mut |shown| sink.tell(shown));
-        monitor.follow(&mut |shown| sink.tell(shown));
-        profiling.follow(&event);
-        sink.tell(event);
-        // Also whoever is killed in mid-run has said when it was.
-        if let Some(ms) = measured_from_unix_ms.take() {
-            sink.tell(Event::Fact(Fact::new("client", "measured_from_unix_ms", ms)));
-        }
-    });
-    let agents = agents.into_inner();
-    let ran = ran.map(|ran| {
-        agents.end(phases.drain_ns, stop, &mut |reported| sink.tell(reported));
-        agents.joined(ran)
-    });
-    for fact in monitor.end(&mut |shown| sink.tell(shown)) {
-        sink.tell(Event::Fact(fact));
-    }
-    disturbers.end(stop, &mut |shown| sink.tell(shown));
-    for fact in facts_of_connections(connected_ns, connection_count, &sink.tally) {
-        sink.tell(Event::Fact(fact));
-    }
-    ran.map_err(|error| match error {
-        engine::CannotRun::Interrupted => Error::Interrupted(error.to_string()),
-        error => could_not_run(error, limit, &sink.tally),
-    })
-}
-
-/// Why there was no load, with what the server allows where that is the reason.
-fn could_not_run(error: engine::CannotRun, limit: Option<&str>, tally: &Tally) -> Error {
-    let is_full = matches!(&error, engine::CannotRun::Refused { db_error, .. }
-        if db_error.kind == DbErrorKind::TooManyConnections);
-    // Of a pooler's own limit the server says nothing.
-    let is_pooled = tally.fact("connection", "pooler").is_some();
-    let limit = limit.filter(|_| is_full && !is_pooled);
-    match limit.and_then(|name| Some((name, tally.fact("database", name)?))) {
-        Some((name, limit)) => Error::Failed(format!("{error}; its {name} is {limit}")),
-        None => Error::failed(error),
-    }
 }
 
 /// What a process has to do in a run; 0 is ours.

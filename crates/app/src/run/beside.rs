@@ -1,0 +1,197 @@
+//! What works while the load runs, and the load itself: processes of clients, disturbances, the
+//! monitor and the profiler.
+//!
+//! Not here: what is done before the load and after it (member).
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::time::Duration;
+
+use analysis::Tally;
+use engine::{Job, Origin, Ran, Stop};
+use model::{DbErrorKind, Event, Fact, MonitorScope, Placement};
+use monitor::{Monitor, Scope, wall_clock};
+
+use super::agents::{self, Agents};
+use super::generator_facts::{facts_of, facts_of_connections};
+use super::member::RunUnderWay;
+use super::profiling::Profiling;
+use super::sink::RunSink;
+use super::{LEAD_NS, computed, job_of};
+use crate::admin_session;
+use crate::connection_count::ConnectionCount;
+use crate::disturb::Disturbers;
+use crate::error::Error;
+use crate::network::OpenPath;
+
+/// What works while the load runs.
+pub(super) struct Beside<'b> {
+    job: Job,
+    agents: Agents,
+    disturbers: &'b mut Disturbers,
+    monitor: Monitor,
+    profiling: Profiling,
+}
+
+/// A load that has ended.
+pub(super) struct Driven {
+    pub(super) ran: Ran,
+    agents: Agents,
+    profiling: Profiling,
+}
+
+impl<'b> Beside<'b> {
+    /// Starts all of it; the load itself waits for [`Beside::drive`].
+    pub(super) fn start(
+        run: &mut RunUnderWay<'_, '_>,
+        disturbers: &'b mut Disturbers,
+        path: Option<&OpenPath>,
+    ) -> Result<Beside<'b>, Error> {
+        let (plan, placement) = (run.plan, run.placement);
+        let origin = Origin::now();
+        let start = agents::Start {
+            plan,
+            target: &run.surroundings.target,
+            entrance: path.map(OpenPath::entrance),
+            placement,
+            origin,
+        };
+        let agents = Agents::start(&start, run.stop)?;
+        let job = Job {
+            threads: run.sink.client_threads.clone(),
+            sample_hook: run.options.sample_hook.clone(),
+            ..job_of(plan, run.groups, placement, 0, origin)
+        };
+        let (monitor, facts) = monitor::start(Scope {
+            // In virtual time there is nothing of this machine.
+            monitor: if run.is_simulated() { MonitorScope::Off } else { plan.monitor },
+            threads: run.sink.threads.clone(),
+            database: run.database().map(Arc::clone),
+            connect: admin_session::for_counters,
+            connect_as_client: admin_session::for_round_trips,
+            servers: disturbers.processes(),
+            helpers: helpers(&agents, path),
+            own: Vec::new(),
+        });
+        run.sink.are_read = monitor.has_collectors();
+        facts.into_iter().for_each(|fact| run.sink.tell(Event::Fact(fact)));
+        let database = run.database().map(|database| database.as_ref());
+        let (servers, processes) = (disturbers.processes(), agents.processes());
+        let profiling = Profiling::start(plan, placement, database, servers, processes);
+        Ok(Beside { job, agents, disturbers, monitor, profiling })
+    }
+
+    /// Drives the load.
+    pub(super) fn drive(self, run: &mut RunUnderWay<'_, '_>) -> Result<Driven, Error> {
+        drive(self, run.stop, run.sink)
+    }
+}
+
+impl Driven {
+    /// Reports how the load ended and what it cost. All processes of clients end with that.
+    pub(super) fn report(self, run: &mut RunUnderWay<'_, '_>) -> Profiling {
+        let Driven { ran, agents, profiling } = self;
+        let sink = &mut *run.sink;
+        sink.take_usage();
+        let mut usage = sink.measured.unwrap_or_default();
+        for (first_loop, end) in agents.ends() {
+            usage.cpu_ns += end.cpu_ns;
+            usage.max_rss_bytes = usage.max_rss_bytes.map(|ours| ours + end.max_rss_bytes);
+            sink.thread_use.add(first_loop, &end.thread_use);
+        }
+        agents.facts().into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
+        drop(agents);
+        sink.tell(Event::Ended {
+            reason: ran.reason.clone(),
+            measured_ns: ran.measured_ns,
+            elapsed_ns: ran.elapsed_ns,
+            cpu_ns: usage.cpu_ns,
+            max_rss_bytes: usage.max_rss_bytes.unwrap_or(0),
+        });
+        computed::compute(run.groups, sink);
+        for fact in facts_of(&ran, &usage, &sink.thread_use, &sink.tally) {
+            sink.tell(Event::Fact(fact));
+        }
+        profiling
+    }
+}
+
+/// Our processes beside this one, by what they are called where the machine is monitored.
+fn helpers(agents: &Agents, path: Option<&OpenPath>) -> Vec<(String, u32)> {
+    let of_clients = (1..).zip(agents.processes());
+    let of_clients = of_clients
+        .map(|(number, process): (u32, u32)| (format!("process {number}/generator"), process));
+    let of_path = path.map(|path| ("network/generator".to_owned(), path.process()));
+    of_clients.chain(of_path).collect()
+}
+
+/// The load itself, with what is done and counted beside it.
+fn drive(beside: Beside<'_>, stop: &Arc<Stop>, sink: &mut RunSink<'_>) -> Result<Driven, Error> {
+    let Beside { job, agents, disturbers, mut monitor, mut profiling } = beside;
+    let lead_ns = match job.placement {
+        Placement::Simulated => 0,
+        _ if agents.is_empty() => LEAD_NS,
+        _ => LEAD_NS + agents::LEAD_NS,
+    };
+    let phases = job.phases;
+    let agents = RefCell::new(agents);
+    let database = job.groups.first().map(|group| Arc::clone(&group.database));
+    let limit = database.as_ref().and_then(|of| of.administration().connection_limit);
+    let (begin, begin_to_look) = (disturbers.begin(), monitor.begin());
+    let (mut connected_ns, mut connection_count) = (0, None);
+    let measured_from_unix_ms = Cell::new(None);
+    let mut start = |now_ns| {
+        connected_ns = now_ns;
+        let until_measured = Duration::from_nanos(lead_ns + phases.ramp_up_ns);
+        let until_measured_ms = until_measured.as_millis() as i64;
+        measured_from_unix_ms.set(Some(wall_clock::unix_ms() + until_measured_ms));
+        let until_midst = until_measured + Duration::from_nanos(phases.measure_ns / 2);
+        connection_count =
+            database.as_ref().and_then(|database| ConnectionCount::begin(database, until_midst));
+        begin(until_measured);
+        begin_to_look(until_measured);
+        agents.borrow_mut().begin(now_ns + lead_ns, stop);
+        now_ns + lead_ns
+    };
+    let ran = engine::run(job, stop, &mut start, &mut |event| {
+        agents.borrow_mut().follow(&mut |reported| sink.tell(reported));
+        disturbers.follow(&event, &mut |shown| sink.tell(shown));
+        monitor.follow(&mut |shown| sink.tell(shown));
+        profiling.follow(&event);
+        sink.tell(event);
+        // Also whoever is killed in mid-run has said when it was.
+        if let Some(ms) = measured_from_unix_ms.take() {
+            sink.tell(Event::Fact(Fact::new("client", "measured_from_unix_ms", ms)));
+        }
+    });
+    let mut agents = agents.into_inner();
+    let ran = ran.map(|ran| {
+        agents.end(phases.drain_ns, stop, &mut |reported| sink.tell(reported));
+        agents.joined(ran)
+    });
+    for fact in monitor.end(&mut |shown| sink.tell(shown)) {
+        sink.tell(Event::Fact(fact));
+    }
+    disturbers.end(stop, &mut |shown| sink.tell(shown));
+    for fact in facts_of_connections(connected_ns, connection_count, &sink.tally) {
+        sink.tell(Event::Fact(fact));
+    }
+    let ran = ran.map_err(|error| match error {
+        engine::CannotRun::Interrupted => Error::Interrupted(error.to_string()),
+        error => could_not_run(error, limit, &sink.tally),
+    })?;
+    Ok(Driven { ran, agents, profiling })
+}
+
+/// Why there was no load, with what the server allows where that is the reason.
+fn could_not_run(error: engine::CannotRun, limit: Option<&str>, tally: &Tally) -> Error {
+    let is_full = matches!(&error, engine::CannotRun::Refused { db_error, .. }
+        if db_error.kind == DbErrorKind::TooManyConnections);
+    // Of a pooler's own limit the server says nothing.
+    let is_pooled = tally.fact("connection", "pooler").is_some();
+    let limit = limit.filter(|_| is_full && !is_pooled);
+    match limit.and_then(|name| Some((name, tally.fact("database", name)?))) {
+        Some((name, limit)) => Error::Failed(format!("{error}; its {name} is {limit}")),
+        None => Error::failed(error),
+    }
+}

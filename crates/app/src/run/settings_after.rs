@@ -1,0 +1,20 @@
+//! Settings that are no longer what they were before the load.
+
+use model::Event;
+
+use super::member::{LoadEnded, RunMember, RunUnderWay};
+use crate::settings::lost;
+use crate::settings_snapshot::changed;
+
+/// Reports settings that somebody changed meanwhile, and those that a run set and a restart lost.
+pub(super) struct SettingsAfter;
+
+impl RunMember for SettingsAfter {
+    fn after(&mut self, run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {
+        let settings = run.surroundings.settings.as_ref();
+        let changed = changed(run.database(), settings, run.stop, &run.sink.tally);
+        let lost = run.database().and_then(|of| lost(run.plan, of, run.stop, &run.sink.tally));
+        let changed = changed.into_iter().map(Event::Fact);
+        changed.chain(lost).for_each(|event| run.sink.tell(event));
+    }
+}

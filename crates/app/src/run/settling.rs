@@ -1,0 +1,80 @@
+//! Bringing the database to rest before the load, or after it. Not here: how that is done (settle).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::Stop;
+use model::{Plan, Settle, Settling};
+
+use super::member::{LoadEnded, RunMember, RunUnderWay};
+use crate::error::Error;
+use crate::interruptible::run_interruptible;
+use crate::open::OpenTarget;
+use crate::settle::{self, ToSettle, settle, tables_of};
+
+/// How the database is brought to rest, if the plan asks for that.
+pub(super) fn settling_of(
+    plan: &Plan,
+    open_target: &OpenTarget,
+    stop: &Stop,
+) -> Result<Option<Settling>, Error> {
+    if plan.settle == Settle::Off {
+        return Ok(None);
+    }
+    settling_at(open_target, stop).map(Some)
+}
+
+/// How it would be.
+pub(super) fn settling_at(open_target: &OpenTarget, stop: &Stop) -> Result<Settling, Error> {
+    let database = Arc::clone(&open_target.database);
+    let interrupted = "interrupted before the run began";
+    run_interruptible(stop, interrupted, move || {
+        settle::settling_of(database.as_ref(), &database.facts()?)
+    })
+}
+
+/// Brings the database to rest when the plan says so.
+pub(super) struct Settles;
+
+impl Settles {
+    /// What a run keeps of it begins with `about`, and says `when` it was.
+    fn settle(&self, [about, when]: [&str; 2], run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
+        let (Some(settling), Some(first)) = (&run.surroundings.settling, run.groups.first()) else {
+            return Ok(());
+        };
+        let to_settle = ToSettle {
+            database: first.database.as_ref(),
+            target: &run.surroundings.target,
+            tables: tables_of(run.groups),
+            journal: run.surroundings.journal.as_deref(),
+            limit: Duration::from_nanos(run.plan.settle_limit_ns),
+        };
+        let settled = settle(&to_settle, settling, run.stop, run.sink.watcher)?;
+        run.sink.note(settled.sentence());
+        settled.events(about, when).into_iter().for_each(|event| run.sink.tell(event));
+        if settled.is_interrupted { Err(settle::interrupted()) } else { Ok(()) }
+    }
+}
+
+impl RunMember for Settles {
+    fn before(&mut self, run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
+        let settling = run.surroundings.settling.as_ref();
+        let advice = settling.and_then(|of| settle::not_advised(of, &run.sink.tally.settings));
+        advice.into_iter().for_each(|event| run.sink.tell(event));
+        if run.plan.settle.is_before() {
+            self.settle(["settle_before", "before the load"], run)?;
+        }
+        Ok(())
+    }
+
+    fn last(&mut self, run: &mut RunUnderWay<'_, '_>, load: &LoadEnded) {
+        if !run.plan.settle.is_after() || !load.is_complete() {
+            return;
+        }
+        match self.settle(["settle_after", "after the load"], run) {
+            Err(Error::Interrupted(why)) => run.sink.note(why),
+            Err(error) => run.sink.tell(settle::not_done("after the load", &error)),
+            Ok(()) => {}
+        }
+    }
+}
