@@ -38,7 +38,7 @@ use crate::environment::Environment;
 pub use beside::GaugeChange;
 pub use differences::{Difference, Mixed};
 pub use differences::{between, telling};
-pub use each_transaction::{EachTransaction, EachTransactionAt};
+pub use each_transaction::{EachTransaction, EachTransactionAt, figure_title};
 pub use gate::{Gate, GatePlace, GateResult, Passed, UndecidedBy};
 pub(crate) use pairs::held_against;
 use pairs::pair;

@@ -42,7 +42,7 @@ pub use model::{Cause, Named};
 pub use reply_lag::{ReplyLagReport, ServiceSplit};
 pub use shares::Shares;
 pub(crate) use shares::two_digits;
-pub use time_profile::{TimePart, TimeProfile};
+pub use time_profile::{NOT_IN_THE_SUM, TimePart, TimeProfile, part_title};
 pub(crate) use times::too_short;
 pub use times::{ConnectTimes, LagTimes, Latency};
 

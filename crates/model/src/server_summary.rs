@@ -132,6 +132,18 @@ impl ServerSummary {
         Some(values.sum())
     }
 
+    /// Where samples of sessions come from: how many were taken of those that were due.
+    pub fn source_of_samples(n_seen: u32, n_due: u32) -> String {
+        format!("sessions, {n_seen} of {n_due} samples")
+    }
+
+    /// How many samples of sessions it sums up, which only its source says; none of other
+    /// summaries.
+    pub fn samples(&self) -> Option<u64> {
+        let counts = self.source.strip_prefix("sessions, ")?.strip_suffix(" samples")?;
+        counts.split_once(" of ")?.0.parse().ok()
+    }
+
     /// The seconds that it covers.
     pub fn seconds(&self) -> f64 {
         (self.to_ns - self.from_ns) as f64 / crate::NS_PER_S as f64

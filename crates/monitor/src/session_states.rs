@@ -70,7 +70,7 @@ impl Seen {
         let rows = rows.map(|((state, event), n)| row(Some(state.name().to_owned()), event, n));
         Some(ServerSummary {
             of: SummaryOf::Samples,
-            source: format!("sessions, {} of {n_due} samples", self.n_seen),
+            source: ServerSummary::source_of_samples(self.n_seen, n_due),
             from_ns,
             to_ns,
             columns: vec![SummaryColumnKept { name: "time".to_owned(), unit: "s".to_owned() }],
@@ -288,6 +288,7 @@ mod tests {
         assert_eq!(seen.n_due(0, 2_000_000_000), 20);
         let summary = seen.summary(2_000_000_000, 20, 10).expect("two samples");
         assert_eq!(summary.source, "sessions, 2 of 20 samples");
+        assert_eq!(summary.samples(), Some(2));
         assert_eq!((&*summary.rows[0].what, summary.total("time")), ("t", Some(4.0)));
         assert_eq!(Seen::default().summary(1, 1, 10), None);
     }

@@ -4,6 +4,7 @@
 //! Nothing is judged here: an interval is that of one figure among many. Not here: gauges as they
 //! are (beside).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use model::{Choice, ServerSummary, SummaryOf};
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use stats::Comparison;
 
 use super::SidePoint;
-use crate::report::{Named, Report};
+use crate::report::{NOT_IN_THE_SUM, Named, Report, TimeProfile, part_title};
 
 /// A ratio closer to 1 than this is no change, as a share.
 const CHANGE_MIN: f64 = 0.05;
@@ -67,6 +68,36 @@ impl EachTransaction {
         let name = &self.name;
         KEYS.iter().position(|(begin, end)| name.starts_with(begin) && name.ends_with(end))
     }
+
+    /// Whether it is the service time, a part of it or measured beside it.
+    pub fn is_time(&self) -> bool {
+        self.name.starts_with(TIME)
+    }
+
+    /// Whether it is the service time itself.
+    pub fn is_service_time(&self) -> bool {
+        self.name == SERVICE
+    }
+
+    /// Whether it was measured beyond the service time, and is in no part of it.
+    pub fn is_beside(&self) -> bool {
+        self.name.starts_with(BESIDE)
+    }
+
+    /// What it is for people.
+    pub fn title(&self) -> Cow<'_, str> {
+        figure_title(&self.name)
+    }
+}
+
+/// What a figure of a transaction is for people: parts of the time as a run's page calls them.
+pub fn figure_title(name: &str) -> Cow<'_, str> {
+    let part = |begin: &str| name.strip_prefix(begin).map(part_title);
+    match (part(BESIDE), part(TIME)) {
+        (Some(title), _) => format!("{NOT_IN_THE_SUM}{title}").into(),
+        (None, Some(title)) => title.into(),
+        (None, None) => name.into(),
+    }
 }
 
 /// Such figures at a point, or at all points together.
@@ -75,7 +106,8 @@ pub struct EachTransactionAt {
     /// Which point, by axis; empty where all are taken together.
     pub values: Named<String>,
     /// The time of a transaction and its parts, those that changed most in milliseconds first; then
-    /// what else changed, the largest ratio first; then all others, by name.
+    /// what was measured beside them; then what else changed, the largest ratio first; then all
+    /// others, by name.
     pub figures: Vec<EachTransaction>,
 }
 
@@ -115,9 +147,8 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
     let all = all.into_iter().filter_map(|(name, (unit, values))| beside(name, unit, &values));
     let all = all.filter(|of| !is_nothing(of.baseline.max(of.side), &of.unit));
     let all = without_twins(all.collect());
-    let (mut times, others): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|figure| figure.name.starts_with(TIME));
-    let service = times.iter().find(|of| of.name == SERVICE);
+    let (mut times, others): (Vec<_>, Vec<_>) = all.into_iter().partition(EachTransaction::is_time);
+    let service = times.iter().find(|of| of.is_service_time());
     let least = service.map_or(0.0, |of| PART_MIN * of.baseline.max(of.side));
     times.retain(|of| of.baseline.abs().max(of.side.abs()) > least);
     times.iter_mut().filter(|of| of.baseline.min(of.side) < least).for_each(leave_out_ratio);
@@ -125,7 +156,9 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
         SERVICE => f64::INFINITY,
         _ => (of.side - of.baseline).abs(),
     };
-    times.sort_by(|a, b| change(b).total_cmp(&change(a)));
+    times.sort_by(|a, b| {
+        a.is_beside().cmp(&b.is_beside()).then_with(|| change(b).total_cmp(&change(a)))
+    });
     // What only one side has has no ratio, and comes last.
     let far = |of: &EachTransaction| of.ratio.map_or(0.0, |ratio| ratio.ln().abs());
     let is_change = |of: &EachTransaction| {
@@ -194,15 +227,31 @@ fn without_twins(all: Vec<EachTransaction>) -> Vec<EachTransaction> {
 
 const TIME: &str = "time.";
 const SERVICE: &str = "time.service";
+/// What the parts begin with that were measured beside the service time.
+const BESIDE: &str = "time.beside.";
+
+/// The time of a transaction, its parts, and of each of these what was measured beside it.
+fn times(profile: &TimeProfile) -> impl Iterator<Item = (String, &'static str, f64)> {
+    let part = |begin: &str, name: &str, ms: f64| (format!("{begin}{name}"), "ms", ms);
+    let parts = profile.parts.iter().map(move |of| part(TIME, &of.name, of.ms));
+    // Reports of before it was recorded apart have less than nothing that is unexplained.
+    let has_beside = !profile.beside.is_empty() || profile.unexplained_ms >= 0.0;
+    let beside = profile.parts.iter().filter(move |_| has_beside).map(move |of| {
+        let beside = profile.beside.iter().find(|beside| beside.name == of.name);
+        part(BESIDE, &of.name, beside.map_or(0.0, |beside| beside.ms))
+    });
+    let sum = [
+        part(TIME, "service", profile.service_ms),
+        part(TIME, "unexplained", profile.unexplained_ms),
+    ];
+    sum.into_iter().chain(parts).chain(beside)
+}
 
 /// What the average transaction of a run took.
 fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
     let mut all: Vec<(String, &'static str, f64)> = Vec::new();
     if let Some(profile) = &report.time_profile {
-        all.push((SERVICE.to_owned(), "ms", profile.service_ms));
-        let part = |part: &crate::report::TimePart| (format!("{TIME}{}", part.name), "ms", part.ms);
-        all.extend(profile.parts.iter().map(part));
-        all.push((format!("{TIME}unexplained"), "ms", profile.unexplained_ms));
+        all.extend(times(profile));
     }
     let each = &report.block.per_transaction;
     let counts = [("round_trips", each.round_trips), ("statements", each.statements)];
@@ -337,6 +386,36 @@ mod tests {
         assert!((bytes.baseline - 5_000.0).abs() < 1.0, "{bytes:?}");
         let (low, high) = bytes.interval.expect("four runs a side");
         assert!(low <= 8.0 + 1e-9 && high >= 8.0 - 1e-9, "{bytes:?}");
+    }
+
+    #[test]
+    fn what_was_measured_beside_the_time_follows_its_parts_with_the_titles_of_a_run() {
+        let overlapped = |of_first: f64| {
+            point(0, &|report| {
+                let mut profile = profile(1.0, 2.0);
+                let ms = if report.seed == 0 { of_first } else { 0.5 };
+                profile.beside = vec![TimePart { name: "server_cpu".to_owned(), ms }];
+                report.time_profile = Some(profile);
+            })
+        };
+        let found = figures_of(&[(&overlapped(2.5), &overlapped(0.5))]);
+        let times = found.iter().filter(|of| of.is_time());
+        let titles: Vec<_> = times.map(EachTransaction::title).collect();
+        let expected = [
+            "service time",
+            "server: waiting for locks",
+            "server: CPU",
+            "unexplained",
+            "not in the sum: server: CPU",
+        ];
+        assert_eq!(titles, expected);
+        let beside = found.iter().find(|of| of.is_beside()).expect("it overlaps");
+        assert_eq!((beside.name.as_str(), beside.baseline), ("time.beside.server_cpu", 1.0));
+        // A run without any has 0 of it, where its parts are recorded apart.
+        let whole = point(0, &|report| report.time_profile = Some(profile(1.0, 2.0)));
+        let found = figures_of(&[(&overlapped(0.5), &whole)]);
+        let beside = found.iter().find(|of| of.is_beside()).expect("one side has it");
+        assert_eq!((beside.baseline, beside.side, beside.ratio), (0.5, 0.0, None));
     }
 
     #[test]

@@ -61,22 +61,31 @@ pub struct TimePart {
 impl TimePart {
     /// What it is, for people.
     pub fn title(&self) -> &str {
-        match &*self.name {
-            "client_cpu" => "client: CPU",
-            "client_run_delay" => "client: replies not yet read",
-            "network" => "network and system calls",
-            "server_cpu" => "server: CPU",
-            "server_run_delay" => "server: waiting for a CPU",
-            "executing" => "server: executing, else",
-            "lock" => "server: waiting for locks",
-            "latch" => "server: waiting for latches",
-            "io" => "server: waiting for data files",
-            "commit" => "server: committing (log)",
-            "other" => "server: waiting, else",
-            name => name,
-        }
+        part_title(&self.name)
     }
 }
+
+/// What a part of the time is for people, by its name; a name that is none of a part stays.
+pub fn part_title(name: &str) -> &str {
+    match name {
+        "client_cpu" => "client: CPU",
+        "client_run_delay" => "client: replies not yet read",
+        "network" => "network and system calls",
+        "server_cpu" => "server: CPU",
+        "server_run_delay" => "server: waiting for a CPU",
+        "executing" => "server: executing, else",
+        "lock" => "server: waiting for locks",
+        "latch" => "server: waiting for latches",
+        "io" => "server: waiting for data files",
+        "commit" => "server: committing (log)",
+        "other" => "server: waiting, else",
+        "service" => "service time",
+        name => name,
+    }
+}
+
+/// What stands before the title of a part that is beside the service time.
+pub const NOT_IN_THE_SUM: &str = "not in the sum: ";
 
 /// Samples that add up to more than the service time and this share of it do not fit to it, where
 /// fewer than so many of the seconds have any: elsewhere few samples scatter as much.

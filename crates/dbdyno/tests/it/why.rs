@@ -287,7 +287,7 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
     let page = home.run(&["compare", "last", "--by=mode", "--full"]).good();
     let page = page.says(&[
         "What a transaction takes on average: its time by parts",
-        "time.service",
+        "service time",
         "round_trips",
     ]);
     // One run a side; and a table of both servers beside the post.

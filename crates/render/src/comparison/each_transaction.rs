@@ -3,7 +3,11 @@
 //!
 //! Not here: which figures there are and in which order (analysis); what was published.
 
-use analysis::comparison::{ComparisonReport, EachTransaction, EachTransactionAt, PairReport};
+use std::borrow::Cow;
+
+use analysis::comparison::{
+    ComparisonReport, EachTransaction, EachTransactionAt, PairReport, figure_title,
+};
 use model::numbers::{NONE, amount, significant};
 
 use super::published::{self, TOTALS};
@@ -21,8 +25,6 @@ const CHANGES_MAX: usize = 32;
 const POINTS_MAX: usize = 8;
 /// Of the figures that changed, so many are in the table of all points.
 const CHANGES_OF_ALL_MAX: usize = 12;
-/// What the parts of the time begin with.
-pub(super) const TIME: &str = "time.";
 /// What figures of the whole machine begin with.
 const MACHINE: &str = "machine.";
 /// What every socket's name begins with says nothing to people.
@@ -67,7 +69,7 @@ fn words(report: &ComparisonReport) -> String {
         (false, true) => "of one run a side and point, so without intervals, and not tested",
         (false, false) => "of too few runs for intervals, and not tested",
     };
-    let has_parts = each().flat_map(|at| &at.figures).any(|of| of.name.starts_with(TIME));
+    let has_parts = each().flat_map(|at| &at.figures).any(EachTransaction::is_time);
     let has_several = report.pairs.iter().any(|pair| pair.each_transaction.len() > 1);
     let what = match has_parts {
         _ if has_several => {
@@ -123,7 +125,7 @@ fn point(
     let mut n_changed = 0;
     let (first, rest): (Vec<&EachTransaction>, Vec<&EachTransaction>) =
         at.figures.iter().partition(|of| {
-            let is_time = of.name.starts_with(TIME);
+            let is_time = of.is_time();
             n_changed += usize::from(of.is_change && !is_time);
             let is_shown = is_time || of.is_change && n_changed <= CHANGES_MAX;
             match lines.is_empty() {
@@ -197,7 +199,7 @@ fn of_transaction(
         let by = of.side - of.baseline;
         let number = |value| Cell::said(amount(value, &of.unit), Some(value));
         let change = has_difference.then(|| Cell::said(signed(by, &of.unit), Some(by)));
-        let both = [Cell::from(label(name)), number(of.baseline), number(of.side)].into_iter();
+        let both = [Cell::from(&*label(name)), number(of.baseline), number(of.side)].into_iter();
         table.row(both.chain(change).chain([ratio_cell(of, is_inverse)]));
     }
     table
@@ -244,9 +246,9 @@ fn in_order(points: &[EachTransactionAt]) -> Vec<&str> {
     let far = |of: &EachTransaction| of.ratio.map_or(0.0, |ratio| ratio.ln().abs());
     let mut changed: Vec<&EachTransaction> =
         all().filter(|of| of.is_change && of.ratio.is_some() && of.key_rank().is_none()).collect();
-    changed.retain(|of| !of.name.starts_with(TIME));
+    changed.retain(|of| !of.is_time());
     changed.sort_by(|a, b| far(b).total_cmp(&far(a)));
-    let times = all().filter(|of| of.name.starts_with(TIME));
+    let times = all().filter(|of| of.is_time());
     for of in times.chain(keys) {
         if !names.contains(&of.name.as_str()) {
             names.push(&of.name);
@@ -273,10 +275,10 @@ fn is_of_procedures(report: &ComparisonReport, pair: &PairReport) -> bool {
     })
 }
 
-fn label(name: &str) -> String {
+fn label(name: &str) -> Cow<'_, str> {
     match name.starts_with("connections.") {
-        true => name.replace(SOCKET, ""),
-        false => name.to_owned(),
+        true => name.replace(SOCKET, "").into(),
+        false => figure_title(name),
     }
 }
 

@@ -10,7 +10,6 @@ use model::Severity;
 use model::finding_catalog::in_short;
 use model::numbers::{count, cut, significant};
 
-use super::each_transaction::TIME;
 use super::{
     ALL, detectable, gate, loads, lost_runs, names_of, no_difference, notes, over_all, remarks,
     role, seeds, shortened, sign, summed_up, table, verdict, with_caution,
@@ -31,6 +30,9 @@ const DIFFERENCES_MOST: usize = 4;
 
 /// Parts of the time of a transaction that are named: those that changed most.
 const PARTS_MOST: usize = 3;
+
+/// A part whose change is below this share of the service time has none to name.
+const CHANGE_MIN: f64 = 0.001;
 
 /// Sides that are named one by one.
 const SIDES_MOST: usize = 4;
@@ -210,23 +212,36 @@ fn commits(report: &ComparisonReport) -> String {
 fn times(report: &ComparisonReport) -> String {
     let [pair] = report.pairs.as_slice() else { return String::new() };
     let [at] = pair.each_transaction.as_slice() else { return String::new() };
-    let times = || at.figures.iter().filter(|of| of.name.starts_with(TIME));
-    let changed = |of: &&EachTransaction| of.name != SERVICE && of.is_change;
-    let shown = times().filter(changed).take(PARTS_MOST).map(|of| {
-        let name = of.name.trim_start_matches(TIME).replace('_', " ");
+    let service = at.figures.iter().find(|of| of.is_service_time());
+    let Some(service) = service else { return String::new() };
+    let is_part = |of: &&EachTransaction| of.is_time() && !of.is_service_time() && !of.is_beside();
+    let least_ms = CHANGE_MIN * service.baseline;
+    let is_change = |of: &&EachTransaction| {
+        of.is_change && !is_noise(of) && (of.side - of.baseline).abs() >= least_ms
+    };
+    let shown = at.figures.iter().filter(is_part).filter(is_change).take(PARTS_MOST).map(|of| {
         let by = of.side - of.baseline;
-        format!("{name} {}{} ms", sign(by), significant(by.abs(), 2))
+        format!("{} {}{} ms", of.title(), sign(by), significant(by.abs(), 2))
     });
     let shown: Vec<String> = shown.collect();
-    let Some(all) = times().find(|of| of.name == SERVICE) else { return String::new() };
-    let [base, side] = [all.baseline, all.side].map(|ms| significant(ms, 3));
     let most =
         if shown.is_empty() { String::new() } else { format!("; most: {}", shown.join(", ")) };
-    format!("{side} ms a transaction, baseline {base}{most}")
+    let [base, side] = [service.baseline, service.side].map(|ms| significant(ms, 3));
+    let how = match service.interval {
+        None => " (too few runs for a CI)".to_owned(),
+        Some((low, high)) => {
+            let noise = if is_noise(service) { ": within the noise" } else { "" };
+            let [low, high] = [low, high].map(|ratio| significant(ratio, 3));
+            format!("{noise} (95 % CI of the ratio {low} to {high})")
+        }
+    };
+    format!("{side} ms a transaction, baseline {base}{how}{most}")
 }
 
-/// All of it.
-const SERVICE: &str = "time.service";
+/// Whether its interval includes no change.
+fn is_noise(of: &EachTransaction) -> bool {
+    of.interval.is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high)
+}
 
 /// `tpcc (warehouses 1), 4 clients, closed, 6 s after 1 s of ramp-up, 2026-11-28 02:10:52 UTC`.
 fn setup(report: &ComparisonReport) -> String {

@@ -3,6 +3,7 @@
 use analysis::ComparisonReport;
 use analysis::comparison::*;
 use analysis::fixtures::sides::{self, FIVE, PLAIN, held, only, side, times};
+use analysis::report::{TimePart, TimeProfile};
 
 use super::words::{change_within, smallest};
 use super::*;
@@ -507,6 +508,48 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     assert!(page.contains("over all points, "), "{page}");
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains("'all' is the geometric mean over all points"), "{page}");
+}
+
+/// Sides whose transactions waited so long for a commit, run by run.
+fn of_commits(base_ms: &[f64], side_ms: &[f64]) -> ComparisonReport {
+    let waited = |name: &str, ms: &[f64], first: usize| {
+        let mut side = side(name, &[("8", &FIVE[..ms.len()], first)]);
+        for (report, ms) in side.points[0].reports.iter_mut().zip(ms) {
+            let part = |name: &str, ms: f64| TimePart { name: name.to_owned(), ms };
+            let parts = vec![part("server_cpu", 2.0), part("commit", *ms)];
+            report.time_profile = Some(TimeProfile {
+                service_ms: 2.0 + ms,
+                transactions: 1_000,
+                parts,
+                unexplained_ms: 0.0,
+                beside: vec![part("server_cpu", 0.5)],
+            });
+        }
+        side
+    };
+    let sides = [waited("old", base_ms, 0), waited("new", side_ms, 1)];
+    ComparisonReport::new(&sides, &PLAIN).expect("both have runs")
+}
+
+#[test]
+fn where_the_time_goes_has_an_interval_or_is_within_the_noise_in_the_words_of_a_run() {
+    let line = |report: &ComparisonReport| {
+        let page = first_page(report, &[]);
+        let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (_, line) = words.split_once("time goes ").expect("it is there");
+        line.split_once(" setup ").expect("it follows").0.to_owned()
+    };
+    let slow = [3.0, 3.1, 2.9, 3.05, 2.95];
+    let less = slow.map(|ms| ms - 2.0);
+    let less = line(&of_commits(&slow, &less));
+    insta::assert_snapshot!(less, @"3.00 ms a transaction, baseline 5.00 (95 % CI of the ratio 0.578 to 0.622); most: server: committing (log) -2.0 ms");
+    let same = line(&of_commits(&slow, &[2.9, 3.2, 2.8, 3.1, 3.0]));
+    insta::assert_snapshot!(same, @"5.00 ms a transaction, baseline 5.00: within the noise (95 % CI of the ratio 0.958 to 1.04)");
+    let single = line(&of_commits(&slow[..1], &[1.0]));
+    insta::assert_snapshot!(single, @"3.00 ms a transaction, baseline 5.00 (too few runs for a CI); most: server: committing (log) -2.0 ms");
+    let page = in_a_line(&of_commits(&slow, &slow));
+    assert!(page.contains("not in the sum: server: CPU 0.500 ms"), "{page}");
+    assert!(!page.contains("time.commit") && page.contains("server: committing (log)"), "{page}");
 }
 
 /// The headline has a decided figure if the primary one is undecided.

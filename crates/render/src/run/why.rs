@@ -3,7 +3,9 @@
 //!
 //! Not here: how the parts are computed (analysis).
 
-use analysis::report::{Dip, DisturbanceReport, Moved, Report, TimeProfile};
+use analysis::report::{
+    Dip, DisturbanceReport, Moved, NOT_IN_THE_SUM, Report, TimePart, TimeProfile,
+};
 use model::numbers::{NONE, amount, capital, count, seconds, significant};
 use model::{NS_PER_S, ServerSummary, SummaryOf};
 
@@ -16,13 +18,24 @@ const ROWS_MAX: usize = 10;
 /// Above this share of the service time that was measured beside it, the parts are rough.
 const OVERLAP_LEAST: f64 = 0.1;
 
+/// Above this share a line says so too.
+const OVERLAP_MOST: f64 = 0.25;
+
+/// Fewer samples of sessions make rough parts: all sessions of a sample may wait for the same
+/// flush, so that only samples are independent, and a share of one half has a standard error of
+/// 9 % of the service time with 30 of them.
+const SAMPLES_LEAST: u64 = 30;
+
 /// A part below this share of the service time is nothing to show.
 const SHARE_MIN: f64 = 0.0005;
 
 pub(super) fn section(report: &Report) -> Section {
     let mut blocks = Vec::new();
     blocks.extend(report.time_profile.as_ref().map(profile));
-    let remarks = report.time_profile.iter().flat_map(|of| [overlap(of), as_planned(report)]);
+    let remarks = report
+        .time_profile
+        .iter()
+        .flat_map(|of| [few_samples(report), overlap(of), within_cpu_time(of), as_planned(report)]);
     blocks.push(Block::paragraphs(remarks.flatten()));
     let no_profile = report.time_profile_reason.as_ref();
     blocks.extend(no_profile.map(|why| Block::paragraphs([format!("Not shown: {why}.")])));
@@ -56,7 +69,42 @@ pub(super) fn shortly(report: &Report, most: usize) -> Option<String> {
     let shown: Vec<String> =
         shown.map(|part| format!("{} {} %", part.title(), share(part.ms))).collect();
     let mean_ms = significant(profile.service_ms, 3);
-    Some(format!("{}; of {mean_ms} ms on average", shown.join(", ")))
+    let few = n_samples_if_few(report).map(|n| format!("{} of sessions", count(n, "sample")));
+    let overlap = Some(overlap_of(profile)).filter(|share| *share > OVERLAP_MOST);
+    let overlap = overlap.map(|share| format!("{} % overlap", significant(100.0 * share, 2)));
+    let rough: Vec<String> = few.into_iter().chain(overlap).collect();
+    let rough = match rough.is_empty() {
+        true => String::new(),
+        false => format!("; rough: {}", rough.join(", ")),
+    };
+    Some(format!("{}; of {mean_ms} ms on average{rough}", shown.join(", ")))
+}
+
+/// How many samples of sessions a profile was made of, where they are few.
+fn n_samples_if_few(report: &Report) -> Option<u64> {
+    let of_samples = report.server.iter().find(|of| of.of == SummaryOf::Samples);
+    of_samples.and_then(ServerSummary::samples).filter(|n| *n < SAMPLES_LEAST)
+}
+
+/// That few samples make a rough split of the time.
+fn few_samples(report: &Report) -> Option<String> {
+    let n = n_samples_if_few(report)?;
+    let error = significant(100.0 * 0.5 / (n.max(1) as f64).sqrt(), 1);
+    Some(format!(
+        "Rough: {} of sessions stand behind it, so that a share of 50 % has a standard error of \
+         about {error} %. Measure longer.",
+        count(n, "sample")
+    ))
+}
+
+/// That the way has no part, because CPU time is counted apart.
+fn within_cpu_time(profile: &TimeProfile) -> Option<String> {
+    let is_within = |part: &TimePart| part.name == "network" && part.ms == 0.0;
+    profile.parts.iter().any(is_within).then(|| {
+        "The network has no part: round trips of the probes took no longer than the CPU time of \
+         both sides, which is counted apart."
+            .to_owned()
+    })
 }
 
 /// The parts of the time of a transaction.
@@ -76,14 +124,14 @@ fn profile(profile: &TimeProfile) -> Block {
         ]);
     }
     // Of what sums up to all of it, computing leaves a hair.
-    let is_rest = share(profile.unexplained_ms).abs() >= SHARE_MIN;
-    let rest = if is_rest { profile.unexplained_ms } else { 0.0 };
-    let (rest_ms, rest_percent) = (significant(rest, 2), percent(rest));
-    table.row([
-        Cell::from("unexplained"),
-        Cell::said(rest_ms, Some(rest)),
-        Cell::said(rest_percent, Some(share(rest))),
-    ]);
+    let rest = profile.unexplained_ms;
+    if share(rest).abs() >= SHARE_MIN {
+        table.row([
+            Cell::from("unexplained"),
+            Cell::said(significant(rest, 2), Some(rest)),
+            Cell::said(percent(rest), Some(share(rest))),
+        ]);
+    }
     table.row([
         Cell::from("service time"),
         Cell::said(significant(profile.service_ms, 3), Some(profile.service_ms)),
@@ -91,7 +139,7 @@ fn profile(profile: &TimeProfile) -> Block {
     ]);
     for part in profile.beside.iter().filter(|part| share(part.ms) >= SHARE_MIN) {
         table.row([
-            Cell::from(format!("not in the sum: {}", part.title())),
+            Cell::from(format!("{NOT_IN_THE_SUM}{}", part.title())),
             Cell::said(significant(part.ms, 3), Some(part.ms)),
             Cell::from(""),
         ]);
@@ -116,10 +164,14 @@ fn as_planned(report: &Report) -> Option<String> {
     ))
 }
 
+/// What was measured beside the service time, as a share of it.
+fn overlap_of(profile: &TimeProfile) -> f64 {
+    profile.beside.iter().map(|part| part.ms).sum::<f64>() / profile.service_ms
+}
+
 /// That much of what was measured overlaps, so that the parts are rough.
 fn overlap(profile: &TimeProfile) -> Option<String> {
-    let beside_ms: f64 = profile.beside.iter().map(|part| part.ms).sum();
-    let share = beside_ms / profile.service_ms;
+    let share = overlap_of(profile);
     (share > OVERLAP_LEAST).then(|| {
         format!(
             "The parts overlap by {} % of the service time ('not in the sum'), which is split \
@@ -250,7 +302,67 @@ fn of_server(report: &Report, summary: &ServerSummary) -> Block {
 
 #[cfg(test)]
 mod tests {
+    use analysis::fixtures::Made;
+
     use super::*;
+    use crate::document::Document;
+
+    /// A run with so many samples of sessions, and so much time beside its parts.
+    fn with_profile(n_samples: u32, beside_ms: f64) -> Report {
+        let part = |name: &str, ms: f64| TimePart { name: name.to_owned(), ms };
+        let mut report = Report::of(&Made::closed().tally());
+        report.time_profile = Some(TimeProfile {
+            service_ms: 4.0,
+            transactions: 1_000,
+            parts: vec![part("network", 0.0), part("server_cpu", 1.0), part("commit", 3.0)],
+            unexplained_ms: 1e-12,
+            beside: vec![part("server_cpu", beside_ms)],
+        });
+        report.server = vec![ServerSummary {
+            of: SummaryOf::Samples,
+            source: ServerSummary::source_of_samples(n_samples, n_samples),
+            from_ns: 0,
+            to_ns: 1,
+            columns: Vec::new(),
+            rows: Vec::new(),
+            others: None,
+        }];
+        report
+    }
+
+    #[test]
+    fn few_samples_and_much_overlap_make_a_rough_split_and_the_line_says_so() {
+        let rough = |n_samples, beside_ms| {
+            let line = shortly(&with_profile(n_samples, beside_ms), 2).expect("a profile");
+            line.split_once(" on average").expect("it ends so").1.to_owned()
+        };
+        assert_eq!(rough(30, 0.0), "");
+        assert_eq!(rough(29, 0.0), "; rough: 29 samples of sessions");
+        assert_eq!(rough(30, 1.0), "");
+        assert_eq!(rough(30, 1.2), "; rough: 30 % overlap");
+        assert_eq!(rough(25, 1.2), "; rough: 25 samples of sessions, 30 % overlap");
+    }
+
+    #[test]
+    fn a_network_without_time_of_its_own_is_explained_and_no_part_of_nothing_is_shown() {
+        let page = |report: &Report| {
+            let mut document = Document::new("Run", "x");
+            document.sections.push(section(report));
+            let text = crate::terminal::text(&document, &Default::default());
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let text = page(&with_profile(16, 0.0));
+        assert!(text.contains("The network has no part: round trips of the probes"), "{text}");
+        assert!(!text.contains("network and system calls"), "{text}");
+        assert!(!text.contains("unexplained"), "{text}");
+        assert!(text.contains("Rough: 16 samples of sessions"), "{text}");
+        assert!(text.contains("standard error of about 13 %"), "{text}");
+        let mut report = with_profile(100, 0.0);
+        report.time_profile.as_mut().expect("a profile").parts[0].ms = 0.5;
+        let text = page(&report);
+        assert!(text.contains("network and system calls") && !text.contains("no part"), "{text}");
+        assert!(!text.contains("Rough"), "{text}");
+    }
 
     #[test]
     fn that_nothing_moved_is_said_only_where_there_is_something_to_compare_with() {
