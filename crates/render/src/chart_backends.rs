@@ -12,6 +12,7 @@ mod svg;
 mod ticks;
 mod words;
 
+use axis_scale::{AxisScale, Room};
 use model::numbers::significant;
 
 use crate::charts::{Along, Chart, Mark, Palette, Point, Scale, Shape, Trace};
@@ -57,6 +58,10 @@ const POINTS_SHOWN: usize = 2_000;
 /// How many times lower than the lowest value of an axis of ratios the low end of an interval may
 /// reach: one that goes down to nothing, or nearly, would leave the values no room.
 const WHISKER_MOST: f64 = 3.0;
+/// What an arrow head at the end of an interval says.
+const BEYOND: &str = "An arrow head: the interval goes on beyond the axis.";
+/// Numbers along an axis of which only the ends are asked for.
+const TICKS: usize = 5;
 /// How far apart dots of the same name stand, in pixels.
 const APART: f64 = 7.0;
 /// How far apart dots with intervals stand at the same number, in pixels, and all of them together.
@@ -112,6 +117,25 @@ impl Chart {
         let levels = self.marks.iter().filter(move |mark| along == Along::Y && mark.along == along);
         let levels = levels.flat_map(|mark| [mark.from, mark.to.unwrap_or(mark.from)]);
         values.chain(range).chain(levels)
+    }
+
+    /// What arrow heads say, where an interval goes on beyond the axis.
+    pub(crate) fn beyond(&self) -> Option<&'static str> {
+        let room = if self.is_forest { Room::Dots } else { Room::Round };
+        let y = AxisScale::of(&self.y, self.values(Along::Y), room, TICKS);
+        let whiskered = self
+            .traces
+            .iter()
+            .filter(|trace| matches!(trace.shape, Shape::Points | Shape::Joined | Shape::Bars));
+        let drawn = whiskered.flat_map(|trace| &trace.points).filter(|point| point.y.is_some());
+        let mut ends = drawn.filter_map(|point| point.band).flat_map(|(low, high)| [low, high]);
+        ends.any(|end| y.is_beyond(end)).then_some(BEYOND)
+    }
+
+    /// What stands below it: its note, and what arrow heads mean.
+    pub(crate) fn caption(&self) -> Option<String> {
+        let all: Vec<&str> = self.note.as_deref().into_iter().chain(self.beyond()).collect();
+        (!all.is_empty()).then(|| all.join(" "))
     }
 
     /// Down to where intervals stretch the vertical axis.

@@ -458,6 +458,9 @@ impl Chart {
         if !marks.is_empty() {
             text += &format!(" Marked: {}.", marks.join(", "));
         }
+        if let Some(beyond) = self.beyond() {
+            text += &format!(" {beyond}");
+        }
         text
     }
 

@@ -126,7 +126,7 @@ pub fn figure(chart: &Chart, medium: Medium<'_>) -> String {
         }
         Medium::Web { base, query, first, .. } => place(first, base, query),
     };
-    let (id, title, note) = (&chart.id, &chart.title, chart.note.as_deref());
+    let (id, title, note) = (&chart.id, &chart.title, chart.caption());
     let summary = chart.summary();
     Figure { id, title, summary, note, drawn }.render().expect("memory takes everything")
 }
@@ -143,7 +143,7 @@ struct Figure<'c> {
     title: &'c str,
     /// The chart in words, for whoever does not see it.
     summary: String,
-    note: Option<&'c str>,
+    note: Option<String>,
     drawn: Drawing,
 }
 

@@ -69,9 +69,19 @@ impl AxisScale {
         if !value.is_finite() || (self.is_log && value <= 0.0) {
             return None;
         }
-        let along = |value: f64| if self.is_log { value.ln() } else { value };
-        let share = (along(value) - along(self.low)) / (along(self.high) - along(self.low));
-        Some(self.from + share * (self.to - self.from))
+        Some(self.from + self.share(value) * (self.to - self.from))
+    }
+
+    /// Where a number lies between both ends, which are at 0 and 1.
+    fn share(&self, value: f64) -> f64 {
+        let along = |value: f64| if self.is_log { value.max(0.0).ln() } else { value };
+        (along(value) - along(self.low)) / (along(self.high) - along(self.low))
+    }
+
+    /// Whether a number lies beyond an end, by more than its rounding.
+    pub(super) fn is_beyond(&self, value: f64) -> bool {
+        const SLACK: f64 = 1e-6;
+        !(-SLACK..=1.0 + SLACK).contains(&self.share(value))
     }
 
     /// From which to which number it goes.
@@ -231,6 +241,17 @@ mod tests {
         check(Scale::Log, "ms", [0.3, 31_000.0], "1 10 100 1,000 10,000");
         check(Scale::Log, "ms", [1.3, 60.0], "1 2 5 10 20 50 100");
         check(Scale::Log, "", [0.95, 1.12], "0.95 1.00 1.05 1.10");
+    }
+
+    #[test]
+    fn a_number_is_beyond_an_axis_by_more_than_rounding() {
+        for scale in [Scale::Log, Scale::Linear] {
+            let axis = Axis { scale, ..Axis::default() };
+            let scale = AxisScale::of(&axis, [0.7, 2.1].into_iter(), Room::Tight, 5);
+            let beyond = [0.0, 0.69, 2.2, f64::INFINITY, f64::NEG_INFINITY];
+            assert!(beyond.into_iter().all(|value| scale.is_beyond(value)));
+            assert!([0.7 - 1e-12, 1.0, 2.1 + 1e-12].into_iter().all(|v| !scale.is_beyond(v)));
+        }
     }
 
     #[test]

@@ -367,12 +367,28 @@ impl Svg<'_> {
         let Some((low, high)) = point.band else { return };
         let at = |value, beside: f64| self.layout.at(point.x, aside + beside, value);
         let line = |from: Option<At>, to: Option<At>| Some(path(&[from?, to?]));
-        let end = |value| line(at(value, -3.0), at(value, 3.0));
+        let end = |value| match self.layout.is_beyond(value) {
+            true => at(value, 0.0).map(|end| self.arrow_head(end, value < high)),
+            false => line(at(value, -3.0), at(value, 3.0)),
+        };
         let all: [Option<String>; 3] = [line(at(low, 0.0), at(high, 0.0)), end(low), end(high)];
         if let [Some(whole), Some(low), Some(high)] = all {
             let class = format!("whisker l-{color}");
             self.put(&format!("<path class=\"{class}\" d=\"{whole}{low}{high}\"/>"));
         }
+    }
+
+    /// Where an interval goes on beyond the axis: a head that points to where it goes.
+    fn arrow_head(&self, (x, y): At, is_low: bool) -> String {
+        const BACK: f64 = 6.0;
+        const ASIDE: f64 = 4.0;
+        // Low values are at the left of a forest plot, and below elsewhere.
+        let back = if is_low { BACK } else { -BACK };
+        let wing = |aside: f64| match self.chart.is_forest {
+            true => (x + back, y + aside),
+            false => (x + aside, y - back),
+        };
+        path(&[wing(-ASIDE), (x, y), wing(ASIDE)])
     }
 
     fn bars(&mut self, index: usize, trace: &Trace, points: &[&Point]) {

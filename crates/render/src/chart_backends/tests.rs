@@ -344,6 +344,52 @@ fn an_interval_down_to_nothing_does_not_stretch_an_axis_of_ratios() {
 }
 
 #[test]
+fn an_interval_beyond_the_axis_has_an_arrow_head_there_and_words_that_say_so() {
+    let whiskers = |chart: &Chart| -> Vec<String> {
+        let svg = chart.to_svg(Drawn::WIDE);
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let is_whisker = |node: &roxmltree::Node<'_, '_>| {
+            node.attribute("class").is_some_and(|name| name.starts_with("whisker"))
+        };
+        let paths = document.descendants().filter(is_whisker);
+        paths.filter_map(|node| node.attribute("d").map(str::to_owned)).collect()
+    };
+    // A head has two strokes, a cap one.
+    let n_heads = |chart: &Chart| {
+        let strokes = whiskers(chart).iter().map(|path| path.matches('L').count() - 3).sum();
+        let strokes: usize = strokes;
+        strokes
+    };
+    let inside = whiskered(1.5);
+    assert_eq!((n_heads(&inside), inside.beyond()), (0, None));
+    let mut both = whiskered(0.001);
+    assert_eq!(n_heads(&both), 1);
+    both.traces[0].points[0].band = Some((0.001, f64::INFINITY));
+    assert_eq!(n_heads(&both), 2);
+    assert!(both.caption().is_some_and(|words| words.ends_with("goes on beyond the axis.")));
+    assert!(both.summary().ends_with("goes on beyond the axis."));
+    // In a forest plot heads point to the left and to the right.
+    let charts = of_comparison(&subjects::comparison());
+    let mut forest = charts.into_iter().find(|chart| chart.id == "ratios").expect("it is made");
+    assert_eq!(forest.beyond(), None);
+    forest.traces.truncate(1);
+    forest.traces[0].points.truncate(1);
+    forest.traces[0].points[0].band = Some((0.0, f64::INFINITY));
+    let path = whiskers(&forest).remove(0);
+    let numbers = |part: &str| -> Vec<(f64, f64)> {
+        let two = |at: &str| {
+            let (x, y) = at.split_once(' ').expect("two numbers");
+            (x.parse().expect("a number"), y.parse().expect("a number"))
+        };
+        part.split('L').map(two).collect()
+    };
+    let parts: Vec<Vec<(f64, f64)>> = path.split('M').skip(1).map(numbers).collect();
+    let [whole, low, high] = parts.as_slice() else { panic!("{path}") };
+    assert_eq!((low[1], high[1]), (whole[0], whole[1]));
+    assert!(low[0].0 > low[1].0 && high[0].0 < high[1].0, "{path}");
+}
+
+#[test]
 fn intervals_at_the_same_number_stand_beside_each_other() {
     let chart = whiskered(1.5);
     let svg = chart.to_svg(Drawn::WIDE);

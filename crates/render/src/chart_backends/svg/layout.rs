@@ -191,6 +191,11 @@ impl Layout {
         self.y.within(value)
     }
 
+    /// Whether a value lies beyond the axis, at whose end it is drawn.
+    pub(super) fn is_beyond(&self, value: f64) -> bool {
+        self.y.is_beyond(value)
+    }
+
     /// From where to where a mark is, if it is in sight.
     pub(super) fn stretch(&self, mark: &Mark) -> Option<(f64, f64)> {
         let scale = if mark.along == Along::X { &self.x } else { &self.y };
