@@ -195,8 +195,8 @@ pub static CATALOG: &[CatalogEntry] = &[
         id: "generator_saturated",
         severity: "warning",
         raised: "an event loop was busy for more than 90 % of the time, or threads waited for a \
-                 CPU for more than 10 % of the service time, or replies waited unread for more \
-                 than 10 % of it and 100 µs on average, or an event loop or a read was 25 ms late",
+                 CPU, or replies waited unread, for more than 10 % of the service time and 100 µs \
+                 on average, or threads for half of it, or an event loop or a read was 25 ms late",
         advice: "Give the generator more cores, move it to a separate host, or reduce the rate.",
     },
     CatalogEntry {

@@ -14,13 +14,16 @@ use crate::tally::{Sum, Tally};
 /// queue of one server with arrivals at random.
 const LOOP_BUSY_PERCENT_MAX: f64 = 90.0;
 
-/// Threads that wait for a CPU longer than this are part of every response time.
-const RUN_DELAY_PERCENT_MAX: f64 = 10.0;
+/// Threads that wait for a CPU, and replies that lie in sockets, longer than this share of the
+/// service time change what is measured, unless it is no more than the wake-up of a sleeping
+/// thread, which no generator escapes: for threads of a transaction, which is what response times
+/// have of it, for replies of a round trip, of which each lies once.
+const WAIT_PERCENT_MAX: f64 = 10.0;
+const WAIT_NS_MIN: f64 = (100 * NS_PER_US) as f64;
 
-/// Replies that lie in sockets longer than this share of the service time change what is measured,
-/// unless it is no more than the wake-up of a sleeping thread, which no generator escapes.
-const REPLY_LAG_PERCENT_MAX: f64 = 10.0;
-const REPLY_LAG_NS_MIN: u64 = 100 * NS_PER_US;
+/// Threads that wait for a CPU for most of a transaction are too many for the CPUs, however short
+/// it is: being woken on a free CPU takes microseconds of run delay.
+const RUN_DELAY_PERCENT_MOST: f64 = 50.0;
 
 /// A generator that came so late once has made outliers of its own, where its clients are served
 /// in less.
@@ -62,8 +65,15 @@ fn loops(tally: &Tally) -> Option<String> {
 
 fn threads(tally: &Tally) -> Option<String> {
     let percent = tally.fact("client", "run_delay_share_percent")?.as_percent()?;
-    (percent > RUN_DELAY_PERCENT_MAX).then(|| {
-        format!("The generator's threads waited for a CPU for {percent:.0} % of the service time")
+    let all: Vec<usize> = (0..tally.groups.len()).collect();
+    let delay_ns = percent / 100.0 * Sum::of(tally, &all).service.mean();
+    let is_most = percent > RUN_DELAY_PERCENT_MOST;
+    (is_most || changes_what_is_measured(percent, delay_ns)).then(|| {
+        format!(
+            "The generator's threads waited for a CPU for {percent:.0} % of the service time, {} \
+             on average",
+            duration(delay_ns as u64)
+        )
     })
 }
 
@@ -71,14 +81,20 @@ fn replies(tally: &Tally) -> Option<String> {
     let all: Vec<usize> = (0..tally.groups.len()).collect();
     let lag = ReplyLagReport::of(tally, &all);
     let (mean_us, split) = (lag.mean?, lag.service?);
-    let is_long = mean_us * NS_PER_US as f64 > REPLY_LAG_NS_MIN as f64;
-    (is_long && split.generator_percent > REPLY_LAG_PERCENT_MAX).then(|| {
+    let mean_ns = mean_us * NS_PER_US as f64;
+    changes_what_is_measured(split.generator_percent, mean_ns).then(|| {
         format!(
             "Replies lay in the generator's sockets for {:.0} % of the service time, {} on average",
             split.generator_percent,
-            duration((mean_us * NS_PER_US as f64) as u64)
+            duration(mean_ns as u64)
         )
     })
+}
+
+/// Whether a wait of the generator's, as a share of the service time and on average, is one that
+/// response times should not have.
+fn changes_what_is_measured(percent: f64, mean_ns: f64) -> bool {
+    percent > WAIT_PERCENT_MAX && mean_ns > WAIT_NS_MIN
 }
 
 /// The latest heartbeat of all loops, or the reply that lay longest, where a pause of the whole

@@ -1087,6 +1087,22 @@ fn a_saturated_server_with_an_idle_generator_is_no_saturated_generator() {
     assert_eq!(saturated(threads), None);
     // A wake-up is a large share of a service time that is short, and no saturation.
     assert_eq!(saturated(|made| replies_lay(made, 95, 10_000)), None);
+    let waited = |percent: &str, service_us: u64| {
+        saturated(|made| {
+            let kinds = made.seconds.iter_mut().flat_map(|second| &mut second.kinds);
+            for times in kinds.filter_map(|kind| kind.response.as_mut()) {
+                let n = times.count();
+                times.clear();
+                times.record_n(service_us * NS_PER_US, n);
+            }
+            made.fact("client", "run_delay_share_percent", percent);
+        })
+    };
+    assert_eq!(waited("23.5", 400), None, "94 µs");
+    assert!(waited("83.5", 40).is_some_and(|text| text.contains("service time, 33.4 µs on")));
+    assert!(
+        waited("23.5", 4_000).is_some_and(|text| text.contains("service time, 940 µs on average"))
+    );
 }
 
 #[test]
