@@ -432,10 +432,9 @@ pub struct Judged {
     /// Whether means alone were tested, at a stricter level: the runs are too few for ranks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_by_means: bool,
-    /// The chance of such a difference beside a drift through all runs, where they did not take
-    /// turns.
+    /// What is known of it beside a drift through all runs, where they did not take turns.
     #[serde(skip)]
-    beside_drift: Option<f64>,
+    beside_drift: Option<BesideDrift>,
     /// Logarithms of the figures of the baseline's runs and of the side's.
     #[serde(skip)]
     of_runs: [Vec<f64>; 2],
@@ -458,8 +457,22 @@ impl Judged {
     fn may_be_drift(&self) -> bool {
         // No drift loses work.
         let is_finite = self.ratio.is_none_or(|ratio| ratio.value.is_finite());
-        is_finite && self.beside_drift.is_some_and(|p| p >= BESIDE_DRIFT)
+        is_finite && self.beside_drift.is_some_and(|beside| beside.p >= BESIDE_DRIFT)
     }
+
+    /// One-sided 95 % bounds of the ratio beside a drift, where runs did not take turns.
+    fn bounds_beside_drift(&self) -> Option<(f64, f64)> {
+        self.beside_drift?.bounds
+    }
+}
+
+/// A difference beside a drift through all runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct BesideDrift {
+    /// The chance of such a difference if the sides are equal.
+    p: f64,
+    /// One-sided 95 % bounds of the ratio; none where work was lost, which no drift does.
+    bounds: Option<(f64, f64)>,
 }
 
 /// A ratio with its interval. In JSON an infinite one is null.

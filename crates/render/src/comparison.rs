@@ -202,6 +202,10 @@ fn gate(gate: &GateResult) -> Verdict {
                     "the runs did not take turns, and a drift may explain it: run the sides in \
                      turns"
                 }
+                UndecidedBy::HiddenByDrift => {
+                    "the runs did not take turns, and a drift may hide a change beyond the limit: \
+                     run the sides in turns"
+                }
                 UndecidedBy::OneSide => "run that point on both sides, or leave its runs out",
                 UndecidedBy::Samples => "run longer (--duration)",
                 UndecidedBy::Load => "run both sides with the same load",

@@ -4,10 +4,12 @@
 //! Not here: how surely they differ where there is no drift (comparison).
 
 use crate::batches::Scatter;
-use crate::mean::students_t_tail;
+use crate::mean::{students_t, students_t_tail};
 
 /// The fewest figures that show a step beside a line: both, a mean, and what is left.
 const FIGURES_MIN: usize = 5;
+/// A mean, a line and a step are taken out of the figures.
+const LOST: usize = 3;
 /// A line that hides the step altogether leaves this share of it, for rounding.
 const LEFT_MIN: f64 = 1e-9;
 
@@ -19,27 +21,50 @@ const LEFT_MIN: f64 = 1e-9;
 /// Workers, 1932). What the residuals of neighbours have in common raises its variance by
 /// (1 + r) / (1 - r): a machine that wanders slowly is no line.
 pub fn shift_beside_drift(figures: &[(f64, bool)], shift: f64) -> f64 {
-    let n = figures.len() as f64;
-    if figures.len() < FIGURES_MIN || !figures.iter().all(|(figure, _)| figure.is_finite()) {
-        return 1.0;
+    match Beside::of(figures) {
+        None => 1.0,
+        Some(beside) if beside.shift * shift <= 0.0 => 1.0,
+        Some(Beside { error: 0.0, .. }) => 0.0,
+        Some(beside) => 2.0 * students_t_tail(beside.shift.abs() / beside.error, beside.freedom),
     }
-    let times: Vec<f64> = (0..figures.len()).map(|at| at as f64 - (n - 1.0) / 2.0).collect();
-    let sides: Vec<f64> = figures.iter().map(|(_, second)| f64::from(u8::from(*second))).collect();
-    let figures: Vec<f64> = figures.iter().map(|(figure, _)| *figure).collect();
-    let (sides, figures) = (beside(&sides, &times), beside(&figures, &times));
-    let squares = product(&sides, &sides);
-    if squares < LEFT_MIN {
-        return 1.0;
-    }
-    let found = product(&sides, &figures) / squares;
-    let left: Vec<f64> = figures.iter().zip(&sides).map(|(y, x)| y - found * x).collect();
-    let r = Scatter::of(&left).lag_1_unbiased();
-    let freedom = n - 3.0;
-    let variance = product(&left, &left) / freedom / squares * (1.0 + r) / (1.0 - r);
-    match variance.sqrt() {
-        _ if found * shift <= 0.0 => 1.0,
-        0.0 => 0.0,
-        error => 2.0 * students_t_tail(found.abs() / error, freedom),
+}
+
+/// One-sided bounds of the same shift: a drift hides no more of it, with this confidence. None
+/// where a shift could not be told from a line, or a figure is infinite.
+pub fn bounds_beside_drift(figures: &[(f64, bool)], confidence: f64) -> Option<(f64, f64)> {
+    let beside = Beside::of(figures)?;
+    let away = students_t(confidence, figures.len() - LOST) * beside.error;
+    Some((beside.shift - away, beside.shift + away))
+}
+
+/// A shift beside a line, with its error.
+struct Beside {
+    shift: f64,
+    error: f64,
+    freedom: f64,
+}
+
+impl Beside {
+    fn of(figures: &[(f64, bool)]) -> Option<Beside> {
+        let n = figures.len() as f64;
+        if figures.len() < FIGURES_MIN || !figures.iter().all(|(figure, _)| figure.is_finite()) {
+            return None;
+        }
+        let times: Vec<f64> = (0..figures.len()).map(|at| at as f64 - (n - 1.0) / 2.0).collect();
+        let sides = figures.iter().map(|(_, second)| f64::from(u8::from(*second)));
+        let sides: Vec<f64> = beside(&sides.collect::<Vec<f64>>(), &times);
+        let figures: Vec<f64> = figures.iter().map(|(figure, _)| *figure).collect();
+        let figures = beside(&figures, &times);
+        let squares = product(&sides, &sides);
+        if squares < LEFT_MIN {
+            return None;
+        }
+        let shift = product(&sides, &figures) / squares;
+        let left: Vec<f64> = figures.iter().zip(&sides).map(|(y, x)| y - shift * x).collect();
+        let r = Scatter::of(&left).lag_1_unbiased();
+        let freedom = n - LOST as f64;
+        let variance = product(&left, &left) / freedom / squares * (1.0 + r) / (1.0 - r);
+        Some(Beside { shift, error: variance.sqrt(), freedom })
     }
 }
 
@@ -112,5 +137,50 @@ mod tests {
         assert!(shift_beside_drift(&step, 50.0) < 0.01);
         assert_eq!(shift_beside_drift(&step[..4], 50.0), 1.0);
         assert_eq!(shift_beside_drift(&[(f64::INFINITY, true); 8], 50.0), 1.0);
+    }
+
+    /// Of many comparisons in blocks of `n` figures a side, of which the second is `more` above the
+    /// first beside a drift of `drift` from one block's middle to the other's: the share in which
+    /// the bound says that it is no more than `limit` below.
+    fn passes(n: usize, limit: f64, (keeps, drift, more): (f64, f64, f64)) -> f64 {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(19);
+        let (mut n_passed, rounds) = (0, 2000);
+        for _ in 0..rounds {
+            let mut draw = || normal(&mut || random.next_u64());
+            let mut state = draw();
+            let figures = (0..2 * n).map(|at| {
+                state = keeps * state + (1.0 - keeps * keeps).sqrt() * draw();
+                let drifted = drift * at as f64 / n as f64;
+                (state + drifted + if at < n { 0.0 } else { more }, at >= n)
+            });
+            let bounds = bounds_beside_drift(&figures.collect::<Vec<_>>(), 0.95);
+            n_passed += u32::from(bounds.is_some_and(|(least, _)| least >= -limit));
+        }
+        f64::from(n_passed) / f64::from(rounds)
+    }
+
+    #[test]
+    fn a_drift_hides_a_shift_at_the_limit_as_rarely_as_no_drift_does() {
+        for n in [3, 5, 8, 20] {
+            for drift in [0.0, 5.0, 10.0, -5.0] {
+                let passed = passes(n, 5.0, (0.0, drift, -5.0));
+                assert!(passed <= 0.06, "{n} {drift}: {passed}");
+            }
+        }
+        // A machine that wanders besides.
+        for n in [5, 8, 20] {
+            let passed = passes(n, 5.0, (0.7, 5.0, -5.0));
+            assert!(passed <= 0.1, "{n}: {passed}");
+        }
+    }
+
+    #[test]
+    fn equal_sides_pass_a_limit_that_is_far_beyond_the_noise_whatever_the_drift() {
+        for (n, limit, least) in [(5, 5.0, 0.9), (8, 5.0, 0.98), (10, 3.0, 0.88), (20, 3.0, 0.98)] {
+            for drift in [0.0, 5.0] {
+                let passed = passes(n, limit, (0.0, drift, 0.0));
+                assert!(passed >= least, "{n} {limit} {drift}: {passed}");
+            }
+        }
     }
 }

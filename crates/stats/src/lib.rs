@@ -42,7 +42,7 @@ mod warm_up;
 mod waves;
 
 pub use batches::ratio_error;
-pub use blocks::shift_beside_drift;
+pub use blocks::{bounds_beside_drift, shift_beside_drift};
 pub use change::{ChangePoint, Levels, NotDivided, SERIES_MAX, SERIES_MIN, levels};
 pub use coarse::{CoarseHistogram, coarse_quantile};
 pub use comparison::{

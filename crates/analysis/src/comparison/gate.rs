@@ -91,6 +91,10 @@ pub struct GatePlace {
     pub bounds: Option<(f64, f64)>,
     /// The pairs of runs that these are of; null where runs did not take turns.
     pub pairs: Option<usize>,
+    /// The same bounds beside a drift through all runs, which have to lie within the limit too;
+    /// left out where runs took turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds_beside_drift: Option<(f64, f64)>,
 }
 
 /// Why nobody can say whether a limit holds.
@@ -103,6 +107,8 @@ pub enum UndecidedBy {
     Near,
     /// Runs did not take turns, and a drift may be what changed the figure.
     Drift,
+    /// Runs did not take turns, and a drift may hide a change beyond the limit.
+    HiddenByDrift,
     /// Only one side has runs at a point.
     OneSide,
     /// Some runs have too few samples for the figure.
@@ -236,7 +242,7 @@ impl Gate {
             let side = base.filter(|_| is_base).unwrap_or(&pair.side);
             found.side_least.clone_from(side);
         }
-        let passed = self.passed(judged);
+        let (passed, undecided_by) = self.passed(judged);
         found.places.push(GatePlace {
             side: pair.side.clone(),
             values: point.values.clone(),
@@ -245,19 +251,19 @@ impl Gate {
             ratio: judged.ratio,
             bounds: judged.bounds,
             pairs: judged.n_pairs,
+            bounds_beside_drift: judged.bounds_beside_drift(),
         });
         found.worst = self.worse(found.worst, judged);
         found.pairs_least = found.pairs_least.into_iter().chain(judged.n_pairs).min();
-        let undecided_by = match judged.is_lacking {
-            true => UndecidedBy::Samples,
-            false if judged.may_be_drift() => UndecidedBy::Drift,
-            false if self.is_near(judged) => UndecidedBy::Near,
-            false => UndecidedBy::Noise,
-        };
         let place = format!("{} {}", pair.side, point.values.pairs(" "));
         let changed = changed(judged).or_else(|| judged.why.clone());
         let changed = changed.map_or_else(String::new, |words| format!(": {words}"));
-        found.put(passed, place.trim_end().to_owned() + &changed, undecided_by);
+        let beside = judged.bounds_beside_drift().map(|bounds| self.end_of(bounds));
+        let beside = beside.filter(|_| undecided_by == UndecidedBy::HiddenByDrift);
+        let beside = beside.map_or_else(String::new, |end| {
+            format!(", beside a drift at worst {} %", percent_of(end))
+        });
+        found.put(passed, place.trim_end().to_owned() + &changed + &beside, undecided_by);
     }
 
     /// Why no run has its figure: it takes more transactions than they have, or nobody knows it.
@@ -282,6 +288,9 @@ impl Gate {
             true => (ends.map(|(_, most)| most).reduce(f64::min), f64::max),
             false => (ends.map(|(least, _)| least).reduce(f64::max), f64::min),
         };
+        // Beside a drift it may be worse.
+        let beside = judged.bounds_beside_drift().map(|bounds| self.end_of(bounds));
+        let end = end.map(|end| beside.map_or(end, |beside| pick(end, beside)));
         match (known, end) {
             (Some(known), Some(end)) => Some(pick(known, end)),
             (known, end) => known.or(end),
@@ -294,24 +303,35 @@ impl Gate {
         interval.is_some_and(|(low, high)| if self.is_rise { low > 1.0 } else { high < 1.0 })
     }
 
+    /// The end of an interval that a limit is held against.
+    fn end_of(&self, (least, most): (f64, f64)) -> f64 {
+        if self.is_rise { most } else { least }
+    }
+
     /// A limit is broken if the whole interval of the ratio lies beyond it. It holds if the
-    /// interval or the one-sided bound lies within it, which is a test of non-inferiority at 5 %.
-    fn passed(&self, judged: &Judged) -> Passed {
+    /// interval or the one-sided bound lies within it, which is a test of non-inferiority at 5 %;
+    /// where runs did not take turns, so must the bound beside a drift.
+    fn passed(&self, judged: &Judged) -> (Passed, UndecidedBy) {
         let limit = 1.0 + self.by;
         let Some((low, high)) = judged.ratio.and_then(|ratio| ratio.interval) else {
-            return Passed::Undecided;
+            let is_lacking = judged.is_lacking;
+            let why = if is_lacking { UndecidedBy::Samples } else { UndecidedBy::Noise };
+            return (Passed::Undecided, why);
         };
-        let is_within = |(least, most): (f64, f64)| match self.is_rise {
-            true => most <= limit,
-            false => least >= limit,
+        let is_within = |bounds: (f64, f64)| match self.is_rise {
+            true => self.end_of(bounds) <= limit,
+            false => self.end_of(bounds) >= limit,
         };
         let is_broken = if self.is_rise { low > limit } else { high < limit };
         let holds = is_within((low, high)) || judged.bounds.is_some_and(is_within);
+        let holds_beside_drift = judged.bounds_beside_drift().is_none_or(is_within);
         match (is_broken, holds) {
-            (true, _) if judged.may_be_drift() => Passed::Undecided,
-            (true, _) => Passed::Broken,
-            (_, true) => Passed::Held,
-            _ => Passed::Undecided,
+            (true, _) if judged.may_be_drift() => (Passed::Undecided, UndecidedBy::Drift),
+            (true, _) => (Passed::Broken, UndecidedBy::default()),
+            (_, true) if holds_beside_drift => (Passed::Held, UndecidedBy::default()),
+            (_, true) => (Passed::Undecided, UndecidedBy::HiddenByDrift),
+            _ if self.is_near(judged) => (Passed::Undecided, UndecidedBy::Near),
+            _ => (Passed::Undecided, UndecidedBy::Noise),
         }
     }
 }
@@ -319,16 +339,20 @@ impl Gate {
 /// `-4.8 % (95 % CI -6.1 to -3.4 %)`.
 fn changed(judged: &Judged) -> Option<String> {
     let ratio = judged.ratio?;
-    let percent = |ratio: f64| match ratio.is_finite() {
-        true => format!("{:+.1}", 100.0 * (ratio - 1.0)),
-        false => INFINITE.to_owned(),
-    };
     let interval = ratio.interval.map(|(low, high)| {
         let confidence = significant(100.0 * ratio.confidence.unwrap_or(0.95), 3);
         let confidence = confidence.trim_end_matches('0').trim_end_matches('.');
-        format!(" ({confidence} % CI {} to {} %)", percent(low), percent(high))
+        format!(" ({confidence} % CI {} to {} %)", percent_of(low), percent_of(high))
     });
-    Some(format!("{} %{}", percent(ratio.value), interval.unwrap_or_default()))
+    Some(format!("{} %{}", percent_of(ratio.value), interval.unwrap_or_default()))
+}
+
+/// A ratio as a change in percent: `-4.8`.
+fn percent_of(ratio: f64) -> String {
+    match ratio.is_finite() {
+        true => format!("{:+.1}", 100.0 * (ratio - 1.0)),
+        false => INFINITE.to_owned(),
+    }
 }
 
 /// A side that lost more than this share of its runs has failed.

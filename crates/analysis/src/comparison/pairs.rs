@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use stats::{
-    BOUNDS_MIN, Comparison, Incomparable, bounds_of_pairs, difference, pairs_needed,
-    shift_beside_drift,
+    BOUNDS_MIN, Comparison, Incomparable, bounds_beside_drift, bounds_of_pairs, difference,
+    pairs_needed, shift_beside_drift,
 };
 
 use super::{
-    CONFIDENCE, Judged, PairReport, PointPair, Ratio, Side, SidePoint, UnpairedPoint, Verdict,
-    beside, each_transaction, values_of,
+    BesideDrift, CONFIDENCE, Judged, PairReport, PointPair, Ratio, Side, SidePoint, UnpairedPoint,
+    Verdict, beside, each_transaction, values_of,
 };
 use crate::figures::{figure, title, value_of, why_none};
 use crate::report::{Named, Report};
@@ -222,9 +222,9 @@ fn by_repeat(point: &SidePoint, name: &str) -> Repeats {
     runs_of(point).filter_map(of).collect()
 }
 
-/// The chance of a difference beside a drift through all runs, of the figures of both sides by
-/// repeat and the points that they are of; none where there is no difference to be had.
-fn beside_drift(judged: &Judged, sides: [(&[&SidePoint], &Repeats); 2]) -> Option<f64> {
+/// A difference beside a drift through all runs, of the figures of both sides by repeat and the
+/// points that they are of; none where there is no difference to be had.
+fn beside_drift(judged: &Judged, sides: [(&[&SidePoint], &Repeats); 2]) -> Option<BesideDrift> {
     let shift = judged.ratio?.value.ln();
     let mut in_order: Vec<(&str, f64, bool)> = Vec::new();
     for (at, (points, figures)) in sides.into_iter().enumerate() {
@@ -236,7 +236,11 @@ fn beside_drift(judged: &Judged, sides: [(&[&SidePoint], &Repeats); 2]) -> Optio
     }
     in_order.sort_by(|a, b| a.0.cmp(b.0));
     let figures: Vec<(f64, bool)> = in_order.iter().map(|one| (one.1, one.2)).collect();
-    Some(shift_beside_drift(&figures, shift))
+    let bounds = bounds_beside_drift(&figures, CONFIDENCE);
+    Some(BesideDrift {
+        p: shift_beside_drift(&figures, shift),
+        bounds: bounds.map(|(least, most)| (least.exp(), most.exp())),
+    })
 }
 
 /// What a figure differs by within each repeat that both have, on logarithms; where there are

@@ -375,6 +375,47 @@ fn a_gate_fails_on_a_regression_and_rarely_on_an_equal_build() {
     }
 }
 
+/// What becomes of a gate on five runs a side in blocks, with 1 % of noise, on a machine that gets
+/// faster by `drift` percent from one block to the next, while the second side is `more` percent
+/// above the first: how often it passes, fails, and is undecided because a drift may hide a change.
+fn shares_of_blocks(text: &str, more: f64, drift: f64) -> [f64; 3] {
+    const ROUNDS: u64 = 200;
+    const RUNS: usize = 5;
+    let gate: Gate = text.parse().expect("it is one");
+    let mut shares = [0.0; 3];
+    for seed in 0..ROUNDS {
+        let mut draws = draws(2_000 + seed);
+        let of = |more| Varied { sd: 1.0, more, drift: drift / RUNS as f64, in_turns: false };
+        let both = [draws.side(0, RUNS, 1, of(0.0)), draws.side(1, RUNS, 1, of(more + drift))];
+        let report = ComparisonReport::new(&both, &PLAIN).expect("all have runs");
+        let held = gate.hold(&report).expect("it has the figure");
+        let is_hidden = held.undecided_by == UndecidedBy::HiddenByDrift;
+        let is = [
+            held.passed == Passed::Held,
+            held.passed == Passed::Broken,
+            held.passed == Passed::Undecided && is_hidden,
+        ];
+        shares.iter_mut().zip(is).for_each(|(share, is)| *share += f64::from(u8::from(is)));
+    }
+    shares.map(|n| n / ROUNDS as f64)
+}
+
+#[test]
+fn a_drift_in_blocks_hides_no_regression_beyond_the_limit() {
+    // The drift is as large as the regression: both blocks measure the same.
+    for (more, drift) in [(-6.0, 6.0), (-8.0, 8.0), (-5.2, 10.0)] {
+        let [passes, fails, hidden] = shares_of_blocks("tps<-5%", more, drift);
+        assert!(passes <= 0.06 && hidden >= 0.9, "{more} {drift}: {passes} {fails} {hidden}");
+    }
+    // Without a drift: a regression does not pass, and an equal build does.
+    let [passes, ..] = shares_of_blocks("tps<-5%", -6.0, 0.0);
+    assert!(passes <= 0.06, "{passes}");
+    for drift in [0.0, 1.0] {
+        let [passes, fails, _] = shares_of_blocks("tps<-5%", 0.0, drift);
+        assert!(passes >= 0.88 && fails == 0.0, "{drift}: {passes} {fails}");
+    }
+}
+
 #[test]
 fn a_limit_that_makes_no_sense_is_refused() {
     let no = |text: &str| text.parse::<Gate>().expect_err("it makes no sense");
