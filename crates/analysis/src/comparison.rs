@@ -84,6 +84,8 @@ pub struct Side {
     pub points: Vec<SidePoint>,
     /// Runs that were left out: not completed, or found invalid.
     pub not_counted: Vec<NotCounted>,
+    /// Runs that have not ended, or the experiment that still makes some.
+    pub running: Vec<String>,
     /// The plan that makes its runs once more, where there is one of them all.
     pub plan: Option<String>,
     /// Whether its name is a run's id, and tells nobody what it is.
@@ -93,7 +95,8 @@ pub struct Side {
 impl Side {
     /// One without any run yet.
     pub fn named(name: String) -> Side {
-        Side { name, points: Vec::new(), not_counted: Vec::new(), plan: None, is_unnamed: false }
+        let (points, not_counted, running) = (Vec::new(), Vec::new(), Vec::new());
+        Side { name, points, not_counted, running, plan: None, is_unnamed: false }
     }
 }
 
@@ -172,7 +175,12 @@ impl Judge {
         if self.primary.is_some() || is_in_all(&primary) {
             return Ok(primary);
         }
+        if self.also.is_empty() {
+            return Ok(primary);
+        }
         let also = self.also.iter().filter_map(|name| resolve(name, reports.iter().copied()).ok());
+        // Every load has this one, so that a limit on a figure with too few samples is undecided.
+        let also = also.chain(["tps".to_owned()]);
         Ok(also.into_iter().find(is_in_all).unwrap_or(primary))
     }
 
@@ -311,6 +319,10 @@ pub struct SideReport {
     pub seeds: u64,
     /// Which these are, and why.
     pub not_counted: Vec<NotCounted>,
+    /// Runs that have not ended, or the experiment that still makes some: those that have ended are
+    /// compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub running: Vec<String>,
     /// The plan that makes its runs once more, in TOML; null where it is not known.
     pub plan: Option<String>,
     /// The primary figure over the axis, where there is one and it is of numbers.
@@ -398,6 +410,9 @@ pub struct PointPair {
     pub primary: Judged,
     /// The others.
     pub others: Vec<Judged>,
+    /// Those that every run has too few samples for: limits on them are undecided.
+    #[serde(skip)]
+    lacking: Vec<Judged>,
 }
 
 /// A figure of a side against the baseline's.
@@ -501,6 +516,12 @@ impl SideReport {
     pub fn lost_words(&self) -> String {
         lost_words(&self.name, &self.not_counted, self.runs.len()).unwrap_or_default()
     }
+
+    /// Says that more is being measured, such as `new is still being measured (01a1ffb6)`; none if
+    /// all has ended.
+    pub fn running_words(&self) -> Option<String> {
+        running_words(&self.name, &self.running)
+    }
 }
 
 /// Says how many runs of a side do not count and why, such as `2 of 5 runs of new do not count:
@@ -510,6 +531,15 @@ pub(crate) fn lost_words(name: &str, lost: &[NotCounted], n_counted: usize) -> O
     let (n, all) = (lost.len(), count((lost.len() + n_counted) as u64, "run"));
     let whys = in_words(&whys(lost));
     (n > 0).then(|| format!("{n} of {all} of {name} {verb} not count: {whys}"))
+}
+
+fn running_words(name: &str, running: &[String]) -> Option<String> {
+    let more = match running.len() {
+        0 => return None,
+        1 => String::new(),
+        n => format!(" and {} more", n - 1),
+    };
+    Some(format!("{name} is still being measured ({}{more})", running[0]))
 }
 
 /// Lists reasons with their counts, such as `failed, invalid (3)`; a count of 1 is left out.
@@ -573,6 +603,9 @@ impl ComparisonReport {
             return Err("nothing to compare: name another side".to_owned());
         }
         if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
+            if let Some(words) = running_words(&side.name, &side.running) {
+                return Err(format!("{words}, and no run of it that counts has ended"));
+            }
             let (name, whys) = (&side.name, in_words(&whys(&side.not_counted)));
             return Err(match whys.is_empty() {
                 true => format!("{name} is not compared, because it has no run"),
@@ -751,6 +784,7 @@ fn side_report(side: &Side, shared: &[&SidePoint], primary: &str) -> SideReport 
         runs_not_counted: side.not_counted.len() as u64,
         seeds: reports(side).map(|report| report.seed).collect::<BTreeSet<u64>>().len() as u64,
         not_counted: side.not_counted.clone(),
+        running: side.running.clone(),
         plan: side.plan.clone(),
         curve,
         findings: crate::trials::warnings(reports(side)),

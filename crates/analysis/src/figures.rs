@@ -9,7 +9,7 @@ mod required;
 mod stored_bytes;
 mod within;
 
-use model::Load;
+use model::{Load, format_count};
 use serde::{Deserialize, Serialize};
 use stats::Mean;
 
@@ -106,8 +106,12 @@ pub(crate) fn samples_needed(times: &Latency) -> Named<u64> {
 
 /// Why a run does not have a figure, where it says so.
 pub(crate) fn why_none(report: &Report, name: &str) -> Option<String> {
-    let why = reasons(times_of(report)).get(name).cloned();
-    why.filter(|_| value_of(report, name).is_none())
+    if value_of(report, name).is_some() {
+        return None;
+    }
+    let of_run = reasons(times_of(report)).get(name).cloned();
+    let needed = || samples_lacking(report, name).map(format_count);
+    of_run.or_else(|| Some(format!("too few samples: needs at least {}", needed()?)))
 }
 
 /// What an experiment shows of each point behind the figure that its workload is known by, in the

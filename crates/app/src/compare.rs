@@ -24,7 +24,7 @@ use store::{Filter, LAST, RunRow, Store, StoreErrorKind, utc};
 
 use crate::error::Error;
 use crate::stored_report::{Kept, kept_report, row_of};
-use crate::trials::{Trials, trials};
+use crate::trials::{Trials, status, trials};
 
 /// What is held against what.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +50,8 @@ pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<Compar
     };
     // A side that was tried and has no run that counts is a failure of that side, and no misuse.
     let is_lost = |side: &Side| {
-        !side.not_counted.is_empty() && side.points.iter().all(|point| point.reports.is_empty())
+        let is_tried = !side.not_counted.is_empty() || !side.running.is_empty();
+        is_tried && side.points.iter().all(|point| point.reports.is_empty())
     };
     let refused = if sides.iter().any(is_lost) { Error::Failed } else { Error::Usage };
     let held = ComparisonReport::new(&sides, judge).map_err(refused)?;
@@ -222,7 +223,7 @@ fn of_load(mut found: Vec<Found>, figure: Option<&str>) -> Vec<Found> {
     found.retain_mut(|one| match one {
         Found::Runs(_, reports, lost) => {
             reports.retain(|report| !report.is_build());
-            !reports.is_empty() || !lost.is_empty()
+            !reports.is_empty() || lost.len() > 0
         }
         Found::Experiment(..) => true,
     });
@@ -425,18 +426,18 @@ fn labelled(
     emptied: &[ReportField],
     damaged: &mut Vec<String>,
 ) -> Result<Vec<Found>, Error> {
-    let mut all: Vec<(String, Vec<Report>, Vec<NotCounted>)> = Vec::new();
+    let mut all: Vec<(String, Vec<Report>, Lost)> = Vec::new();
     for Labelled { value, row } in runs {
         let at = all.iter().position(|(name, ..)| *name == value).unwrap_or_else(|| {
-            all.push((value, Vec::new(), Vec::new()));
+            all.push((value, Vec::new(), Lost::default()));
             all.len() - 1
         });
         let (_, reports, lost) = &mut all[at];
         match kept_report(store, &row, emptied)? {
             Kept::Report(report) => reports.push(*report),
-            Kept::Not => lost.push(lost_of(&row)),
+            Kept::Not => lost.put(&row),
             Kept::Damaged(_) => {
-                lost.push(not_counted(&row.run.0, DAMAGED));
+                lost.not_counted.push(not_counted(&row.run.0, DAMAGED));
                 damaged.push(row.run.0);
             }
         }
@@ -450,16 +451,6 @@ fn not_counted(run: &str, why: &str) -> NotCounted {
     NotCounted { run: run.to_owned(), values: None, why: why.to_owned() }
 }
 
-/// A run without a report: it goes on, or was killed.
-fn lost_of(row: &RunRow) -> NotCounted {
-    let why = match row.status {
-        Status::Running => "still running".to_owned(),
-        Status::Interrupted => "killed, without a report".to_owned(),
-        status => format!("{}, without a report", status.name()),
-    };
-    not_counted(&row.run.0, &why)
-}
-
 /// A run with its point, and which repeat it is of it.
 struct Placed {
     values: Named<String>,
@@ -469,10 +460,35 @@ struct Placed {
 
 /// A side before its points are known.
 enum Found {
-    /// With its name and its plan.
-    Experiment(String, Option<String>, Vec<Placed>),
+    /// With its name and its plan, and what of it goes on.
+    Experiment(String, Option<String>, Vec<Placed>, Vec<String>),
     /// With the runs besides that have no report.
-    Runs(String, Vec<Report>, Vec<NotCounted>),
+    Runs(String, Vec<Report>, Lost),
+}
+
+/// Runs without a report.
+#[derive(Default)]
+struct Lost {
+    /// Those that have ended.
+    not_counted: Vec<NotCounted>,
+    /// Those that go on.
+    running: Vec<String>,
+}
+
+impl Lost {
+    /// Adds one that goes on, or was killed.
+    fn put(&mut self, row: &RunRow) {
+        let why = match row.status {
+            Status::Running => return self.running.push(row.run.0.clone()),
+            Status::Interrupted => "killed, without a report".to_owned(),
+            status => format!("{}, without a report", status.name()),
+        };
+        self.not_counted.push(not_counted(&row.run.0, &why));
+    }
+
+    fn len(&self) -> usize {
+        self.not_counted.len() + self.running.len()
+    }
 }
 
 fn sides(store: &Store, names: &[String], damaged: &mut Vec<String>) -> Result<Vec<Side>, Error> {
@@ -572,7 +588,7 @@ impl Found {
 
     fn reports(&self) -> Vec<&Report> {
         match self {
-            Found::Experiment(_, _, placed) => placed.iter().map(|at| &at.report).collect(),
+            Found::Experiment(_, _, placed, _) => placed.iter().map(|at| &at.report).collect(),
             Found::Runs(_, reports, _) => reports.iter().collect(),
         }
     }
@@ -594,7 +610,9 @@ fn builds_placed(found: Vec<Found>) -> Vec<Side> {
 fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Error> {
     if have_points_in_common(&found) {
         let side = |found: Found| match found {
-            Found::Experiment(name, plan, runs) => gather(Side { plan, ..Side::named(name) }, runs),
+            Found::Experiment(name, plan, runs, running) => {
+                gather(Side { plan, running, ..Side::named(name) }, runs)
+            }
             Found::Runs(..) => unreachable!("all are experiments"),
         };
         return Ok(found.into_iter().map(side).collect());
@@ -607,7 +625,7 @@ fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Error> {
 /// Whether all are experiments, and each has a point of the baseline's.
 fn have_points_in_common(found: &[Found]) -> bool {
     let mut values = found.iter().map(|side| match side {
-        Found::Experiment(_, _, runs) => Some(runs.iter().map(|run| &run.values).collect()),
+        Found::Experiment(_, _, runs, _) => Some(runs.iter().map(|run| &run.values).collect()),
         Found::Runs(..) => None,
     });
     let Some(Some(first)) = values.next() else { return false };
@@ -641,14 +659,14 @@ fn placed(found: Found, points: &Points) -> Side {
         Placed { values, repeat: None, report }
     };
     match found {
-        Found::Experiment(name, plan, runs) => {
+        Found::Experiment(name, plan, runs, running) => {
             let runs = runs.into_iter().map(|run| place(run.report)).collect();
-            gather(Side { plan, ..Side::named(name) }, runs)
+            gather(Side { plan, running, ..Side::named(name) }, runs)
         }
-        Found::Runs(name, runs, not_counted) => {
+        Found::Runs(name, runs, Lost { not_counted, running }) => {
             let plan = plan_of_all(&runs);
             let is_unnamed = !name.contains('=');
-            let side = Side { plan, not_counted, is_unnamed, ..Side::named(name) };
+            let side = Side { plan, not_counted, running, is_unnamed, ..Side::named(name) };
             gather(side, runs.into_iter().map(place).collect())
         }
     }
@@ -708,6 +726,7 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
         }
         let Trials { ended, damaged: lost } = trials(store, &experiment)?;
         damaged.extend(lost);
+        let running = still_made(store, &experiment, &ended)?;
         let short = format!("{} ({name})", experiment.name);
         let place = |trial: TrialReport| Placed {
             values: Named(experiment.trial((trial.point, trial.repeat)).values),
@@ -715,7 +734,7 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
             report: trial.report,
         };
         let placed = ended.into_iter().map(place).collect();
-        return Ok(Found::Experiment(short, varied_to_toml(&experiment), placed));
+        return Ok(Found::Experiment(short, varied_to_toml(&experiment), placed, running));
     }
     let find = |run: &str| match store.find(run) {
         Ok(run) => Ok(run),
@@ -732,10 +751,12 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
     if let Some(index) = twice {
         return Err(Error::Usage(format!("{name}: the run {} is named twice", runs[index])));
     }
-    let (mut reports, mut lost) = (Vec::new(), Vec::new());
+    let (mut reports, mut lost) = (Vec::new(), Lost::default());
     for run in &runs {
-        match kept_report(store, &row_of(store, run)?, &Report::SERIES)? {
+        let row = row_of(store, run)?;
+        match kept_report(store, &row, &Report::SERIES)? {
             Kept::Report(report) => reports.push(*report),
+            Kept::Not if runs.len() > 1 => lost.put(&row),
             Kept::Not => {
                 let text = format!("the run {run} has not ended, and so has no report");
                 return Err(Error::Usage(text));
@@ -746,12 +767,24 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
                 )));
             }
             Kept::Damaged(_) => {
-                lost.push(not_counted(&run.0, DAMAGED));
+                lost.not_counted.push(not_counted(&run.0, DAMAGED));
                 damaged.push(run.0.clone());
             }
         }
     }
     Ok(Found::Runs(name.to_owned(), reports, lost))
+}
+
+/// The experiment, if somebody still makes trials of it.
+fn still_made(
+    store: &Store,
+    experiment: &Experiment,
+    ended: &[TrialReport],
+) -> Result<Vec<String>, Error> {
+    let made: BTreeSet<(u32, u32)> = ended.iter().map(|of| (of.point, of.repeat)).collect();
+    let is_left = made.len() < experiment.points.len() * experiment.repeats as usize;
+    let is_made = is_left && status(store, experiment)? == Some(Status::Running);
+    Ok(if is_made { vec![experiment.id.clone()] } else { Vec::new() })
 }
 
 fn by_axis(
@@ -778,6 +811,7 @@ fn by_axis(
     let mut placed_of: Vec<Vec<Placed>> = all.iter().map(|_| Vec::new()).collect();
     let Trials { ended, damaged: lost } = trials(store, &experiment)?;
     damaged.extend(lost);
+    let running = still_made(store, &experiment, &ended)?;
     for trial in ended {
         let mut values = experiment.trial((trial.point, trial.repeat)).values;
         let (_, value) = values.remove(index);
@@ -790,7 +824,8 @@ fn by_axis(
     let short = short_axis(&experiment.axes[index].name);
     let plan = varied_to_toml(&experiment);
     let side = |(value, placed): (&String, Vec<Placed>)| {
-        gather(Side { plan: plan.clone(), ..Side::named(format!("{short}={value}")) }, placed)
+        let (plan, running) = (plan.clone(), running.clone());
+        gather(Side { plan, running, ..Side::named(format!("{short}={value}")) }, placed)
     };
     Ok(all.iter().zip(placed_of).map(side).collect())
 }

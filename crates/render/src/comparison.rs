@@ -208,6 +208,7 @@ fn gate(gate: &GateResult) -> Verdict {
                 }
                 UndecidedBy::OneSide => "run that point on both sides, or leave its runs out",
                 UndecidedBy::Samples => "run longer (--duration)",
+                UndecidedBy::Running => "repeat this when all runs have ended",
                 UndecidedBy::Load => "run both sides with the same load",
                 UndecidedBy::Near => {
                     "the change is about as large as the limit: run more repeats, or set another \

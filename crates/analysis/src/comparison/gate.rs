@@ -10,7 +10,7 @@ use model::did_you_mean;
 use model::numbers::{INFINITE, significant};
 use serde::{Deserialize, Serialize};
 
-use super::{ComparisonReport, Judged, PairReport, PointPair, Ratio};
+use super::{ComparisonReport, Judged, PairReport, PointPair, Ratio, SideReport};
 use crate::figures::{Direction, OF_RUN, check_name, direction, find_as_written, short, spellings};
 use crate::report::Named;
 
@@ -117,6 +117,8 @@ pub enum UndecidedBy {
     LostRuns,
     /// The sides had different loads.
     Load,
+    /// Some runs have not ended.
+    Running,
 }
 
 impl GateResult {
@@ -358,8 +360,8 @@ fn percent_of(ratio: f64) -> String {
 /// A side that lost more than this share of its runs has failed.
 const LOST_MOST: f64 = 0.5;
 
-/// Adds what decides a limit beside the figure: runs that do not count, points that only one side
-/// has, and another load.
+/// Adds what decides a limit beside the figure: runs that do not count or have not ended, points
+/// that only one side has, and another load.
 fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut GateResult) {
     for lost in pair.lost() {
         let at = format!("{} {} (no run counts)", pair.side, lost.values.pairs(" "));
@@ -382,6 +384,14 @@ fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut 
         let at = format!("{} {} (one side alone)", pair.side, point.values.pairs(" "));
         found.put(Passed::Undecided, at, UndecidedBy::OneSide);
     }
+    let base = report.sides.first();
+    let both = base.into_iter().chain(report.sides.iter().filter(|side| side.name == pair.side));
+    for words in both.filter_map(SideReport::running_words) {
+        // The baseline is part of every pair.
+        if !found.at.contains(&words) {
+            found.put(Passed::Undecided, words, UndecidedBy::Running);
+        }
+    }
 }
 
 /// `clients (8, baseline 4)`.
@@ -391,7 +401,7 @@ fn load_words(load: &[(String, [String; 2])]) -> String {
 }
 
 fn figure_at<'p>(point: &'p PointPair, name: &str) -> Option<&'p Judged> {
-    let all = || std::iter::once(&point.primary).chain(&point.others);
+    let all = || std::iter::once(&point.primary).chain(&point.others).chain(&point.lacking);
     let found = find_as_written(name, all().map(|judged| judged.figure.as_str()))?;
     all().find(|judged| judged.figure == found)
 }

@@ -14,7 +14,7 @@ use super::{
     BesideDrift, CONFIDENCE, Judged, PairReport, PointPair, Ratio, Side, SidePoint, UnpairedPoint,
     Verdict, beside, each_transaction, values_of,
 };
-use crate::figures::{figure, title, value_of, why_none};
+use crate::figures::{figure, samples_lacking, title, value_of, why_none};
 use crate::report::{Named, Report};
 
 /// A side against the baseline. From `pairs_min` repeats on, in which both took turns, runs of the
@@ -34,10 +34,16 @@ pub(super) fn pair(
     let points = both.iter().map(|(base, point)| {
         let judged = |name: &str| of_all_runs(name, base, point, pairs_min);
         let others = others.iter().map(|name| judged(name));
+        let (others, unknown): (Vec<Judged>, Vec<Judged>) = others.partition(is_known);
+        let runs = || base.reports.iter().chain(&point.reports);
+        let has_too_few = |judged: &Judged| {
+            runs().any(|report| samples_lacking(report, &judged.figure).is_some())
+        };
         PointPair {
             values: point.values.clone(),
             primary: judged(primary),
-            others: others.filter(is_known).collect(),
+            others,
+            lacking: unknown.into_iter().filter(has_too_few).collect(),
         }
     });
     let points: Vec<PointPair> = points.collect();

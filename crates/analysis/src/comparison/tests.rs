@@ -1,6 +1,6 @@
 //! Laws of comparisons, on made-up runs. Not here: the test itself (stats).
 
-use model::{Rng, Stream};
+use model::{ArrivalRate, Arrivals, Load, QueueFull, Rng, Stream};
 
 use super::*;
 use crate::fixtures::sides::{self, FIVE, PLAIN, held, only, side, times};
@@ -347,6 +347,54 @@ fn a_limit_on_a_figure_that_runs_lack_is_undecided_and_not_for_want_of_runs() {
     let lacking = gate.hold(&report).expect("one side has it");
     assert_eq!((lacking.passed, lacking.undecided_by), (Passed::Undecided, UndecidedBy::Samples));
     assert!(!lacking.has_too_few_runs() && lacking.at[0].contains("0 of 5 runs"), "{lacking:?}");
+}
+
+#[test]
+fn a_limit_on_a_figure_that_all_runs_have_too_few_samples_for_is_undecided() {
+    let mut both = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
+    for run in both.iter_mut().flat_map(|side| &mut side.points[0].reports) {
+        let times = &mut run.block.offered_ms;
+        (times.p99, times.count) = (None, 60);
+        times.reasons.push("p99", "too few samples: needs at least 299, has 60".to_owned());
+        // Where arrivals come at a rate, this is the primary figure.
+        run.load = Some(Load::Open {
+            arrivals: Arrivals::Poisson,
+            rate: ArrivalRate::Constant(5.0),
+            queue: 10,
+            queue_full: QueueFull::Drop,
+        });
+    }
+    let hold = |limit: &str| {
+        let gate: Gate = limit.parse().expect("it is one");
+        let judge = Judge { also: vec![gate.figure.clone()], ..PLAIN };
+        gate.hold(&ComparisonReport::new(&both, &judge).expect("they have TPS"))
+    };
+    let lacking = hold("p99>+5%").expect("a longer run has it");
+    assert_eq!((lacking.passed, lacking.undecided_by), (Passed::Undecided, UndecidedBy::Samples));
+    assert!(!lacking.has_too_few_runs(), "{lacking:?}");
+    assert!(lacking.at[0].contains("0 of 5 runs"), "{lacking:?}");
+    assert!(lacking.at[0].ends_with("needs at least 299, has 60"), "{lacking:?}");
+    // What no run could have is no matter of their length.
+    assert!(hold("nopm<-5%").is_err());
+}
+
+#[test]
+fn runs_that_go_on_leave_a_pass_undecided_and_a_failure_a_failure() {
+    let gate: Gate = "tps<-3%".parse().expect("it is one");
+    for (factor, passed) in [(1.0, Passed::Undecided), (0.9, Passed::Broken)] {
+        for running in [0, 1] {
+            let mut both =
+                [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &times(factor), 1)])];
+            both[running].running = vec!["r9".to_owned()];
+            let report = ComparisonReport::new(&both, &PLAIN).expect("both have runs");
+            let held = gate.hold(&report).expect("it has TPS");
+            assert_eq!(held.passed, passed, "{held:?}");
+            if passed == Passed::Undecided {
+                let name = &both[running].name;
+                assert_eq!(held.at, [format!("{name} is still being measured (r9)")]);
+            }
+        }
+    }
 }
 
 /// How often a gate does not pass: five paired repeats a side, 1 % of noise, and a drift.

@@ -1,7 +1,7 @@
 //! `dbdyno compare`: sides of runs held against the first.
 
 use analysis::ComparisonReport;
-use analysis::comparison::{Gate, GateResult, Judge, Passed};
+use analysis::comparison::{Gate, GateResult, Judge, Passed, SideReport, UndecidedBy};
 use analysis::figures::is_less_better;
 use app::Error;
 use app::compare::{CompareBy, by_its_axis, compare as hold};
@@ -131,7 +131,11 @@ fn held(
     let gates: Result<Vec<GateResult>, String> =
         gates.iter().map(|gate| gate.hold(report)).collect();
     let gates = gates.map_err(|why| Error::Usage(format!("--fail-if: {why}")))?;
-    let is_open = |gate: &&GateResult| gate.has_too_few_runs() && gate.passed != Passed::Broken;
+    let is_open = |gate: &&GateResult| {
+        // More runs may come of a side that is still being measured.
+        let is_running = gate.undecided_by == UndecidedBy::Running;
+        gate.has_too_few_runs() && gate.passed != Passed::Broken && !is_running
+    };
     if let Some(gate) = gates.iter().find(is_open)
         && flags::fails_undecided(matches)
     {
@@ -160,7 +164,8 @@ fn held(
 fn cautions(report: &ComparisonReport) -> Vec<String> {
     let reversed = report.pairs.iter().filter_map(|pair| report.reversed_words(pair));
     let lost = report.sides.iter().filter(|side| side.runs_not_counted > 0);
-    reversed.chain(lost.map(|side| side.lost_words())).collect()
+    let running = report.sides.iter().filter_map(SideReport::running_words);
+    reversed.chain(lost.map(|side| side.lost_words())).chain(running).collect()
 }
 
 /// Whether a limit fails the command.

@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
-use crate::home::{Home, at, number};
+use crate::home::{Home, at, number, number_in};
+use crate::waiting::Started;
 
+const RUNS: &str = "SELECT count(*) FROM run";
 const FAST: &str = "sim:?service=exponential:2ms&servers=4";
 const SLOW: &str = "sim:?service=exponential:3ms&servers=4";
 
@@ -116,6 +118,10 @@ fn a_gate_has_these_exit_codes() {
         (same, "tps<-0.1%", "--undecided=pass", 0, "undecided tps<-0.1%"),
         (slower, "tps<-5%", "--undecided=pass", 1, "FAILED tps<-5%"),
         (few, "tps<-5%", "", 2, "has 2 runs"),
+        // All runs are too short for it.
+        (same, "p999>+5%", "", 1, "undecided p999>+5%"),
+        (same, "p999>+5%", "--undecided=pass", 0, "needs at least"),
+        (same, "nopm<-5%", "", 2, "another workload"),
         (same, "tps<5", "", 2, "tps<5"),
         (same, "speed<-5%", "", 2, "speed"),
     ] {
@@ -163,6 +169,39 @@ fn a_gate_has_these_exit_codes() {
     assert!(said.starts_with("::error") && said.contains("| figure |"), "{said}");
     assert_eq!(ran.status.code(), Some(1), "{said}");
     home.run(&["runs", "--output=github"]).code(2).warns(&["this command does not write it"]);
+}
+
+#[test]
+fn a_run_that_goes_on_leaves_a_gate_undecided_unless_it_fails() {
+    let home = Home::new();
+    for services in [["2ms", "2ms"], ["2ms", "2.2ms"]] {
+        sides_in_turns(&home, services, 5);
+    }
+    let mut runs: Vec<Started> = Vec::new();
+    for (nth, build) in ["new-2ms-5", "new-2.2ms-5"].into_iter().enumerate() {
+        let label = format!("--label=build={build}");
+        let words = ["run", "empty", "--target=sim:?service=constant:5ms", "--rate=50"];
+        let mut run =
+            home.start(&[&words[..], &["--duration=600s", "--check=off", &label]].concat());
+        let n_runs = 21 + nth as i64;
+        run.wait_until("a run in the store", |_| number_in(&home.store(), RUNS) == Some(n_runs));
+        runs.push(run);
+    }
+    let gate = |new: &str, more: &'static str| {
+        let new = format!("build={new}");
+        home.run(&["compare", "build=old-2ms-5", &new, "--fail-if=tps<-5%", more])
+    };
+    let going = "build=new-2ms-5 is still being measured (";
+    gate("new-2ms-5", "--undecided=fail")
+        .code(1)
+        .says(&["undecided tps<-5% at build=new-2ms-5 is still being measured"])
+        .warns(&[going]);
+    gate("new-2ms-5", "--undecided=pass").good();
+    gate("new-2.2ms-5", "--undecided=pass").code(1).says(&["FAILED tps<-5% at build=new-2.2ms-5"]);
+    for run in runs {
+        run.interrupt();
+        run.end().code(130);
+    }
 }
 
 #[test]
