@@ -194,15 +194,36 @@ pub(super) fn mixed(all: &[Mixed]) -> Vec<String> {
     sides.into_iter().map(sentence).collect()
 }
 
-/// Why figures have the verdict that they have, where it is not plain: each reason once.
+/// Why figures have the verdict that they have, where it is not plain: each reason once, with the
+/// figures that it is of.
 pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<String> {
-    let mut found: Vec<&str> = Vec::new();
-    for why in judged.filter_map(|judged| judged.why.as_deref()) {
-        if !found.contains(&why) {
-            found.push(why);
+    let mut found: Vec<(&str, Vec<String>)> = Vec::new();
+    for judged in judged {
+        let Some(why) = judged.why.as_deref() else { continue };
+        let at = found.iter().position(|(known, _)| *known == why).unwrap_or_else(|| {
+            found.push((why, Vec::new()));
+            found.len() - 1
+        });
+        let figures = &mut found[at].1;
+        let name = title(&judged.figure);
+        if !figures.contains(&name) {
+            figures.push(name);
         }
     }
-    found.into_iter().map(|why| format!("Undecided, because {why}.")).collect()
+    let sentence = |(why, figures): (&str, Vec<String>)| {
+        let verb = if figures.len() == 1 { "is" } else { "are" };
+        format!("{} {verb} undecided, because {why}.", list_of(&figures))
+    };
+    found.into_iter().map(sentence).collect()
+}
+
+/// `TPS, p95 and p99`.
+fn list_of(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
 }
 
 /// Pairs of sides whose random numbers are the same.

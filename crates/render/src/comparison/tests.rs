@@ -146,6 +146,28 @@ fn what_speaks_against_it_is_reported_in_sentences() {
     }
 }
 
+#[test]
+fn what_is_undecided_is_named_and_so_is_a_side_that_is_still_being_measured() {
+    let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
+    for report in &mut sides[1].points[0].reports {
+        (report.block.offered_ms.p95, report.block.offered_ms.p99) = (None, None);
+    }
+    sides[1].running = vec!["r9".to_owned(), "r10".to_owned()];
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("they have TPS");
+    let page = in_a_line(&report);
+    for words in [
+        "p95 ms is undecided, because 0 of 5 runs of a side have p95 ms.",
+        "p99 ms is undecided, because 0 of 5 runs of a side have p99 ms.",
+        "new is still being measured (r9 and 1 more): only its runs that have ended are compared.",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let alone = held(&FIVE[..1], &times(1.1)[..1], 1);
+    let page = crate::terminal::text(&comparison(&alone, &[]), &Default::default());
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("are undecided, because 1 run per side"), "{page}");
+}
+
 /// A sentence does not mix percentages with factors.
 #[test]
 fn what_is_far_away_is_a_factor_with_its_whole_interval() {
