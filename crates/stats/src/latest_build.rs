@@ -217,6 +217,10 @@ fn scatter(mean: f64, own: (f64, f64), earlier: &[Vec<Build>]) -> (f64, f64) {
     if freedom == 0.0 || !squares.is_finite() {
         return own;
     }
+    // Builds that are all equal vary by as little as others that are.
+    if squares == 0.0 && own.0 == 0.0 {
+        return (0.0, own.1 + freedom);
+    }
     let ratio = (own.0 / own.1) / (squares / freedom);
     let is_alike = FisherSnedecor::new(own.1, freedom).is_ok_and(|f| f.sf(ratio) >= ALIKE);
     if is_alike { (own.0 + squares, own.1 + freedom) } else { own }
@@ -329,6 +333,14 @@ mod tests {
                 .is_some_and(|one| one.is_outside && one.before > last.mean)
         };
         (0..2_000).filter(is_below).count()
+    }
+
+    #[test]
+    fn levels_of_builds_that_are_all_equal_are_held_against_each_other() {
+        // As those of a simulated database with one seed are.
+        let held = Held { earlier: vec![builds(&[7.0; 30])], ..alone(builds(&[6.5; 4])) };
+        let last = latest_builds(&[held], 0.005)[0].expect("four before it");
+        assert!(!last.is_outside && last.before == 6.5, "{last:?}");
     }
 
     #[test]
