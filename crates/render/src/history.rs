@@ -5,8 +5,8 @@
 
 use analysis::figures::title;
 use analysis::history::{
-    BuildReport, Change, HistoryReport, ImportedFrom, Last, LeftOut, Ordered, PointHistory, Start,
-    too_short,
+    Acknowledged, BuildReport, Change, HistoryReport, ImportedFrom, Last, LeftOut, Ordered,
+    PointHistory, Start, too_short,
 };
 use model::Severity;
 use model::numbers::{count, exact, significant};
@@ -260,7 +260,8 @@ fn sentences<'p>(
     let last = point.last.iter().map(|last| last_line(report, point, last));
     let baseline = point.baseline.iter().zip(&report.baseline);
     let baseline = baseline.map(|(held, name)| baseline_line(report, held, name));
-    let rest = fall.chain(last).chain(baseline).chain(lacks(point)).map(Text::from);
+    let unseen = point.unseen.iter().map(unseen_line);
+    let rest = unseen.chain(fall).chain(last).chain(baseline).chain(lacks(point)).map(Text::from);
     starts.map(Text::from).chain(with).chain(rest)
 }
 
@@ -297,6 +298,14 @@ fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) ->
         }),
         _ => text,
     }
+}
+
+/// That a change was acknowledged which is not there any more.
+fn unseen_line(change: &Acknowledged) -> String {
+    format!(
+        "A change was acknowledged at {} ({}): the present data no longer show it.",
+        change.build, change.reason
+    )
 }
 
 fn baseline_line(report: &HistoryReport, held: &Last, name: &str) -> String {
@@ -390,7 +399,10 @@ fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
     match (&point.changes, &point.last) {
         (Some(changes), _) => {
             let level = match changes.last() {
-                None => "one level".to_owned(),
+                None => match &point.unseen[..] {
+                    [] => "one level".to_owned(),
+                    [.., of] => format!("one level (no change at {} any more)", of.build),
+                },
                 Some(change) => {
                     let word = match change.is_worse {
                         true if change.acknowledged.is_some() => "worse (acknowledged)",

@@ -43,10 +43,14 @@ pub(super) fn judged(
     let pinned = pinned.unwrap_or_else(|| vec![None; all.len()]);
     let judge = Said { question, primary };
     let shown = present.iter().zip(earlier).zip(last.into_iter().zip(pinned));
-    let points: Vec<Judged> = shown
+    let mut points: Vec<Judged> = shown
         .map(|((present, earlier), (last, pinned))| judge.point(present, earlier, last, pinned))
         .collect();
-    all.into_iter().zip(points).map(|(series, point)| point.of(series)).collect()
+    // One of all points may have been made for some of them.
+    let seen: Vec<usize> = points.iter().flat_map(|point| point.seen.clone()).collect();
+    points.iter_mut().for_each(|point| point.unseen.retain(|nth| !seen.contains(nth)));
+    let all = all.into_iter().zip(points);
+    all.map(|(series, point)| point.of(series, &question.acknowledged)).collect()
 }
 
 /// The present series of each point, its levels.
@@ -154,10 +158,14 @@ struct Judged {
     last: Option<Last>,
     baseline: Option<Last>,
     has_regressed: bool,
+    /// Which of the acknowledgements are of a change that was found.
+    seen: Vec<usize>,
+    /// Which are of a build of its levels, and of no change that was found.
+    unseen: Vec<usize>,
 }
 
 impl Judged {
-    fn of(self, series: Series<'_>) -> PointHistory {
+    fn of(self, series: Series<'_>, acknowledged: &[Acknowledged]) -> PointHistory {
         let from = series.starts.last().map_or(0, |start| start.at);
         PointHistory {
             is_one_seed: is_one_seed(&series.builds[from..]),
@@ -173,6 +181,7 @@ impl Judged {
             lacks: series.lacks,
             lost: series.lost,
             has_regressed: self.has_regressed,
+            unseen: self.unseen.iter().map(|nth| acknowledged[*nth].clone()).collect(),
         }
     }
 }
@@ -186,6 +195,8 @@ fn is_one_seed(builds: &[(&str, &[Report])]) -> bool {
 
 /// A change that somebody has accepted, by the index of its build.
 struct Accepted {
+    /// Which of all acknowledgements.
+    nth: usize,
     index: usize,
     reason: String,
     size: Option<f64>,
@@ -200,6 +211,25 @@ impl Accepted {
     fn covers(&self, ratio: f64) -> bool {
         self.size.is_none_or(|size| ratio.ln().abs() <= SIZE_MOST * size)
     }
+}
+
+/// Divides acknowledgements into those of changes that were found, or of a last build that is still
+/// outside, and those of none; the latter are not known where no levels are.
+fn seen(
+    accepted: &[Accepted],
+    changes: Option<&[Change]>,
+    last: Option<&Last>,
+    series: &Series<'_>,
+) -> (Vec<usize>, Vec<usize>) {
+    let Some(changes) = changes else { return (Vec::new(), Vec::new()) };
+    let newest = last.filter(|last| last.is_outside).map(|_| series.reports.len() - 1);
+    let is_seen = |one: &&Accepted| {
+        let mut at = changes.iter().map(|change| change.at).chain(newest);
+        at.any(|at| at.abs_diff(one.index) <= NEAR)
+    };
+    let (seen, unseen): (Vec<&Accepted>, Vec<&Accepted>) = accepted.iter().partition(is_seen);
+    let numbers = |all: Vec<&Accepted>| all.into_iter().map(|one| one.nth).collect();
+    (numbers(seen), numbers(unseen))
 }
 
 /// How it is judged.
@@ -218,14 +248,11 @@ impl Said<'_> {
     ) -> Judged {
         let (from, levels) = &present.found;
         let accepted = self.accepted(present.of);
-        let found = levels.as_ref().ok().map(|levels| {
+        let found: Option<Vec<Change>> = levels.as_ref().ok().map(|levels| {
             let now = levels.changes.iter().map(|change| (from + change.at, *change));
             let all = earlier.iter().copied().chain(now);
-            all.map(|(at, change)| self.change(present.of, at, &change, &accepted))
+            all.map(|(at, change)| self.change(present.of, at, &change, &accepted)).collect()
         });
-        let min_effect = self.question.judge.min_effect;
-        let changes = found
-            .map(|changes| changes.filter(|change| matters(change.ratio, min_effect)).collect());
         let newest = present.of.newest;
         let known = last;
         let mut last = known.map(|known| self.last(&known, newest.mean));
@@ -240,18 +267,23 @@ impl Said<'_> {
             || last.as_ref().is_some_and(Last::is_alarm)
             || baseline.as_ref().is_some_and(Last::is_alarm);
         let has_regressed = is_alarm && present.of.is_recent;
-        Judged { changes, fall, last, baseline, has_regressed }
+        let (seen, unseen) = seen(&accepted, found.as_deref(), last.as_ref(), present.of);
+        let min_effect = self.question.judge.min_effect;
+        let matters = |change: &Change| matters(change.ratio, min_effect);
+        let changes = found.map(|found| found.into_iter().filter(matters).collect());
+        Judged { changes, fall, last, baseline, has_regressed, seen, unseen }
     }
 
     /// What is acknowledged at a point.
     fn accepted(&self, series: &Series<'_>) -> Vec<Accepted> {
         let at = series.values.pairs(" ");
-        let is_here = |one: &&Acknowledged| one.point.is_empty() || one.point == at;
-        let index = |one: &Acknowledged| {
+        let is_here = |one: &Acknowledged| one.point.is_empty() || one.point == at;
+        let index = |(nth, one): (usize, &Acknowledged)| {
             let index = series.reports.iter().position(|build| build.build == one.build)?;
-            Some(Accepted { index, reason: one.reason.clone(), size: one.size })
+            Some(Accepted { nth, index, reason: one.reason.clone(), size: one.size })
         };
-        self.question.acknowledged.iter().filter(is_here).filter_map(index).collect()
+        let all = self.question.acknowledged.iter().enumerate();
+        all.filter(|(_, one)| is_here(one)).filter_map(index).collect()
     }
 
     fn change(

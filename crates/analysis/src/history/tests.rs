@@ -197,6 +197,39 @@ fn what_is_acknowledged_is_no_alarm_and_what_is_worse_still_is_one() {
 }
 
 #[test]
+fn an_acknowledged_change_that_the_data_no_longer_show_is_named() {
+    let of = |sides: &[Side], acknowledged: Vec<Acknowledged>| {
+        let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
+        let question = Question { acknowledged, ..Question::of("build", judge) };
+        let mut rng = Rng::new(1, Stream::Order, 0);
+        HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs").points
+    };
+    // The build was outside when it was the last, and those after it are as fast as ever.
+    let passed = series(levels(&[(24, 1000.0)]));
+    let shown = of(&passed, vec![ack("1.12", "")]);
+    assert_eq!(shown[0].changes.as_deref(), Some(&[][..]));
+    assert_eq!(shown[0].unseen, [ack("1.12", "")]);
+    // Without levels nobody can say.
+    assert!(of(&passed[..8], vec![ack("1.5", "")])[0].unseen.is_empty());
+    // One that is there is not among them, also where its size is below the minimum effect.
+    for level in [880.0, 985.0] {
+        let there = series(levels(&[(30, 1000.0), (12, level)]));
+        assert!(of(&there, vec![ack("1.30", "")])[0].unseen.is_empty(), "{level}");
+    }
+    let outside = series(levels(&[(30, 1000.0), (1, 880.0)]));
+    assert!(of(&outside, vec![ack("1.30", "")])[0].unseen.is_empty());
+    // One for all points is there if any of them has it.
+    let both = |n: usize| {
+        let (one, other) = (levels(&[(30, 1000.0), (6, 880.0)])[n], levels(&[(36, 1000.0)])[n]);
+        sides::side(&format!("1.{n}"), &[("8", &[one], n), ("64", &[other], n)])
+    };
+    let both: Vec<Side> = (0..36).map(both).collect();
+    assert!(of(&both, vec![ack("1.30", "")]).iter().all(|point| point.unseen.is_empty()));
+    let unseen = of(&both, vec![ack("1.30", "clients=64")]);
+    assert_eq!(unseen.iter().map(|point| point.unseen.len()).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[test]
 fn an_acknowledged_change_does_not_hide_a_much_larger_one_beside_it() {
     let of = |sides: &[Side], size: Option<f64>| {
         let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
