@@ -47,6 +47,11 @@ const NEAR: usize = 2;
 
 /// Values that differ by less than this share are equal: their logarithms are rounded.
 const ROUNDING: f64 = 1e-9;
+/// Labels whose values sentences call by the label's name.
+const NOUNS: [&str; 8] =
+    ["commit", "date", "day", "kernel", "night", "release", "revision", "version"];
+/// What every run has of which the values are versions.
+const OF_VERSIONS: [&str; 2] = ["database", "dbdyno"];
 /// Builds of a year: one on each working day.
 const YEAR: u32 = 250;
 
@@ -526,9 +531,23 @@ impl HistoryReport {
         self.points.iter().filter(is_here)
     }
 
+    /// What sentences call its builds.
+    pub fn noun(&self) -> &'static str {
+        noun_of(&self.by)
+    }
+
     /// With which chance the last build lies where it was to be expected, as a share.
     pub fn confidence(&self) -> f64 {
         1.0 - ERROR
+    }
+}
+
+/// What sentences call the values of a label: builds, unless its name is a noun for them.
+pub fn noun_of(label: &str) -> &'static str {
+    match NOUNS.iter().find(|noun| **noun == label) {
+        Some(noun) => noun,
+        None if OF_VERSIONS.contains(&label) => "version",
+        None => "build",
     }
 }
 
@@ -822,9 +841,9 @@ fn left_out_of(build: &Side, is_last: bool) -> LeftOut {
     LeftOut { build: build.name.clone(), runs_not_counted: build.not_counted.len() as u64, is_last }
 }
 
-/// Why a series has no levels, in a sentence.
-pub fn too_short(n_builds: usize) -> String {
-    format!("{n_builds} of the {SERIES_MIN} builds needed to find changes of level")
+/// Why a series has no levels, in a sentence; builds are called by the noun.
+pub fn too_short(n_builds: usize, noun: &str) -> String {
+    format!("{n_builds} of the {SERIES_MIN} {noun}s needed to find changes of level")
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use analysis::history::{
     PointHistory, Start, too_short,
 };
 use model::Severity;
-use model::numbers::{count, exact, significant};
+use model::numbers::{capital, count, exact, significant};
 
 use super::charts::of_history;
 use super::document::{
@@ -35,12 +35,13 @@ pub fn history(report: &HistoryReport) -> Document {
         _ => Some(too_short_verdict(report, &short)),
     });
     page.validity = validity(report);
+    let noun = report.noun();
     let over = vec![Block::Charts(of_history(report)), Block::paragraphs(about(report))];
-    page.section("builds", "Over builds", over);
+    page.section("builds", format!("Over {noun}s"), over);
     page.sections[0].where_drawn = Place::First;
     page.n_answering = 1;
     let series = report.points.iter().map(|point| series(report, point));
-    page.section("figures", "Builds", series.collect());
+    page.section("figures", capital(&format!("{noun}s")), series.collect());
     page
 }
 
@@ -65,18 +66,19 @@ fn series(report: &HistoryReport, point: &PointHistory) -> Block {
 /// What is wrong with a history: runs that are not independent, and what is left out.
 fn validity(report: &HistoryReport) -> Option<Validity> {
     let warning = |text: String| Remark::new(Severity::Warning, text);
-    let seeds = report.points.iter().filter_map(one_seed);
+    let seeds = report.points.iter().filter_map(|point| one_seed(report, point));
     Validity::of_remarks(seeds.chain(left_out(report)).map(warning).collect())
 }
 
 /// That the runs of a series say less than their number, in a sentence.
-fn one_seed(point: &PointHistory) -> Option<String> {
+fn one_seed(report: &HistoryReport, point: &PointHistory) -> Option<String> {
+    let noun = report.noun();
     let name = point.name();
     let of = if name.is_empty() { name } else { format!(" of {name}") };
     point.is_one_seed.then(|| {
         format!(
             "All runs{of} have the same seed: a simulated database draws the same random numbers \
-             from the same seed, so the variation between builds is not known. Give each run a \
+             from the same seed, so the variation between {noun}s is not known. Give each run a \
              different seed (--seed)."
         )
     })
@@ -119,15 +121,10 @@ fn too_short_verdict(report: &HistoryReport, short: &[&PointHistory]) -> Verdict
         title(&report.figure),
         report.by,
         short.len(),
-        noun(report)
+        report.noun()
     );
     let (word, details) = (String::new(), Vec::new());
     Verdict { tone: Tone::Plain, word, headline: headline.into(), details }
-}
-
-/// What the values of the label are.
-fn noun(report: &HistoryReport) -> &'static str {
-    if report.by == "day" { "day" } else { "build" }
 }
 
 /// The builds that no series has, and the runs that cannot be read, in sentences.
@@ -136,10 +133,11 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
         let (n, of) = (count(report.without_figure, "run"), title(&report.figure));
         format!("Omitted for lack of {of}: {n}. --figure names another one, such as tps.")
     });
-    let line = |build: &LeftOut| {
+    let noun = report.noun();
+    let line = move |build: &LeftOut| {
         let last = match build.is_last {
-            true => "; it is the last build, so --fail-on-regression fails",
-            false => "",
+            true => format!("; it is the last {noun}, so --fail-on-regression fails"),
+            false => String::new(),
         };
         let (name, n) = (&build.build, count(build.runs_not_counted, "run"));
         format!("{name} is omitted: none of {n} is completed and valid{last}.")
@@ -149,9 +147,9 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
         newest.filter(|newest| report.unlisted.contains(newest) == is_unlisted)
     };
     let unlisted = (!report.unlisted.is_empty()).then(|| {
-        let (n, some) = (count(report.unlisted.len() as u64, "build"), few(&report.unlisted));
+        let (n, some) = (count(report.unlisted.len() as u64, noun), few(&report.unlisted));
         let newest = measured_last(true).map_or_else(String::new, |newest| {
-            format!(" {newest} was measured last: the last build is undecided.")
+            format!(" {newest} was measured last: the last {noun} is undecided.")
         });
         format!("Omitted, because the list of commits lacks them: {n} ({some}).{newest}")
     });
@@ -162,7 +160,7 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
         )
     });
     let running = report.measured_now().map(|build| {
-        format!("{build} is still being measured: the last build is undecided until its runs end.")
+        format!("{build} is still being measured: the last {noun} is undecided until its runs end.")
     });
     report
         .left_out
@@ -177,18 +175,18 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
 
 /// How builds are ordered, and how often alarms are false, in sentences.
 fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
+    let noun = report.noun();
+    let nouns = capital(&format!("{noun}s"));
     let hashes = match report.ordered {
-        Ordered::TimeOfHashes => Some(
-            "Builds are ordered by the time of their first run: their names are commit hashes, \
+        Ordered::TimeOfHashes => Some(format!(
+            "{nouns} are ordered by the time of their first run: their names are commit hashes, \
              which have no order. --commits FILE orders them by commit (git log --reverse \
              --format=%H)."
-                .to_owned(),
-        ),
-        Ordered::TimeOfWords => Some(
-            "Builds are ordered by the time of their first run: their names are no versions of one \
-             thing. --order version orders them by name."
-                .to_owned(),
-        ),
+        )),
+        Ordered::TimeOfWords => Some(format!(
+            "{nouns} are ordered by the time of their first run: their names are no versions of \
+             one thing. --order version orders them by name."
+        )),
         Ordered::Version | Ordered::Time | Ordered::Commit => None,
     };
     let alarms = &report.false_alarms;
@@ -198,7 +196,7 @@ fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
     };
     let rate = (alarms.builds > 0).then(|| {
         format!(
-            "Expected false alarms if nothing changes: at most {} in {} builds, a year of working \
+            "Expected false alarms if nothing changes: at most {} in {} {noun}s, a year of working \
              days{series}.",
             significant(alarms.expected, 2),
             alarms.builds
@@ -207,9 +205,10 @@ fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
     let has_several =
         report.points.iter().flat_map(|point| &point.builds).any(|build| build.runs.len() > 1);
     let means = has_several.then(|| {
-        "The value of a build is the geometric mean of its runs; a comparison shows their medians, \
-         an experiment their arithmetic mean."
-            .to_owned()
+        format!(
+            "The value of a {noun} is the geometric mean of its runs; a comparison shows their \
+             medians, an experiment their arithmetic mean."
+        )
     });
     hashes.into_iter().chain(imported(report)).chain(means).chain(rate)
 }
@@ -234,7 +233,7 @@ fn few(names: &[String]) -> String {
 
 /// What a series is of, and what is to be thought of it.
 fn headline(report: &HistoryReport, point: &PointHistory) -> String {
-    let n_builds = count(point.builds.len() as u64, noun(report));
+    let n_builds = count(point.builds.len() as u64, report.noun());
     let series = format!("{} by {} {}", title(&report.figure), report.by, point.name());
     format!("{}: {n_builds}, {}", series.trim_end(), in_short(report, point))
 }
@@ -261,7 +260,8 @@ fn sentences<'p>(
     let baseline = point.baseline.iter().zip(&report.baseline);
     let baseline = baseline.map(|(held, name)| baseline_line(report, held, name));
     let unseen = point.unseen.iter().map(unseen_line);
-    let rest = unseen.chain(fall).chain(last).chain(baseline).chain(lacks(point)).map(Text::from);
+    let rest =
+        unseen.chain(fall).chain(last).chain(baseline).chain(lacks(report, point)).map(Text::from);
     starts.map(Text::from).chain(with).chain(rest)
 }
 
@@ -272,8 +272,10 @@ fn start_line(report: &HistoryReport, start: &Start) -> String {
         false => format!(": {}", changed(&start.changed)),
     };
     format!(
-        "New series since {} {}{since}; builds before are not compared with those after.",
-        report.by, start.build
+        "New series since {} {}{since}; {}s before are not compared with those after.",
+        report.by,
+        start.build,
+        report.noun()
     )
 }
 
@@ -316,13 +318,13 @@ fn baseline_line(report: &HistoryReport, held: &Last, name: &str) -> String {
         (false, _) => "as expected",
     };
     format!(
-        "Compared with the baseline {name}, the last build is {word}: it is {away} it; \
-             {expected}."
+        "Compared with the baseline {name}, the last {} is {word}: it is {away} it; {expected}.",
+        report.noun()
     )
 }
 
 /// That the last build is not in a series, in a sentence.
-fn lacks(point: &PointHistory) -> Option<String> {
+fn lacks(report: &HistoryReport, point: &PointHistory) -> Option<String> {
     let build = point.lacks.as_ref()?;
     let runs = count(build.runs_not_counted, "run");
     let why = match build.runs_not_counted {
@@ -331,8 +333,9 @@ fn lacks(point: &PointHistory) -> Option<String> {
     };
     let last_here = &point.builds.last()?.build;
     Some(format!(
-        "{}, the last build, {why}: the last build judged here is {last_here}.",
-        build.build
+        "{}, the last {noun}, {why}: the last {noun} judged here is {last_here}.",
+        build.build,
+        noun = report.noun()
     ))
 }
 
@@ -379,7 +382,8 @@ fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
     let name = point.builds.last().map_or("", |last| &last.build);
     // A newer one that nobody can judge is no reason to praise the one before it.
     let is_newer = report.measured_now().is_some() || report.left_out.iter().any(|of| of.is_last);
-    let what = if is_newer { "the last judged build" } else { "the last build" };
+    let judged = if is_newer { "judged " } else { "" };
+    let what = format!("the last {judged}{}", report.noun());
     let last = match (outside, &point.last) {
         (None, _) if !point.lost.is_empty() => Some(format!("undecided: {}", point.lost)),
         (Some(last), _) if last.is_worse && last.acknowledged.is_some() => {
@@ -428,7 +432,7 @@ fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
             let last = last.unwrap_or_else(|| format!("{what} ({name}) is as expected"));
             [Some(last), baseline].into_iter().flatten().collect::<Vec<_>>().join(", ")
         }
-        (None, None) => "too few builds to judge the last one".to_owned(),
+        (None, None) => format!("too few {}s to judge the last one", report.noun()),
     }
 }
 
@@ -449,14 +453,16 @@ fn level(change: Option<&Change>, start: Option<&Start>) -> String {
 
 /// The last of a series, in sentences.
 fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> String {
+    let noun = report.noun();
+    let before = format!("the {noun}s before it");
     let (of, alone) = match &point.changes {
         Some(_) if last.is_of_former_level => ("the level before its own", String::new()),
         Some(_) => ("its level", String::new()),
         None => {
             let from = point.starts.last().map_or(0, |start| start.at);
-            let few = too_short(point.builds.len() - from);
+            let few = too_short(point.builds.len() - from, noun);
             (
-                "the builds before it",
+                &*before,
                 format!(
                     " No changes of level were searched for: there are \
                                               {few}."
@@ -470,9 +476,10 @@ fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> Strin
     };
     let (away, expected) = (away(last), expected(report, last));
     let since = last.varies_more_since.as_ref().map_or_else(String::new, |build| {
-        format!(" Builds vary more since {build}: it is held against these alone.")
+        let noun = capital(noun);
+        format!(" {noun}s vary more since {build}: it is held against these alone.")
     });
-    format!("The last build is {away} the mean of {of}; {expected}.{since}{alone}{acknowledged}")
+    format!("The last {noun} is {away} the mean of {of}; {expected}.{since}{alone}{acknowledged}")
 }
 
 /// How far it lies from what it is held against.
@@ -489,8 +496,10 @@ fn away(last: &Last) -> String {
 /// Where it was to be expected, or why that is not known.
 fn expected(report: &HistoryReport, last: &Last) -> String {
     let Some((low, high)) = last.expected() else {
-        return "the expected range is not known, because the builds before it are all equal"
-            .to_owned();
+        return format!(
+            "the expected range is not known, because the {}s before it are all equal",
+            report.noun()
+        );
     };
     let percent = |value: f64| significant((value / last.before - 1.0).abs() * 100.0, 2);
     let together = if report.points.len() > 1 { ", all series together" } else { "" };
@@ -558,6 +567,39 @@ mod tests {
         let seeds = simulated(&[(1000.0, 1), (1010.0, 2), (990.0, 3), (1005.0, 4)]);
         assert!(seeds.contains("99.5 % interval)"), "{seeds}");
         assert!(!seeds.contains("same seed") && !seeds.contains("not known"), "{seeds}");
+    }
+
+    #[test]
+    fn a_history_by_day_speaks_of_days() {
+        let page = |by: &str| {
+            let report = analysis::HistoryReport { by: by.to_owned(), ..subjects::history() };
+            crate::terminal::text(&history(&report), &Default::default())
+        };
+        let (days, builds) = (page("day"), page("build"));
+        assert!(builds.contains("The last build is") && builds.contains("builds, a year of"));
+        assert!(days.contains("The last day is") && days.contains("days, a year of"), "{days}");
+        assert!(!days.to_lowercase().contains("build"), "{days}");
+        assert!(page("dbdyno").contains("versions, a year of"));
+        assert!(page("branch").contains("builds, a year of"));
+    }
+
+    #[test]
+    fn a_change_that_was_acknowledged_and_is_not_there_is_named() {
+        let mut report = subjects::history();
+        let change = Acknowledged {
+            build: "1.20".to_owned(),
+            point: String::new(),
+            reason: "checksums are on".to_owned(),
+            size: None,
+        };
+        report.points[0].unseen = vec![change];
+        report.points[0].changes = Some(Vec::new());
+        let page = crate::terminal::text(&history(&report), &Default::default());
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = "A change was acknowledged at 1.20 (checksums are on): the present data no \
+                     longer show it.";
+        assert!(page.contains(words), "{page}");
+        assert!(page.contains("one level (no change at 1.20 any more)"), "{page}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! Not here: which cell that is (analysis).
 
 use analysis::figures::{Figure, number, title, unit};
-use analysis::history::ImportedFrom;
+use analysis::history::{ImportedFrom, noun_of};
 use analysis::matrix::{
     Along, CellRatio, Line, Matrices, Matrix, NOT_SET, OfBuilds, RelativeTo, WithImported,
 };
@@ -154,12 +154,15 @@ fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
 
 /// What a cell of a history is, and where it comes from, in sentences.
 fn of_builds(of: &OfBuilds) -> Vec<String> {
+    let noun = noun_of(&of.by);
     let cells = match of.are_shown {
         true => format!(
-            "The last {} builds by {}, and their mean with its 95 % interval between builds.",
+            "The last {} {noun}s by {}, and their mean with its 95 % interval between {noun}s.",
             of.last, of.by
         ),
-        false => format!("Means of the last {} builds by {}, with 95 % intervals.", of.last, of.by),
+        false => {
+            format!("Means of the last {} {noun}s by {}, with 95 % intervals.", of.last, of.by)
+        }
     };
     let imported = of.imported.iter().map(|from| format!("Imported: {}.", from.with_source()));
     [cells].into_iter().chain(imported).collect()

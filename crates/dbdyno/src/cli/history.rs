@@ -193,11 +193,12 @@ fn undecided_by(report: &HistoryReport) -> String {
     if let Some(build) = report.measured_now() {
         return format!("{build} is still being measured");
     }
+    let noun = report.noun();
     if let Some(newest) = &report.measured_last {
         return match report.unlisted.contains(newest) {
             true => format!("--commits lacks {newest}, which was measured last"),
             false => {
-                format!("{newest} was measured last, but another build is the last: --order time")
+                format!("{newest} was measured last, but another {noun} is the last: --order time")
             }
         };
     }
@@ -214,9 +215,11 @@ fn undecided_by(report: &HistoryReport) -> String {
     let last = last.map_or_else(String::new, |last| format!(" {}", last.build));
     let is_noisy =
         report.points.iter().any(|point| point.last.as_ref().is_some_and(|of| of.is_noisy));
-    let why =
-        if is_noisy { "builds before it vary too much" } else { "too few builds are before it" };
-    format!("the last build{last} cannot be judged, since {why}{at}")
+    let why = match is_noisy {
+        true => format!("{noun}s before it vary too much"),
+        false => format!("too few {noun}s are before it"),
+    };
+    format!("the last {noun}{last} cannot be judged, since {why}{at}")
 }
 
 /// Whether what is asked for is written in any format: a history, or a list of what is imported.

@@ -66,7 +66,7 @@ fn chart(report: &HistoryReport, point: &PointHistory) -> Vec<Chart> {
     };
     // Levels, which not each history has, come last: colours mean the same in all.
     chart.traces = vec![
-        Trace::new("build", Shape::Joined, series(&|build| build.value)),
+        Trace::new(report.noun(), Shape::Joined, series(&|build| build.value)),
         Trace::new("mean of the last ten", Shape::Line, series(&|build| build.mean_of_ten)),
         levels(point),
     ];
