@@ -239,13 +239,12 @@ fn has_label(store: &Store, key: &str) -> Result<bool, Error> {
 /// Refuses a build that no run has.
 fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Error> {
     is_label(key)?;
-    let label = Some((key.to_owned(), Some(build.to_owned())));
-    let rows = store.list(&Filter { label, ..Filter::default() })?;
-    match rows.is_empty() {
-        true => Err(Error::Usage(format!(
+    let all = Labelled::find(store, key, None)?;
+    match all.iter().any(|one| one.value == build) {
+        false => Err(Error::Usage(format!(
             "no run has the label {key}={build}: 'dbdyno history --by {key}' lists the builds"
         ))),
-        false => Ok(()),
+        true => Ok(()),
     }
 }
 

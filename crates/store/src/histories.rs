@@ -54,6 +54,17 @@ impl Store {
         done.map(drop).map_err(|error| self.reader().said(&error))
     }
 
+    /// The pinned builds of all labels, in the order of the labels: label and build.
+    pub fn baselines(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<(String, String)>> {
+            let sql = "SELECT label, build FROM baseline ORDER BY label";
+            let mut select = self.connection.prepare(sql)?;
+            let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        };
+        read().map_err(|error| self.reader().said(&error))
+    }
+
     /// The pinned build of a label.
     pub fn baseline(&self, label: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT build FROM baseline WHERE label = ?";

@@ -130,6 +130,13 @@ fn baseline() -> Command {
         )
         .arg(by())
         .arg(Arg::new("clear").long("clear").action(ArgAction::SetTrue).help("Unpin the baseline"))
+        .arg(
+            Arg::new("list")
+                .long("list")
+                .action(ArgAction::SetTrue)
+                .help("List the pinned baseline of each label")
+                .conflicts_with_all(["build", "clear"]),
+        )
 }
 
 pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -317,9 +324,25 @@ fn acknowledged_line(one: &Acknowledged) -> String {
     format!("{}{point}: {}{most}", one.build, one.reason)
 }
 
+fn list_baselines(store: &Store, matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let all = store.baselines().map_err(said)?;
+    if flags::is_json(matches) {
+        let all: Vec<_> = all.iter().map(|(by, build)| json!({"by": by, "build": build})).collect();
+        return shell.print(&format!("{:#}\n", json!(all)));
+    }
+    let line = |(by, build): &(String, String)| format!("{by}={build}\n");
+    match all.is_empty() {
+        true => shell.print("no baseline is pinned\n"),
+        false => shell.print(&all.iter().map(line).collect::<String>()),
+    }
+}
+
 fn pinned(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let by = matches.get_one::<String>("by").expect("it has a default");
     let store = store(matches, shell)?;
+    if matches.get_flag("list") {
+        return list_baselines(&store, matches, shell);
+    }
     if matches.get_flag("clear") {
         pin_baseline(&store, by, None)?;
         return shell.print("no baseline is pinned\n");

@@ -199,7 +199,17 @@ fn a_pinned_baseline_is_compared_with_each_time() {
     home.run(&words).code(1).says(&["Compared with the baseline 1.1, the last build is WORSE"]);
     home.run(&["history", "baseline"]).good().says(&["no baseline is pinned"]);
     home.run(&["history", "baseline", "7"]).code(2).warns(&["no run has the label build=7"]);
+    let list = ["history", "baseline", "--list"];
+    home.run(&list).good().says(&["no baseline is pinned"]);
     home.run(&["history", "baseline", "1.1"]).good();
+    let day = home.json(&["history", "--by=day"])["points"][0]["builds"][0]["build"].clone();
+    let day = day.as_str().expect("they ran on some day");
+    home.run(&["history", "baseline", "--by=day", day]).good();
+    let listed = home.run(&list).good();
+    assert_eq!(listed.out, format!("build=1.1\nday={day}\n"));
+    let listed = home.json(&list);
+    assert_eq!(listed, json!([{"by": "build", "build": "1.1"}, {"by": "day", "build": day}]));
+    home.run(&[&list[..], &["1.1"]].concat()).code(2);
     home.run(&["history", "--fail-on-regression"]).code(1);
     home.run(&["history", "baseline", "--clear"]).good();
     home.run(&["history", "--fail-on-regression"]).good();
@@ -293,7 +303,7 @@ tps,16,17578,16404,9609,12686,5627,3329,1871
         writers[index].as_str().expect("a value").to_owned()
     });
     assert_eq!(smallest.collect::<Vec<_>>(), ["12", "12", "12", "12", "8", "4", "4"]);
-    home.run(&words).good().says(&["17,624 ± 147 *", "Means of the last 10 builds", "10 cores"]);
+    home.run(&words).good().says(&["17,624 ± 147 *", "Means of the last 10 versions", "10 cores"]);
     // As they were published: versions by scenario for each number of writers, then their means.
     let by_version = ["history", "--imported=arm", "--by=version", "--rows=version"];
     let of_builds = home.run(&[&by_version[..], &["--output=csv"]].concat()).good().out;
