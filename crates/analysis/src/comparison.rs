@@ -22,8 +22,8 @@ mod verdicts;
 
 use std::collections::BTreeSet;
 
-use model::Imported;
 use model::numbers::{count, cut};
+use model::{Civil, Imported};
 use serde::{Deserialize, Serialize};
 use stats::pairs_needed;
 
@@ -57,6 +57,8 @@ const SECOND: f64 = 0.01;
 const BESIDE_DRIFT: f64 = 0.03;
 /// The ratio from which on a difference matters, unless told otherwise: 1 %.
 pub const MIN_EFFECT: f64 = 0.01;
+/// Runs are said to be old from an hour on: a step of a pipeline before may have failed.
+const OLD_S: u64 = 3600;
 /// A side is called by at most so many of the traits in which it differs.
 const NAMED_BY: usize = 2;
 /// And a trait by so many letters.
@@ -285,6 +287,10 @@ pub struct ComparisonReport {
     /// The command that makes this comparison again, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// When somebody looks at it, in milliseconds since 1970, where the runs may be older than he
+    /// thinks: pages that are kept have none.
+    #[serde(skip)]
+    pub seen_unix_ms: Option<i64>,
     /// The sides, the baseline first.
     pub sides: Vec<SideReport>,
     /// What differs between them besides the figures.
@@ -585,6 +591,13 @@ impl ComparisonReport {
         })
     }
 
+    /// How many seconds ago the newest run began, from an hour on.
+    pub fn age_s(&self) -> Option<u64> {
+        let newest_us = Civil::read(&self.scene.begun.1)?.to_us()?;
+        let age_s = (self.seen_unix_ms? - newest_us / 1_000) / 1_000;
+        u64::try_from(age_s).ok().filter(|age| *age >= OLD_S)
+    }
+
     fn place_of(&self, pair: &PairReport) -> Option<usize> {
         self.sides.iter().position(|side| side.name == pair.side)
     }
@@ -645,6 +658,7 @@ impl ComparisonReport {
             schema: SCHEMA.to_owned(),
             scene: Environment::of(&all),
             command: None,
+            seen_unix_ms: None,
             sides: sides.iter().map(side_report).collect(),
             differences: differences::between(&of_sides),
             mixed: differences::within(sides),

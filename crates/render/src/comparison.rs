@@ -26,7 +26,7 @@ use super::charts::{named, of_comparison, of_first_runs};
 use super::document::{
     Block, Details, Document, Length, Place, REPEAT, Section, Span, Text, Tone, Validity, Verdict,
 };
-use super::scene::scene;
+use super::scene::{ago, scene};
 use super::wording::{ratio_text, title_with_unit};
 use super::{Align, Cell, Column, Table};
 
@@ -69,6 +69,9 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
         title(&report.primary)
     )];
     page.scene = vec![scene(&report.scene)];
+    let age =
+        report.age_s().map(|age_s| format!("The newest of these runs is from {}.", ago(age_s)));
+    page.scene.extend(age);
     page.scene.extend(report.scene.notices.iter().cloned());
     page.verdicts = report.pairs.iter().map(|pair| verdict(report, pair)).collect();
     page.validity = Validity::of_remarks(remarks(report));

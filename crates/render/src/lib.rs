@@ -48,6 +48,7 @@ pub use matrix::{matrices, matrix_section};
 pub use run::{
     Identity, RUN_SECTIONS, Short, identity, run, run_in_a_line, run_short, run_unstored,
 };
+pub use scene::ago;
 pub use seconds::seconds_csv;
 pub use seek::{seek, seek_probes};
 pub use spark::sparkline;

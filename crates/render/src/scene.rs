@@ -43,6 +43,14 @@ pub(crate) fn scene(scene: &Environment) -> String {
     printed
 }
 
+/// How old runs are, in whole hours, or days from two on: `3 h ago`.
+pub fn ago(age_s: u64) -> String {
+    match age_s / 3600 {
+        hours if hours < 48 => format!("{hours} h ago"),
+        hours => format!("{} d ago", hours / 24),
+    }
+}
+
 /// `tpcc (warehouses 1)`.
 pub(crate) fn workloads(scene: &Environment) -> String {
     let data = match scene.data.is_empty() {

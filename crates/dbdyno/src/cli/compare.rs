@@ -78,7 +78,8 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     judge.also = gates.iter().map(|gate| gate.figure.clone()).collect();
     let store = store(matches, shell)?;
     let compared = by_its_axis(&store, &asked);
-    let (report, compared) = compared.and_then(|of| Ok((hold(&store, &of, &judge)?, of)))?;
+    let (mut report, compared) = compared.and_then(|of| Ok((hold(&store, &of, &judge)?, of)))?;
+    report.seen_unix_ms = Some(app::unix_ms());
     let gates = held(&gates, &report, matches, shell)?;
     match flags::output_of(matches) {
         Output::Json => {
@@ -153,7 +154,7 @@ fn held(
         github::say("warning", &text, matches, shell);
     }
     if !gates.is_empty() {
-        for text in cautions(report) {
+        for text in cautions(report).into_iter().chain(is_old(report, matches)) {
             github::say("warning", &format!("warning: {text}"), matches, shell);
         }
     }
@@ -166,6 +167,14 @@ fn cautions(report: &ComparisonReport) -> Vec<String> {
     let lost = report.sides.iter().filter(|side| side.runs_not_counted > 0);
     let running = report.sides.iter().filter_map(SideReport::running_words);
     reversed.chain(lost.map(|side| side.lost_words())).chain(running).collect()
+}
+
+/// That what is called the last is old: the run that should have made it newer may have failed.
+fn is_old(report: &ComparisonReport, matches: &ArgMatches) -> Option<String> {
+    let mut sides = matches.get_many::<String>("sides").into_iter().flatten();
+    let age_s = report.age_s().filter(|_| sides.any(|side| side == store::LAST))?;
+    let (last, ago) = (store::LAST, render::ago(age_s));
+    Some(format!("{last} is from {ago}: if a run before this failed, join both with &&"))
 }
 
 /// Whether a limit fails the command.

@@ -54,6 +54,16 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     full.says(&["Ratios are medians over"]);
     let part = home.run(&["compare", &id, "--by=target", "--section=changed"]).good();
     assert!(!part.out.contains("Ratios are medians over"), "{}", part.out);
+    // What is called the last may not be what a pipeline has just run.
+    let gate = ["compare", "last", "--by=target", "--fail-if=tps<-50%"];
+    let fresh = home.run(&gate).good();
+    assert!(!fresh.err.contains("ago") && !fresh.out.contains("ago"), "{}{}", fresh.err, fresh.out);
+    let store = rusqlite::Connection::open(home.store()).expect("a store");
+    let sql = "UPDATE run SET report = json_set(report, '$.started', '2026-01-31T10:00:00Z')";
+    assert_eq!(store.execute(sql, ()).expect("it is written"), 20);
+    home.run(&gate).good().says(&[" d ago)"]).warns(&["last is from ", " d ago: if a run before"]);
+    let named = ["compare", &id, "--by=target", "--fail-if=tps<-50%"];
+    assert!(!home.run(&named).good().err.contains("ago"));
     // All trials leave as one file.
     home.run(&["runs", "export", &id, "-o", "all.dbdyno"]).good().says(&["wrote 20 runs"]);
     home.run(&["compare", &id, "--by=target", "--output=markdown"]).good().says(&["| point |"]);

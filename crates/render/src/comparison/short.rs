@@ -16,7 +16,7 @@ use super::{
 };
 use crate::document::{Block, Document, Remark, Section, Text, Validity, Verdict};
 use crate::first_page::{NOTES_MOST, WARNINGS_MOST, WITH_FULL, in_brief, more, next_block};
-use crate::scene::{clients, several, span, workloads};
+use crate::scene::{ago, clients, several, span, workloads};
 use crate::wording::{begun, without_stop};
 
 /// Rows of figures that are shown of a pair.
@@ -255,7 +255,8 @@ fn setup(report: &ComparisonReport) -> String {
     if scene.has_virtual_time() {
         parts.push("virtual time".to_owned());
     }
-    parts.push(format!("from {}", begun(&scene.begun.0)));
+    let ago = report.age_s().map(|age_s| format!(" ({})", ago(age_s))).unwrap_or_default();
+    parts.push(format!("from {}{ago}", begun(&scene.begun.0)));
     parts.retain(|part| !part.is_empty());
     parts.join(", ")
 }

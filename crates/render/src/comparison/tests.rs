@@ -170,6 +170,25 @@ fn what_is_undecided_is_named_and_so_is_a_side_that_is_still_being_measured() {
     assert!(words.starts_with(begins), "{words}");
 }
 
+#[test]
+fn runs_that_are_older_than_an_hour_say_so() {
+    let mut report = held(&FIVE, &times(1.1), 1);
+    let newest = model::Civil::read(&report.scene.begun.1).and_then(model::Civil::to_us);
+    let newest_ms = newest.expect("an instant") / 1_000;
+    for (minutes, words) in [(0, None), (59, None), (61, Some("1 h ago")), (8_000, Some("5 d ago"))]
+    {
+        report.seen_unix_ms = Some(newest_ms + minutes * 60_000);
+        let short = comparison_short(&report, &[], &[]);
+        let short = crate::terminal::text(&short, &Default::default());
+        for page in [in_a_line(&report), short] {
+            match words {
+                Some(words) => assert!(page.contains(words), "{words}: {page}"),
+                None => assert!(!page.contains(" ago"), "{page}"),
+            }
+        }
+    }
+}
+
 /// A sentence does not mix percentages with factors.
 #[test]
 fn what_is_far_away_is_a_factor_with_its_whole_interval() {
