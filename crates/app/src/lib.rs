@@ -40,6 +40,7 @@ mod settings_snapshot;
 pub mod settle;
 mod storage_engine;
 pub mod stored_report;
+pub mod time_left;
 pub mod trace;
 pub mod trial_runner;
 pub mod trials;

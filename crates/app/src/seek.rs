@@ -28,6 +28,7 @@ use store::Store;
 
 use crate::error::Error;
 use crate::open::is_apart_from;
+use crate::time_left::TimeLeft;
 use crate::trial_runner::{
     ExperimentOptions, ExperimentWatcher, FAILURES_MOST, TrialRunner, Tried,
 };
@@ -204,7 +205,8 @@ impl Search {
                 runner.experiment.points.push(point);
             }
             let (n, left_ns) = strategy.left(&probes_of(&made));
-            watcher.trial(nth as u64 + 1, nth as u64 + n, &shown, Some(left_ns));
+            let left = Some(TimeLeft::About(left_ns));
+            watcher.trial(nth as u64 + 1, nth as u64 + n, &shown, left);
             match runner.one((nth as u32, 0), stop, watcher) {
                 Ok(Tried::Interrupted) => return Ok(true),
                 Ok(Tried::Counts | Tried::Settled(_)) => {}

@@ -27,6 +27,7 @@ use crate::open::{
 };
 use crate::run::{RunOptions, prepare, run_at};
 use crate::settings::{Ended, SettingsGuard};
+use crate::time_left::{Pace, TimeLeft};
 use crate::trials::trial_reports;
 use crate::wait_condition::wait_until;
 use crate::watcher::Watcher;
@@ -56,9 +57,9 @@ pub struct ExperimentOptions {
 
 /// Somebody who looks on.
 pub trait ExperimentWatcher: Watcher {
-    /// A trial begins: which of how many, what it varies, and how many nanoseconds are left in
-    /// all, as far as that can be known.
-    fn trial(&mut self, nth: u64, of: u64, values: &str, left_ns: Option<u64>);
+    /// A trial begins: which of how many, what it varies, and how long all that are left will take,
+    /// as far as that can be known.
+    fn trial(&mut self, nth: u64, of: u64, values: &str, left: Option<TimeLeft>);
 }
 
 /// What became of a trial.
@@ -86,8 +87,8 @@ pub(crate) struct TrialRunner<'o> {
     pub(crate) open_target: Option<(Target, OpenTarget)>,
     /// The trial that used the managed server which is there; none if no trial has yet.
     used_by: Option<(u32, u32)>,
-    /// What each trial took.
-    spent_ns: Vec<u64>,
+    /// What trials took.
+    pace: Pace,
     /// Point and repeat of the trials that count, or would end in the same way again.
     done: BTreeSet<(u32, u32)>,
     /// What the trials that count have measured.
@@ -158,7 +159,7 @@ impl<'o> TrialRunner<'o> {
             options,
             open_target: None,
             used_by: None,
-            spent_ns: Vec::new(),
+            pace: Pace::default(),
             done,
             measured,
             fresh: Fresh::default(),
@@ -350,7 +351,9 @@ impl<'o> TrialRunner<'o> {
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<bool, Error> {
         let rounds = self.experiment.rounds();
-        let of: u64 = rounds.iter().map(|round| round.trials.len() as u64).sum();
+        let places: Vec<(u32, u32)> =
+            rounds.iter().flat_map(|round| round.trials.clone()).collect();
+        let of = places.len() as u64;
         let mut nth = 0;
         let mut is_first = true;
         for round in rounds {
@@ -358,9 +361,10 @@ impl<'o> TrialRunner<'o> {
                 nth += round.trials.len() as u64;
                 continue;
             }
-            for place in round.trials {
+            for _ in round.trials {
                 nth += 1;
-                if self.until_it_counts(place, (nth, of), &mut is_first, stop, watcher)? {
+                let left = &places[nth as usize - 1..];
+                if self.until_it_counts(left, (nth, of), &mut is_first, stop, watcher)? {
                     return Ok(true);
                 }
             }
@@ -368,16 +372,17 @@ impl<'o> TrialRunner<'o> {
         Ok(false)
     }
 
-    /// Makes a trial until it counts or is given up; whether somebody interrupted it.
+    /// Makes the first of the trials that are left until it counts or is given up; whether somebody
+    /// interrupted it.
     fn until_it_counts(
         &mut self,
-        place: (u32, u32),
+        left: &[(u32, u32)],
         (nth, of): (u64, u64),
         is_first: &mut bool,
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<bool, Error> {
-        let mut failures = 0;
+        let (mut failures, place) = (0, left[0]);
         while failures < FAILURES_MOST && !self.done.contains(&place) {
             if stop.is_asked() {
                 return Ok(true);
@@ -388,7 +393,7 @@ impl<'o> TrialRunner<'o> {
             *is_first = false;
             self.is_alone()?;
             let values = self.values(place.0);
-            watcher.trial(nth, of, &values, self.left_ns(of - nth + 1, place.0));
+            watcher.trial(nth, of, &values, self.time_left(left));
             let at = if values.is_empty() { values } else { format!(" at {values}") };
             failures += 1;
             match self.try_once(place, stop, watcher)? {
@@ -430,7 +435,8 @@ impl<'o> TrialRunner<'o> {
             }
             tried => {
                 let spent_ms = u64::try_from(wall_clock::unix_ms() - begun_ms).unwrap_or(0);
-                self.spent_ns.push(spent_ms * NS_PER_MS);
+                let planned_ns = self.planned_ns(place).unwrap_or(0);
+                self.pace.took(spent_ms * NS_PER_MS, planned_ns);
                 tried
             }
         }
@@ -483,19 +489,20 @@ impl<'o> TrialRunner<'o> {
         pairs.map(|(axis, value)| format!("{}={value}", axis.name)).collect::<Vec<_>>().join(", ")
     }
 
-    /// What the trials left will take, from those made; from the plan before there is one.
-    fn left_ns(&self, n_left: u64, point: u32) -> Option<u64> {
+    /// What the trials left will take, without those that are made already.
+    fn time_left(&self, left: &[(u32, u32)]) -> Option<TimeLeft> {
+        let left = left.iter().filter(|place| !self.done.contains(place));
+        // Before the first of them the pause is over.
+        let pause_ns = |nth: usize| if nth > 0 { self.experiment.pause_ns } else { 0 };
+        let planned =
+            |(nth, place): (usize, &(u32, u32))| Some(self.planned_ns(*place)? + pause_ns(nth));
+        self.pace.left(left.enumerate().map(planned))
+    }
+
+    /// How long the load of a trial is; none where a condition ends it.
+    fn planned_ns(&self, (point, _): (u32, u32)) -> Option<u64> {
         let phases = self.plans[point as usize].phases;
-        let planned = phases.ramp_up_ns + phases.measure_ns;
-        let each = match self.spent_ns.is_empty() {
-            true if phases.measure_ns == 0 => return None,
-            true => planned + self.experiment.pause_ns,
-            false => {
-                self.spent_ns.iter().sum::<u64>() / self.spent_ns.len() as u64
-                    + self.experiment.pause_ns
-            }
-        };
-        Some(each * n_left)
+        (phases.measure_ns > 0).then_some(phases.ramp_up_ns + phases.measure_ns)
     }
 
     /// Makes one trial. Interrupted before its load, the trials before it are still an answer.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use analysis::Tally;
 use app::build::Progress;
+use app::time_left::TimeLeft;
 use app::trial_runner::ExperimentWatcher;
 use app::watcher::Watcher;
 use model::{Event, NS_PER_S, Phase, format_count, format_duration};
@@ -208,13 +209,50 @@ impl Watcher for Live {
 }
 
 impl ExperimentWatcher for Live {
-    fn trial(&mut self, nth: u64, of: u64, values: &str, left_ns: Option<u64>) {
+    fn trial(&mut self, nth: u64, of: u64, values: &str, left: Option<TimeLeft>) {
         self.end();
-        let left = left_ns.map_or(String::new(), |left| {
-            let whole = (left / NS_PER_S).max(1) * NS_PER_S;
-            format!(", about {} left", format_duration(whole))
+        let left = left.map_or(String::new(), |left| {
+            let (word, ns) = match left {
+                TimeLeft::AtLeast(ns) => ("at least", ns),
+                TimeLeft::About(ns) => ("about", ns),
+            };
+            format!(", {word} {} left", format_duration(rounded(ns)))
         });
         let at = if values.is_empty() { String::new() } else { format!(": {values}") };
         self.note(&format!("trial {nth} of {of}{at}{left}"));
+    }
+}
+
+/// A time left, to no more digits than are known.
+fn rounded(ns: u64) -> u64 {
+    let seconds = ns.div_ceil(NS_PER_S).max(1);
+    let step = match seconds {
+        0..20 => 1,
+        20..120 => 5,
+        120..600 => 10,
+        600..7_200 => 60,
+        _ => 600,
+    };
+    (seconds + step / 2) / step * step * NS_PER_S
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_left_has_no_more_digits_than_are_known() {
+        let check = |seconds: u64, expect: &str| {
+            assert_eq!(format_duration(rounded(seconds * NS_PER_S)), expect);
+        };
+        check(0, "1s");
+        check(7, "7s");
+        check(47, "45s");
+        check(124, "2m");
+        check(601, "10m");
+        check(3_700, "1h2m");
+        check(100_000, "27h50m");
+        let all: Vec<u64> = (0..20_000).map(|seconds| rounded(seconds * NS_PER_S)).collect();
+        assert!(all.is_sorted());
     }
 }
