@@ -220,6 +220,7 @@ fn owned(value: &Value<'_>) -> Owned {
         Value::Text(text) => Owned::Text((*text).to_owned()),
         Value::Bytes(bytes) => Owned::Blob(bytes.to_vec()),
         Value::Timestamp(us) => Owned::Integer(*us),
+        Value::Date(days) => Owned::Integer(i64::from(*days)),
     }
 }
 

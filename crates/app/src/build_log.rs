@@ -91,6 +91,7 @@ pub(crate) fn value_bytes(value: &Value<'_>) -> u64 {
     match value {
         Value::Null => 0,
         Value::Int(_) | Value::Float(_) | Value::Decimal { .. } | Value::Timestamp(_) => 8,
+        Value::Date(_) => 4,
         Value::Text(text) => text.len() as u64,
         Value::Bytes(bytes) => bytes.len() as u64,
     }

@@ -117,5 +117,6 @@ fn describe(value: Value<'_>, text: &mut String) {
         Value::Text(words) => write!(text, "{words}"),
         Value::Bytes(bytes) => write!(text, "{bytes:02x?}"),
         Value::Timestamp(us) => write!(text, "{us}"),
+        Value::Date(days) => write!(text, "{days}"),
     };
 }

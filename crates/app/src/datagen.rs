@@ -174,7 +174,7 @@ fn schemas_of(population: &dyn Population, folder: &Path) -> Vec<Schema> {
         let path = folder.join(format!("schema.{}.sql", entry.name));
         Some(Schema { database: entry.name, by, path, sql })
     };
-    drivers::ALL.iter().filter_map(schema).collect()
+    drivers::all().filter_map(schema).collect()
 }
 
 /// Refuses what would not fit.

@@ -305,6 +305,7 @@ impl Batch {
                     Cell::Plain(Value::Decimal { unscaled, scale })
                 }
                 Value::Timestamp(us) => Cell::Plain(Value::Timestamp(us)),
+                Value::Date(days) => Cell::Plain(Value::Date(days)),
                 Value::Text(text) => Cell::Text(self.bytes.len(), text.len()),
                 Value::Bytes(bytes) => Cell::Bytes(self.bytes.len(), bytes.len()),
             };

@@ -8,7 +8,7 @@ use std::time::Duration;
 use engine::Stop;
 use model::{
     Condition, Database, Event, Finding, NS_PER_MS, Row, Severity, Value, format_duration,
-    put_decimal,
+    put_decimal, shown_value,
 };
 use monitor::wall_clock;
 
@@ -70,6 +70,7 @@ fn first_value(session: &mut AdminSession, sql: &str) -> Result<Option<String>, 
             first = match row.value(0) {
                 Value::Null => None,
                 Value::Int(value) | Value::Timestamp(value) => Some(value.to_string()),
+                Value::Date(_) => Some(shown_value(&row.value(0)).trim_matches('\'').to_owned()),
                 Value::Float(value) => Some(value.to_string()),
                 Value::Decimal { unscaled, scale } => {
                     let mut digits = Vec::new();

@@ -32,6 +32,7 @@ type Law = fn(&Arc<dyn Database>);
 
 const LAWS: &[(&str, Law)] = &[
     ("values of every type come back as they went", values_come_back),
+    ("dates are counted with", dates_are_counted_with),
     ("a text of a mebibyte comes back", long_texts_come_back),
     ("a no is reported by its kind", db_errors_have_kinds),
     ("the wrong number of values is refused", values_are_counted),
@@ -148,6 +149,7 @@ pub(crate) fn keep(value: Value<'_>) -> Kept {
     match value {
         Value::Null => Kept::Null,
         Value::Int(value) | Value::Timestamp(value) => Kept::Int(value),
+        Value::Date(days) => Kept::Int(days.into()),
         Value::Decimal { unscaled, .. } => Kept::Int(unscaled),
         Value::Float(value) => Kept::Float(value),
         Value::Text(text) => Kept::Text(text.to_owned()),
@@ -271,8 +273,9 @@ fn remake(session: &mut TestSession, database: &Arc<dyn Database>, table: &Table
 
 fn values_come_back(database: &Arc<dyn Database>) {
     const NAME: &str = "law_values";
-    let sql = format!("SELECT small, n, big, money, letters, words, x, at FROM {NAME} ORDER BY id");
-    let insert = format!("INSERT INTO {NAME} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    let sql =
+        format!("SELECT small, n, big, money, letters, words, x, at, day FROM {NAME} ORDER BY id");
+    let insert = format!("INSERT INTO {NAME} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     let mut session = TestSession::connect(database, &[(Write, &insert), (Read, &sql)]);
     let money = ColumnType::Decimal { precision: 12, scale: 2 };
     let columns = vec![
@@ -285,17 +288,18 @@ fn values_come_back(database: &Arc<dyn Database>) {
         column("words", ColumnType::VarChar(40), true),
         column("x", ColumnType::Double, true),
         column("at", ColumnType::Timestamp, true),
+        column("day", ColumnType::Date, true),
     ];
     let table = Table { name: NAME.into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
     remake(&mut session, database, &table);
-    let row = |small: i64, n: i64, big, cents, letters, words, x, at| {
+    let row = |small: i64, n: i64, big, cents, letters, words, x, (at, day)| {
         let numbers = [Value::Int(small), Value::Int(n), Value::Int(big), Value::cents(cents)];
         let others = [Value::Text(letters), Value::Text(words), Value::Float(x)];
-        [&numbers[..], &others[..], &[Value::Timestamp(at)]].concat()
+        [&numbers[..], &others[..], &[Value::Timestamp(at), Value::Date(day)]].concat()
     };
     let rows = [
-        row(0, 0, 0, 0, "ab", "", 0.0, 0),
-        row(i16::MAX.into(), i32::MAX.into(), i64::MAX, 999_999_999_999, "zz", "x", 1.5, 1),
+        row(0, 0, 0, 0, "ab", "", 0.0, (0, 0)),
+        row(i16::MAX.into(), i32::MAX.into(), i64::MAX, 999_999_999_999, "zz", "x", 1.5, (1, 1)),
         row(
             i16::MIN.into(),
             i32::MIN.into(),
@@ -304,11 +308,11 @@ fn values_come_back(database: &Arc<dyn Database>) {
             "ÄÖ",
             "żółć 漢字 🦀",
             -0.1,
-            -1,
+            (-1, -1),
         ),
         // Trailing blanks of a CHAR are nobody's promise.
-        row(1, 1, 1, -1, " b", "' \" \\ ; -- %", f64::MAX, 1_893_456_000_123_456),
-        vec![Value::Null; 8],
+        row(1, 1, 1, -1, " b", "' \" \\ ; -- %", f64::MAX, (1_893_456_000_123_456, 9_204)),
+        vec![Value::Null; 9],
     ];
     for (id, row) in rows.iter().enumerate() {
         let values = [&[Value::Int(id as i64)], &row[..]].concat();
@@ -319,6 +323,24 @@ fn values_come_back(database: &Arc<dyn Database>) {
         rows.iter().map(|row| row.iter().map(|value| keep(*value)).collect()).collect();
     assert_eq!(got, want);
     decimals_are_read_unscaled(&mut session);
+}
+
+fn dates_are_counted_with(database: &Arc<dyn Database>) {
+    let mut session = TestSession::connect(database, &[]);
+    let mut check = |text: &str, expect: i64| {
+        let sql = database.dialect().sql(&format!("SELECT {text}{{from nothing}}"));
+        let rows = session.rows(Request::Text { kind: Read, sql: &sql }).expect("it counts");
+        assert_eq!(rows, [[Kept::Int(expect)]], "{sql}");
+    };
+    check("{date 1995-03-15}", 9_204);
+    check("{date 1969-12-31}", -1);
+    check("{add 90 days to {date 1994-12-01}}", 9_190);
+    check("{add -90 days to {date 1998-12-01}}", 10_471);
+    check("{add 3 months to {date 1995-11-30}}", 9_555);
+    check("{add 1 year to {date 1996-02-29}}", 9_920);
+    check("{add -1 months to {date 1995-03-31}}", 9_189);
+    check("{year of {date 1996-02-29}}", 1996);
+    check("{year of {add 1 day to {date 1969-12-31}}}", 1970);
 }
 
 fn decimals_are_read_unscaled(session: &mut TestSession) {
@@ -497,7 +519,7 @@ fn no_update_is_lost(database: &Arc<dyn Database>) {
     let mut session = TestSession::connect(database, &[]);
     items(&mut session, database, "law_update");
     session.do_all(&["INSERT INTO law_update VALUES (1, 'counter', 0)"]);
-    let read = format!("SELECT v FROM law_update WHERE id = 1{}", database.dialect().for_update);
+    let read = "SELECT v FROM law_update{lock hint} WHERE id = 1{for update}";
     let write = "UPDATE law_update SET v = ? WHERE id = 1";
     let increment = |session: &mut TestSession| -> Result<(), DbError> {
         session.ask(Request::Begin)?;

@@ -25,6 +25,17 @@ pub struct Civil {
 }
 
 impl Civil {
+    /// The first instant of a day, from days since 1970-01-01.
+    pub fn of_days(days: i32) -> Civil {
+        let (year, month, day) = civil_of_days(days.into());
+        Civil { year, month, day, ..Civil::default() }
+    }
+
+    /// Days since 1970-01-01; none where those are too many. Month and day 0 are counted too.
+    pub fn to_days(self) -> Option<i32> {
+        i32::try_from(days_of_civil(self.year, self.month, self.day)).ok()
+    }
+
     /// From microseconds since 1970.
     pub fn of_us(us: i64) -> Civil {
         let (days, of_day) = (us.div_euclid(US_PER_DAY), us.rem_euclid(US_PER_DAY));
@@ -64,24 +75,28 @@ impl Civil {
         })
     }
 
-    /// Writes `2026-01-31 23:59:59.000001`.
-    pub fn write(self, out: &mut Vec<u8>) {
+    /// Writes `2026-01-31`.
+    pub fn write_date(self, out: &mut Vec<u8>) {
         if self.year < 0 {
             out.push(b'-');
         }
         put_unsigned(out, self.year.unsigned_abs(), 4);
-        for (before, part) in [
-            (b'-', self.month),
-            (b'-', self.day),
-            (b' ', self.hour),
-            (b':', self.minute),
-            (b':', self.second),
-        ] {
-            out.push(before);
-            put_unsigned(out, u64::from(part), 2);
-        }
+        put_parts(out, [(b'-', self.month), (b'-', self.day)]);
+    }
+
+    /// Writes `2026-01-31 23:59:59.000001`.
+    pub fn write(self, out: &mut Vec<u8>) {
+        self.write_date(out);
+        put_parts(out, [(b' ', self.hour), (b':', self.minute), (b':', self.second)]);
         out.push(b'.');
         put_unsigned(out, u64::from(self.us), 6);
+    }
+}
+
+fn put_parts<const N: usize>(out: &mut Vec<u8>, parts: [(u8, u8); N]) {
+    for (before, part) in parts {
+        out.push(before);
+        put_unsigned(out, u64::from(part), 2);
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Not here: what is said beside a load (administration), and what is read (monitoring).
 
+use crate::sql_template;
 use crate::{Column, ColumnType, Index, StorageEngine, Table};
 
 /// How a statement's values are marked.
@@ -11,6 +12,76 @@ pub enum Placeholder {
     Question,
     /// `$1`
     Dollar,
+    /// `@P1`
+    At,
+    /// `:1`
+    Colon,
+}
+
+impl Placeholder {
+    /// The mark of a statement's value at `number`, from 1.
+    pub fn mark(self, number: usize) -> String {
+        match self {
+            Placeholder::Question => "?".to_owned(),
+            Placeholder::Dollar => format!("${number}"),
+            Placeholder::At => format!("@P{number}"),
+            Placeholder::Colon => format!(":{number}"),
+        }
+    }
+}
+
+/// How a SELECT locks the rows that it returns, for an update that follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowLock {
+    /// Not at all: a writing transaction excludes others anyway.
+    None,
+    /// A clause at its end, with a leading blank: ` FOR UPDATE`.
+    Clause(&'static str),
+    /// A hint behind the table's name, with a leading blank: ` WITH (UPDLOCK)`.
+    Hint(&'static str),
+}
+
+/// How a SELECT limits the number of its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowLimit {
+    /// `LIMIT 5` at its end.
+    Limit,
+    /// `FETCH FIRST 5 ROWS ONLY` at its end: the SQL standard's.
+    FetchFirst,
+    /// `TOP (5)` behind SELECT.
+    Top,
+}
+
+/// A length of time that dates are moved by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DateUnit {
+    /// Days.
+    Day,
+    /// Calendar months; a day that the month does not have becomes its last.
+    Month,
+    /// Calendar years; likewise.
+    Year,
+}
+
+impl DateUnit {
+    /// SQL's word for it, such as `MONTH`.
+    pub fn name(self) -> &'static str {
+        match self {
+            DateUnit::Day => "DAY",
+            DateUnit::Month => "MONTH",
+            DateUnit::Year => "YEAR",
+        }
+    }
+
+    /// The unit of an English word: `month` or `months`.
+    pub fn named(word: &str) -> Option<DateUnit> {
+        match word.strip_suffix('s').unwrap_or(word) {
+            "day" => Some(DateUnit::Day),
+            "month" => Some(DateUnit::Month),
+            "year" => Some(DateUnit::Year),
+            _ => None,
+        }
+    }
 }
 
 /// How exact decimals are kept.
@@ -75,9 +146,20 @@ pub struct Dialect {
     pub drops_index_on_table: bool,
     /// The function for the code of a text's first letter.
     pub letter_code: &'static str,
-    /// The clause that locks the rows of a SELECT, with a leading blank; empty where a writing
-    /// transaction excludes others anyway.
-    pub for_update: &'static str,
+    /// How a SELECT locks its rows.
+    pub row_lock: RowLock,
+    /// How a SELECT limits its rows.
+    pub row_limit: RowLimit,
+    /// What a SELECT without a table needs in place of its FROM, with a leading blank.
+    pub from_nothing: &'static str,
+    /// A placeholder has the type that its place asks for, and stands only where there is one.
+    pub infers_types: bool,
+    /// A date, from `1995-03-15`.
+    pub date: fn(&str) -> String,
+    /// The year of a date, as a whole number.
+    pub year_of: fn(&str) -> String,
+    /// A date moved by a number of units, backwards if that is negative.
+    pub later: fn(&str, i64, DateUnit) -> String,
     /// In which language its routines are written; none where it has no routines.
     pub routines: Option<RoutineLanguage>,
     /// How it splits tables by hash; none where it cannot.
@@ -98,22 +180,23 @@ impl Dialect {
         table_options: "",
         drops_index_on_table: false,
         letter_code: "ASCII",
-        for_update: "",
+        row_lock: RowLock::None,
+        row_limit: RowLimit::Limit,
+        from_nothing: "",
+        infers_types: false,
+        date: |day| format!("DATE '{day}'"),
+        year_of: |date| format!("EXTRACT(YEAR FROM {date})"),
+        later: |date, n, unit| format!("({date} + INTERVAL '{n}' {})", unit.name()),
         routines: None,
         partitioning: None,
     };
 
-    /// Our SQL, written with `?`, in this dialect's placeholders.
+    /// SQL as workloads write it, in this dialect: each `?` becomes its placeholder, and words in
+    /// braces what it says for them (`{limit 1}`, `{for update}`, `{lock hint}`, `{top 1}`,
+    /// `{date 1995-03-15}`, `{add 3 months to X}`, `{year of X}`, `{from nothing}`). Quoted text,
+    /// comments and other words in braces stay.
     pub fn sql(&self, text: &str) -> String {
-        if self.placeholder == Placeholder::Question {
-            return text.to_owned();
-        }
-        let mut parts = text.split('?');
-        let mut sql = parts.next().unwrap_or_default().to_owned();
-        for (index, part) in parts.enumerate() {
-            sql.push_str(&format!("${}{part}", index + 1));
-        }
-        sql
+        sql_template::spell(self, text)
     }
 
     /// CREATE TABLE for `table`, its primary key within.
@@ -273,12 +356,5 @@ mod tests {
         };
         check(true, "DROP INDEX xid ON t");
         check(false, "DROP INDEX xid");
-    }
-
-    #[test]
-    fn marks_are_numbered_where_the_database_wants_it() {
-        assert_eq!(DIALECT.sql("a = ? AND b = ?"), "a = $1 AND b = $2");
-        let question = Dialect { placeholder: Placeholder::Question, ..DIALECT };
-        assert_eq!(question.sql("a = ?"), "a = ?");
     }
 }

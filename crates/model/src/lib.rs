@@ -59,6 +59,7 @@ mod sessions;
 mod settling;
 mod signal;
 mod source;
+mod sql_template;
 mod standard;
 mod statement;
 mod status;
@@ -87,7 +88,10 @@ pub use cpu_profile::{
 };
 pub use database::{Connecting, Database, Hosts, Place, Placement, Places};
 pub use db_error::{DbError, DbErrorKind};
-pub use dialect::{Decimals, Dialect, Partitioning, Placeholder, RoutineLanguage, Serial};
+pub use dialect::{
+    DateUnit, Decimals, Dialect, Partitioning, Placeholder, RoutineLanguage, RowLimit, RowLock,
+    Serial,
+};
 pub use digits::{put_decimal, put_unsigned};
 pub use dip_cause::Cause;
 pub use disturbance::{

@@ -70,12 +70,15 @@ pub fn shown_value(value: &Value<'_>) -> String {
             let digits = bytes.iter().take(VALUE_MAX).map(|byte| format!("{byte:02x}"));
             format!("x'{}'", shortened(&digits.collect::<String>(), VALUE_MAX))
         }
-        Value::Timestamp(us) => {
-            let mut text = Vec::new();
-            crate::Civil::of_us(us).write(&mut text);
-            format!("'{}'", String::from_utf8(text).expect("an instant is ASCII"))
-        }
+        Value::Timestamp(us) => in_quotes(|text| crate::Civil::of_us(us).write(text)),
+        Value::Date(days) => in_quotes(|text| crate::Civil::of_days(days).write_date(text)),
     }
+}
+
+fn in_quotes(write: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut text = Vec::new();
+    write(&mut text);
+    format!("'{}'", String::from_utf8(text).expect("an instant is ASCII"))
 }
 
 /// The beginning of a long text, and how long it is.
@@ -98,6 +101,7 @@ mod tests {
         check(Value::Text("it's"), "'it's'");
         check(Value::Bytes(&[0, 255]), "x'00ff'");
         check(Value::Timestamp(0), "'1970-01-01 00:00:00.000000'");
+        check(Value::Date(-1), "'1969-12-31'");
         let long = "a".repeat(300);
         assert!(shown_value(&Value::Text(&long)).ends_with("a… (300 bytes)'"));
     }

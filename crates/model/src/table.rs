@@ -31,6 +31,8 @@ pub enum ColumnType {
     Double,
     /// An instant, to the microsecond.
     Timestamp,
+    /// A day of the calendar, without time and zone.
+    Date,
 }
 
 impl ColumnType {
@@ -53,6 +55,7 @@ impl ColumnType {
             ColumnType::VarChar(n) => format!("VARCHAR({n})"),
             ColumnType::Double => "DOUBLE PRECISION".to_owned(),
             ColumnType::Timestamp => "TIMESTAMP".to_owned(),
+            ColumnType::Date => "DATE".to_owned(),
         }
     }
 }

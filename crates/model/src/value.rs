@@ -24,6 +24,9 @@ pub enum Value<'a> {
     Bytes(&'a [u8]),
     /// Microseconds since 1970-01-01T00:00:00Z.
     Timestamp(i64),
+    /// Days since 1970-01-01, in the Gregorian calendar. A database whose dates reach beyond that
+    /// (PostgreSQL's infinity) reads as the bounds.
+    Date(i32),
 }
 
 impl Value<'_> {
@@ -42,6 +45,7 @@ impl Value<'_> {
             Value::Text(_) => "text",
             Value::Bytes(_) => "bytes",
             Value::Timestamp(_) => "a timestamp",
+            Value::Date(_) => "a date",
         }
     }
 }

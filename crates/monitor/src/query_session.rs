@@ -114,7 +114,7 @@ pub(crate) fn number(value: &Value<'_>) -> Option<f64> {
             Some(*unscaled as f64 / 10_f64.powi(i32::from(*scale)))
         }
         Value::Text(text) => text.trim().parse().ok(),
-        Value::Null | Value::Bytes(_) | Value::Timestamp(_) => None,
+        Value::Null | Value::Bytes(_) | Value::Timestamp(_) | Value::Date(_) => None,
     }
 }
 

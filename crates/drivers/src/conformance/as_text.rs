@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use model::{
-    Call, Database, DbErrorKind, Reply, Request, Rng, Row, Sent, Statement, StatementId,
-    StatementKind, Stream, Value, query,
+    Call, ColumnType, Database, DbErrorKind, Reply, Request, Rng, Row, Sent, Statement,
+    StatementId, StatementKind, Stream, Value, query,
 };
 
 use super::{Kept, Other, Read, TestSession, Write, block_on, keep, refused};
@@ -22,22 +22,15 @@ fn both(database: &Arc<dyn Database>, kind: StatementKind, sql: &str) -> [Statem
 
 /// A session that can write and read the table of all types, prepared and as text.
 fn connect(database: &Arc<dyn Database>) -> TestSession {
-    let insert = format!("INSERT INTO {NAME} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    let columns = "small, big, money, fine, words, raw, x, at";
+    let insert = format!("INSERT INTO {NAME} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    let columns = "small, big, money, fine, words, raw, x, at, day";
     // The marks in the comment and in quotes are none.
     let select = format!("SELECT {columns} FROM {NAME} /* '?' */ WHERE id = ? AND '$1' <> '?x'");
-    let select = match database.dialect().placeholder {
-        model::Placeholder::Question => select,
-        // This dialect's marks are put in for every question mark.
-        model::Placeholder::Dollar => select.replace("'?'", "").replace("'?x'", "'x'"),
-    };
     let statements = [both(database, Write, &insert), both(database, Read, &select)].concat();
     let mut session = TestSession::connect_with(database, statements).expect("it connects");
-    let (raw, at) = match database.dialect().name {
-        "postgres" => ("bytea", "timestamptz"),
-        "sqlite" => ("BLOB", "INTEGER"),
-        _ => ("BLOB", "DATETIME(6)"),
-    };
+    let raw = if database.dialect().name == "postgres" { "bytea" } else { "BLOB" };
+    let type_name = database.dialect().type_name;
+    let (at, day) = (type_name(ColumnType::Timestamp), type_name(ColumnType::Date));
     let (money, fine) = match database.dialect().decimals {
         model::Decimals::Exact => ("DECIMAL(12, 2)", "DECIMAL(18, 10)"),
         model::Decimals::ScaledInteger => ("INTEGER", "INTEGER"),
@@ -46,14 +39,15 @@ fn connect(database: &Arc<dyn Database>) -> TestSession {
         &format!("DROP TABLE IF EXISTS {NAME}"),
         &format!(
             "CREATE TABLE {NAME} (id INT PRIMARY KEY, small SMALLINT, big BIGINT, money {money}, \
-             fine {fine}, words VARCHAR(200), raw {raw}, x DOUBLE PRECISION, at {at}){}",
+             fine {fine}, words VARCHAR(200), raw {raw}, x DOUBLE PRECISION, at {at}, \
+             day {day}){}",
             database.dialect().table_options
         ),
     ]);
     session
 }
 
-type Columns<'a> = [Value<'a>; 8];
+type Columns<'a> = [Value<'a>; 9];
 
 /// Writes a row both ways and reads each of them both ways.
 fn check(session: &mut TestSession, id: &mut i64, row: &Columns<'_>) {
@@ -82,15 +76,16 @@ pub(super) fn says_the_same(database: &Arc<dyn Database>) {
         Value::Bytes(b"x"),
         Value::Float(1.5),
         Value::Timestamp(0),
+        Value::Date(0),
     ];
     check(&mut session, id, &usual);
-    check(&mut session, id, &[Value::Null; 8]);
+    check(&mut session, id, &[Value::Null; 9]);
     for (column, values) in extremes(&texts(database), &bytes()).into_iter().enumerate() {
         for value in values {
             let mut row = usual;
             row[column] = value;
             check(&mut session, id, &row);
-            let mut row = [Value::Null; 8];
+            let mut row = [Value::Null; 9];
             row[column] = value;
             check(&mut session, id, &row);
         }
@@ -137,7 +132,7 @@ fn bytes() -> Vec<Vec<u8>> {
     vec![Vec::new(), vec![0], vec![0xff, 0xfe, 0x80], b"\\x41'\\".to_vec(), vec![0x1a; 3], all]
 }
 
-fn extremes<'a>(texts: &[&'a str], bytes: &'a [Vec<u8>]) -> [Vec<Value<'a>>; 8] {
+fn extremes<'a>(texts: &[&'a str], bytes: &'a [Vec<u8>]) -> [Vec<Value<'a>>; 9] {
     let decimals = |values: &[i64], scale| {
         values.iter().map(|unscaled| Value::Decimal { unscaled: *unscaled, scale }).collect()
     };
@@ -155,6 +150,8 @@ fn extremes<'a>(texts: &[&'a str], bytes: &'a [Vec<u8>]) -> [Vec<Value<'a>>; 8] 
         [-30_610_224_000_000_000, -1, 0, 1, 1_893_456_000_123_456, 253_402_300_799_999_999]
             .map(Value::Timestamp)
             .to_vec(),
+        // From the year 1000 to the last day of the year 9999.
+        [-354_285, -1, 0, 1, 8_035, 2_932_896].map(Value::Date).to_vec(),
     ]
 }
 
@@ -170,7 +167,7 @@ fn floats() -> Vec<f64> {
 pub(super) fn shares_batches(database: &Arc<dyn Database>) {
     let mut session = connect(database);
     let row = |id: i64| {
-        let rest = [Value::Null; 6];
+        let rest = [Value::Null; 7];
         [&[Value::Int(id), Value::Int(id), Value::Int(id * 10)][..], &rest].concat()
     };
     for (first, in_transaction) in [(1, false), (11, true), (21, false), (31, true)] {
@@ -217,7 +214,7 @@ pub(super) fn shares_batches(database: &Arc<dyn Database>) {
 
 pub(super) fn is_counted_and_refused_alike(database: &Arc<dyn Database>) {
     let mut session = connect(database);
-    let row = [&[Value::Int(1)][..], &[Value::Null; 8]].concat();
+    let row = [&[Value::Int(1)][..], &[Value::Null; 9]].concat();
     session.call(INSERT[1], &row).expect("inserted");
     let words = refused(session.call(INSERT[1], &row), DbErrorKind::Duplicate);
     assert!(words.contains("under test"), "it names the statement: {words}");

@@ -10,6 +10,11 @@ pub(super) fn civil(us: i64) -> Option<Civil> {
     Some(Civil::of_us(us)).filter(|civil| (0..=9999).contains(&civil.year))
 }
 
+/// From days since 1970-01-01; none outside the years that DATE has.
+pub(super) fn day(days: i32) -> Option<Civil> {
+    Some(Civil::of_days(days)).filter(|civil| (0..=9999).contains(&civil.year))
+}
+
 /// Reads `2026-01-31`, with or without ` 23:59:59` and `.000001`.
 pub(super) fn read(text: &[u8]) -> Option<Civil> {
     let (date, time) = match text.iter().position(|byte| matches!(byte, b' ' | b'T')) {
@@ -33,6 +38,7 @@ pub(super) fn read(text: &[u8]) -> Option<Civil> {
     }
     (civil.year <= 9999).then_some(civil)
 }
+
 /// Reads a span of time such as `-838:59:59.000001`, in microseconds.
 pub(super) fn read_span_us(text: &[u8]) -> Option<i64> {
     let (sign, text) = match text.strip_prefix(b"-") {

@@ -133,7 +133,8 @@ fn binary_value(bytes: &[u8], column: Column) -> Value<'_> {
         kind::FLOAT => {
             bytes.try_into().map_or(Value::Null, |b| Value::Float(f32::from_le_bytes(b).into()))
         }
-        kind::DATE | kind::NEWDATE | kind::DATETIME | kind::TIMESTAMP => binary_instant(bytes),
+        kind::DATETIME | kind::TIMESTAMP => binary_instant(bytes),
+        kind::DATE | kind::NEWDATE => binary_day(bytes),
         kind::TIME => binary_span(bytes),
         kind::NULL => Value::Null,
         kind::DECIMAL | kind::NEWDECIMAL => decimal(bytes),
@@ -157,7 +158,17 @@ fn beyond(value: u64) -> Value<'static> {
     Value::Float(value as f64)
 }
 
+fn binary_day(bytes: &[u8]) -> Value<'_> {
+    let days = binary_civil(bytes).to_days();
+    Value::Date(days.expect("a year of two bytes is near enough"))
+}
+
 fn binary_instant(bytes: &[u8]) -> Value<'_> {
+    let us = binary_civil(bytes).to_us();
+    Value::Timestamp(us.expect("a year of two bytes is near enough"))
+}
+
+fn binary_civil(bytes: &[u8]) -> Civil {
     let mut civil = Civil::default();
     if let [a, b, month, day, time @ ..] = bytes {
         civil.year = i64::from(u16::from_le_bytes([*a, *b]));
@@ -167,7 +178,7 @@ fn binary_instant(bytes: &[u8]) -> Value<'_> {
             civil.us = us.try_into().map_or(0, u32::from_le_bytes);
         }
     }
-    Value::Timestamp(civil.to_us().expect("a year of two bytes is near enough"))
+    civil
 }
 
 /// A span of time has no type of its own here: it is a number of microseconds.
@@ -202,7 +213,8 @@ fn text_value(bytes: &[u8], column: Column) -> Value<'_> {
         kind::DOUBLE | kind::FLOAT => {
             str::from_utf8(bytes).ok().and_then(|text| text.parse().ok()).map(Value::Float)
         }
-        kind::DATE | kind::NEWDATE | kind::DATETIME | kind::TIMESTAMP => {
+        kind::DATE | kind::NEWDATE => dates::read(bytes).and_then(Civil::to_days).map(Value::Date),
+        kind::DATETIME | kind::TIMESTAMP => {
             dates::read(bytes).and_then(Civil::to_us).map(Value::Timestamp)
         }
         kind::TIME => read_span_us(bytes).map(Value::Int),

@@ -1,6 +1,8 @@
 //! How the MySQL family is spelled.
 
-use model::{BeginSql, ColumnType, Dialect, Partitioning, RoutineLanguage, Serial, StorageEngine};
+use model::{
+    BeginSql, ColumnType, Dialect, Partitioning, RoutineLanguage, RowLock, Serial, StorageEngine,
+};
 
 const INNODB: StorageEngine = StorageEngine::with_clause("innodb", " ENGINE=InnoDB");
 const MYISAM: StorageEngine = StorageEngine {
@@ -32,7 +34,8 @@ pub(super) const DIALECT: Dialect = Dialect {
     storage_engine: Some(INNODB),
     drops_index_on_table: true,
     table_options: " DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
-    for_update: " FOR UPDATE",
+    row_lock: RowLock::Clause(" FOR UPDATE"),
+    later: |date, n, unit| format!("({date} + INTERVAL {n} {})", unit.name()),
     routines: Some(RoutineLanguage::Psm),
     partitioning: Some(Partitioning::Clause),
     ..Dialect::PLAIN

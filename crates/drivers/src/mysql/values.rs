@@ -1,7 +1,7 @@
 //! Values on their way out: in the binary form of prepared statements, in text, and in the lines
 //! of a bulk load. Nothing is copied but into what is put out.
 
-use model::{DbError, DbErrorKind, Value, put_decimal, put_unsigned};
+use model::{Civil, DbError, DbErrorKind, Value, put_decimal, put_unsigned};
 
 use super::columns::kind;
 use super::dates;
@@ -18,6 +18,7 @@ pub(super) fn kind_of(value: &Value<'_>) -> u8 {
         Value::Text(_) => kind::VAR_STRING,
         Value::Bytes(_) => kind::BLOB,
         Value::Timestamp(_) => kind::DATETIME,
+        Value::Date(_) => kind::DATE,
     }
 }
 
@@ -45,13 +46,22 @@ pub(super) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), DbE
         Value::Timestamp(us) => {
             let civil = dates::civil(us).ok_or_else(|| no_date(us))?;
             out.push(11);
-            out.extend_from_slice(&(civil.year as u16).to_le_bytes());
-            out.extend_from_slice(&[civil.month, civil.day]);
+            put_day(out, civil);
             out.extend_from_slice(&[civil.hour, civil.minute, civil.second]);
             out.extend_from_slice(&civil.us.to_le_bytes());
         }
+        Value::Date(days) => {
+            let civil = dates::day(days).ok_or_else(|| no_day(days))?;
+            out.push(4);
+            put_day(out, civil);
+        }
     }
     Ok(())
+}
+
+fn put_day(out: &mut Vec<u8>, civil: Civil) {
+    out.extend_from_slice(&(civil.year as u16).to_le_bytes());
+    out.extend_from_slice(&[civil.month, civil.day]);
 }
 
 /// How the server reads a quoted text: the session's mode decides.
@@ -89,6 +99,11 @@ pub(super) fn put_literal(
             dates::civil(us).ok_or_else(|| no_date(us))?.write(out);
             out.push(b'\'');
         }
+        Value::Date(days) => {
+            out.push(b'\'');
+            dates::day(days).ok_or_else(|| no_day(days))?.write_date(out);
+            out.push(b'\'');
+        }
     }
     Ok(())
 }
@@ -103,6 +118,7 @@ pub(super) fn put_field(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), DbEr
         Value::Text(text) => put_escaped(out, text.as_bytes()),
         Value::Bytes(bytes) => put_escaped(out, bytes),
         Value::Timestamp(us) => dates::civil(us).ok_or_else(|| no_date(us))?.write(out),
+        Value::Date(days) => dates::day(days).ok_or_else(|| no_day(days))?.write_date(out),
     }
     Ok(())
 }
@@ -161,6 +177,11 @@ fn too_fine(scale: u8) -> DbError {
 }
 
 #[cold]
+fn no_day(days: i32) -> DbError {
+    let message = format!("{days} days since 1970 are outside the years 0 to 9999 of a DATE");
+    DbError::new(DbErrorKind::Shape, message)
+}
+
 fn no_date(us: i64) -> DbError {
     let message = format!("{us} us since 1970 is outside the years 0 to 9999 of a DATETIME");
     DbError::new(DbErrorKind::Shape, message)

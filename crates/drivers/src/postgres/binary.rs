@@ -5,7 +5,7 @@ use std::str;
 use model::{ColumnType, Value};
 
 use super::numeric;
-use super::types::{DAY_US, EPOCH_US, Type};
+use super::types::{EPOCH_DAYS, EPOCH_US, Type};
 
 /// Reads what the server sent; what has not the form of its type stays bytes.
 #[inline]
@@ -35,10 +35,9 @@ fn fixed<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
 fn read_date(days: i32) -> Value<'static> {
     match days {
         // Before and after all others: `-infinity` and `infinity`.
-        i32::MIN => Value::Timestamp(i64::MIN),
-        i32::MAX => Value::Timestamp(i64::MAX),
+        i32::MIN | i32::MAX => Value::Date(days),
         // The server has no date that needs the bounds.
-        days => Value::Timestamp(i64::from(days).saturating_mul(DAY_US).saturating_add(EPOCH_US)),
+        days => Value::Date(days.saturating_add(EPOCH_DAYS)),
     }
 }
 
@@ -77,6 +76,10 @@ pub(super) fn put(out: &mut Vec<u8>, of: Type, value: &Value<'_>) -> bool {
             Some(us) => put_fixed(out, us.to_be_bytes()),
             None => return false,
         },
+        (Type::Date, Value::Date(days)) => match days.checked_sub(EPOCH_DAYS) {
+            Some(days) => put_fixed(out, days.to_be_bytes()),
+            None => return false,
+        },
         (Type::Bool, Value::Int(value @ (0 | 1))) => put_fixed(out, [value as u8]),
         _ => return false,
     }
@@ -106,6 +109,7 @@ fn type_of(of: ColumnType) -> Type {
         ColumnType::Char(_) | ColumnType::VarChar(_) => Type::Text,
         ColumnType::Double => Type::Float8,
         ColumnType::Timestamp => Type::Timestamp,
+        ColumnType::Date => Type::Date,
     }
 }
 
@@ -174,7 +178,7 @@ mod tests {
         assert_eq!(read(Type::Int4, &[1, 2, 3]), Value::Bytes(&[1, 2, 3]));
         assert_eq!(read(Type::Text, &[255]), Value::Bytes(&[255]));
         let far = [0x7f, 0, 0, 0];
-        assert_eq!(read(Type::Date, &far), Value::Timestamp(i64::MAX));
+        assert_eq!(read(Type::Date, &far), Value::Date(i32::MAX));
         assert_eq!(read(Type::Numeric, &[1]), Value::Bytes(&[1]));
     }
 }

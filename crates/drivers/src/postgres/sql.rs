@@ -1,7 +1,8 @@
 //! How PostgreSQL is spelled.
 
 use model::{
-    BeginSql, ColumnType, Dialect, Partitioning, Placeholder, RoutineLanguage, StorageEngine,
+    BeginSql, ColumnType, Dialect, Partitioning, Placeholder, RoutineLanguage, RowLock,
+    StorageEngine,
 };
 
 /// Tables of which nothing is written to the log.
@@ -21,7 +22,11 @@ pub(super) const DIALECT: Dialect = Dialect {
     placeholder: Placeholder::Dollar,
     type_name,
     storage_engines: &[UNLOGGED],
-    for_update: " FOR UPDATE",
+    row_lock: RowLock::Clause(" FOR UPDATE"),
+    infers_types: true,
+    year_of: |date| format!("CAST(EXTRACT(YEAR FROM {date}) AS INTEGER)"),
+    // A date and an interval are a timestamp.
+    later: |date, n, unit| format!("CAST({date} + INTERVAL '{n}' {} AS DATE)", unit.name()),
     routines: Some(RoutineLanguage::PlPgSql),
     partitioning: Some(Partitioning::Tables),
     ..Dialect::PLAIN

@@ -24,6 +24,7 @@ pub(super) fn put(out: &mut Vec<u8>, value: &Value<'_>) {
         Value::Text(text) => out.write_all(text.as_bytes()),
         Value::Bytes(bytes) => put_bytes(out, bytes),
         Value::Timestamp(us) => return put_timestamp(out, *us),
+        Value::Date(days) => return put_date(out, *days),
     };
     written.expect("memory takes whatever is written");
 }
@@ -34,11 +35,24 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 fn put_timestamp(out: &mut Vec<u8>, us: i64) {
-    let civil = Civil::of_us(us);
-    let is_before_christ = civil.year <= 0;
-    let year = if is_before_christ { 1 - civil.year } else { civil.year };
-    Civil { year, ..civil }.write(out);
-    out.extend_from_slice(if is_before_christ { b"+00 BC" } else { b"+00" });
+    let (civil, era) = with_era(Civil::of_us(us));
+    civil.write(out);
+    out.extend_from_slice(b"+00");
+    out.extend_from_slice(era);
+}
+
+fn put_date(out: &mut Vec<u8>, days: i32) {
+    let (civil, era) = with_era(Civil::of_days(days));
+    civil.write_date(out);
+    out.extend_from_slice(era);
+}
+
+/// The server knows no year 0: the one before 1 is 1 BC.
+fn with_era(civil: Civil) -> (Civil, &'static [u8]) {
+    match civil.year {
+        1.. => (civil, b""),
+        year => (Civil { year: 1 - year, ..civil }, b" BC"),
+    }
 }
 
 /// Reads what the server wrote; what is not as expected stays text, or bytes.
@@ -54,7 +68,8 @@ pub(super) fn read(of: Type, bytes: &[u8]) -> Value<'_> {
         // Both spell infinity and not-a-number in the same way.
         Type::Float4 | Type::Float8 => text.parse().ok().map(Value::Float),
         Type::Numeric => numeric::read_text(text),
-        Type::Date | Type::Timestamp => read_timestamp(text).map(Value::Timestamp),
+        Type::Timestamp => read_timestamp(text).map(Value::Timestamp),
+        Type::Date => read_date(text).map(Value::Date),
         Type::Text | Type::Bytes | Type::Other => None,
     };
     read.unwrap_or(Value::Text(text))
@@ -109,24 +124,45 @@ fn unhex(digits: &[u8], out: &mut Vec<u8>) -> bool {
     is_whole
 }
 
-/// `2030-01-02`, `2030-01-02 03:04:05.6`, `...+05:30`, `... BC`, `infinity`.
+/// `2030-01-02`, `... BC`, `infinity`.
+fn read_date(text: &str) -> Option<i32> {
+    match text {
+        "infinity" => return Some(i32::MAX),
+        "-infinity" => return Some(i32::MIN),
+        _ => {}
+    }
+    let (date, is_before_christ) = without_era(text);
+    // The last year of a date (PostgreSQL manual, 8.5).
+    read_day(date, is_before_christ, 5_874_897)?.to_days()
+}
+
+/// A text without ` BC`, and whether it had that.
+fn without_era(text: &str) -> (&str, bool) {
+    match text.strip_suffix(" BC") {
+        Some(rest) => (rest, true),
+        None => (text, false),
+    }
+}
+
+fn read_day(date: &str, is_before_christ: bool, year_max: i64) -> Option<Civil> {
+    let mut parts = date.splitn(3, '-');
+    let year: i64 = parts.next()?.parse().ok().filter(|year| (1..=year_max).contains(year))?;
+    let month: u8 = parts.next()?.parse().ok().filter(|month| (1..=12).contains(month))?;
+    let day: u8 = parts.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
+    let year = if is_before_christ { 1 - year } else { year };
+    Some(Civil { year, month, day, ..Civil::default() })
+}
+
+/// `2030-01-02 03:04:05.6`, `...+05:30`, `... BC`, `infinity`.
 fn read_timestamp(text: &str) -> Option<i64> {
     match text {
         "infinity" => return Some(i64::MAX),
         "-infinity" => return Some(i64::MIN),
         _ => {}
     }
-    let (text, is_before_christ) = match text.strip_suffix(" BC") {
-        Some(rest) => (rest, true),
-        None => (text, false),
-    };
+    let (text, is_before_christ) = without_era(text);
     let (date, time) = text.split_once(' ').unwrap_or((text, ""));
-    let mut parts = date.splitn(3, '-');
-    let year: i64 = parts.next()?.parse().ok().filter(|year| (1..=999_999).contains(year))?;
-    let month: u8 = parts.next()?.parse().ok().filter(|month| (1..=12).contains(month))?;
-    let day: u8 = parts.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
-    let year = if is_before_christ { 1 - year } else { year };
-    let days_us = Civil { year, month, day, ..Civil::default() }.to_us()?;
+    let days_us = read_day(date, is_before_christ, 999_999)?.to_us()?;
     let (time, zone_us) = match time.rfind(['+', '-']) {
         Some(at) => {
             let offset_us = read_time(&time[at + 1..])?;
@@ -184,6 +220,8 @@ mod tests {
         check(Value::Timestamp(-1), "1969-12-31 23:59:59.999999+00");
         check(Value::Timestamp(1_893_456_000_123_456), "2030-01-01 00:00:00.123456+00");
         check(Value::Timestamp(-62_135_596_800_000_001), "0001-12-31 23:59:59.999999+00 BC");
+        check(Value::Date(9_204), "1995-03-15");
+        check(Value::Date(-719_163), "0001-12-31 BC");
     }
 
     #[test]
@@ -204,10 +242,23 @@ mod tests {
     }
 
     #[test]
+    fn dates_are_read_with_their_era() {
+        let check = |text: &str, expect| assert_eq!(read_date(text), expect, "{text}");
+        check("1995-03-15", Some(9_204));
+        check("0001-12-31 BC", Some(-719_163));
+        check("5874897-12-31", Some(2_145_042_541));
+        check("-infinity", Some(i32::MIN));
+        check("1995-03-15 00:00:00", None);
+        check("1995-13-15", None);
+    }
+
+    #[test]
     fn every_instant_is_read_as_it_was_written() {
         for day in (-800_000..3_000_000).step_by(997) {
             let us = day * DAY_US + day;
             assert_eq!(read_timestamp(&written(Value::Timestamp(us))), Some(us));
+            let day = day as i32;
+            assert_eq!(read_date(&written(Value::Date(day))), Some(day));
         }
     }
 

@@ -46,4 +46,6 @@ impl Type {
 
 /// Microseconds from 1970-01-01 to 2000-01-01, where PostgreSQL begins to count.
 pub(super) const EPOCH_US: i64 = 946_684_800_000_000;
+pub(super) const EPOCH_DAYS: i32 = 10_957;
+#[cfg(test)]
 pub(super) const DAY_US: i64 = 86_400_000_000;

@@ -60,6 +60,7 @@ fn put_literal(sql: &mut String, value: &Value<'_>) {
         Value::Int(value) | Value::Decimal { unscaled: value, .. } | Value::Timestamp(value) => {
             write!(sql, "{value}")
         }
+        Value::Date(days) => write!(sql, "{days}"),
         // A NaN that is bound becomes a null.
         Value::Float(value) if value.is_nan() => write!(sql, "NULL"),
         Value::Float(value) if value.is_infinite() => {

@@ -1,6 +1,6 @@
 //! How SQLite is spelled.
 
-use model::{BeginSql, ColumnType, Decimals, Dialect, Serial};
+use model::{BeginSql, ColumnType, DateUnit, Decimals, Dialect, Serial};
 
 /// How a transaction begins.
 pub(super) const BEGIN: BeginSql =
@@ -14,8 +14,23 @@ pub(super) const DIALECT: Dialect = Dialect {
     type_name,
     serial: Serial::SoleKey,
     letter_code: "UNICODE",
+    date,
+    year_of: |date| format!("CAST(strftime('%Y', {date} * 86400, 'unixepoch') AS INTEGER)"),
+    later,
     ..Dialect::PLAIN
 };
+
+/// Days since 1970, as values are bound and kept.
+fn date(day: &str) -> String {
+    format!("CAST(unixepoch('{day}') / 86400 AS INTEGER)")
+}
+
+fn later(date: &str, n: i64, unit: DateUnit) -> String {
+    let length = format!("{n:+} {}", unit.name().to_lowercase());
+    // Else the 31st of a month of 30 days would become the 1st of the next.
+    let floor = if unit == DateUnit::Day { "" } else { ", 'floor'" };
+    format!("(unixepoch({date} * 86400, 'unixepoch', '{length}'{floor}) / 86400)")
+}
 
 fn type_name(of: ColumnType) -> String {
     match of {
@@ -26,7 +41,8 @@ fn type_name(of: ColumnType) -> String {
         | ColumnType::Serial
         | ColumnType::BigSerial
         | ColumnType::Decimal { .. }
-        | ColumnType::Timestamp => "INTEGER".to_owned(),
+        | ColumnType::Timestamp
+        | ColumnType::Date => "INTEGER".to_owned(),
         ColumnType::Double => "REAL".to_owned(),
         ColumnType::Char(_) | ColumnType::VarChar(_) => of.standard_name(),
     }

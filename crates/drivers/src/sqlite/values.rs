@@ -1,7 +1,7 @@
 //! Values into statements and rows out of them, without copies.
 //!
-//! Decimals are integers of their smallest unit and timestamps integers of microseconds, since
-//! SQLite has neither type. Not here: statements.
+//! Decimals are integers of their smallest unit, timestamps integers of microseconds and dates
+//! integers of days, since SQLite has none of these types. Not here: statements.
 
 use model::{DbError, DbErrorKind, Row, Value};
 use rusqlite::ToSql;
@@ -20,6 +20,7 @@ impl ToSql for Given<'_> {
             Value::Text(text) => ValueRef::Text(text.as_bytes()),
             Value::Bytes(bytes) => ValueRef::Blob(bytes),
             Value::Timestamp(us) => ValueRef::Integer(us),
+            Value::Date(days) => ValueRef::Integer(days.into()),
         }))
     }
 }
@@ -35,6 +36,7 @@ pub(super) fn owned(value: &Value<'_>) -> rusqlite::types::Value {
         Value::Text(text) => Owned::Text(text.to_owned()),
         Value::Bytes(bytes) => Owned::Blob(bytes.to_owned()),
         Value::Timestamp(us) => Owned::Integer(us),
+        Value::Date(days) => Owned::Integer(days.into()),
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use model::{
     BadParameter, Client, Conversation, Dialect, Done, Identity, Kind, KindIndex, Number,
-    Parameter, ParameterKind, Placeholder, Places, Statement, StatementId, StatementKind,
-    TxContext, Value, Workload, execute,
+    Parameter, ParameterKind, Places, Statement, StatementId, StatementKind, TxContext, Value,
+    Workload, execute,
 };
 
 use crate::{Entry, Make};
@@ -87,9 +87,9 @@ impl Workload for Empty {
     /// Where the server infers a value's type from its place (`$1`), the place must say one, or
     /// the number would be taken for text.
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
-        let sql = match dialect.placeholder {
-            Placeholder::Question => "SELECT ?",
-            Placeholder::Dollar => "SELECT CAST(? AS BIGINT)",
+        let sql = match dialect.infers_types {
+            true => "SELECT CAST(? AS BIGINT){from nothing}",
+            false => "SELECT ?{from nothing}",
         };
         vec![Statement::new("empty", StatementKind::Read, dialect.sql(sql))]
     }

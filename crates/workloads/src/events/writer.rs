@@ -26,10 +26,11 @@ pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
         let table = records(place);
         let insert =
             format!("INSERT INTO {table} (sequence, stamped_ns, column1, payload) VALUES {marks}");
-        let last = format!("SELECT sequence FROM {table} ORDER BY recordID DESC LIMIT 1");
+        let last =
+            format!("SELECT{{top 1}} sequence FROM {table} ORDER BY recordID DESC{{limit 1}}");
         [
             Statement::new("insert", StatementKind::Write, dialect.sql(&insert)),
-            Statement::new("last record", StatementKind::Read, last),
+            Statement::new("last record", StatementKind::Read, dialect.sql(&last)),
         ]
     };
     (0..shared.data.tables).flat_map(of).collect()

@@ -65,23 +65,19 @@ pub(super) const N_STMTS: u16 = Stmt::Stock as u16 + 10;
 
 /// The list in the words of `dialect`, sent in one way.
 pub(super) fn declare(dialect: &Dialect, sent: Sent) -> Vec<Statement> {
-    let lock = dialect.for_update;
     let one = |(_, name, kind, text): &(Stmt, &'static str, StatementKind, &str)| {
-        Statement::new(name, *kind, dialect.sql(&text.replace(FOR_UPDATE, lock)))
+        Statement::new(name, *kind, dialect.sql(text))
     };
     let stock = STOCK_NAMES.iter().zip(1..).map(|(name, district)| {
         let sql = format!(
-            "SELECT s_quantity, s_dist_{district:02}, s_data FROM stock \
-             WHERE s_w_id = ? AND s_i_id = ?{lock}"
+            "SELECT s_quantity, s_dist_{district:02}, s_data FROM stock{{lock hint}} \
+             WHERE s_w_id = ? AND s_i_id = ?{{for update}}"
         );
         Statement::new(name, Read, dialect.sql(&sql))
     });
     let all = LIST.iter().map(one).chain(stock);
     all.map(|statement| Statement { sent, ..statement }).collect()
 }
-
-/// Stands for the dialect's locking clause: a later update depends on what is read.
-pub(super) const FOR_UPDATE: &str = "{for update}";
 
 static STOCK_NAMES: [&str; 10] = [
     "stock for district 1",
@@ -191,14 +187,15 @@ static LIST: [(Stmt, &str, StatementKind, &str); Stmt::Stock as usize] = [
         "customer of the payment",
         Read,
         "SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, \
-         c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance FROM customer \
+         c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance FROM customer{lock hint} \
          WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{for update}",
     ),
     (
         Stmt::CustomerData,
         "data of a customer of bad credit",
         Read,
-        "SELECT c_data FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{for update}",
+        "SELECT c_data FROM customer{lock hint} \
+         WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{for update}",
     ),
     (
         Stmt::CustomerPays,
@@ -241,8 +238,8 @@ static LIST: [(Stmt, &str, StatementKind, &str); Stmt::Stock as usize] = [
         Stmt::LastOrder,
         "last order of a customer",
         Read,
-        "SELECT o_id, o_entry_d, o_carrier_id FROM orders \
-         WHERE o_w_id = ? AND o_d_id = ? AND o_c_id = ? ORDER BY o_id DESC LIMIT 1",
+        "SELECT{top 1} o_id, o_entry_d, o_carrier_id FROM orders \
+         WHERE o_w_id = ? AND o_d_id = ? AND o_c_id = ? ORDER BY o_id DESC{limit 1}",
     ),
     (
         Stmt::OrderLines,
@@ -256,8 +253,8 @@ static LIST: [(Stmt, &str, StatementKind, &str); Stmt::Stock as usize] = [
         Stmt::OldestNewOrder,
         "oldest undelivered order",
         Read,
-        "SELECT no_o_id FROM new_order WHERE no_w_id = ? AND no_d_id = ? \
-         ORDER BY no_o_id LIMIT 1{for update}",
+        "SELECT{top 1} no_o_id FROM new_order{lock hint} WHERE no_w_id = ? AND no_d_id = ? \
+         ORDER BY no_o_id{limit 1}{for update}",
     ),
     (
         Stmt::NewOrderDelete,
@@ -317,16 +314,16 @@ static LIST: [(Stmt, &str, StatementKind, &str); Stmt::Stock as usize] = [
 
 #[cfg(test)]
 mod tests {
-    use model::Placeholder;
+    use model::{Placeholder, RowLock};
 
     use super::*;
 
-    fn dialect(placeholder: Placeholder, for_update: &'static str) -> Dialect {
+    fn dialect(placeholder: Placeholder, row_lock: RowLock) -> Dialect {
         Dialect {
             name: "test",
             placeholder,
             type_name: |of| format!("{of:?}"),
-            for_update,
+            row_lock,
             ..Dialect::PLAIN
         }
     }
@@ -336,7 +333,7 @@ mod tests {
         for (place, row) in LIST.iter().enumerate() {
             assert_eq!(row.0 as usize, place, "{:?}", row.0);
         }
-        let declared = declare(&dialect(Placeholder::Question, ""), Sent::Prepared);
+        let declared = declare(&dialect(Placeholder::Question, RowLock::None), Sent::Prepared);
         assert_eq!(declared.len(), LIST.len() + 10);
         assert!(declared[stock_of(1).0 as usize].sql.contains("s_dist_01,"));
         assert!(declared[stock_of(10).0 as usize].sql.contains("s_dist_10,"));
@@ -344,7 +341,8 @@ mod tests {
 
     #[test]
     fn rows_are_locked_where_a_later_update_depends_on_them() {
-        let declared = declare(&dialect(Placeholder::Dollar, " FOR UPDATE"), Sent::Text);
+        let clause = RowLock::Clause(" FOR UPDATE");
+        let declared = declare(&dialect(Placeholder::Dollar, clause), Sent::Text);
         let locks: Vec<&str> = declared
             .iter()
             .filter(|statement| statement.sql.ends_with(" FOR UPDATE"))
@@ -353,5 +351,9 @@ mod tests {
         assert_eq!(locks.len(), 3 + 10, "{locks:?}");
         assert!(declared.iter().all(|statement| !statement.sql.contains(['?', '{'])));
         assert!(declared[Stmt::HistoryInsert as usize].sql.ends_with("$7, $8)"));
+        let hint = RowLock::Hint(" WITH (UPDLOCK)");
+        let declared = declare(&dialect(Placeholder::At, hint), Sent::Text);
+        let hinted = declared.iter().filter(|of| of.sql.contains(" WITH (UPDLOCK) WHERE "));
+        assert_eq!(hinted.map(|of| of.name).collect::<Vec<_>>(), locks);
     }
 }

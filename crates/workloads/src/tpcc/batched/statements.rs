@@ -7,7 +7,7 @@
 use model::{Dialect, Sent, Statement, StatementId, StatementKind};
 
 use super::super::schema::{DISTRICTS, LINES_MAX};
-use super::super::statements::{self, FOR_UPDATE, N_STMTS};
+use super::super::statements::{self, N_STMTS};
 
 use StatementKind::{Read, Write};
 
@@ -43,8 +43,7 @@ pub(in super::super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     let mut all = statements::declare(dialect, Sent::Prepared);
     assert_eq!(all.len(), usize::from(N_STMTS), "the numbers above begin there");
     let mut add = |name, kind, sql: &str| {
-        let sql = dialect.sql(&sql.replace(FOR_UPDATE, dialect.for_update));
-        all.push(Statement::new(name, kind, sql));
+        all.push(Statement::new(name, kind, dialect.sql(sql)));
     };
     let marks = |n: usize| vec!["?"; n].join(", ");
     let lengths = 1..=LINES_MAX as usize;
@@ -58,7 +57,7 @@ pub(in super::super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     let infos = infos.collect::<Vec<_>>().join(" ");
     for n in lengths.clone() {
         let sql = format!(
-            "SELECT s_i_id, s_quantity, s_data, CASE ? + 0 {infos} END FROM stock \
+            "SELECT s_i_id, s_quantity, s_data, CASE ? + 0 {infos} END FROM stock{{lock hint}} \
              WHERE s_w_id = ? AND s_i_id IN ({}) ORDER BY s_i_id{{for update}}",
             marks(n)
         );
@@ -89,7 +88,7 @@ static OTHER: [(&str, StatementKind, &str, &str); 8] = [
         Read,
         "SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, \
          c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance, \
-         CASE WHEN c_credit = 'BC' THEN c_data ELSE '' END FROM customer \
+         CASE WHEN c_credit = 'BC' THEN c_data ELSE '' END FROM customer{lock hint} \
          WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{for update}",
         "",
     ),
