@@ -29,7 +29,6 @@ pub use required::{
     Holds, Required, RequiredResult, beside_bound_as_written, check_bound, compared,
     value_as_written,
 };
-pub(crate) use within::ONE_NUMBER;
 
 /// Of the intervals between trials.
 const CONFIDENCE: f64 = 0.95;

@@ -207,8 +207,8 @@ pub struct PointHistory {
     /// may be the better ones; empty otherwise.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub lost: String,
-    /// Changes that somebody has acknowledged and that its levels do not have: with the builds since
-    /// then, or with another figure, they are no more than noise.
+    /// Acknowledged changes that its levels do not have: with the builds since then, or with
+    /// another figure, they are no more than noise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Acknowledged>,
     /// The last build is worse than it should be: a recent change for the worse, or outside of

@@ -43,8 +43,8 @@ pub use reply_lag::{ReplyLagReport, ServiceSplit};
 pub use shares::Shares;
 pub(crate) use shares::two_digits;
 pub use time_profile::{NOT_IN_THE_SUM, TimePart, TimeProfile, part_title};
-pub(crate) use times::too_short;
 pub use times::{ConnectTimes, LagTimes, Latency};
+pub(crate) use times::{ONE_NUMBER, too_short};
 
 /// The schema of [`Report`].
 pub const SCHEMA: &str = "dbdyno.run/1";

@@ -257,7 +257,7 @@ mod tests {
         let check = |sqlstate, is_stopped: bool, n_refused: u32| {
             let target = Target::parse("sqlite::memory:").expect("a target");
             let inner = open(&target, 1, true).expect("opens");
-            let postgres = drivers::ALL.iter().find(|entry| entry.name == "postgres");
+            let postgres = drivers::all().find(|entry| entry.name == "postgres");
             let is_recovering = postgres.expect("it is there").product.administration.is_recovering;
             let administration = Administration { is_recovering, ..*inner.administration() };
             let product = Product { administration, ..*inner.product() };

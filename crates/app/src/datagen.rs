@@ -158,7 +158,7 @@ struct Schema {
 /// That of each database whose client loads files.
 fn schemas_of(population: &dyn Population, folder: &Path) -> Vec<Schema> {
     let tables = population.tables();
-    let schema = |entry: &&drivers::Entry| {
+    let schema = |entry: &drivers::Entry| {
         let by = entry.product.administration.client_load?;
         let dialect = &entry.product.dialect;
         let mut sql = String::new();
@@ -384,6 +384,7 @@ fn put_value(line: &mut Vec<u8>, value: &Value<'_>, format: FileFormat) {
         }
         // In UTC, without saying so: not every database takes a zone.
         (Value::Timestamp(us), _) => return Civil::of_us(*us).write(line),
+        (Value::Date(days), _) => return Civil::of_days(*days).write_date(line),
         (Value::Text(text), format) => return put_text(line, text.as_bytes(), format),
         (Value::Bytes(bytes), format) => return put_text(line, bytes, format),
     };

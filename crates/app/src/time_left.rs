@@ -1,5 +1,5 @@
 //! How long the trials that are left will take: what is planned of them, and what trials took
-//! beyond their plans. Not here: how it is told (the interfaces).
+//! beyond their plans. Not here: how it is shown (the interfaces).
 
 /// How long something will go on, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! dbdyno measures databases: it builds the data, generates the load, and measures honestly.
 //!
 //! The interfaces of `app`: the command line and the web pages. They make no decisions. A program
-//! with its own workloads calls [`main_with`].
+//! with workloads, databases or members of a run of its own calls [`main_with`].
 
 #[cfg(feature = "pages")]
 mod asked_host;
@@ -15,13 +15,26 @@ mod web;
 
 use std::process::ExitCode;
 
-use workloads::Added;
+use app::run::MakeMember;
 
 pub use crate::cli::run;
 pub use crate::shell::Shell;
 
+/// What a program brings that links dbdyno, listed behind what is delivered.
+#[derive(Clone, Copy, Default)]
+pub struct Added {
+    /// Workloads, and languages in which workloads are written.
+    pub workloads: workloads::Added,
+    /// Databases.
+    pub drivers: &'static [&'static drivers::Entry],
+    /// What a run does beside its load.
+    pub members: &'static [MakeMember],
+}
+
 /// Does what the command line says, with `added` behind what is delivered.
 pub fn main_with(added: Added) -> ExitCode {
-    workloads::add(added);
+    workloads::add(added.workloads);
+    drivers::add(added.drivers);
+    app::run::add_members(added.members);
     cli::main()
 }

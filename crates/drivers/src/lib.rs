@@ -21,14 +21,18 @@ mod sim;
 mod sqlite;
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use model::{BadParameter, Target, did_you_mean};
 
 pub use entry::{CannotOpen, Entry, LocalServer, Opened, Opening};
 pub use sim::{SimService, service_draw_ns};
 
-/// Every database, in the order in which they are listed.
-pub static ALL: &[&Entry] = &[&sqlite::ENTRY, &mysql::ENTRY, &postgres::ENTRY, &sim::ENTRY];
+/// The databases that are delivered, in the order in which they are listed.
+static ALL: &[&Entry] = &[&sqlite::ENTRY, &mysql::ENTRY, &postgres::ENTRY, &sim::ENTRY];
+
+/// Those of a program of somebody else's, which links dbdyno.
+static ADDED: OnceLock<&'static [&'static Entry]> = OnceLock::new();
 
 /// The driver of the target that a workload has when none is named: a file, which needs no server.
 pub static EMBEDDED: &Entry = &sqlite::ENTRY;
@@ -36,12 +40,26 @@ pub static EMBEDDED: &Entry = &sqlite::ENTRY;
 /// The scheme of servers that are started for a run, which are the app's.
 const MANAGED: &str = "managed";
 
+/// Adds databases that are not delivered: once, before anything is asked for. A scheme that another
+/// database has is a mistake of the program.
+pub fn add(added: &'static [&'static Entry]) {
+    for scheme in added.iter().flat_map(|entry| entry.schemes) {
+        assert!(by_scheme(scheme).is_err(), "there is a driver for '{scheme}:' already");
+    }
+    assert!(ADDED.set(added).is_ok(), "databases are added once");
+}
+
+/// Every database, those that were added behind the others.
+pub fn all() -> impl Iterator<Item = &'static Entry> + Clone {
+    ALL.iter().chain(ADDED.get().copied().unwrap_or_default()).copied()
+}
+
 /// The driver that serves `scheme`.
 pub fn by_scheme(scheme: &str) -> Result<&'static Entry, BadParameter> {
-    let found = ALL.iter().find(|entry| entry.schemes.contains(&scheme));
-    found.copied().ok_or_else(|| {
-        let of_ours = ALL.iter().flat_map(|entry| entry.schemes.iter().copied());
-        let known = || of_ours.clone().chain([MANAGED]);
+    let found = all().find(|entry| entry.schemes.contains(&scheme));
+    found.ok_or_else(|| {
+        let schemes = all().flat_map(|entry| entry.schemes.iter().copied());
+        let known = || schemes.clone().chain([MANAGED]);
         // Another product is no slip of the hand.
         let hint = did_you_mean(scheme, known().filter(|of| of.get(..2) == scheme.get(..2)));
         let all: Vec<&str> = known().collect();

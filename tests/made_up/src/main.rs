@@ -1,17 +1,26 @@
-//! dbdyno with workloads that are not delivered: a folder of its own and a line in the list below
-//! are all that one takes. Not here: anything that is to be measured.
+//! dbdyno with workloads, a database and a member of runs that are not delivered: a folder of its
+//! own and a line in the list below are all that one takes. Not here: anything that is to be
+//! measured.
 
+mod hinted;
+mod marked;
 mod postings;
 mod questions;
 mod steps;
 
 use std::process::ExitCode;
 
-use workloads::Added;
+use dbdyno::Added;
 
-/// What is listed behind the delivered workloads, and in which languages others are written.
-static ADDED: Added =
-    Added { workloads: &[&postings::ENTRY, &questions::ENTRY], languages: &[&steps::LANGUAGE] };
+/// What is listed behind what is delivered.
+static ADDED: Added = Added {
+    workloads: workloads::Added {
+        workloads: &[&postings::ENTRY, &questions::ENTRY],
+        languages: &[&steps::LANGUAGE],
+    },
+    drivers: &[&hinted::ENTRY],
+    members: &[|| Box::<marked::Marked>::default()],
+};
 
 fn main() -> ExitCode {
     dbdyno::main_with(ADDED)

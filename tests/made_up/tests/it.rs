@@ -289,3 +289,35 @@ fn a_file_that_is_wrong_is_one_sentence_with_its_line() {
     let said = home.run(&["run", "none.steps", SIM]).ends(2).err;
     assert!(said.contains("none.steps' cannot be read"), "{said}");
 }
+
+#[test]
+fn a_member_of_runs_acts_before_the_load_and_after_it() {
+    let home = Home::new();
+    let report = home.load(&["--output=json"]).ends(0).json();
+    let facts = report["facts"]["made_up"].as_object().expect("facts of the member");
+    let number = |name: &str| facts[name].as_str().expect("a text").parse::<u64>().expect("ns");
+    assert_eq!(number("measured_ns"), 20_000_000_000);
+    assert!(number("apart_ns") > 0, "{facts:?}");
+    // Another run has a member of its own, and an error of one is that of the run.
+    let said = home.load(&["--seed=13"]).ends(2).err;
+    assert!(said.contains("the made-up member wants no seed 13"), "{said}");
+    let listed = home.json(&["runs", "list"]);
+    assert_eq!(listed["runs"].as_array().map(Vec::len), Some(1), "{listed:#}");
+}
+
+#[test]
+fn a_database_has_words_of_its_own() {
+    let home = Home::new();
+    home.run(&["list", "targets"]).ends(0).says(&["hinted:/path/file.db"]);
+    let words = ["run", "tpcc", "--target=hinted:one.db", "--warehouses=1", "--clients=2"];
+    let words = [&words[..], &["--ramp-up=0s", "--transactions=200", "--output=json"]].concat();
+    let report = home.run(&words).json();
+    assert_eq!(number(&report["response"]["finished"]), 200.0, "{report:#}");
+    assert_eq!(number(&report["response"]["failed"]), 0.0, "{report:#}");
+    home.run(&["check", "tpcc", "--target=hinted:one.db"]).ends(0);
+    let traced = home.run(&["show", "tpcc", "--target=hinted:one.db"]).ends(0);
+    traced.says(&["customer /* UPDLOCK */ WHERE c_w_id = @P1"]);
+    // What it is no database for is said as of any other.
+    let said = home.run(&["run", "tpcc", "--target=hinted:"]).ends(2).err;
+    assert!(said.contains("name a file"), "{said}");
+}

@@ -14,12 +14,8 @@ use super::stored_bytes::{BYTES_STORED, bytes_stored};
 use super::{PER_TRANSACTION, times_of};
 use crate::due::{course, due, stretches};
 use crate::report::{
-    Block, CustomMetricReport, GaugeReport, Latency, Report, SecondReport, too_short,
+    Block, CustomMetricReport, GaugeReport, Latency, ONE_NUMBER, Report, SecondReport, too_short,
 };
-
-/// Why an extreme or a count has no interval, and whatever only its sum over a run is kept of.
-pub(crate) const ONE_NUMBER: &str =
-    "a run has one number of it: repeat the run to see how much it varies";
 
 const CONFIDENCE: f64 = 0.95;
 /// Batches of a ratio's error, less the two that mean and correlation take.

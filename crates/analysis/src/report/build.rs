@@ -15,7 +15,7 @@ use stats::{
 
 use super::counts::{COMMITS_VARY, ci95, counts};
 use super::per_transaction::{moved, per_transaction};
-use super::times::{Order, intervals, known, merged, ms, too_few, too_short};
+use super::times::{ONE_NUMBER, Order, intervals, known, merged, ms, too_few, too_short};
 use super::{
     Block, CheckReport, Checks, Ci95, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
     CountsReport, CrosscheckReport, CustomMetricReport, ErrorReport, GroupReport, LagTimes,
@@ -24,7 +24,6 @@ use super::{
     TypeSeconds,
 };
 use crate::Tally;
-use crate::figures::ONE_NUMBER;
 use crate::tally::{Crosscheck, GroupTally, LoopHeartbeats, SLOT_NS, SecondTally, Sum, Times};
 
 /// What a report may have beyond what it always has.

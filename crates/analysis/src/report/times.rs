@@ -120,6 +120,10 @@ pub(crate) fn too_few(few: TooFew) -> String {
     }
 }
 
+/// Why an extreme or a count has no interval, and whatever only its sum over a run is kept of.
+pub(crate) const ONE_NUMBER: &str =
+    "a run has one number of it: repeat the run to see how much it varies";
+
 /// Why a rate or a mean has no error, after what varies.
 pub(crate) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String {
     let seconds = |slots: u64| slots as f64 * slot_ns as f64 / NS_PER_S as f64;

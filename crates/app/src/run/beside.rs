@@ -51,7 +51,7 @@ impl<'b> Beside<'b> {
         let origin = Origin::now();
         let start = agents::Start {
             plan,
-            target: &run.surroundings.target,
+            target: &run.context.target,
             entrance: path.map(OpenPath::entrance),
             placement,
             origin,

@@ -1,4 +1,4 @@
-//! What a server counts only when it is told to, for the time of a run.
+//! What a server counts only on request, for the time of a run.
 
 use model::{Event, Fact};
 
@@ -39,14 +39,14 @@ fn switch_on(run: &mut RunUnderWay<'_, '_>) -> Result<Option<Momentary>, Error> 
         return Ok(None);
     }
     let own = database.monitoring().instruments_of_own;
-    if run.surroundings.is_own_server
+    if run.context.is_own_server
         && !own.is_empty()
         && let Err(db_error) = AdminSession::at(database)?.write(own)
     {
         sink.note(format!("instruments: {db_error}"));
     }
-    let journal = run.surroundings.journal.as_deref();
-    let mut settings = Momentary::at(database, &run.surroundings.target, journal)?;
+    let journal = run.context.journal.as_deref();
+    let mut settings = Momentary::at(database, &run.context.target, journal)?;
     let mut on = Vec::new();
     for (name, value) in instruments {
         match settings.set(name, value, "run") {

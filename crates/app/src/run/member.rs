@@ -3,21 +3,13 @@
 //! Not here: what works while the load runs (beside).
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use engine::{Ran, Stop};
 use model::{Database, Event, Placement, Plan, Settling, StopReason, Target};
 
 use super::RunOptions;
-use super::checks::{ChecksAfter, ChecksBefore};
-use super::crosscheck::{OwnCount, Restarts, ServerCommits};
-use super::database_mark::Mark;
-use super::instruments::Instruments;
-use super::later_indexes::LaterIndexes;
-use super::settings_after::SettingsAfter;
-use super::settling::Settles;
 use super::sink::RunSink;
-use super::way_probe::WayProbe;
 use crate::error::Error;
 use crate::open::Opened;
 use crate::settings_snapshot::SettingsSnapshot;
@@ -29,12 +21,12 @@ pub struct RunUnderWay<'r, 's> {
     pub(super) placement: Placement,
     pub(super) options: &'r RunOptions,
     pub(super) stop: &'r Arc<Stop>,
-    pub(super) surroundings: &'r Surroundings,
+    pub(super) context: &'r RunContext,
     pub(super) sink: &'r mut RunSink<'s>,
 }
 
 /// What a run found where it began.
-pub(super) struct Surroundings {
+pub(super) struct RunContext {
     /// Where the database is, also one whose server we started.
     pub(super) target: Target,
     /// The settings that were in force; none where they cannot be read.
@@ -89,39 +81,6 @@ pub trait RunMember {
 
     /// When all members have seen what the load has left, at a server that answers.
     fn last(&mut self, _run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {}
-}
-
-/// Makes a member for one run.
-pub type MakeMember = fn() -> Box<dyn RunMember>;
-
-/// All that are delivered, in their order: what they do before the load may rely on those before
-/// them, and so may what they do after it.
-const ALL: [MakeMember; 11] = [
-    || Box::new(ChecksBefore),
-    || Box::new(LaterIndexes),
-    || Box::new(Settles),
-    || Box::<Instruments>::default(),
-    || Box::new(WayProbe),
-    || Box::new(SettingsAfter),
-    || Box::<Mark>::default(),
-    || Box::<OwnCount>::default(),
-    || Box::<ServerCommits>::default(),
-    || Box::<Restarts>::default(),
-    || Box::new(ChecksAfter),
-];
-
-/// Those of a program of somebody else's, which links dbdyno and brings them.
-static ADDED: OnceLock<&'static [MakeMember]> = OnceLock::new();
-
-/// Adds members behind those that are delivered: once, before any run.
-pub fn add_members(members: &'static [MakeMember]) {
-    assert!(ADDED.set(members).is_ok(), "members are added once");
-}
-
-/// The members of one run.
-pub(super) fn members() -> Vec<Box<dyn RunMember>> {
-    let added = ADDED.get().copied().unwrap_or_default();
-    ALL.iter().chain(added).map(|make| make()).collect()
 }
 
 impl RunUnderWay<'_, '_> {

@@ -16,6 +16,7 @@ mod instruments;
 mod journal;
 mod later_indexes;
 mod member;
+mod members;
 mod others;
 mod profiling;
 mod settings_after;
@@ -42,7 +43,8 @@ use self::beside::Beside;
 use self::description::describe;
 use self::generator_facts::{first_arrivals, spread};
 use self::journal::{may_have_no_journal, no_journal};
-use self::member::{Surroundings, members};
+use self::member::RunContext;
+use self::members::members;
 use self::others::other_run;
 use self::settling::settling_of;
 use self::sink::RunSink;
@@ -66,7 +68,8 @@ use crate::{admission, build_lock, routines, storage_engine};
 
 pub use self::agents::{AGENT, serve_agent};
 pub use self::description::version_of_ours;
-pub use self::member::{LoadEnded, MakeMember, RunMember, RunUnderWay, add_members};
+pub use self::member::{LoadEnded, RunMember, RunUnderWay};
+pub use self::members::{MakeMember, add_members};
 pub use self::others::is_unused;
 
 /// Between the connection of the last client and the beginning of the load.
@@ -219,7 +222,7 @@ pub(crate) fn run_at(
         placement,
         options: &options,
         stop,
-        surroundings: &Surroundings { target, settings, settling, journal, is_own_server },
+        context: &RunContext { target, settings, settling, journal, is_own_server },
         sink: &mut sink,
     };
     let outcome = measure(&mut under_way, &mut disturbers, path);

@@ -11,7 +11,7 @@ pub(super) struct SettingsAfter;
 
 impl RunMember for SettingsAfter {
     fn after(&mut self, run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {
-        let settings = run.surroundings.settings.as_ref();
+        let settings = run.context.settings.as_ref();
         let changed = changed(run.database(), settings, run.stop, &run.sink.tally);
         let lost = run.database().and_then(|of| lost(run.plan, of, run.stop, &run.sink.tally));
         let changed = changed.into_iter().map(Event::Fact);

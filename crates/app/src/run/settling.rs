@@ -39,14 +39,14 @@ pub(super) struct Settles;
 impl Settles {
     /// What a run keeps of it begins with `about`, and says `when` it was.
     fn settle(&self, [about, when]: [&str; 2], run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
-        let (Some(settling), Some(first)) = (&run.surroundings.settling, run.groups.first()) else {
+        let (Some(settling), Some(first)) = (&run.context.settling, run.groups.first()) else {
             return Ok(());
         };
         let to_settle = ToSettle {
             database: first.database.as_ref(),
-            target: &run.surroundings.target,
+            target: &run.context.target,
             tables: tables_of(run.groups),
-            journal: run.surroundings.journal.as_deref(),
+            journal: run.context.journal.as_deref(),
             limit: Duration::from_nanos(run.plan.settle_limit_ns),
         };
         let settled = settle(&to_settle, settling, run.stop, run.sink.watcher)?;
@@ -58,7 +58,7 @@ impl Settles {
 
 impl RunMember for Settles {
     fn before(&mut self, run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
-        let settling = run.surroundings.settling.as_ref();
+        let settling = run.context.settling.as_ref();
         let advice = settling.and_then(|of| settle::not_advised(of, &run.sink.tally.settings));
         advice.into_iter().for_each(|event| run.sink.tell(event));
         if run.plan.settle.is_before() {

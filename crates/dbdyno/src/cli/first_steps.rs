@@ -48,7 +48,7 @@ fn look_around(matches: &ArgMatches, shell: &Shell) -> OnThisMachine {
     };
     // A test is not shown what happens to be on its machine.
     if shell.is_process() {
-        for entry in drivers::ALL {
+        for entry in drivers::all() {
             let Some(server) = &entry.local_server else { continue };
             let scheme = entry.schemes[0];
             found.listening.extend(place(server).map(|at| (server.title, scheme, at)));

@@ -29,9 +29,7 @@ pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
     if flags::is_json(matches) {
         let value = match what {
             Some("workloads") => workloads::all().map(workload_json).collect(),
-            Some("targets") => {
-                drivers::ALL.iter().map(|e| target_json(e)).chain([managed_json()]).collect()
-            }
+            Some("targets") => drivers::all().map(target_json).chain([managed_json()]).collect(),
             Some("findings") => CATALOG.iter().map(finding_json).collect(),
             Some("figures") => figure_rows().map(FigureRow::json).collect(),
             _ => sections().into_iter().map(|section| section.json()).collect::<Value>(),
@@ -214,7 +212,7 @@ fn target_table() -> Table {
         Column::sentences("such as").key("example"),
         Column::sentences("verified on").key("verified"),
     ];
-    let row = |entry: &&drivers::Entry| {
+    let row = |entry: &drivers::Entry| {
         let schemes: Vec<String> =
             entry.schemes.iter().map(|scheme| format!("`{scheme}:`")).collect();
         let verified = match entry.verified {
@@ -228,7 +226,7 @@ fn target_table() -> Table {
     let name = format!("`{}`", managed::NAME);
     let (scheme, example) = (format!("`{}:`", managed::NAME), format!("`{}`", managed::EXAMPLE));
     let managed = [name, managed::SUMMARY.to_owned(), scheme, example, String::new()];
-    let rows: Vec<Vec<Cell>> = drivers::ALL.iter().map(row).collect();
+    let rows: Vec<Vec<Cell>> = drivers::all().map(row).collect();
     let mut table = Table::filled("targets", "", columns, rows);
     table.row(managed.map(Cell::marked));
     table
@@ -313,7 +311,7 @@ fn sections() -> Vec<Section> {
             rows: entry.parameters.iter().map(both).collect(),
         });
     }
-    for entry in drivers::ALL {
+    for entry in drivers::all() {
         let key = |row: &'static Parameter| (format!("`?{}=`", row.name), row);
         sections.push(Section {
             title: format!("Target {}", entry.name),

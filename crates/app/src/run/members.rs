@@ -1,0 +1,46 @@
+//! The list of what belongs to a run beside its load. Not here: what a member is (member).
+
+use std::sync::OnceLock;
+
+use super::checks::{ChecksAfter, ChecksBefore};
+use super::crosscheck::{OwnCount, Restarts, ServerCommits};
+use super::database_mark::Mark;
+use super::instruments::Instruments;
+use super::later_indexes::LaterIndexes;
+use super::member::RunMember;
+use super::settings_after::SettingsAfter;
+use super::settling::Settles;
+use super::way_probe::WayProbe;
+
+/// Makes a member for one run.
+pub type MakeMember = fn() -> Box<dyn RunMember>;
+
+/// All that are delivered, in their order: what they do before the load may rely on those before
+/// them, and so may what they do after it.
+const ALL: [MakeMember; 11] = [
+    || Box::new(ChecksBefore),
+    || Box::new(LaterIndexes),
+    || Box::new(Settles),
+    || Box::<Instruments>::default(),
+    || Box::new(WayProbe),
+    || Box::new(SettingsAfter),
+    || Box::<Mark>::default(),
+    || Box::<OwnCount>::default(),
+    || Box::<ServerCommits>::default(),
+    || Box::<Restarts>::default(),
+    || Box::new(ChecksAfter),
+];
+
+/// Those of a program of somebody else's, which links dbdyno and brings them.
+static ADDED: OnceLock<&'static [MakeMember]> = OnceLock::new();
+
+/// Adds members behind those that are delivered: once, before any run.
+pub fn add_members(members: &'static [MakeMember]) {
+    assert!(ADDED.set(members).is_ok(), "members are added once");
+}
+
+/// The members of one run.
+pub(super) fn members() -> Vec<Box<dyn RunMember>> {
+    let added = ADDED.get().copied().unwrap_or_default();
+    ALL.iter().chain(added).map(|make| make()).collect()
+}
