@@ -64,10 +64,10 @@ fn list_command() -> Command {
         .about("Lists runs, newest first")
         .after_help(
             "Columns: id, started, status, name, workload, target, \
-             database, clients, duration, tps, nopm, p99, validity, finding, dbdyno, experiment, \
-             label.KEY, and every figure of a run by name (dbdyno list figures), such as \
-             reads>1000 or new_order.p99<10ms. Operators: = != < <= > >= and ~ (contains); 'and', \
-             'or', 'not' and brackets.",
+             database, clients, duration, tps, primary, nopm, p99, validity, finding, dbdyno, \
+             experiment, label.KEY, and every figure of a run by name (dbdyno list figures), \
+             such as reads>1000 or new_order.p99<10ms. Operators: = != < <= > >= and ~ \
+             (contains); 'and', 'or', 'not' and brackets.",
         )
         .args(asked(
             "Condition, such as 'workload=tpcc and p99<20ms'",
