@@ -150,32 +150,33 @@ fn figure_table() -> Table {
 }
 
 /// What docs/reference/figures.md says before its table.
-const ABOUT_FIGURES: &str = "# Figures\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA figure is a \
-                             result of a run with a name, such as `tps` or `new_order.p99_ms`. \
-                             `dbdyno compare --figure NAME`, `dbdyno history --figure NAME`, \
-                             `dbdyno experiments show ID --figure NAME`, `--fail-if 'NAME<-5%'` \
-                             and `--require 'NAME<300'` accept any figure, `dbdyno report ID \
-                             --figure NAME` draws it over an experiment's axes, and `dbdyno runs \
-                             list --where 'NAME>1000' --sort -NAME` finds runs by it; `dbdyno runs \
-                             show ID --figures` shows those of a run with their values. A bound \
-                             may have a unit: `p99<300ms`, `rows>1000/min`, `rows>50 rows/s`, \
-                             `machine.disk_written<2MB/s`, `reads>2k`. A share below a bound is a \
-                             figure too, for any bound with two significant digits, and may be \
-                             written with brackets or, as tables have it, with a blank: \
-                             `below(20ms)>99%`, `new_order.below(2.5s)`, `readers.age.below \
-                             100ms`. The quotient of two figures is a figure: \
-                             `plain_query.p50/window_query.p50`. \
-                             *Better* is the direction that counts as an improvement; for \
-                             *neither*, a comparison reports higher or lower, and a history \
-                             rejects the figure. Short forms: a time without its unit (`p99`), a \
-                             rate without `per_second` or `per_s` (`bytes`: of `record`, \
-                             `events` and `arm` the bytes of the stored records, which the result \
-                             line shows; of other workloads, and as `bytes_per_s`, those sent and \
-                             received), a mere `rate` beside its bound (`rate>2MB/s` is `bytes`, \
-                             `rate>50 records/s` is `records`, `rate>1000/min` is `tps`), and a \
-                             figure that only one group of a run has without the group (`age_p90` \
-                             for `readers.age.p90_ms`). [measuring.md](../explanation/measuring.md) defines each \
-                             figure.";
+const ABOUT_FIGURES: &str = "# Figures
+
+<!-- Written by 'cargo xtask docs'. -->
+
+A figure is a result of a run with a name, such as `tps` or `new_order.p99_ms`. \
+[measuring.md](../explanation/measuring.md) defines each figure.
+
+- **Where names are accepted**: `dbdyno compare --figure NAME`, `dbdyno history --figure NAME`, \
+`dbdyno experiments show ID --figure NAME`, `--fail-if 'NAME<-5%'` and `--require 'NAME<300'`; \
+`dbdyno report ID --figure NAME` draws a figure over an experiment's axes, and `dbdyno runs \
+list --where 'NAME>1000' --sort -NAME` finds runs by it. `dbdyno runs show ID --figures` shows those \
+of a run with their values.
+- **Bounds** may have a unit: `p99<300ms`, `rows>1000/min`, `rows>50 rows/s`, \
+`machine.disk_written<2MB/s`, `reads>2k`.
+- **What a workload is known by** is a figure by its own name, such as `records_per_s`.
+- **A share below a bound** is a figure, for any bound with two significant digits, and may be \
+written with brackets or, as tables have it, with a blank: `below(20ms)>99%`, \
+`new_order.below(2.5s)`, `readers.age.below 100ms`.
+- **The quotient of two figures** is a figure: `plain_query.p50/window_query.p50`.
+- **Short forms**: a time without its unit (`p99`); a rate without `per_second` or `per_s` \
+(`bytes`: of `record`, `events` and `arm` the bytes of the stored records, which the result line \
+shows; of other workloads, and as `bytes_per_s`, those sent and received); a mere `rate` beside \
+its bound (`rate>2MB/s` is `bytes`, `rate>50 records/s` is `records`, `rate>1000/min` is `tps`); and a \
+figure that only one group of a run has without the group (`age_p90` for `readers.age.p90_ms`).
+
+*Better* is the direction that counts as an improvement; for *neither*, a comparison reports higher \
+or lower, and a history rejects the figure.";
 
 /// What docs/reference/findings.md says before its table.
 const ABOUT_FINDINGS: &str = "# Findings\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA finding \
