@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use stats::{binomial_interval, students_t};
 
 use crate::environment::Environment;
-use crate::figures;
+use crate::figures::{self, Holds, Required};
 use crate::report::{Named, Report};
 use crate::trials::{counts, is_settled};
 
@@ -387,6 +387,27 @@ impl Judged {
                 self.look_at_achieved(report, objective.comparison, objective.bound);
             }
             Bound::Time(bound_ns) => self.look_at_time(report, objective, bound_ns, late),
+            Bound::Written(_) => self.look_at_figure(report, objective),
+        }
+    }
+
+    /// Of any other figure its own interval decides, as where it is required of a run.
+    fn look_at_figure(&mut self, report: &Report, objective: &Objective) {
+        let required = objective.to_string().parse::<Required>();
+        let result = match required.and_then(|required| required.of_run(report)) {
+            Ok(result) => result,
+            Err(why) => {
+                self.lacks = Some(why);
+                return self.undecide();
+            }
+        };
+        match result.holds {
+            Holds::Surely | Holds::Within => {}
+            Holds::SurelyNot | Holds::Beyond => self.breaks(result.to_string()),
+            Holds::Undecided => {
+                self.reasons.push(result.to_string());
+                self.undecide();
+            }
         }
     }
 
@@ -615,6 +636,24 @@ mod tests {
         check(2.0, Verdict::Meets);
         check(1.0, Verdict::Undecided);
         check(0.5, Verdict::Fails);
+    }
+
+    #[test]
+    fn any_figure_of_a_run_may_be_an_objective() {
+        let made = Made::closed();
+        let report = Report::of(&made.tally());
+        let tps = report.block.tps.expect("it committed");
+        let check = |objective: String, verdict: Verdict, is_broken: bool| {
+            let judged = judged(&made, &[&objective]);
+            assert_eq!((judged.verdict, judged.is_broken), (verdict, is_broken), "{judged:?}");
+        };
+        check(format!("tps>{}", tps / 2.0), Verdict::Meets, false);
+        check(format!("tps>{}", tps * 2.0), Verdict::Fails, true);
+        check(format!("tps>{tps}"), Verdict::Undecided, false);
+        check("retried<1".to_owned(), Verdict::Meets, false);
+        let unknown = judged(&made, &["moons<3"]);
+        assert_eq!(unknown.verdict, Verdict::Undecided);
+        assert!(unknown.lacks.expect("it says so").contains("moons"));
     }
 
     /// What is said of requests that take exactly 20 ms.

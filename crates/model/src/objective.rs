@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{did_you_mean, format_duration, parse_duration};
+use crate::{format_duration, interned, parse_duration};
 
 /// What an objective is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +29,12 @@ pub enum Metric {
     Errors,
     /// What finished within the window, as a share of what was offered in it.
     Achieved,
+    /// Any other figure of a run, by its name as written.
+    Figure(&'static str),
 }
 
 impl Metric {
-    /// Every metric.
+    /// Every metric that a search knows by itself.
     pub const ALL: [Metric; 9] = [
         Metric::P50,
         Metric::P90,
@@ -57,6 +59,7 @@ impl Metric {
             Metric::Max => "max",
             Metric::Errors => "errors",
             Metric::Achieved => "achieved",
+            Metric::Figure(name) => name,
         }
     }
 }
@@ -71,7 +74,9 @@ impl Metric {
             Metric::P95 => Some(0.05),
             Metric::P99 => Some(0.01),
             Metric::P999 => Some(0.001),
-            Metric::Mean | Metric::Max | Metric::Errors | Metric::Achieved => None,
+            Metric::Mean | Metric::Max | Metric::Errors | Metric::Achieved | Metric::Figure(_) => {
+                None
+            }
         }
     }
 }
@@ -125,9 +130,11 @@ pub enum Bound {
     Time(u64),
     /// A share from 0 to 1, of errors or of what was achieved.
     Share(f64),
+    /// As it is written, of any other figure.
+    Written(&'static str),
 }
 
-/// What must hold: `p99<20ms`, `errors<0.1%`, `achieved>=99.5%`.
+/// What must hold: `p99<20ms`, `errors<0.1%`, `achieved>=99.5%`, `new_order.p99<20ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Objective {
@@ -165,6 +172,7 @@ impl fmt::Display for Objective {
                 let percent = (share * 100.0 * 1e9).round() / 1e9;
                 write!(f, "{percent}%")
             }
+            Bound::Written(text) => f.write_str(text),
         }
     }
 }
@@ -195,14 +203,16 @@ impl FromStr for Objective {
             "p99.9" => "p999",
             name => name,
         };
-        let metric = Metric::ALL.into_iter().find(|metric| metric.name() == name);
-        let metric = metric.ok_or_else(|| {
-            let names = Metric::ALL.map(Metric::name);
-            let hint = did_you_mean(name, names);
-            bad(format!("'{name}' is not one of {}{hint}", names.join(", ")))
-        })?;
         let (comparison, written) = Comparison::read(rest).ok_or_else(|| bad(like.to_owned()))?;
         let written = written.trim();
+        let metric = Metric::ALL.into_iter().find(|metric| metric.name() == name);
+        let Some(metric) = metric else {
+            if name.is_empty() || written.is_empty() {
+                return Err(bad(like.to_owned()));
+            }
+            let metric = Metric::Figure(interned(name));
+            return Ok(Objective { metric, comparison, bound: Bound::Written(interned(written)) });
+        };
         let is_upper = matches!(comparison, Comparison::Below | Comparison::AtMost);
         let bound = match metric {
             Metric::Errors | Metric::Achieved => share(written).map_err(bad)?,
@@ -285,6 +295,10 @@ mod tests {
         check(" p99.9 < 20ms ", "p999<20ms");
         check("errors<=0", "errors<=0%");
         check("achieved>0.9", "achieved>90%");
+        check("new_order.p99 < 20 ms", "new_order.p99<20 ms");
+        let figure = "server.cpu<=80%".parse::<Objective>().expect("a figure");
+        assert_eq!(figure.metric, Metric::Figure("server.cpu"));
+        assert_eq!(figure.bound, Bound::Written("80%"));
     }
 
     #[test]
@@ -294,7 +308,8 @@ mod tests {
             assert!(error.contains(words), "{text}: {error}");
         };
         check("fast", "write it like p99<20ms");
-        check("p98<20ms", "'p98' is not one of p50, p90");
+        check("<20ms", "write it like p99<20ms");
+        check("rows<", "write it like p99<20ms");
         check("p99<20", "no unit");
         check("p99<0s", "above zero");
         check("p99>20ms", "must be below its bound");

@@ -6,10 +6,11 @@
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
+use analysis::figures::Required;
 use model::{
-    ArrivalRate, Choice, DbErrorKind, NS_PER_S, Objective, ParameterKind, RetryOn, StopCondition,
-    Target, byte_rate, did_you_mean, format_duration, in_range, parse_bytes, parse_count,
-    parse_duration, parse_number, parse_rate,
+    ArrivalRate, Choice, DbErrorKind, Metric, NS_PER_S, Objective, ParameterKind, RetryOn,
+    StopCondition, Target, byte_rate, did_you_mean, format_duration, in_range, parse_bytes,
+    parse_count, parse_duration, parse_number, parse_rate,
 };
 use toml::Value;
 
@@ -466,7 +467,13 @@ impl Form for Objectives {
     const KIND: ParameterKind = ParameterKind::Words;
 
     fn read(text: &str) -> Result<Vec<Objective>, String> {
-        let read = |word: &str| word.parse::<Objective>().map_err(|bad| bad.0);
+        let read = |word: &str| {
+            let objective = word.parse::<Objective>().map_err(|bad| bad.0)?;
+            if matches!(objective.metric, Metric::Figure(_)) {
+                word.parse::<Required>()?;
+            }
+            Ok::<Objective, String>(objective)
+        };
         let all = text.split(',').map(read).collect::<Result<Vec<_>, _>>()?;
         for (index, objective) in all.iter().enumerate() {
             if all[..index].iter().any(|other| other.metric == objective.metric) {

@@ -279,7 +279,7 @@ fn bound_ms(report: &SeekReport, name: &str) -> Option<f64> {
     let is_of = |objective: &&Objective| name.strip_suffix("_ms") == Some(objective.metric.name());
     match report.seek.objectives.iter().find(is_of)?.bound {
         Bound::Time(ns) => Some(ns as f64 / NS_PER_MS as f64),
-        Bound::Share(_) => None,
+        Bound::Share(_) | Bound::Written(_) => None,
     }
 }
 

@@ -42,7 +42,7 @@ impl Late {
     pub fn new(objectives: &[Objective]) -> Late {
         let of = |objective: &Objective| match objective.bound {
             Bound::Time(ns) => Some((*objective, ns)),
-            Bound::Share(_) => None,
+            Bound::Share(_) | Bound::Written(_) => None,
         };
         Late { objectives: objectives.iter().filter_map(of).collect(), seconds: BTreeMap::new() }
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use analysis::figures::{OF_RUN, Required, other_quantile, quotients, short, spellings, unit};
 use app::error::Error;
 use app::figure_names::{is_of_other, of_workload};
-use model::{Plan, did_you_mean};
+use model::{Metric, Objective, Plan, did_you_mean};
 use plan::workload_of;
 
 /// Figures that the list of every run has, and only some workloads bring.
@@ -26,6 +26,16 @@ pub(crate) fn check(required: &[Required], plan: &Plan) -> Result<(), Error> {
     let names = names(plan);
     let refused = |why| Error::Usage(format!("--require: {why}"));
     required.iter().try_for_each(|limit| check_one(limit, &names).map_err(refused))
+}
+
+/// The same of the objectives of a search.
+pub(crate) fn check_objectives(objectives: &[Objective], plan: &Plan) -> Result<(), Error> {
+    let names = names(plan);
+    let figures = objectives.iter().filter(|of| matches!(of.metric, Metric::Figure(_)));
+    figures.map(Objective::to_string).try_for_each(|limit| {
+        let checked = limit.parse().and_then(|limit| check_one(&limit, &names));
+        checked.map_err(|why| Error::Usage(format!("--objective: {why}")))
+    })
 }
 
 fn check_one(limit: &Required, names: &Names) -> Result<(), String> {

@@ -17,7 +17,8 @@ use super::metrics::Metrics;
 use super::own_folder::own_target;
 use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, flags, password, print_document, stored, trial_options,
+    DONE, FAILED, INTERRUPTED, Outcome, figure_names, flags, password, print_document, stored,
+    trial_options,
 };
 use crate::shell::Shell;
 
@@ -29,6 +30,8 @@ pub(crate) fn run(sought: SeekPlan, matches: &ArgMatches, shell: &Shell) -> Outc
     }
     trial_options::is_kept(matches)?;
     let own_target = |workload: &str| own_target(workload, shell);
+    let plan = sought.plan(sought.seek.low, 0, &own_target)?;
+    figure_names::check_objectives(&sought.seek.objectives, &plan)?;
     let note = sought.note();
     let search = Search::new(sought, stored::labels(matches)?, &own_target)?;
     make(search, matches, true, note.as_deref(), shell)

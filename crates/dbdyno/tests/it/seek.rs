@@ -101,6 +101,19 @@ fn clients_are_sought_in_whole_numbers() {
 }
 
 #[test]
+fn any_figure_of_a_run_is_an_objective() {
+    let home = Home::new();
+    // Four servers that take 10 ms each: twenty clients see 50 ms.
+    let shown = home.json(&sim(&[
+        "--seek=clients=1..64",
+        "--objective=empty.mean<50ms",
+        "--seek-budget=10m",
+    ]));
+    assert_eq!(at(&shown, "seek.objectives")[0], "empty.mean<50ms");
+    assert!((number(&shown, "answer.value") - 20.0).abs() <= 1.0, "{:#}", at(&shown, "answer"));
+}
+
+#[test]
 fn a_time_with_too_few_samples_is_said_to_be_one() {
     let home = Home::new();
     let search = ["--seek=clients=1..2", "--objective=mean<1s", "--seek-budget=3m"];
@@ -166,7 +179,9 @@ fn a_mistake_in_a_search_is_reported_before_the_first_probe() {
         let seek: &'static str = format!("--seek={axis}").leak();
         check(&[seek, p99], "cannot be searched for, only varied; choose one of rate, clients");
     }
-    check(&["--seek=rate=100..900", "--objective=p98<20ms"], "'p98' is not one of");
+    check(&["--seek=rate=100..900", "--objective=p98<20ms"], "there is no figure p98");
+    check(&["--seek=rate=100..900", "--objective=p99_s<20ms"], "has no figure p99_s");
+    check(&["--seek=rate=100..900", "--objective=tps>20ms"], "is not a time, but its bound is");
     check(&["--seek=rate=100..900", "--objective=p99<20"], "no unit");
     check(&["--seek=rate=100..900", p99, "--objective=p99<1s"], "two objectives of p99");
     check(&["--seek=rate=100..900", p99, "--vary=clients=1,2"], "varies or seeks");

@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(read(Type::Int4, &[1, 2, 3]), Value::Bytes(&[1, 2, 3]));
         assert_eq!(read(Type::Text, &[255]), Value::Bytes(&[255]));
         let far = [0x7f, 0, 0, 0];
-        assert_eq!(read(Type::Date, &far), Value::Date(i32::MAX));
+        assert_eq!(read(Type::Date, &far), Value::Date(0x7f00_0000 + EPOCH_DAYS));
         assert_eq!(read(Type::Numeric, &[1]), Value::Bytes(&[1]));
     }
 }

@@ -21,7 +21,7 @@ fn charts(report: &SeekReport) -> Vec<Chart> {
         .iter()
         .filter_map(|objective| match objective.bound {
             Bound::Time(ns) => Some((objective.metric, ns as f64 / 1e6)),
-            Bound::Share(_) => None,
+            Bound::Share(_) | Bound::Written(_) => None,
         })
         .flat_map(|(metric, bound_ms)| chart(report, metric, bound_ms))
         .collect();
