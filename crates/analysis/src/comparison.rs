@@ -17,6 +17,7 @@ mod beside;
 mod differences;
 mod each_transaction;
 mod gate;
+mod median_run;
 mod pairs;
 mod verdicts;
 
@@ -40,6 +41,8 @@ pub use differences::{Difference, Mixed};
 pub use differences::{between, telling};
 pub use each_transaction::{EachTransaction, EachTransactionAt, figure_title};
 pub use gate::{Gate, GatePlace, GateResult, Passed, UndecidedBy};
+pub use median_run::MedianRun;
+use median_run::median_run;
 pub(crate) use pairs::held_against;
 use pairs::pair;
 pub use verdicts::beside;
@@ -318,6 +321,10 @@ pub struct SideReport {
     pub name: String,
     /// Its runs that count.
     pub runs: Vec<String>,
+    /// The run with the median of the primary figure, at the first point that all sides have: it
+    /// is drawn over those of the other sides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median_run: Option<MedianRun>,
     /// Runs that were left out: not completed, or found invalid.
     pub runs_not_counted: u64,
     /// How many different seeds its runs have: those of one seed replay the same inputs.
@@ -652,8 +659,9 @@ impl ComparisonReport {
         let reports_shared = |side| shared(sides, side).flat_map(|point| &point.reports);
         let of_sides: Vec<Vec<&Report>> =
             sides.iter().map(|side| reports_shared(side).collect()).collect();
+        let first = shared(sides, baseline).next();
         let side_report =
-            |side| side_report(side, &shared(sides, side).collect::<Vec<_>>(), &primary);
+            |side| side_report(side, &shared(sides, side).collect::<Vec<_>>(), first, &primary);
         let report = ComparisonReport {
             schema: SCHEMA.to_owned(),
             scene: Environment::of(&all),
@@ -781,7 +789,14 @@ fn apart(base: &Side, other: &Side) -> String {
     }
 }
 
-fn side_report(side: &Side, shared: &[&SidePoint], primary: &str) -> SideReport {
+fn side_report(
+    side: &Side,
+    shared: &[&SidePoint],
+    first: Option<&SidePoint>,
+    primary: &str,
+) -> SideReport {
+    let is_first = |point: &&&SidePoint| first.is_some_and(|first| first.values == point.values);
+    let drawn = shared.iter().find(is_first).or(shared.first());
     let figures = |point: &SidePoint| figure(&values_of(&point.reports, primary));
     let curve = match shared.first().map(|point| &point.values.0[..]) {
         Some([(axis, _)]) => {
@@ -795,6 +810,7 @@ fn side_report(side: &Side, shared: &[&SidePoint], primary: &str) -> SideReport 
     SideReport {
         name: side.name.clone(),
         runs: reports(side).map(|report| report.run_id.clone()).collect(),
+        median_run: drawn.and_then(|point| median_run(point, primary)),
         runs_not_counted: side.not_counted.len() as u64,
         seeds: reports(side).map(|report| report.seed).collect::<BTreeSet<u64>>().len() as u64,
         not_counted: side.not_counted.clone(),

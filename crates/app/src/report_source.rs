@@ -11,7 +11,7 @@ use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport};
 use model::{Experiment, Imported, RunId};
 use render::Document;
 use render::charts::{
-    Chart, of_comparison, of_experiment, of_first_runs, of_history, of_run, of_seek,
+    Chart, of_comparison, of_experiment, of_history, of_median_runs, of_run, of_seek,
 };
 use store::{LAST, Store};
 
@@ -33,7 +33,7 @@ pub enum ReportSource {
     Experiment(Box<ExperimentSource>),
     /// A search.
     Seek(Box<SeekReport>),
-    /// A comparison, the limits that it was held against, and the first run of each side.
+    /// A comparison, the limits that it was held against, and the median run of each side.
     Comparison(Box<ComparisonReport>, Vec<GateResult>, Vec<(String, Report)>),
     /// A history.
     History(Box<HistoryReport>),
@@ -107,8 +107,8 @@ impl ReportSource {
     ) -> Result<ReportSource, Error> {
         let mut runs = Vec::new();
         for side in report.sides.iter().take(SIDES_MOST) {
-            let Some(run) = side.runs.first() else { continue };
-            let report = stored_report(store, &RunId(run.clone()), Options::default())?;
+            let Some(drawn) = &side.median_run else { continue };
+            let report = stored_report(store, &RunId(drawn.run.clone()), Options::default())?;
             runs.push((side.name.clone(), report));
         }
         Ok(ReportSource::Comparison(Box::new(report), gates, runs))
@@ -200,7 +200,7 @@ impl ReportSource {
             ReportSource::Experiment(of) => of_experiment(&of.report, &of.trials),
             ReportSource::Seek(report) => of_seek(report),
             ReportSource::Comparison(report, _, runs) => {
-                of_comparison(report).into_iter().chain(of_first_runs(runs)).collect()
+                of_comparison(report).into_iter().chain(of_median_runs(report, runs)).collect()
             }
             ReportSource::History(report) => of_history(report),
         }

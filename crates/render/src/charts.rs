@@ -332,10 +332,10 @@ pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(of).collect())
 }
 
-/// The first run of each side of a comparison over each other: over time, and how long
+/// The median run of each side of a comparison over each other: over time, and how long
 /// transactions took.
-pub fn of_first_runs(runs: &[(String, Report)]) -> Vec<Chart> {
-    distinct(overlays::charts(runs))
+pub fn of_median_runs(report: &ComparisonReport, runs: &[(String, Report)]) -> Vec<Chart> {
+    distinct(overlays::charts(report, runs))
 }
 
 /// The charts of a history.

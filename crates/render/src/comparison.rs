@@ -22,7 +22,7 @@ use model::Severity;
 use model::numbers::{NONE, amount, beside_bound, count, exact, significant};
 
 use super::axis_names::{axes_of, told};
-use super::charts::{named, of_comparison, of_first_runs};
+use super::charts::{named, of_comparison, of_median_runs};
 use super::document::{
     Block, Details, Document, Length, Place, REPEAT, Section, Span, Text, Tone, Validity, Verdict,
 };
@@ -107,14 +107,14 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page
 }
 
-/// The page of a comparison with the first run of each side over each other.
+/// The page of a comparison with the median run of each side over each other.
 pub fn comparison_of_runs(
     report: &ComparisonReport,
     gates: &[GateResult],
     runs: &[(String, Report)],
 ) -> Document {
     let mut page = comparison(report, gates);
-    let charts = vec![Block::Charts(of_first_runs(runs))];
+    let charts = vec![Block::Charts(of_median_runs(report, runs))];
     page.sections.insert(1, Section::new("overlays", "Overlay", charts));
     page
 }

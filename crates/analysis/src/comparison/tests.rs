@@ -18,6 +18,17 @@ fn more_is_better_of_rates_and_worse_of_times() {
     assert_eq!(only(&back).verdict, Verdict::Worse);
 }
 
+#[test]
+fn the_run_that_stands_for_a_side_is_its_median_at_the_first_point_of_all() {
+    let odd = side("old", &[("8", &[3.0, 1.0, 2.0, 9.0, 1.5], 0)]);
+    let even = side("new", &[("2", &FIVE, 1), ("8", &[4.0, 2.0, 3.0, 1.0], 1)]);
+    let report = ComparisonReport::new(&[odd, even], &PLAIN).expect("both have runs");
+    let drawn = |side: usize| report.sides[side].median_run.as_ref().expect("it has TPS");
+    assert_eq!(drawn(0).run, "run-4", "of 1, 1.5, 2, 3 and 9");
+    assert_eq!(drawn(1).run, "run-3", "of 1, 2, 3 and 4 the lower one in the middle");
+    assert_eq!(drawn(1).values, Named(vec![("clients".to_owned(), "8".to_owned())]));
+}
+
 /// Eight points of five runs a side, of which the first `n` differ.
 fn sweep(n: usize) -> ComparisonReport {
     let side_of = |name: &str, n: usize| {

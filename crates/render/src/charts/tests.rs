@@ -1,6 +1,7 @@
 //! What every chart must be, and each chart as a value.
 
 use analysis::experiment::PointReport;
+use analysis::fixtures::sides::{FIVE, held, times};
 use analysis::fixtures::{Made, subjects};
 use analysis::report::Status;
 use model::numbers::significant;
@@ -138,16 +139,22 @@ fn a_rare_slow_transaction_has_a_shade_of_its_own() {
 }
 
 #[test]
-fn sides_over_each_other_have_a_line_each() {
+fn sides_over_each_other_have_a_line_each_and_name_the_runs() {
     let runs = [("a".to_owned(), subjects::closed()), ("b".to_owned(), subjects::closed())];
-    let charts = of_first_runs(&runs);
+    let report = held(&FIVE, &times(1.1), 1);
+    let charts = of_median_runs(&report, &runs);
     let ids: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
     assert_eq!(ids, ["overlay-throughput", "overlay-p99", "overlay-distribution"]);
     for chart in &charts {
         let names: Vec<&str> = chart.traces.iter().map(|trace| trace.name.as_str()).collect();
         assert_eq!(names, ["a", "b"], "{}", chart.id);
+        let note = chart.note.as_deref().unwrap_or_default();
+        assert!(note.ends_with("The run with the median TPS of each side."), "{note}");
     }
-    assert!(of_first_runs(&runs[..1]).is_empty());
+    assert!(of_median_runs(&report, &runs[..1]).is_empty());
+    let note = |report: &ComparisonReport| of_median_runs(report, &runs)[0].note.clone();
+    let one = note(&held(&FIVE[..1], &FIVE[..1], 1));
+    assert_eq!(one.as_deref(), Some("The only run of each side."));
 }
 
 #[test]
