@@ -345,6 +345,10 @@ pub struct SideReport {
     /// By id what was measured in the first of these runs, in a sentence.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub cases: Named<String>,
+    /// The same of all of these runs, with a range for each number; without those whose words
+    /// differ.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub case_ranges: Named<String>,
     /// What failed or was dropped of all that was offered, in percent: the most of one run.
     #[serde(default)]
     pub lost_percent: f64,
@@ -819,6 +823,7 @@ fn side_report(
         curve,
         findings: crate::trials::warnings(reports(side)),
         cases: crate::trials::cases(reports(side)),
+        case_ranges: crate::trials::case_ranges(reports(side)),
         lost_percent: reports(side)
             .map(|report| report.block.counts.lost_percent())
             .fold(0.0, f64::max),

@@ -18,7 +18,9 @@ use crate::repeats::{
 };
 use crate::report::{Named, Report};
 use crate::seek::{achieved, keeps_up};
-use crate::trials::{TrialReport, cases, counts, is_settled, warnings, why_not_in_short};
+use crate::trials::{
+    TrialReport, case_ranges, cases, counts, is_settled, warnings, why_not_in_short,
+};
 
 /// The schema of [`ExperimentReport`].
 pub const SCHEMA: &str = "dbdyno.experiment/1";
@@ -121,6 +123,10 @@ pub struct PointReport {
     /// By id what was measured in the first of these runs, in a sentence.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub cases: Named<String>,
+    /// The same of all of these runs, with a range for each number; without those whose words
+    /// differ.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub case_ranges: Named<String>,
 }
 
 /// Up to where a rate of arrivals is kept. Times tell nothing of that: they are least at the least
@@ -368,6 +374,7 @@ fn point_report(
         runs_with: Named(runs_with),
         findings: warnings(counted.iter().map(|trial| &trial.report)),
         cases: cases(counted.iter().map(|trial| &trial.report)),
+        case_ranges: case_ranges(counted.iter().map(|trial| &trial.report)),
     }
 }
 

@@ -6,6 +6,7 @@ use model::Finding;
 use model::finding_catalog::in_short;
 
 use crate::figures::{Figure, figure, value_of};
+use crate::ranges::in_ranges;
 use crate::report::{Named, Report, Status};
 
 /// A trial that has a report.
@@ -81,6 +82,20 @@ pub(crate) fn cases<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<Stri
         }
     }
     found
+}
+
+/// The same over all of the runs, each number as a range; nothing where their words differ.
+pub(crate) fn case_ranges<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<String> {
+    let mut found: Named<Vec<&str>> = Named::default();
+    for finding in warned(reports) {
+        let Some(observed) = finding.observed.as_deref() else { continue };
+        match found.0.iter_mut().find(|(id, _)| *id == finding.id) {
+            Some((_, all)) => all.push(observed),
+            None => found.push(&finding.id, vec![observed]),
+        }
+    }
+    let merged = |(id, all): (String, Vec<&str>)| Some((id, in_ranges(all)?));
+    Named(found.0.into_iter().filter_map(merged).collect())
 }
 
 fn warned<'r>(reports: impl Iterator<Item = &'r Report>) -> impl Iterator<Item = &'r Finding> {

@@ -30,7 +30,7 @@ use super::scene::{ago, scene};
 use super::wording::{ratio_text, title_with_unit};
 use super::{Align, Cell, Column, Table};
 
-use remarks::{finding_ids, is_uneven, loads, lost_runs, not_plain, notes, remarks, seeds};
+use remarks::{explains, finding_ids, loads, lost_runs, not_plain, notes, remarks, seeds, seen};
 pub use short::comparison_short;
 pub(crate) use short::verdicts_shortly;
 pub use words::is_open;

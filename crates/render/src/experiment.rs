@@ -4,13 +4,13 @@
 
 mod of_trials;
 
-use analysis::ComparisonReport;
 use analysis::environment::Environment;
 use analysis::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use analysis::figures::{Figure, better, is_less_better, is_time, number, title};
 use analysis::matrix::of_page;
 use analysis::report::{Named, Report};
 use analysis::trials::TrialReport;
+use analysis::{ComparisonReport, in_ranges};
 use model::finding_catalog::in_short;
 use model::numbers::{count, ms, significant};
 use model::{Choice, Severity, Status, is_arrival_rate};
@@ -598,7 +598,8 @@ fn peak(law: &ScalabilityReport) -> Option<(&'static str, String)> {
     }
 }
 
-/// The warnings of the runs: a sentence for each kind, with the number of runs and one example.
+/// The warnings of the runs: a sentence for each kind, with the number of runs and what was
+/// measured in them, or one example.
 fn findings(report: &ExperimentReport) -> Vec<String> {
     let mut all = Named::default();
     let of_points = report.points.iter().flat_map(|point| point.findings.iter());
@@ -607,10 +608,16 @@ fn findings(report: &ExperimentReport) -> Vec<String> {
     let runs = count(n_runs, "run");
     let printed = |(id, n): (&str, &u64)| {
         let case = report.points.iter().find_map(|point| point.cases.get(id));
-        match case {
-            Some(case) if *n > 1 => format!("{n} of {runs}, e.g.: {} ({id}).", without_stop(case)),
-            Some(case) => format!("{n} of {runs}: {} ({id}).", without_stop(case)),
-            None => format!("{n} of {runs}: {}.", in_short(id)),
+        let with_it = report.points.iter().filter(|point| point.findings.get(id).is_some());
+        let ranges: Option<Vec<&str>> =
+            with_it.map(|point| point.case_ranges.get(id).map(String::as_str)).collect();
+        match (ranges.and_then(in_ranges), case) {
+            (Some(ranges), _) => format!("{n} of {runs}: {} ({id}).", without_stop(&ranges)),
+            (None, Some(case)) if *n > 1 => {
+                format!("{n} of {runs}, e.g.: {} ({id}).", without_stop(case))
+            }
+            (None, Some(case)) => format!("{n} of {runs}: {} ({id}).", without_stop(case)),
+            (None, None) => format!("{n} of {runs}: {}.", in_short(id)),
         }
     };
     all.iter().map(printed).collect()

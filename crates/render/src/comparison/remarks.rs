@@ -8,13 +8,14 @@ use std::iter::once;
 use analysis::comparison::{
     ComparisonReport, Judged, Mixed, PairReport, SideReport, UnpairedPoint,
 };
-use analysis::figures::title;
+use analysis::figures::{Direction, direction, is_less_better, title};
+use analysis::in_ranges;
 use model::Severity;
 use model::finding_catalog::in_short;
 use model::numbers::count;
 
-use super::words::{change, differing, is_far};
-use super::{ALL, UNEVEN, over_all, point_name};
+use super::words::{change, differing, is_far, said_name};
+use super::{ALL, UNEVEN, over_all, point_name, summed_up};
 use crate::document::Remark;
 use crate::scene::{LISTED_MOST, several};
 use crate::wording::{left_out, without_stop};
@@ -264,36 +265,126 @@ pub(super) fn is_uneven(report: &ComparisonReport, id: &str) -> bool {
     most - least > UNEVEN
 }
 
+/// What was measured in the runs of a side with a finding.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Case<'r> {
+    /// A sentence.
+    text: &'r str,
+    /// Whether it is of the first of several runs.
+    is_example: bool,
+}
+
+impl<'r> Case<'r> {
+    /// The sentence, if it is of all of the runs.
+    fn range(self) -> Option<&'r str> {
+        (!self.is_example).then_some(self.text)
+    }
+
+    /// The sentence after a number of runs.
+    fn words(self) -> String {
+        let example = if self.is_example { ", e.g." } else { "" };
+        format!("{example}: {}", without_stop(self.text))
+    }
+}
+
+fn case_of<'r>(side: &'r SideReport, id: &str) -> Option<Case<'r>> {
+    let is_example = side.findings.get(id).is_some_and(|n| *n > 1);
+    let all = side.case_ranges.get(id).map(|text| Case { text, is_example: false });
+    all.or_else(|| side.cases.get(id).map(|text| Case { text, is_example }))
+}
+
+/// What was measured in the runs of all sides that have a finding, each number as a range; none if
+/// their words differ.
+fn seen_in_all(report: &ComparisonReport, id: &str) -> Option<String> {
+    let cases = report.sides.iter().filter_map(|side| case_of(side, id));
+    let ranges: Option<Vec<&str>> = cases.map(Case::range).collect();
+    in_ranges(ranges?)
+}
+
+/// The same, or what was measured in one of these runs.
+pub(super) fn seen(report: &ComparisonReport, id: &str) -> Option<String> {
+    let example = || Some(report.sides.iter().find_map(|side| case_of(side, id))?.text.to_owned());
+    seen_in_all(report, id).or_else(example)
+}
+
+/// Findings whose cause makes the side that has them look slower than it is.
+const SLOWING: [&str; 11] = [
+    "generator_paused",
+    "generator_lag",
+    "generator_saturated",
+    "client_time_outside",
+    "connect_failed",
+    "idle_clients",
+    "backlog_at_start",
+    "server_restarted",
+    "debug_build",
+    "noisy_machine",
+    "other_cpu_load",
+];
+
+/// What a finding that one side has more often does to the difference: which side it slows down,
+/// and so whether the difference is smaller or larger without it; none if no side has it so much
+/// more often.
+pub(super) fn explains(report: &ComparisonReport, id: &str) -> Option<String> {
+    if !is_uneven(report, id) {
+        return None;
+    }
+    let share = |side: &&SideReport| {
+        side.findings.get(id).copied().unwrap_or(0) as f64 / side.runs.len().max(1) as f64
+    };
+    let with_it = report.sides.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    if !SLOWING.contains(&id) {
+        return Some("it may make the difference larger or smaller".to_owned());
+    }
+    let name = said_name(&with_it.name);
+    let judged = match &report.pairs[..] {
+        [pair] => summed_up(pair).into_iter().next(),
+        _ => None,
+    };
+    let ratio = judged.and_then(|judged| judged.ratio).map(|ratio| ratio.value);
+    let is_judged = direction(&report.primary) != Direction::Neither;
+    let ratio = ratio.filter(|ratio| is_judged && *ratio != 1.0);
+    let is_of_baseline = report.sides[0].name == with_it.name;
+    Some(match ratio {
+        None => format!("it slows {name}"),
+        Some(ratio) if ((ratio > 1.0) == is_less_better(&report.primary)) != is_of_baseline => {
+            format!("it slows {name}, which may explain part of the difference")
+        }
+        Some(_) => format!("it slows {name}, so the difference may be larger without it"),
+    })
+}
+
 /// What was found in the runs, by side; and where one side has it more often.
 pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
     let printed = |id: &str| {
         let mut of_sides: Vec<String> = Vec::new();
-        let cases: BTreeSet<&String> =
-            report.sides.iter().filter_map(|side| side.cases.get(id)).collect();
+        let cases: BTreeSet<Case<'_>> =
+            report.sides.iter().filter_map(|side| case_of(side, id)).collect();
         for side in &report.sides {
             let n = side.findings.get(id).copied().unwrap_or(0);
             let all = side.runs.len() as u64;
             // What was measured on one side is not that of another.
-            let own = side.cases.get(id).filter(|_| cases.len() > 1);
-            let own =
-                own.map_or_else(String::new, |case| format!(", e.g.: {}", without_stop(case)));
+            let own = case_of(side, id).filter(|_| cases.len() > 1);
+            let own = own.map_or_else(String::new, |case| case.words());
             of_sides.push(format!("{n} of {} of {}{own}", count(all, "run"), side.name));
         }
-        let uneven = match is_uneven(report, id) {
-            true => ": mostly on one side, so it may explain part of the difference",
-            false => "",
-        };
+        let uneven = explains(report, id);
+        let uneven =
+            uneven.map_or_else(String::new, |words| format!("; mostly on one side: {words}"));
         // Of many sides one case tells enough.
         let n_all: usize = report.sides.iter().map(|side| side.runs.len()).sum();
         let n_with: u64 = report.sides.iter().filter_map(|side| side.findings.get(id)).sum();
         match cases.first() {
             Some(case) if report.sides.len() > 2 && uneven.is_empty() => {
                 let runs = count(n_all as u64, "run");
-                format!("{n_with} of {runs}, e.g.: {} ({id}).", without_stop(case))
+                match seen_in_all(report, id) {
+                    Some(seen) => format!("{n_with} of {runs}: {} ({id}).", without_stop(&seen)),
+                    None => format!("{n_with} of {runs}{} ({id}).", case.words()),
+                }
             }
             None => format!("{} in {}{uneven}.", in_short(id), of_sides.join(", ")),
             Some(case) if cases.len() == 1 => {
-                format!("{} in {} ({id}){uneven}.", without_stop(case), of_sides.join(", "))
+                format!("{} in {} ({id}){uneven}.", without_stop(case.text), of_sides.join(", "))
             }
             Some(_) => format!("{} ({id}){uneven}.", of_sides.join("; ")),
         }

@@ -131,7 +131,8 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
     let ids = super::finding_ids(report);
     let mut all: Vec<(bool, String)> = Vec::new();
     for id in ids {
-        let is_uneven = super::is_uneven(report, id);
+        let explains = super::explains(report, id);
+        let is_uneven = explains.is_some();
         let of_side = |side: &analysis::comparison::SideReport| {
             let n = side.findings.get(id).copied().unwrap_or(0);
             format!("{n} of {} of {}", count(side.runs.len() as u64, "run"), side.name)
@@ -143,10 +144,9 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
             (false, true) => format!("{n_with} of {}", count(runs, "run")),
             (false, false) => report.sides.iter().map(of_side).collect::<Vec<_>>().join(", "),
         };
-        let explains = if is_uneven { ", which may explain part of the difference" } else { "" };
-        let case = report.sides.iter().find_map(|side| side.cases.get(id));
-        let raised = || in_short(id);
-        let seen = case.map_or_else(raised, |case| without_stop(case).to_owned());
+        let explains = explains.map_or_else(String::new, |words| format!("; {words}"));
+        let seen = super::seen(report, id);
+        let seen = seen.map_or_else(|| in_short(id), |seen| without_stop(&seen).to_owned());
         all.push((is_uneven, format!("{id} in {counted}{explains}: {seen}")));
     }
     all.sort_by_key(|(is_uneven, _)| !is_uneven);

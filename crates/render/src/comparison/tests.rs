@@ -137,8 +137,8 @@ fn what_speaks_against_it_is_reported_in_sentences() {
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
     let page = crate::markdown::markdown(&comparison(&report, &[]));
     for words in [
-        "Steal took 12 % in 0 of 5 runs of old, 3 of 5 runs of new (noisy\\_machine): mostly on one \
-         side",
+        "Steal took 12 % in 0 of 5 runs of old, 3 of 5 runs of new (noisy\\_machine); mostly on one \
+         side: it slows new, so the difference may be larger without it",
         "in 5 of 5 runs of old, 5 of 5 runs of new (short\\_run).",
         "2 of 7 runs of old do not count: failed (2); the remaining runs may be the better",
     ] {

@@ -109,7 +109,7 @@ fn a_law_that_does_not_fit_says_why() {
 }
 
 #[test]
-fn warnings_show_what_was_measured_in_the_first_run_that_has_them() {
+fn warnings_show_what_was_measured_in_the_runs_that_have_them() {
     let warn = |trials: &mut Vec<TrialReport>| {
         for (n, trial) in trials.iter_mut().take(4).enumerate() {
             let observed = format!("Busy for 9{n}.5 % of the time.");
@@ -120,13 +120,20 @@ fn warnings_show_what_was_measured_in_the_first_run_that_has_them() {
     };
     let report = report(warn);
     let page = in_a_line(&report);
-    let words = "4 of 14 runs, e.g.: Busy for 90.5 % of the time (generator_saturated)";
+    let words = "4 of 14 runs: Busy for 90.5 to 93.5 % of the time (generator_saturated)";
     assert!(page.contains(words), "{page}");
+    // Of sentences in other words, or in older reports, there is an example.
+    let mut older = report.clone();
+    older.points.iter_mut().for_each(|point| point.case_ranges = Named::default());
+    let words = "4 of 14 runs, e.g.: Busy for 90.5 % of the time (generator_saturated)";
+    assert!(in_a_line(&older).contains(words));
     let cases = report.points.iter().filter_map(|point| point.cases.get("generator_saturated"));
     assert!(cases.count() > 0);
     // Where nothing tells what was observed, there is what raises it.
     let mut before = report.clone();
-    before.points.iter_mut().for_each(|point| point.cases = Named::default());
+    for point in &mut before.points {
+        (point.cases, point.case_ranges) = (Named::default(), Named::default());
+    }
     let page = in_a_line(&before);
     assert!(page.contains("(generator_saturated)") && !page.contains("90.5"), "{page}");
 }

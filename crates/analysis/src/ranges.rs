@@ -1,0 +1,164 @@
+//! Sentences that differ in their numbers alone as one, with a range for each number: what several
+//! runs have measured.
+//!
+//! Not here: which sentences (findings).
+
+/// Units of times with their seconds: they differ where times are far apart.
+const TIMES: [(&str, f64); 4] = [("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+
+/// Numbers behind these words are names.
+const NAMED: [&str; 4] = ["loop", "process", "client", "thread"];
+
+/// Merges sentences to one, such as `Programs took 41 to 72 % of the CPU time.`; none if they
+/// differ in more than numbers, or if there is none.
+pub fn in_ranges<'s>(sentences: impl IntoIterator<Item = &'s str>) -> Option<String> {
+    let mut all = sentences.into_iter().map(pieces);
+    let mut merged = all.next()?;
+    for other in all {
+        if merged.len() != other.len() {
+            return None;
+        }
+        for (piece, other) in merged.iter_mut().zip(other) {
+            *piece = piece.merged(&other)?;
+        }
+    }
+    Some(merged.iter().map(Piece::text).collect::<Vec<_>>().join(" "))
+}
+
+/// A word, or a number with its unit.
+#[derive(Clone, Debug, PartialEq)]
+enum Piece<'s> {
+    Word(&'s str),
+    Range { before: &'s str, low: End<'s>, high: End<'s>, after: &'s str },
+}
+
+/// A number as it is written, its unit if that is one of a time, and what it is in seconds then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct End<'s> {
+    value: f64,
+    text: &'s str,
+    unit: &'s str,
+}
+
+impl<'s> Piece<'s> {
+    fn merged(&self, other: &Piece<'s>) -> Option<Piece<'s>> {
+        use Piece::Range;
+        match (self, other) {
+            (
+                Range { before, low, high, after },
+                Range {
+                    before: other_before,
+                    low: other_low,
+                    high: other_high,
+                    after: other_after,
+                },
+            ) if before == other_before && after == other_after => Some(Range {
+                before,
+                low: if other_low.value < low.value { *other_low } else { *low },
+                high: if other_high.value > high.value { *other_high } else { *high },
+                after,
+            }),
+            _ => (self == other).then(|| self.clone()),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Piece::Word(word) => (*word).to_owned(),
+            Piece::Range { before, low, high, after } => {
+                let with_unit = |end: &End<'_>| match end.unit {
+                    "" => end.text.to_owned(),
+                    unit => format!("{} {unit}", end.text),
+                };
+                let low = match (low.value == high.value, low.unit == high.unit) {
+                    (true, _) => String::new(),
+                    (false, true) => format!("{} to ", low.text),
+                    (false, false) => format!("{} to ", with_unit(low)),
+                };
+                format!("{before}{low}{}{after}", with_unit(high))
+            }
+        }
+    }
+}
+
+fn pieces(sentence: &str) -> Vec<Piece<'_>> {
+    let words: Vec<&str> = sentence.split(' ').collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let is_name = at > 0 && NAMED.contains(&words[at - 1]);
+        let range = if is_name { None } else { range(&words[at..]) };
+        let (piece, n_words) = range.unwrap_or((Piece::Word(words[at]), 1));
+        found.push(piece);
+        at += n_words;
+    }
+    found
+}
+
+/// The number or the range that words begin with, and of how many of them it is.
+fn range<'s>(words: &[&'s str]) -> Option<(Piece<'s>, usize)> {
+    let before = &words[0][..words[0].len() - words[0].trim_start_matches('(').len()];
+    let (mut low, after, n_words) = end(words)?;
+    let is_range = after.is_empty() && words.get(n_words) == Some(&"to");
+    match words.get(n_words + 1..).filter(|_| is_range).and_then(end) {
+        Some((high, after, n_more)) => {
+            if low.unit.is_empty() {
+                low = End { value: low.value * seconds(high.unit), unit: high.unit, ..low };
+            }
+            Some((Piece::Range { before, low, high, after }, n_words + 1 + n_more))
+        }
+        None => Some((Piece::Range { before, low, high: low, after }, n_words)),
+    }
+}
+
+/// A number with its unit, the marks after it, and of how many words it is.
+fn end<'s>(words: &[&'s str]) -> Option<(End<'s>, &'s str, usize)> {
+    let (text, after) = bare(words.first()?);
+    let is_number = text.starts_with(|first: char| first.is_ascii_digit());
+    let value = text.replace(',', "").parse::<f64>().ok().filter(|_| is_number)?;
+    let unit = words.get(1).filter(|_| after.is_empty()).map(|word| bare(word));
+    match unit.filter(|(unit, _)| TIMES.iter().any(|(known, _)| known == unit)) {
+        Some((unit, after)) => Some((End { value: value * seconds(unit), text, unit }, after, 2)),
+        None => Some((End { value, text, unit: "" }, after, 1)),
+    }
+}
+
+/// A word without brackets and marks around it, and the marks after it.
+fn bare(word: &str) -> (&str, &str) {
+    let word = word.trim_start_matches('(');
+    let bare = word.trim_end_matches(['.', ',', ';', ':', ')']);
+    (bare, &word[bare.len()..])
+}
+
+fn seconds(unit: &str) -> f64 {
+    TIMES.iter().find(|(known, _)| *known == unit).map_or(1.0, |(_, seconds)| *seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_that_differ_in_numbers_become_one_with_ranges() {
+        let check = |sentences: &[&str], expect: Option<&str>| {
+            assert_eq!(in_ranges(sentences.iter().copied()).as_deref(), expect, "{sentences:?}");
+        };
+        check(
+            &["Busy for 90.5 %.", "Busy for 93 %.", "Busy for 9 %."],
+            Some("Busy for 9 to 93 %."),
+        );
+        let cpu = ["took 72 % (1.4 of 2 processors).", "took 7 % (0.14 of 2 processors)."];
+        check(&cpu, Some("took 7 to 72 % (0.14 to 1.4 of 2 processors)."));
+        let waits = ["waited 1.16 ms, on average", "waited 260 µs, on average"];
+        check(&waits, Some("waited 260 µs to 1.16 ms, on average"));
+        check(&["at 1,000 s.", "at 4.1 s."], Some("at 4.1 to 1,000 s."));
+        // What has ranges already is merged again.
+        check(&["took 260 to 300 µs", "took 1 ms"], Some("took 260 µs to 1 ms"));
+        check(&["the same 5 times"; 2], Some("the same 5 times"));
+        check(&["one 5 s"], Some("one 5 s"));
+        // Other words are other things, and so are the numbers of processes.
+        check(&["1 stall", "2 stalls"], None);
+        check(&["The clock of process 1 was", "The clock of process 2 was"], None);
+        check(&[], None);
+    }
+}
