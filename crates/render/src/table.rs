@@ -356,6 +356,11 @@ impl Table {
         left.map(|column| column.title.as_ref()).collect()
     }
 
+    /// The width that shows all columns beside each other.
+    pub(crate) fn width(&self) -> usize {
+        total(&self.shown().map(|(place, column)| (column, self.column(place))).collect::<Vec<_>>())
+    }
+
     /// The columns with their cells, without the spare ones that do not fit; with them, if even the
     /// others need more than one band.
     fn fitting(&self, width: usize) -> Vec<(&Column, Vec<String>)> {

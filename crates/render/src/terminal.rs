@@ -219,7 +219,8 @@ pub fn of_table(table: &Table, style: &Style) -> Vec<String> {
     let left_out = table.left_out(style.width);
     if !left_out.is_empty() {
         let columns = if left_out.len() == 1 { "column" } else { "columns" };
-        let words = format!("{columns} hidden, too narrow: {}", left_out.join(", "));
+        let (names, width) = (left_out.join(", "), table.width());
+        let words = format!("{columns} hidden, too narrow: {names} (COLUMNS={width} shows all)");
         let words = wrap(&words, style.width);
         lines.extend(words.iter().map(|line| style.emphasize(Emphasis::Dim, line)));
     }

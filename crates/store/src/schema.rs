@@ -271,8 +271,7 @@ pub(super) fn open(path: &Path, if_missing: IfMissing) -> Result<Connection, Sto
     } else if if_missing == IfMissing::Create {
         create(path)?;
     } else {
-        let message =
-            format!("there is no store {}: run something first, or name another", path.display());
+        let message = format!("there is no store {}: the first run creates it", path.display());
         return Err(StoreError::new(StoreErrorKind::Missing, message));
     }
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)

@@ -38,6 +38,9 @@ pub(super) fn store(matches: &ArgMatches, shell: &Shell) -> Result<Store, Error>
             "there is no store {}, because the store is off: 'dbdyno config unset store' keeps runs",
             path.display()
         )),
+        false if error.kind == StoreErrorKind::Missing => Error::Usage(format!(
+            "{error}, such as 'dbdyno run tpcc'; or name another store (--store FILE)"
+        )),
         false => said(error),
     })
 }

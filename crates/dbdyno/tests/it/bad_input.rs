@@ -894,7 +894,7 @@ fn a_store_that_is_none_is_reported_with_its_file() {
         refused(&home, &["runs", "list", "--store", store], USAGE, fragments);
         refused(&home, &["runs", "show", "last", "--store", store], USAGE, fragments);
     };
-    check("none.sqlite", &["there is no store none.sqlite", "run something first"]);
+    check("none.sqlite", &["there is no store none.sqlite", "dbdyno run tpcc", "--store"]);
     home.write("letter.sqlite", "Dear reader, ".repeat(500));
     fs::create_dir(home.path("folder")).unwrap();
     let other = Connection::open(home.path("other.sqlite")).unwrap();

@@ -329,7 +329,7 @@ fn a_page_of_60_columns() {
     30 to 40      500.0  400.0   2,598    –    –    99.3  1,000
     40 to 50      500.0  400.0   2,596    –    –    99.2  1,000
     50 to 60      500.0  400.0   2,600    –    –    99.1  1,150
-    column hidden, too narrow: queued
+    column hidden, too narrow: queued (COLUMNS=67 shows all)
     ");
 }
 
@@ -388,7 +388,7 @@ fn a_page_of_80_columns() {
     order_status     958       0   15.58        0.9   2,561  2,624  2,628  2,629
     delivery         980       0   15.98       13.4   2,609  2,710  2,775  2,856
     stock_level      957       0   15.60        1.6   2,567  2,626  2,634  2,641
-    columns hidden, too narrow: retried, trips
+    columns hidden, too narrow: retried, trips (COLUMNS=92 shows all)
 
     TPS in each of 60 seconds, 0 to 400
     ████████████████████████████████████████████████████████████
@@ -561,7 +561,7 @@ fn a_page_in_ascii() {
       service       24,350     12.2     34.4     49.8    104    181    268
       wait          24,350  2,500    2,500    2,500    2,500  2,500  2,500
     of all offered  30,000  2,590      inf      inf      inf    inf      -
-    column hidden, too narrow: mean
+    column hidden, too narrow: mean (COLUMNS=79 shows all)
     95 % CI: p50 2,559 to 2,592
     of all offered: p50 2,573 to 2,609
     no CI for p90: too few slow periods: run for about 3m
@@ -582,7 +582,7 @@ fn a_page_in_ascii() {
     order_status     958       0   15.58        0.9   2,561  2,624  2,628  2,629
     delivery         980       0   15.98       13.4   2,609  2,710  2,775  2,856
     stock_level      957       0   15.60        1.6   2,567  2,626  2,634  2,641
-    columns hidden, too narrow: retried, trips
+    columns hidden, too narrow: retried, trips (COLUMNS=92 shows all)
 
     TPS in each of 60 seconds, 0 to 400
     ############################################################
