@@ -333,7 +333,8 @@ fn sweeps(report: &ComparisonReport) -> Option<Table> {
     let (_, first) = curves().next()?;
     let best = if is_less_better(&first.figure) { "lowest" } else { "peak" };
     let over = format!("{} over {}", title(&first.figure), first.axis);
-    let columns = ["first", "mean", best, "at", "last"].map(|of| Column::new(of, Align::Right));
+    let columns =
+        ["first", "mean of points", best, "at", "last"].map(|of| Column::new(of, Align::Right));
     let name = Column::new(over, Align::Left);
     let mut table = Table::new([name].into_iter().chain(columns).collect::<Vec<_>>());
     for (side, curve) in curves() {
@@ -548,7 +549,7 @@ fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12]
         Column::new("figure", Align::Left),
         Column::new(baseline, Align::Right).key("baseline"),
         Column::new(side, Align::Right).key("value"),
-        Column::words("ratio", "ratio"),
+        Column::words("ratio", "ratio (CI)"),
         Column::data("low"),
         Column::data("high"),
         Column::data("p"),

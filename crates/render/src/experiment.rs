@@ -540,7 +540,7 @@ fn along(report: &ExperimentReport, curve: &Curve) -> String {
     }
 }
 
-/// `first 1, mean 2, peak 3 at 8, last 2`.
+/// `first 1, mean of points 2, peak 3 at 8, last 2`.
 fn in_words(curve: &Curve) -> String {
     let number = |value: f64| significant(value, 4);
     let (first, mean, last) = (number(curve.first), number(curve.mean), number(curve.last));
@@ -548,7 +548,7 @@ fn in_words(curve: &Curve) -> String {
         true => String::new(),
         false => format!(", {} {} at {}", best_word(curve), number(curve.best), curve.best_at),
     };
-    format!("first {first}, mean {mean}{best}, last {last}")
+    format!("first {first}, mean of points {mean}{best}, last {last}")
 }
 
 fn best_word(curve: &Curve) -> &'static str {

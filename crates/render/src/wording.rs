@@ -98,7 +98,7 @@ pub(crate) fn same_in_all<'f>(mut all: impl Iterator<Item = &'f Figure>) -> Opti
 pub(crate) fn shown(figure: &Figure) -> String {
     match figure.half_width {
         Some(_) if figure.is_wide() => {
-            format!("{} to {}", significant(figure.min, 4), significant(figure.max, 4))
+            format!("min {} max {}", significant(figure.min, 4), significant(figure.max, 4))
         }
         Some(half_width) if half_width.is_finite() && !is_same(figure) => {
             with_error(figure.mean, half_width)
@@ -128,7 +128,7 @@ pub(crate) fn ranges<'f>(all: impl Iterator<Item = &'f Figure>) -> Option<String
         Some(n) => format!("repeat at least {n} times"),
         None => "repeat more often".to_owned(),
     };
-    Some(format!("a range is the least to the most of the runs, too few for a CI; {repeat}"))
+    Some(format!("min and max are of the runs, too few for a CI (±); {repeat}"))
 }
 
 /// Which runs are left out for their damage, and how to be rid of them.
@@ -180,14 +180,14 @@ mod tests {
             max: 24_540.0,
             count: 2,
         };
-        assert_eq!(shown(&of(68_232.0)), "13,800 to 24,540");
+        assert_eq!(shown(&of(68_232.0)), "min 13,800 max 24,540");
         assert_eq!(answered(&of(68_232.0)), "13,800 to 24,540 in 2 runs, too few for a CI");
         assert_eq!((shown(&of(130.0)), answered(&of(130.0))), {
             let same = "19,170 ± 130".to_owned();
             (same.clone(), same)
         });
         let note = ranges([of(130.0), of(68_232.0)].iter()).expect("one is wide");
-        assert!(note.ends_with("too few for a CI; repeat at least 5 times"), "{note}");
+        assert!(note.ends_with("too few for a CI (±); repeat at least 5 times"), "{note}");
         assert_eq!(ranges([of(130.0)].iter()), None);
     }
 }

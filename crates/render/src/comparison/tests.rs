@@ -262,7 +262,7 @@ fn it_reads_like_a_page() {
     points: better at 1, no evidence at 1
     p99 ms -4.7 % (CI -6.1 % to -3.3 %), better.
 
-    point      figure    old    new  ratio                   verdict                  p  detectable
+    point      figure    old    new  ratio (CI)              verdict                  p  detectable
     clients=1  TPS     1,000  1,100  1.100 (1.084 to 1.117)  better               0.016       2.2 %
     clients=8  TPS     1,000  1,001  1.001 (0.986 to 1.016)  no evidence          0.848       2.2 %
     all        TPS     1,000  1,049  1.049 (1.034 to 1.065)  better               0.010       1.9 %
@@ -279,9 +279,9 @@ fn it_reads_like_a_page() {
 
     Plan, database, machine and build are the same on all sides.
 
-    TPS over clients  first   mean   peak  at   last
-    old               1,000  1,000  1,000   1  1,000
-    new               1,100  1,051  1,100   1  1,001
+    TPS over clients  first  mean of points   peak  at   last
+    old               1,000           1,000  1,000   1  1,000
+    new               1,100           1,051  1,100   1  1,001
 
     baseline    old: 10 runs
     side        new: 10 runs
@@ -300,7 +300,7 @@ fn it_reads_like_a_page() {
 
     Valid, with notes.
 
-    point      figure    old    new  ratio                   verdict                  p  detectable
+    point      figure    old    new  ratio (CI)              verdict                  p  detectable
     clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  worse                0.010       1.9 %
     clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  too small to matter  1.000         0 %
     clients=8  p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  too small to matter  1.000         0 %
@@ -338,7 +338,7 @@ fn it_is_written_for_others() {
 
     ### Result
 
-    | point | figure | old | new | ratio | verdict | p | detectable |
+    | point | figure | old | new | ratio (CI) | verdict | p | detectable |
     | --- | --- | ---: | ---: | --- | --- | ---: | ---: |
     | clients=8 | TPS | 1,000 | 900.0 | 0.900 (0.887 to 0.914) | worse | 0.010 | 1.9 % |
     | clients=8 | p50 ms | 13.52 | 13.52 | 1.000 (1.000 to 1.000) | too small to matter | 1.000 | 0 % |
@@ -526,7 +526,7 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     insta::assert_snapshot!(first_page(&slower, &[]), @r"
     new vs. old: TPS -10.0 % (CI -11.3 % to -8.6 %), worse
 
-    point      figure    old    new  ratio                   verdict
+    point      figure    old    new  ratio (CI)              verdict
     clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  worse
     clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  too small to matter
     clients=8  p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  too small to matter
