@@ -27,7 +27,7 @@ mod times;
 
 use model::{
     CpuProfileReport, Facts, Finding, Load, NOT_CHECKED, ReportField, ServerSummary, StopCondition,
-    read_facts,
+    SummaryOf, read_facts,
 };
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,9 @@ pub use model::{Cause, Named};
 pub use reply_lag::{ReplyLagReport, ServiceSplit};
 pub use shares::Shares;
 pub(crate) use shares::two_digits;
-pub use time_profile::{NOT_IN_THE_SUM, TimePart, TimeProfile, part_title};
+pub use time_profile::{
+    NOT_IN_THE_SUM, SAMPLES_LEAST, TimePart, TimeProfile, is_of_samples, part_title,
+};
 pub use times::{ConnectTimes, LagTimes, Latency};
 pub(crate) use times::{ONE_NUMBER, too_short};
 
@@ -188,6 +190,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// How many samples of the server's sessions stand behind the parts of the time; none if its
+    /// sessions were not sampled.
+    pub fn session_samples(&self) -> Option<u64> {
+        self.server.iter().find(|of| of.of == SummaryOf::Samples)?.samples()
+    }
+
     /// What is reported second by second, by kind and by gauge: half of a report, and no part of
     /// what whole runs are compared by.
     pub const AT_LENGTH: [ReportField; 6] = [

@@ -75,6 +75,13 @@ pub(crate) fn ratio_text(figure: &str, ratio: &Ratio) -> String {
     }
 }
 
+/// A value that is known roughly, to one digit: `≈20`.
+pub(crate) fn roughly(value: f64) -> String {
+    let digit = 10_f64.powf(value.abs().log10().floor());
+    let rounded = if value == 0.0 { 0.0 } else { (value / digit).round() * digit };
+    format!("≈{}", significant(rounded, 1))
+}
+
 /// Whether several runs have the very same value. That is no error of zero: what is counted in few
 /// large steps, such as whole buffers, comes out alike.
 fn is_same(figure: &Figure) -> bool {
@@ -150,6 +157,12 @@ mod tests {
     fn microseconds_have_their_letter_in_titles() {
         assert_eq!(title_with_unit("lag_p99_us", "us"), "lag_p99_us (µs)");
         assert_eq!(title_with_unit("p99_ms", "ms"), "p99 ms");
+    }
+
+    #[test]
+    fn what_is_known_roughly_has_one_digit() {
+        let all = [75.0, 21.3, 9.6, 0.246, 3.04, 0.0].map(roughly);
+        assert_eq!(all, ["≈80", "≈20", "≈10", "≈0.2", "≈3", "≈0"]);
     }
 
     #[test]

@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use stats::Comparison;
 
 use super::SidePoint;
-use crate::report::{NOT_IN_THE_SUM, Named, Report, TimeProfile, part_title};
+use crate::report::{
+    NOT_IN_THE_SUM, Named, Report, SAMPLES_LEAST, TimeProfile, is_of_samples, part_title,
+};
 
 /// A ratio closer to 1 than this is no change, as a share.
 const CHANGE_MIN: f64 = 0.05;
@@ -84,6 +86,12 @@ impl EachTransaction {
         self.name.starts_with(BESIDE)
     }
 
+    /// Whether it is a part of the time that is known from samples of sessions and probes.
+    pub fn is_of_samples(&self) -> bool {
+        let part = self.name.strip_prefix(BESIDE).or_else(|| self.name.strip_prefix(TIME));
+        part.is_some_and(is_of_samples)
+    }
+
     /// What it is for people.
     pub fn title(&self) -> Cow<'_, str> {
         figure_title(&self.name)
@@ -109,6 +117,19 @@ pub struct EachTransactionAt {
     /// what was measured beside them; then what else changed, the largest ratio first; then all
     /// others, by name.
     pub figures: Vec<EachTransaction>,
+    /// How many samples of the server's sessions stand behind the parts of the time, on the side
+    /// with fewer; null where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u64>,
+}
+
+impl EachTransactionAt {
+    /// How many samples of sessions stand behind the parts of the time, if these are so few that
+    /// the parts are rough.
+    pub fn samples_if_few(&self) -> Option<u64> {
+        let has_parts = self.figures.iter().any(EachTransaction::is_of_samples);
+        self.samples.filter(|n| has_parts && *n < SAMPLES_LEAST)
+    }
 }
 
 /// With more points than these, they are taken together.
@@ -119,12 +140,22 @@ pub(super) fn each_transaction(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTra
     let at = |values: Named<String>, both: &[(&SidePoint, &SidePoint)]| EachTransactionAt {
         values,
         figures: figures_of(both),
+        samples: samples(both),
     };
     let all: Vec<EachTransactionAt> = match both.len() > POINTS_MAX {
         true => vec![at(Named::default(), both)],
         false => both.iter().map(|pair| at(pair.0.values.clone(), &[*pair])).collect(),
     };
     all.into_iter().filter(|at| at.figures.iter().any(|of| of.is_change)).collect()
+}
+
+/// The samples of sessions of all runs of the side with fewer.
+fn samples(both: &[(&SidePoint, &SidePoint)]) -> Option<u64> {
+    let of_side = |points: &mut dyn Iterator<Item = &SidePoint>| {
+        points.flat_map(|point| &point.reports).map(Report::session_samples).sum::<Option<u64>>()
+    };
+    let base = of_side(&mut both.iter().map(|(base, _)| *base))?;
+    Some(base.min(of_side(&mut both.iter().map(|(_, side)| *side))?))
 }
 
 /// By figure: its unit, and by point the values of the runs of both sides.

@@ -8,12 +8,13 @@ use std::borrow::Cow;
 use analysis::comparison::{
     ComparisonReport, EachTransaction, EachTransactionAt, PairReport, figure_title,
 };
-use model::numbers::{NONE, amount, significant};
+use model::numbers::{NONE, amount, count, significant};
 
 use super::published::{self, TOTALS};
 use super::{sign, titles};
 use crate::axis_names::{axes_of, told};
 use crate::document::{Block, Details, Length};
+use crate::wording::roughly;
 use crate::{Align, Cell, Column, Table};
 
 /// The title of the column that narrow pages leave out: readers can subtract.
@@ -25,6 +26,8 @@ const CHANGES_MAX: usize = 32;
 const POINTS_MAX: usize = 8;
 /// Of the figures that changed, so many are in the table of all points.
 const CHANGES_OF_ALL_MAX: usize = 12;
+/// The part of the time that is the way.
+const NETWORK: &str = "time.network";
 /// What figures of the whole machine begin with.
 const MACHINE: &str = "machine.";
 /// What every socket's name begins with says nothing to people.
@@ -97,6 +100,11 @@ fn words(report: &ComparisonReport) -> String {
     };
     let inverse =
         if is_inverse { ", the other way round than in the tables of figures" } else { "" };
+    let few = each().filter_map(EachTransactionAt::samples_if_few).min();
+    let few = few.map_or_else(String::new, |n| {
+        let n = count(n, "sample");
+        format!(" Rough (≈): {n} of sessions on a side stand behind waits and what is left.")
+    });
     let is_beside_post = report
         .pairs
         .iter()
@@ -104,7 +112,7 @@ fn words(report: &ComparisonReport) -> String {
     let post = if is_beside_post { published::EXPLAINED } else { "" };
     format!(
         "{what} ({sure}). Ratios are {a} divided by {b}{inverse}: at 2, {a} takes twice as \
-         much.{others}{post}"
+         much.{few}{others}{post}"
     )
 }
 
@@ -139,7 +147,7 @@ fn point(
     };
     let rest: Vec<(&str, Option<&EachTransaction>)> =
         rest.into_iter().map(|of| (of.name.as_str(), Some(of))).collect();
-    let mut part = vec![Block::Table(of_transaction(report, pair, &first))];
+    let mut part = vec![Block::Table(of_transaction(report, pair, at, &first))];
     if !rest.is_empty() {
         let title = format!("{} figures more", rest.len());
         let otherwise = vec![Block::paragraphs([format!("{title} (--output json has all)")])];
@@ -147,7 +155,7 @@ fn point(
             true => part.extend(otherwise),
             false => part.push(Block::Details(Details {
                 title,
-                blocks: vec![Block::Table(of_transaction(report, pair, &rest))],
+                blocks: vec![Block::Table(of_transaction(report, pair, at, &rest))],
                 length: Length::Long,
                 otherwise,
             })),
@@ -180,6 +188,7 @@ fn ratio_name(report: &ComparisonReport, pair: &PairReport) -> String {
 fn of_transaction(
     report: &ComparisonReport,
     pair: &PairReport,
+    at: &EachTransactionAt,
     figures: &[(&str, Option<&EachTransaction>)],
 ) -> Table {
     // Between several points, ratios are what is looked for, and named above.
@@ -188,6 +197,8 @@ fn of_transaction(
     let difference = has_difference.then(|| DIFFERENCE.to_owned());
     // The usual direction needs no name.
     let ratio = if is_inverse { ratio_name(report, pair) } else { "ratio".to_owned() };
+    let has_intervals = figures.iter().any(|(_, of)| of.is_some_and(|of| of.interval.is_some()));
+    let ratio = if has_intervals && !is_inverse { format!("{ratio} (95 % CI)") } else { ratio };
     let names = names(report, pair).into_iter().chain(difference).chain([ratio]);
     let columns = names.map(|name| match name == DIFFERENCE {
         true => Column::spare(name, Align::Right, 1),
@@ -197,10 +208,14 @@ fn of_transaction(
     let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
     for (name, of) in figures.iter().filter_map(|(name, of)| Some((name, (*of)?))) {
         let by = of.side - of.baseline;
-        let number = |value| Cell::said(amount(value, &of.unit), Some(value));
-        let change = has_difference.then(|| Cell::said(signed(by, &of.unit), Some(by)));
+        let is_rough = is_rough(at, of);
+        let number = |value: f64| Cell::said(taken(of, value, is_rough), Some(value));
+        let change = has_difference.then(|| match is_rough {
+            true => Cell::said(format!("{}{}", sign(by), rough(by.abs(), &of.unit)), Some(by)),
+            false => Cell::said(signed(by, &of.unit), Some(by)),
+        });
         let both = [Cell::from(&*label(name)), number(of.baseline), number(of.side)].into_iter();
-        table.row(both.chain(change).chain([ratio_cell(of, is_inverse)]));
+        table.row(both.chain(change).chain([ratio_cell(at, of, is_inverse)]));
     }
     table
 }
@@ -225,8 +240,8 @@ fn ratios(report: &ComparisonReport, pair: &PairReport, lines: &[&str]) -> Table
     let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
     for name in lines {
         let label = label(name);
-        let cell = |of: &EachTransaction| ratio_cell(of, has_post);
-        let ratios = points.iter().map(|at| find(at, name).map_or(Cell::None, cell));
+        let cell = |at, of| ratio_cell(at, of, has_post);
+        let ratios = points.iter().map(|at| find(at, name).map_or(Cell::None, |of| cell(at, of)));
         let post = published::cells(&label).into_iter().filter(|_| has_post);
         table.row([Cell::from(&*label)].into_iter().chain(ratios).chain(post));
     }
@@ -283,7 +298,7 @@ fn label(name: &str) -> Cow<'_, str> {
 }
 
 /// How many times as much the side takes, or the baseline.
-fn ratio_cell(of: &EachTransaction, is_inverse: bool) -> Cell {
+fn ratio_cell(at: &EachTransactionAt, of: &EachTransaction, is_inverse: bool) -> Cell {
     let digits = |value: f64| significant(value, 3);
     let (ratio, interval) = match is_inverse {
         true => (
@@ -296,12 +311,34 @@ fn ratio_cell(of: &EachTransaction, is_inverse: bool) -> Cell {
         (Some(ratio), Some((low, high))) => {
             format!("{} ({} to {})", digits(ratio), digits(low), digits(high))
         }
+        (Some(ratio), None) if is_rough(at, of) => roughly(ratio),
         (Some(ratio), None) => digits(ratio),
         (None, _) => {
             of.reason.as_ref().map_or_else(|| NONE.to_owned(), |why| format!("{NONE} ({why})"))
         }
     };
     Cell::said(said, ratio)
+}
+
+/// Whether so few samples of sessions stand behind a part of the time that it is rough.
+fn is_rough(at: &EachTransactionAt, of: &EachTransaction) -> bool {
+    at.samples_if_few().is_some() && of.is_of_samples()
+}
+
+/// What a transaction takes of a figure. What few samples did not see may be there, and the network
+/// has no part where the CPU time of both sides is as long.
+fn taken(of: &EachTransaction, value: f64, is_rough: bool) -> String {
+    match value == 0.0 {
+        true if of.name == NETWORK => NONE.to_owned(),
+        true if is_rough => "none seen".to_owned(),
+        false if is_rough => rough(value, &of.unit),
+        _ => amount(value, &of.unit),
+    }
+}
+
+/// A value that is known roughly.
+fn rough(value: f64, unit: &str) -> String {
+    format!("{} {unit}", roughly(value))
 }
 
 /// A difference, with its sign.

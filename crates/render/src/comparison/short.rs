@@ -235,7 +235,9 @@ fn times(report: &ComparisonReport) -> String {
             format!("{noise} (95 % CI of the ratio {low} to {high})")
         }
     };
-    format!("{side} ms a transaction, baseline {base}{how}{most}")
+    let few = at.samples_if_few().map(|n| format!("; rough: {} of sessions", count(n, "sample")));
+    let few = few.unwrap_or_default();
+    format!("{side} ms a transaction, baseline {base}{how}{most}{few}")
 }
 
 /// Whether its interval includes no change.

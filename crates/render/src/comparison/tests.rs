@@ -595,6 +595,21 @@ fn where_the_time_goes_has_an_interval_or_is_within_the_noise_in_the_words_of_a_
     assert!(!page.contains("time.commit") && page.contains("server: committing (log)"), "{page}");
 }
 
+#[test]
+fn parts_of_the_time_from_few_samples_are_rough_in_comparisons_too() {
+    let with = |n_samples: u64| {
+        let mut report = of_commits(&[3.04], &[0.0]);
+        report.pairs[0].each_transaction[0].samples = Some(n_samples);
+        report
+    };
+    let (few, many) = (in_a_line(&with(14)), in_a_line(&with(30)));
+    assert!(few.contains("server: committing (log) ≈3 ms none seen"), "{few}");
+    assert!(few.contains("Rough (≈): 14 samples of sessions on a side"), "{few}");
+    assert!(many.contains("server: committing (log) 3.04 ms 0 ms"), "{many}");
+    assert!(!many.contains("Rough"), "{many}");
+    assert!(first_page(&with(14), &[]).contains("rough: 14 samples"));
+}
+
 /// The headline has a decided figure if the primary one is undecided.
 #[test]
 fn a_figure_that_is_decided_stands_beside_one_that_is_not() {

@@ -4,13 +4,15 @@
 //! Not here: how the parts are computed (analysis).
 
 use analysis::report::{
-    Dip, DisturbanceReport, Moved, NOT_IN_THE_SUM, Report, TimePart, TimeProfile,
+    Dip, DisturbanceReport, Moved, NOT_IN_THE_SUM, Report, SAMPLES_LEAST, TimePart, TimeProfile,
+    is_of_samples,
 };
 use model::numbers::{NONE, amount, capital, count, seconds, significant};
 use model::{NS_PER_S, ServerSummary, SummaryOf};
 
 use crate::document::{Block, Length, Place, Section};
 use crate::table::{Align, Cell, Column, Table};
+use crate::wording::roughly;
 
 /// Rows of a summary that are seen at once.
 const ROWS_MAX: usize = 10;
@@ -21,17 +23,13 @@ const OVERLAP_LEAST: f64 = 0.1;
 /// Above this share a line says so too.
 const OVERLAP_MOST: f64 = 0.25;
 
-/// Fewer samples of sessions make rough parts: all sessions of a sample may wait for the same
-/// flush, so that only samples are independent, and a share of one half has a standard error of
-/// 9 % of the service time with 30 of them.
-const SAMPLES_LEAST: u64 = 30;
-
 /// A part below this share of the service time is nothing to show.
 const SHARE_MIN: f64 = 0.0005;
 
 pub(super) fn section(report: &Report) -> Section {
     let mut blocks = Vec::new();
-    blocks.extend(report.time_profile.as_ref().map(profile));
+    let is_few = n_samples_if_few(report).is_some();
+    blocks.extend(report.time_profile.as_ref().map(|of| profile(of, is_few)));
     let remarks = report
         .time_profile
         .iter()
@@ -64,10 +62,13 @@ pub(super) fn shortly(report: &Report, most: usize) -> Option<String> {
     let profile = report.time_profile.as_ref()?;
     let mut parts: Vec<_> = profile.parts.iter().collect();
     parts.sort_by(|a, b| b.ms.total_cmp(&a.ms));
-    let share = |ms: f64| significant(100.0 * ms / profile.service_ms, 2);
+    let is_few = n_samples_if_few(report).is_some();
+    let share = |part: &TimePart| {
+        rough_or(100.0 * part.ms / profile.service_ms, 2, is_few && is_of_samples(&part.name))
+    };
     let shown = parts.iter().take(most).filter(|part| part.ms / profile.service_ms >= SHARE_MIN);
     let shown: Vec<String> =
-        shown.map(|part| format!("{} {} %", part.title(), share(part.ms))).collect();
+        shown.map(|part| format!("{} {} %", part.title(), share(part))).collect();
     let mean_ms = significant(profile.service_ms, 3);
     let few = n_samples_if_few(report).map(|n| format!("{} of sessions", count(n, "sample")));
     let overlap = Some(overlap_of(profile)).filter(|share| *share > OVERLAP_MOST);
@@ -82,8 +83,15 @@ pub(super) fn shortly(report: &Report, most: usize) -> Option<String> {
 
 /// How many samples of sessions a profile was made of, where they are few.
 fn n_samples_if_few(report: &Report) -> Option<u64> {
-    let of_samples = report.server.iter().find(|of| of.of == SummaryOf::Samples);
-    of_samples.and_then(ServerSummary::samples).filter(|n| *n < SAMPLES_LEAST)
+    report.session_samples().filter(|n| *n < SAMPLES_LEAST)
+}
+
+/// A number with so many digits, or with one where it is known roughly.
+fn rough_or(value: f64, digits: usize, is_rough: bool) -> String {
+    match is_rough {
+        true => roughly(value),
+        false => significant(value, digits),
+    }
 }
 
 /// That few samples make a rough split of the time.
@@ -107,20 +115,21 @@ fn within_cpu_time(profile: &TimeProfile) -> Option<String> {
     })
 }
 
-/// The parts of the time of a transaction.
-fn profile(profile: &TimeProfile) -> Block {
+/// The parts of the time of a transaction; what few samples tell is rough.
+fn profile(profile: &TimeProfile, is_few: bool) -> Block {
     let mut table = Table::new([
         Column::new("part of a transaction", Align::Left),
         Column::new("ms", Align::Right),
         Column::new("share", Align::Right),
     ]);
     let share = |ms: f64| ms / profile.service_ms;
-    let percent = |ms: f64| format!("{} %", significant(100.0 * share(ms), 2));
+    let percent = |ms: f64, is_rough| format!("{} %", rough_or(100.0 * share(ms), 2, is_rough));
     for part in profile.parts.iter().filter(|part| share(part.ms) >= SHARE_MIN) {
+        let is_rough = is_few && is_of_samples(&part.name);
         table.row([
             Cell::from(part.title()),
-            Cell::said(significant(part.ms, 3), Some(part.ms)),
-            Cell::said(percent(part.ms), Some(share(part.ms))),
+            Cell::said(rough_or(part.ms, 3, is_rough), Some(part.ms)),
+            Cell::said(percent(part.ms, is_rough), Some(share(part.ms))),
         ]);
     }
     // Of what sums up to all of it, computing leaves a hair.
@@ -128,8 +137,8 @@ fn profile(profile: &TimeProfile) -> Block {
     if share(rest).abs() >= SHARE_MIN {
         table.row([
             Cell::from("unexplained"),
-            Cell::said(significant(rest, 2), Some(rest)),
-            Cell::said(percent(rest), Some(share(rest))),
+            Cell::said(rough_or(rest, 2, is_few), Some(rest)),
+            Cell::said(percent(rest, is_few), Some(share(rest))),
         ]);
     }
     table.row([
@@ -140,7 +149,7 @@ fn profile(profile: &TimeProfile) -> Block {
     for part in profile.beside.iter().filter(|part| share(part.ms) >= SHARE_MIN) {
         table.row([
             Cell::from(format!("{NOT_IN_THE_SUM}{}", part.title())),
-            Cell::said(significant(part.ms, 3), Some(part.ms)),
+            Cell::said(rough_or(part.ms, 3, is_few && is_of_samples(&part.name)), Some(part.ms)),
             Cell::from(""),
         ]);
     }
@@ -356,12 +365,14 @@ mod tests {
         assert!(!text.contains("network and system calls"), "{text}");
         assert!(!text.contains("unexplained"), "{text}");
         assert!(text.contains("Rough: 16 samples of sessions"), "{text}");
+        assert!(text.contains("committing (log) ≈3 ≈80 %"), "{text}");
+        assert!(text.contains("server: CPU 1.00 25 %"), "a clock counts it: {text}");
         assert!(text.contains("standard error of about 13 %"), "{text}");
         let mut report = with_profile(100, 0.0);
         report.time_profile.as_mut().expect("a profile").parts[0].ms = 0.5;
         let text = page(&report);
         assert!(text.contains("network and system calls") && !text.contains("no part"), "{text}");
-        assert!(!text.contains("Rough"), "{text}");
+        assert!(!text.contains("Rough") && text.contains("committing (log) 3.00 75 %"), "{text}");
     }
 
     #[test]
