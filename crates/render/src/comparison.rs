@@ -350,15 +350,37 @@ fn sweeps(report: &ComparisonReport) -> Option<Table> {
     Some(table)
 }
 
+/// What programs read of each figure beside what people do.
+const OF_PROGRAMS: [&str; 4] = ["unit", "confidence_percent", "baseline_runs", "value_runs"];
+
+/// The unit of a figure, the confidence of its interval, and the valid runs of both sides.
+fn cells_of_programs(report: &ComparisonReport, judged: &Judged) -> [Cell; 4] {
+    let unit = report.units.get(&judged.figure).map(String::as_str);
+    let unit = unit.unwrap_or_else(|| analysis::figures::unit(&judged.figure));
+    let confidence = judged.ratio.and_then(|ratio| ratio.confidence);
+    let runs = |figure: Option<analysis::figures::Figure>| match figure {
+        Some(figure) => figure.count.into(),
+        None => Cell::None,
+    };
+    [
+        unit.into(),
+        confidence.map(|share| 100.0 * share).into(),
+        runs(judged.baseline),
+        runs(judged.side),
+    ]
+}
+
 /// Every figure of every side, at each point and over all of them: what programs read, too.
 fn by_point(report: &ComparisonReport) -> Block {
     let side = Column::words("side", "side");
     let columns = [side].into_iter().chain(columns("baseline".into(), "side".into()));
+    let columns = columns.chain(OF_PROGRAMS.map(Column::data));
     let mut table = Table::new(columns.collect::<Vec<_>>());
     for pair in &report.pairs {
         let mut put = |point: &str, judged: &Judged| {
             let side = Cell::from(pair.side.as_str());
-            table.row([side].into_iter().chain(cells(report, point, judged)));
+            let cells = [side].into_iter().chain(cells(report, point, judged));
+            table.row(cells.chain(cells_of_programs(report, judged)));
         };
         for point in &pair.points {
             let name = whole_name(&point.values);

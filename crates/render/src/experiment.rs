@@ -422,6 +422,7 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
     let of_figure =
         |name: &&str| ["", "_half_width", "_min", "_max"].map(|of| format!("{name}{of}"));
     columns.extend(known.iter().flat_map(of_figure).map(Column::data));
+    columns.push(Column::data("warnings"));
     let row = |point: &PointReport| {
         let values = report.axes.iter().zip(&told).zip(point.values.iter());
         let mut cells: Vec<Cell> = Vec::new();
@@ -433,6 +434,8 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
         cells.extend([runs(point).into(), point.runs.len().into(), point.runs_not_counted.into()]);
         cells.extend(names.iter().map(|name| Cell::from(cell(point, name))));
         cells.extend(known.iter().flat_map(|name| exact_cells(point, name)));
+        let warnings: Vec<&str> = point.findings.iter().map(|(id, _)| id).collect();
+        cells.push(warnings.join(" ").into());
         cells
     };
     Table::filled("points", "", columns, report.points.iter().map(row).collect())

@@ -135,7 +135,7 @@ fn table(lines: &[&[&RunRow]], is_folded: bool) -> Table {
     ]);
     let has_labels = rows().any(|row| !row.labels.is_empty());
     columns.extend(has_labels.then(|| Column::spare("labels", Align::Left, 6)));
-    columns.push(Column::data("point"));
+    columns.extend(["point", "valid"].map(Column::data));
     let mut table = Table::new(columns);
     let has = (has_points, primary.as_deref(), has_labels);
     let of_year = |row: &RunRow| begun(row.started_unix_ms).split('-').next().map(str::to_owned);
@@ -219,7 +219,7 @@ fn trials_cells(
     cells.extend([blank(), validity.into(), blank(), blank()]);
     let labels = || labels(trials.labels().into_iter());
     cells.extend(has_labels.then(|| Cell::from(cut(&labels(), LABELS_MOST))));
-    cells.push(blank());
+    cells.extend([blank(), blank()]);
     cells
 }
 
@@ -307,7 +307,8 @@ fn cells(
         labels(row.labels.iter()).into(),
     ]);
     cells.extend(has_labels.then(|| Cell::from(cut(&labels(row.labels.iter()), LABELS_MOST))));
-    cells.push(Cell::from(point(row)));
+    let is_valid = row.status == Status::Completed && row.worst_finding != Some(Severity::Invalid);
+    cells.extend([Cell::from(point(row)), if is_valid { "yes" } else { "no" }.into()]);
     cells
 }
 
