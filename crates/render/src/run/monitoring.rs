@@ -12,6 +12,9 @@ use crate::charts::{Chart, gauges, named};
 use crate::document::{Block, Length, Section};
 use crate::table::{Align, Cell, Column, Table};
 
+/// With less idle CPU time a round trip includes waits for a CPU.
+const IDLE_LEAST_PERCENT: f64 = 10.0;
+
 /// Devices and counters of the database that are named; the JSON has all of them.
 const DISKS_MOST: usize = 3;
 const COUNTERS_MOST: usize = 8;
@@ -250,7 +253,16 @@ fn database(report: &Report) -> String {
     let moved = report.gauges.iter().filter(|gauge| {
         gauge.about == "database" && gauge.mean.is_some_and(|mean| mean.abs() > NOTHING)
     });
-    let of = |gauge: &GaugeReport| Some(format!("{} {}", gauge.name, mean_and_most(gauge)?));
+    let idle = find(report, "machine", "cpu_idle").and_then(|gauge| gauge.mean);
+    let busy = idle.filter(|percent| *percent < IDLE_LEAST_PERCENT);
+    let of = |gauge: &GaugeReport| {
+        // A probe waits for a CPU as everything else does.
+        let waits = busy.filter(|_| gauge.name == "round_trip").map(|idle| {
+            let idle = amount(idle, "%");
+            format!(", with waits for a CPU: the host was {idle} idle")
+        });
+        Some(format!("{} {}{}", gauge.name, mean_and_most(gauge)?, waits.unwrap_or_default()))
+    };
     let shown: Vec<&GaugeReport> = moved.take(COUNTERS_MOST).collect();
     let seconds = shown.first().and_then(|gauge| read_in(report, gauge));
     joined(shown.into_iter().map(of).chain([seconds]))
