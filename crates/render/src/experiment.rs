@@ -29,7 +29,7 @@ use super::repeats::{decided, levels_lines, stop_lines};
 use super::run::{Line, lines};
 use super::scene::{clients, several, span};
 use super::wording::{
-    answered, left_out, misfit, ranges, same_in_all, shown, title_with_unit, without_stop,
+    answered, begun, left_out, misfit, ranges, same_in_all, shown, title_with_unit, without_stop,
 };
 use super::{Align, Cell, Column, Table};
 
@@ -85,6 +85,7 @@ pub fn experiment(
         ],
     );
     page.n_answering = page.sections.len();
+    page.sections.iter_mut().for_each(|section| section.where_drawn = Place::First);
     let mut curves = vec![Block::Charts(named(&charts, &["curves", "tradeoff", "law"]))];
     curves.extend(report.curve.iter().flat_map(|curve| sketched(report, curve)));
     page.sections
@@ -97,6 +98,7 @@ pub fn experiment(
     let ages = [Block::Charts(named(&charts, &["points-ages"]))].into_iter().chain(ages);
     page.section("ages", "Ages of records", ages.collect());
     page.section("repeats", "Repeats", repeats(report));
+    page.sections.push(of_trials::trials(report, trials));
     let over_time = named(&charts, &["drift", "stability"]);
     page.section("stability", "Over time", vec![Block::Charts(over_time)]);
     page.section("ran", "What ran", ran(report, trials));
@@ -143,6 +145,25 @@ fn made_with(trials: &[TrialReport]) -> Option<String> {
         let (databases, clients) = (several(&of.databases), clients(&of));
         format!("{databases}, {clients}{load}, each measured {}", span(of.measured_s))
     })
+}
+
+/// The databases, machines and versions that the trials were made with, and when.
+fn made_on(trials: &[TrialReport]) -> Vec<(&'static str, String)> {
+    let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
+    let of = Environment::of(&all);
+    let (first, last) = (begun(&of.begun.0), begun(&of.begun.1));
+    let machine = match of.has_virtual_time() {
+        true => "none: virtual time".to_owned(),
+        false => [&of.machines, &of.systems].map(|all| several(all)).join("; "),
+    };
+    let mut pairs = vec![
+        ("database", several(&of.databases)),
+        ("machine", machine.trim_matches(|mark| mark == ';' || mark == ' ').to_owned()),
+        ("dbdyno", several(&of.dbdyno)),
+        ("trials", format!("{first} to {last}")),
+    ];
+    pairs.retain(|(_, words)| !words.is_empty());
+    pairs
 }
 
 fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
@@ -216,7 +237,7 @@ fn ran(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Block> {
     let Some(first) = trials.first().map(|trial| &trial.report) else { return vec![runs] };
     let plan = vec![Block::Verbatim(first.plan.clone())];
     let plan = Block::details("The complete plan of the first trial", Length::Short, plan);
-    vec![Block::pairs(in_common(trials)), runs, plan]
+    vec![Block::pairs(in_common(trials)), Block::pairs(made_on(trials)), runs, plan]
 }
 
 /// Which experiment it is, whether it goes on, and how to see it again.

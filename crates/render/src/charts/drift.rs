@@ -48,8 +48,12 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let name = format!("{}, % of the mean of its point", title(primary));
     let y = Axis::of(name.clone(), "", Scale::FromZero);
     let mut rates = Chart::new(ENTRY.name, "Trials in the order of time", x(), y);
+    rates.note = Some(format!(
+        "100 % is the mean over the trials of the same point; the numbers are the {} of each trial.",
+        title(primary)
+    ));
     rates.traces = vec![trace(&made, &name, primary, |trial| means[&trial.point])];
-    let y = Axis::of("% of the largest", "", Scale::FromZero);
+    let y = Axis::of("share of the largest", "%", Scale::FromZero);
     let id = format!("{}-backlog", ENTRY.name);
     let mut backlog = Chart::new(id, "Backlog of the server by trial", x(), y);
     backlog.traces = BACKLOGS
@@ -57,7 +61,8 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
         .map(|(figure, name)| {
             let values = made.iter().filter_map(|trial| value_of(&trial.report, figure));
             let most = values.fold(0.0, f64::max);
-            trace(&made, name, figure, |_| most)
+            let name = format!("{name} (100 % = {})", significant(most, 4));
+            trace(&made, &name, figure, |_| most)
         })
         .collect();
     [rates.if_any(), backlog.if_any()].concat()

@@ -1,17 +1,22 @@
-//! What an experiment's page has of its trials beside figures of all transactions: disturbances
-//! before, during and after, and the ages of records, point by point.
+//! What an experiment's page has of its trials beside figures of all transactions: each trial in a
+//! row, disturbances before, during and after, and the ages of records, point by point.
 //!
 //! Not here: the curves and the table of all points (experiment), and those of a single run (run).
 
+use std::iter::once;
+
 use analysis::ExperimentReport;
-use analysis::figures::{Figure, disturbances_of, name_of_disturbance};
-use analysis::trials::{TrialReport, figure_at};
-use model::BucketCounts;
+use analysis::figures::{Figure, disturbances_of, name_of_disturbance, value_of};
+use analysis::report::Report;
+use analysis::trials::{TrialReport, counts, figure_at, why_not_in_short};
+use model::numbers::count;
+use model::{BucketCounts, Severity};
 
 use crate::axis_names::names;
 use crate::charts::ages;
-use crate::document::{Block, Place, Section};
-use crate::wording::shown;
+use crate::document::{Block, Length, Place, Section};
+use crate::list::short_id;
+use crate::wording::{begun, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
 /// What is shown of a window.
@@ -20,6 +25,56 @@ const OF_WINDOW: [(&str, &str); 4] =
 
 /// Disturbances of which a page has tables.
 const SHOWN_MOST: usize = 8;
+
+/// The figures of a trial that stand beside the primary one.
+const OF_TRIAL: [&str; 4] = ["tps", "p50_ms", "p95_ms", "p99_ms"];
+
+/// Each trial in a row, in the order of time: what it measured, and whether it counts.
+pub(super) fn trials(report: &ExperimentReport, trials: &[TrialReport]) -> Section {
+    let mut made: Vec<&TrialReport> = trials.iter().collect();
+    made.sort_by(|a, b| a.report.started.cmp(&b.report.started));
+    let primary = report.primary.as_str();
+    let figures: Vec<&str> =
+        once(primary).chain(OF_TRIAL.into_iter().filter(|name| *name != primary)).collect();
+    let mut columns = vec![Column::new("trial", Align::Right).head()];
+    columns.extend(axis_columns(report).into_iter().map(|column| column.key("")));
+    columns.push(Column::new("repeat", Align::Right));
+    columns.push(Column::new("started", Align::Left));
+    columns.extend(figures.iter().map(|name| {
+        let unit = report.units.get(name).map_or("", String::as_str);
+        Column::new(title_with_unit(name, unit), Align::Point)
+    }));
+    columns.push(Column::sentences("valid"));
+    columns.push(Column::new("run", Align::Left));
+    let mut table = Table::new(columns);
+    for (index, trial) in made.iter().enumerate() {
+        let run = &trial.report;
+        let mut row: Vec<Cell> = vec![(index + 1).into()];
+        row.extend(axis_cells(report, trial.point as usize));
+        row.push(u64::from(trial.repeat + 1).into());
+        row.push(begun(&run.started).into());
+        row.extend(figures.iter().map(|name| Cell::from(value_of(run, name))));
+        row.extend([validity(run).into(), Cell::from(short_id(&run.run_id))]);
+        table.row(row);
+    }
+    let n = made.len() as u64;
+    let blocks = match table.is_empty() {
+        true => Vec::new(),
+        // A terminal has them by 'dbdyno runs list'.
+        false => vec![Block::details(count(n, "trial"), Length::Long, vec![Block::Table(table)])],
+    };
+    Section::new("trials", "Trials", blocks)
+}
+
+/// Whether a trial counts, or why not.
+fn validity(run: &Report) -> String {
+    let n = run.findings.iter().filter(|finding| finding.severity == Severity::Warning).count();
+    match (counts(run), n) {
+        (false, _) => format!("no: {}", why_not_in_short(run)),
+        (true, 0) => "yes".to_owned(),
+        (true, n) => format!("yes, {}", count(n as u64, "warning")),
+    }
+}
 
 /// A table for each disturbance: three rows a point.
 pub(super) fn disturbances(report: &ExperimentReport, trials: &[TrialReport]) -> Section {

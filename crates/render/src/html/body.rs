@@ -81,8 +81,8 @@ enum SpanView<'t> {
 /// So many grave findings stand open.
 const OPEN_MOST: usize = 3;
 
-/// The body of a document's page: answer, figures and the charts that are looked for first, then
-/// whether the result is valid, then the rest.
+/// The body of a document's page: answer and figures, what speaks against them, the charts that are
+/// looked for first, then the rest.
 pub fn body(document: &Document, medium: Medium<'_>) -> String {
     body_with(document, "", medium)
 }
@@ -96,7 +96,7 @@ pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> S
     // Where nothing is said to be first, the first charts are those of any section.
     let below = if n_first == 0 { medium } else { medium.below() };
     let first = sections.into_iter().filter_map(|section| of_section(section, medium));
-    let validity = document.validity.iter().map(|validity| of_validity(validity, medium));
+    let validity = document.validity.iter().map(|of| of_validity(document, of, medium));
     let rest = rest.into_iter().chain(&document.repeat);
     let rest = rest.filter_map(|section| of_section(section, below));
     let question = [&document.question[..], &document.scene].concat();
@@ -110,7 +110,7 @@ pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> S
         below_head,
         verdicts: verdicts.chain(banner).collect(),
         tiles: document.tiles.iter().map(of_tile).collect(),
-        sections: first.chain(validity).chain(rest).collect(),
+        sections: validity.chain(first).chain(rest).collect(),
     };
     body.render().expect("memory takes everything")
 }
@@ -159,7 +159,11 @@ fn of_tile(tile: &Tile) -> TileView<'_> {
     }
 }
 
-fn of_validity<'d>(validity: &'d Validity, medium: Medium<'_>) -> SectionView<'d> {
+fn of_validity<'d>(
+    document: &Document,
+    validity: &'d Validity,
+    medium: Medium<'_>,
+) -> SectionView<'d> {
     let remark = |remark: &Remark| {
         let (class, word) = class_and_word(remark.severity);
         (class, word, of_text(&remark.text, medium))
@@ -179,7 +183,12 @@ fn of_validity<'d>(validity: &'d Validity, medium: Medium<'_>) -> SectionView<'d
     let open = list(shown);
     let rest = list(folded).map(|html| rendered(BlockView::Details("", &title, html)));
     let html: String = open.into_iter().chain(rest).collect();
-    SectionView { id: "findings", title: "Findings", note: validity.answer.clone(), html }
+    // The head of the page says it already, if that is anything but good.
+    let answer = validity.answer.trim_end_matches('.');
+    let is_said = document.verdicts.iter().any(|verdict| verdict.word.starts_with(answer))
+        || banner(document, validity).is_some();
+    let note = if is_said { String::new() } else { validity.answer.clone() };
+    SectionView { id: "findings", title: "Findings", note, html }
 }
 
 /// The class of a remark, and the word before it.

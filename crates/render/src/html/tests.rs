@@ -227,6 +227,27 @@ fn a_comparison_shows_its_result_before_what_changed() {
 }
 
 #[test]
+fn findings_and_points_stand_before_charts_and_the_answer_stands_once() {
+    let (mut experiment, trials) = subjects::experiment();
+    let text = "A crash may lose commits.";
+    let finding = model::Finding::new("not_durable", model::Severity::Warning, text);
+    experiment.findings.push(finding.clone());
+    let body_of = |document: &crate::Document| body(document, Medium::File);
+    let place =
+        |body: &str, word: &str| body.find(word).unwrap_or_else(|| panic!("no {word} in {body}"));
+    let page = body_of(&crate::experiment(&experiment, &trials, None));
+    let ids = ["findings", "points", "curves", "trials"].map(|id| format!("<section id=\"{id}\""));
+    let places = ids.map(|id| place(&page, &id));
+    assert!(places.is_sorted(), "{places:?}");
+    assert_eq!(page.matches("Valid, with 1 warning").count(), 1);
+    let mut run = subjects::closed();
+    run.findings = vec![finding];
+    let page = run_body(&run, Medium::File);
+    assert!(place(&page, "id=\"findings\"") < place(&page, "<figure"));
+    assert_eq!(page.matches("Valid, with 1 warning").count(), 1);
+}
+
+#[test]
 fn the_head_of_a_page_has_the_p99_of_the_headline() {
     for report in [subjects::closed(), subjects::open(), two_groups()] {
         let body = run_body(&report, Medium::File);
