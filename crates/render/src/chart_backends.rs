@@ -133,6 +133,7 @@ impl Chart {
     }
 
     /// What stands below it: its note, and what arrow heads mean.
+    #[cfg(any(test, feature = "pages"))]
     pub(crate) fn caption(&self) -> Option<String> {
         let all: Vec<&str> = self.note.as_deref().into_iter().chain(self.beyond()).collect();
         (!all.is_empty()).then(|| all.join(" "))
