@@ -5,6 +5,8 @@
 //! is requested (workloads), from which database (drivers), and what is kept (store, analysis). It
 //! opens no file.
 
+#![warn(missing_docs)]
+
 mod client_loop;
 mod clock;
 mod coordinator;

@@ -4,6 +4,8 @@
 //! onto a queue; waiting sets a flag and compares the stored waker. Nothing is allocated once a
 //! task has waited for each of its descriptors. Not here: clocks (engine) and bytes (drivers).
 
+#![warn(missing_docs)]
+
 mod ready;
 mod tasks;
 mod watched;

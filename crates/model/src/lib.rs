@@ -4,6 +4,8 @@
 //! workloads and the engine work together ([`Session`], [`Database`], [`Workload`], [`Client`],
 //! [`Clock`]). Not here: any socket, file, runtime, format or clock.
 
+#![warn(missing_docs)]
+
 mod acknowledged;
 mod administration;
 mod arrival_rate;

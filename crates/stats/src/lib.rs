@@ -7,6 +7,8 @@
 //! derived float that does not exist (the mean of nothing) is NaN, never a made-up zero; what
 //! can be refused with a reason is a `Result`.
 
+#![warn(missing_docs)]
+
 mod batches;
 mod blocks;
 mod change;
