@@ -1,19 +1,18 @@
-//! Changes in a history that are no alarms.
+//! Changes in a history that the user has accepted, so that they raise no alarm.
 
 use serde::{Deserialize, Serialize};
 
-/// A change that somebody has seen and accepts: from this build on the level is what it is.
+/// An accepted change of level: `build` is the first build of the new normal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Acknowledged {
-    /// The first build of the new level.
+    /// First build at the new level.
     pub build: String,
-    /// The point, such as `clients=8`; every one if empty.
+    /// The point, such as `clients=8`; empty for all points.
     pub point: String,
-    /// Why it is accepted.
+    /// The user's reason for accepting it.
     pub reason: String,
-    /// How large the change was, as the logarithm of its ratio without sign, in the figure that
-    /// changed most; null where it was acknowledged before that was kept. A much larger change at
-    /// the same place is another one.
+    /// Absolute log ratio of the change, of the metric that changed most; null in older records,
+    /// which did not keep it. A much larger change at the same build is a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<f64>,
 }

@@ -1,81 +1,84 @@
-//! What is said to a database beside its load: while data are built, checked and dropped, and of
-//! its settings. Capabilities that a driver fills, not a list of products.
+//! Statements sent outside of the load, to build, check, drop and settle data, and access to
+//! settings. Capabilities that a driver fills in, not a list of products.
 //!
 //! Not here: the SQL of workloads (dialect), and what is read while a load runs (monitoring).
 
 use crate::{ClientLoad, DbError, Fact, SettingsBySql, Settling, SettlingOf, Table};
 
-/// How a database is built in and administered, filled by its driver.
+/// Capabilities for building and administering a database, filled in by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Administration {
-    /// It keeps what is written: tables can be built, checked and counted in it.
+    /// The database keeps what is written: tables can be built, checked and counted in it.
     pub keeps_data: bool,
-    /// It lives in this process: whoever opens it again has started it again.
+    /// The database runs in this process, so opening it again restarts it.
     pub is_in_process: bool,
-    /// Several sessions can load at once.
+    /// Several sessions can load data at once.
     pub parallel_load: bool,
-    /// Secondary indexes are faster built after the data.
+    /// Secondary indexes are built faster after the data.
     pub indexes_after_load: bool,
-    /// Tables and indexes are made within a transaction as rows are: all of it, or nothing.
+    /// DDL is transactional: tables and indexes are created as part of a transaction, or not at
+    /// all.
     pub tables_in_transactions: bool,
-    /// What is said at the beginning of each transaction that loads: it makes loads faster, nothing
-    /// is lost by it that a build cannot do again, and it ends with its transaction.
+    /// Statements at the start of each loading transaction. They speed up the load, risk nothing
+    /// that a rebuild cannot restore, and end with the transaction.
     pub begin_load: &'static [&'static str],
-    /// What is to be said, in order, when a table has been loaded and indexed: moves its counter
-    /// behind the rows, and lets the planner know them.
+    /// Returns the statements that follow the load of a table and its indexes, in order: they
+    /// advance its sequence past the loaded rows and refresh the planner's statistics.
     pub after_load: fn(&Table) -> Vec<String>,
-    /// How people load flat files with the server's own client; none where there is no such client
-    /// of a server.
+    /// Commands to load flat files with the server's own client; `None` if there is no such client.
     pub client_load: Option<ClientLoad>,
-    /// What a session says, in order, to be the only one that changes what stands in this database
-    /// until it ends; the last is a query whose number is 1, or 0 while it is another. Empty where
-    /// that cannot be had.
+    /// Statements that lock out other builders of this database until the session ends, in order;
+    /// the last is a query that returns 1 if it got the lock, 0 if another session has it. Empty if
+    /// the database has no such lock.
     pub alone: &'static [&'static str],
-    /// What it says when others may: its connection may go on as somebody else's, behind a proxy.
-    /// Empty where there is nothing to say.
+    /// Statement that gives up that lock explicitly, because a proxy may reuse the connection for
+    /// another session. Empty if there is none.
     pub alone_ends: &'static str,
-    /// What a session says at one of several hosts so that it sees all that was committed at the
-    /// others before. A server that does not know it needs it not.
+    /// Statement after which a session at one of several hosts sees everything that was committed
+    /// at the others. A server that does not know the statement does not need it.
     pub sees_other_hosts: Option<&'static str>,
-    /// Queries whose rows have, in each column, a statement that lifts a limit of the house from a
-    /// session that builds, checks or drops data, or null where there is no such limit. A server
-    /// that refuses a query has not what it asks for.
+    /// Queries that return, in each column, a statement that lifts a server-wide limit for a
+    /// session that builds, checks or drops data, or null if there is no such limit. A server that
+    /// rejects a query has no such limit.
     pub house_limits: &'static [&'static str],
-    /// The query that returns a row for each setting by which the server demands a primary key of
-    /// every table; none where no server does.
+    /// Query that returns a row for each setting by which the server demands a primary key of every
+    /// table; `None` if no server of this kind does.
     pub demands_keys: Option<&'static str>,
-    /// The query for the names of this database's routines, each with a text that has its
-    /// [mark](crate::Routine::mark) in it; empty where it has no routines.
+    /// Query for the names of the routines in this database, each with a text that contains its
+    /// [mark](crate::Routine::mark); empty if the database has no routines.
     pub list_routines: &'static str,
-    /// Whether a server that lets nobody in says by this that it starts or recovers, and will.
+    /// Returns whether this refusal to connect means that the server is starting or recovering.
     pub is_recovering: fn(&DbError) -> bool,
-    /// The query for the names of the storage engines that this server has; none where a database
-    /// has no choice of them.
+    /// Query for the names of the storage engines of this server; `None` if the database has only
+    /// one.
     pub list_storage_engines: Option<&'static str>,
-    /// The query for the storage engine of the table of this name, in small letters; without a row
-    /// where it is the only one, or one without a name. None where a database has no choice.
+    /// Returns the query for the storage engine of a table, in lower case. It returns no row if the
+    /// engine is the only one, and a row for one without a name. `None` if the database has only
+    /// one.
     pub storage_engine_of: Option<fn(&str) -> String>,
-    /// Its server has a thread for each session, all in one process; others have a process each, or
-    /// none. Clients that never pause are best placed by this (docs/explanation/placement.md).
+    /// The server runs its sessions as threads of one process; `false` for a process per session,
+    /// or none. Decides where clients without pauses are best placed
+    /// (docs/explanation/placement.md).
     pub thread_per_session: bool,
-    /// The setting that limits how many connections its server has, which is among its facts.
+    /// The setting, among the facts, that limits the connections of the server.
     pub connection_limit: Option<&'static str>,
-    /// How many statements its server keeps prepared for all sessions, by its
-    /// [facts](crate::Fact), and the setting that says so; none where nothing is prepared there,
-    /// or it has no limit.
+    /// Returns, from the [facts](crate::Fact), the setting that limits the prepared statements of
+    /// all sessions together, and its value; `None` if nothing is prepared there, or without a
+    /// limit.
     pub statement_limit: fn(&[Fact]) -> Option<(&'static str, u64)>,
-    /// What its facts say of commits that it has acknowledged, as [facts](crate::CommitRisk::facts)
-    /// too; nothing where they do not say it.
+    /// Derives [facts](crate::CommitRisk::facts) about the durability of acknowledged commits from
+    /// the facts of the server; empty if those do not tell.
     pub durability: fn(&[Fact]) -> Vec<Fact>,
-    /// How settings of its server are read and set; none where SQL cannot.
+    /// Access to the settings of the server; `None` if SQL cannot read and set them.
     pub settings: Option<SettingsBySql>,
-    /// How it is brought to rest, by its facts; or why it cannot be.
+    /// Derives from the facts how to settle the database. Fails with the reason if it cannot be
+    /// settled.
     pub settling: SettlingOf,
 }
 
 impl Administration {
-    /// The least: it keeps data, loads in one session, and has nothing that not every database
-    /// has. Drivers and tests say what differs.
+    /// The minimum: keeps data, loads in one session, and has no optional capability. Drivers and
+    /// tests override what differs.
     pub const PLAIN: Administration = Administration {
         keeps_data: true,
         is_in_process: false,

@@ -1,4 +1,4 @@
-//! How many transactions arrive a second, as that may change over a run.
+//! The rate at which transactions arrive in open load, constant or changing over a run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,54 +9,56 @@ use stats::Intensity;
 
 use crate::{BadUnit, NS_PER_S, format_duration, parse_duration, parse_rate};
 
-/// Lines that a period of a sine is drawn with: off by at most 0.004 % of its swing.
+/// Line segments per period of a sine: their error is at most 0.004 % of its swing.
 const SINE_LINES: u32 = 360;
-/// More steps than this are no plan that a person made, nor a day by seconds.
+/// Limit on steps: one per second of a day fits.
 const STEPS_MAX: usize = 100_000;
 
-/// Arrivals a second in open load, over all agents. Its time begins with the measured phase; in
-/// the ramp-up it is what it begins with.
+/// Arrivals per second in open load, summed over all agents. Its time starts with the measured
+/// phase; the ramp-up uses its initial rate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArrivalRate {
-    /// Always this many.
+    /// The same rate throughout, in arrivals per second.
     Constant(f64),
-    /// Always so many as to be this many bytes, by what a transaction of the workload stores.
+    /// Bytes per second, converted to arrivals by what a transaction of the workload
+    /// [stores](Stored).
     Bytes(f64),
-    /// Always so many as to be this many records, by what a transaction of the workload stores.
+    /// Records per second, converted to arrivals by what a transaction of the workload
+    /// [stores](Stored).
     Records(f64),
-    /// So many for so many nanoseconds, then the next; the last one stays.
+    /// Steps of (arrivals per second, duration in nanoseconds). The last rate stays.
     Steps(Vec<(f64, u64)>),
-    /// In a straight line from one to another; then it stays.
+    /// Changes linearly from one rate to another, then stays.
     Ramp {
-        /// At the beginning.
+        /// Rate at the start.
         from_per_s: f64,
-        /// At the end.
+        /// Rate at the end.
         to_per_s: f64,
-        /// From the beginning to the end.
+        /// Duration of the change, in nanoseconds.
         over_ns: u64,
     },
-    /// Around a mean, from which it begins to rise.
+    /// Oscillates around a mean, starting there and rising.
     Sine {
-        /// The mean.
+        /// Mean rate, at which the period starts.
         mean_per_s: f64,
-        /// How far it goes up and down.
+        /// Amplitude: distance of the peaks from the mean.
         swing_per_s: f64,
-        /// From peak to peak.
+        /// Time from peak to peak, in nanoseconds.
         period_ns: u64,
     },
 }
 
-/// What a transaction stores, where all of a workload store as much.
+/// Volume that one transaction stores, for workloads in which all transactions store the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// How many records.
+    /// Records that one transaction stores.
     pub records: u64,
-    /// How many bytes they have together.
+    /// Bytes of these records together.
     pub bytes: u64,
 }
 
 impl ArrivalRate {
-    /// Whether it may be another one later.
+    /// Whether the rate varies over time.
     pub fn changes(&self) -> bool {
         match self {
             ArrivalRate::Constant(_) | ArrivalRate::Bytes(_) | ArrivalRate::Records(_) => false,
@@ -64,7 +66,7 @@ impl ArrivalRate {
         }
     }
 
-    /// What it begins with, a second.
+    /// Returns the initial rate per second, in its own unit.
     pub fn first_per_s(&self) -> f64 {
         match self {
             ArrivalRate::Constant(per_s)
@@ -76,7 +78,7 @@ impl ArrivalRate {
         }
     }
 
-    /// The same in arrivals, where one is a transaction that stores so much.
+    /// Converts a rate in bytes or records to arrivals, each of which stores `stored`.
     pub fn of_transactions(&self, stored: Stored) -> ArrivalRate {
         let of = |per_s: f64, each: u64| ArrivalRate::Constant(per_s / each.max(1) as f64);
         match self {
@@ -86,7 +88,7 @@ impl ArrivalRate {
         }
     }
 
-    /// As a curve over seconds, in the rate's own unit.
+    /// Returns the rate as a curve over seconds, in its own unit.
     pub fn intensity(&self) -> Intensity {
         let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
         let points = match self {
@@ -119,7 +121,7 @@ impl ArrivalRate {
         Intensity::new(&points, repeats).expect("a rate is checked when it is read")
     }
 
-    /// The mean a second over the first `for_ns` of its time.
+    /// Returns the mean rate per second over the first `for_ns` nanoseconds.
     pub fn mean_per_s(&self, for_ns: u64) -> f64 {
         let for_s = for_ns as f64 / NS_PER_S as f64;
         match self {
@@ -182,15 +184,15 @@ fn read_constant(text: &str) -> Result<ArrivalRate, BadUnit> {
     })
 }
 
-/// Reads `500rows/s`, `30krecords/min`: records per second; none where they do not stand there.
+/// Reads `500rows/s`, `30krecords/min` as records per second; `None` for other units.
 fn record_rate(text: &str) -> Result<Option<f64>, BadUnit> {
     let Some((number, per)) = text.split_once('/') else { return Ok(None) };
     let number = RECORD_UNITS.iter().find_map(|unit| number.strip_suffix(unit));
     number.map(|number| parse_rate(&format!("{}/{per}", number.trim()))).transpose()
 }
 
-/// A rate as it is meant where its unit is not written as it should be: `2MB/s` of `2mb/s`, `500/s`
-/// of `500 apples/s`, `1M/s` of `1M apples/s`.
+/// Guesses a rate whose unit is misspelled: `2MB/s` for `2mb/s`, `500/s` for `500 apples/s`, `1M/s`
+/// for `1M apples/s`.
 fn nearest(text: &str) -> Option<String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && !"._".contains(c))?;
     let (number, rest) = text.split_at(end);
@@ -238,14 +240,14 @@ const BYTE_UNITS: [(&str, f64); 7] = [
     ("B", 1.0),
 ];
 
-/// Units of a rate in records; the first is what it is shown in.
+/// Units of a rate in records; the first is used for output.
 const RECORD_UNITS: [&str; 6] = ["records", "rows", "measurements", "record", "row", "measurement"];
 
 fn is_in_bytes(word: &str) -> bool {
     matches!(byte_rate(word.trim_end_matches(',')), Ok(Some(_)))
 }
 
-/// Reads `2MB/s`, `500kB/s`: bytes per second; none where no unit of bytes stands there.
+/// Reads `2MB/s`, `500kB/s` as bytes per second; `None` for other units.
 fn byte_rate(text: &str) -> Result<Option<f64>, BadUnit> {
     let (number, per) = text.split_once('/').unwrap_or((text, ""));
     let unit =
@@ -262,7 +264,7 @@ fn byte_rate(text: &str) -> Result<Option<f64>, BadUnit> {
     })
 }
 
-/// With the largest decimal unit that loses nothing.
+/// Writes a byte rate with the largest decimal unit that is exact.
 fn put_byte_rate(per_s: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let decimal = BYTE_UNITS[3..].iter().find(|(_, bytes)| {
         let amount = per_s / bytes;
@@ -277,7 +279,8 @@ fn rate_or_zero(text: &str) -> Result<f64, BadUnit> {
 }
 
 impl ArrivalRate {
-    /// Itself, or why it makes no sense.
+    /// Returns the rate if it is valid. Fails with the reason: a rate that is never above zero or
+    /// too high, too many steps, a missing duration, a swing above the mean.
     pub fn checked(self) -> Result<ArrivalRate, String> {
         let highest_per_s = match &self {
             ArrivalRate::Constant(per_s) => *per_s,
@@ -348,13 +351,13 @@ impl fmt::Display for ArrivalRate {
     }
 }
 
-/// As it is read again: rounded to nothing.
+/// Formats a duration so that parsing returns the same value, unrounded.
 fn exact_duration(ns: u64) -> String {
     let short = format_duration(ns);
     if parse_duration(&short) == Ok(ns) { short } else { format!("{ns}ns") }
 }
 
-/// A number where it is constant, and words where it is not.
+/// As a number if the rate is constant, else in words.
 impl Serialize for ArrivalRate {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -1,32 +1,32 @@
-//! How many of some numbers lie below each of a few bounds: a histogram that is a fact.
+//! A coarse histogram as a fact: counts of numbers between a few bounds.
 //!
 //! Not here: histograms of times, which are fine enough for percentiles (`stats`).
 
 use std::fmt;
 
-/// Counts by bounds, the last one without a bound. The unit is that of the fact's name.
+/// Counts by bounds, the last bucket unbounded. The unit is that of the fact's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketCounts {
-    /// Rising bounds, each with how many lie below it and not below the one before.
+    /// Rising bounds, each with the count of numbers below it and not below the previous bound.
     below: Vec<(u64, u64)>,
-    /// How many lie beyond all bounds.
+    /// Count of numbers at or above the last bound.
     beyond: u64,
 }
 
-/// More are not written: a text of more is no histogram that could be shown as a table.
+/// Limit on buckets that are read: more would not fit a table.
 const BUCKETS_MAX: usize = 100;
-/// Between two counts.
+/// Separator of two counts.
 const BETWEEN: &str = ", ";
 
 impl BucketCounts {
-    /// Counts by rising bounds, and those beyond.
+    /// Builds the counts from rising bounds, and the count beyond the last.
     pub fn new(below: impl IntoIterator<Item = (u64, u64)>, beyond: u64) -> BucketCounts {
         let below: Vec<(u64, u64)> = below.into_iter().collect();
         debug_assert!(is_rising(&below), "{below:?}");
         BucketCounts { below, beyond }
     }
 
-    /// What [`fmt::Display`] has written.
+    /// Reads the text that [`fmt::Display`] writes; `None` if it is anything else.
     pub(crate) fn parse(text: &str) -> Option<BucketCounts> {
         let (below, beyond) = text.rsplit_once(BETWEEN)?;
         let bucket = |text: &str, sign| -> Option<(u64, u64)> {
@@ -41,12 +41,12 @@ impl BucketCounts {
         is_whole.then_some(BucketCounts { below, beyond })
     }
 
-    /// How many there are.
+    /// Returns the sum of all counts.
     pub fn total(&self) -> u64 {
         self.below.iter().fold(self.beyond, |sum, (_, count)| sum.saturating_add(*count))
     }
 
-    /// Each bound with how many percent of all lie below it; nothing where there are none.
+    /// Returns each bound with the cumulative percentage below it; empty if all counts are 0.
     pub fn percent_below(&self) -> Vec<(u64, f64)> {
         let total = self.total();
         let mut sum = 0_u64;
@@ -57,7 +57,7 @@ impl BucketCounts {
         if total == 0 { Vec::new() } else { self.below.iter().map(&mut percent).collect() }
     }
 
-    /// Those of both, if they are counted by the same bounds.
+    /// Adds two histograms; `None` if their bounds differ.
     pub fn plus(&self, other: &BucketCounts) -> Option<BucketCounts> {
         let both = || self.below.iter().zip(&other.below);
         let is_same = self.below.len() == other.below.len() && both().all(|(a, b)| a.0 == b.0);

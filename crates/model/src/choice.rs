@@ -1,20 +1,20 @@
-//! Words of a closed list, each the name of a value: what plans and the command line choose from.
+//! Closed lists of named values, from which plans and the command line choose.
 //!
 //! Not here: numbers and texts (units, parameter).
 
-/// A type whose values have names that people write.
+/// A type whose values have names that users write.
 pub trait Choice: Copy + PartialEq + 'static {
     /// Every value, in the order in which help shows them.
     const ALL: &'static [Self];
-    /// Their names, in the same order.
+    /// The names of [`ALL`](Choice::ALL), in the same order.
     const NAMES: &'static [&'static str];
-    /// Names of earlier versions, which are still read.
+    /// Names of earlier versions, which are still accepted.
     const FORMER: &'static [(&'static str, Self)];
 
-    /// As it is written.
+    /// Returns the name as users write it.
     fn name(self) -> &'static str;
 
-    /// The value of this name.
+    /// Returns the value with this current or former name.
     fn by_name(name: &str) -> Option<Self> {
         let index = Self::NAMES.iter().position(|known| *known == name);
         let former = || Self::FORMER.iter().find(|(known, _)| *known == name);
@@ -22,8 +22,8 @@ pub trait Choice: Copy + PartialEq + 'static {
     }
 }
 
-/// Makes a type a [`Choice`]: `choice!(Order { Random = "random", ... })`; a value that is left out
-/// is a mistake of compilation.
+/// Implements [`Choice`] for an enum: `choice!(Order { Random = "random", ... })`. A variant that
+/// is left out fails to compile.
 #[macro_export]
 macro_rules! choice {
     (

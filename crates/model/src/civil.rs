@@ -1,20 +1,20 @@
-//! Instants as people write them: day and time of day, in UTC. Not here: zones, any clock.
+//! Dates and times of day in UTC. Not here: time zones, any clock.
 
 use crate::put_unsigned;
 
 const US_PER_S: i64 = 1_000_000;
 const US_PER_DAY: i64 = 86_400 * US_PER_S;
 
-/// A day of the Gregorian calendar and a time of day, apart. Year 0 is 1 BC.
+/// A date of the proleptic Gregorian calendar with a time of day. Year 0 is 1 BC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Civil {
-    /// The year.
+    /// Astronomical year: 0 is 1 BC, -1 is 2 BC.
     pub year: i64,
-    /// From 1; 0 only in dates that are none, such as MySQL's zero date.
+    /// 1 to 12; 0 only in invalid dates, such as MySQL's zero date.
     pub month: u8,
-    /// From 1; 0 only in dates that are none.
+    /// 1 to 31; 0 only in invalid dates.
     pub day: u8,
-    /// From 0, as all that follows.
+    /// Hour of the day, from 0.
     pub hour: u8,
     /// Minutes of the hour.
     pub minute: u8,
@@ -36,7 +36,7 @@ impl Civil {
         i32::try_from(days_of_civil(self.year, self.month, self.day)).ok()
     }
 
-    /// From microseconds since 1970.
+    /// Converts from microseconds since 1970-01-01T00:00:00Z.
     pub fn of_us(us: i64) -> Civil {
         let (days, of_day) = (us.div_euclid(US_PER_DAY), us.rem_euclid(US_PER_DAY));
         let (year, month, day) = civil_of_days(days);
@@ -52,8 +52,8 @@ impl Civil {
         }
     }
 
-    /// To microseconds since 1970; none where those are too many. What is no date has a place
-    /// nevertheless: MySQL's zero date lies before all others.
+    /// Converts to microseconds since 1970-01-01T00:00:00Z; `None` on overflow. Invalid dates are
+    /// mapped too: MySQL's zero date precedes all valid ones.
     pub fn to_us(self) -> Option<i64> {
         let days = days_of_civil(self.year, self.month, self.day);
         let seconds =
@@ -61,7 +61,8 @@ impl Civil {
         days.checked_mul(US_PER_DAY)?.checked_add(seconds * US_PER_S + i64::from(self.us))
     }
 
-    /// Reads day and time of RFC 3339, to the second: `2026-01-31T23:59:59Z`.
+    /// Reads date and time in the form of RFC 3339, to the second: `2026-01-31T23:59:59Z`. The
+    /// separators are not checked.
     pub fn read(text: &str) -> Option<Civil> {
         let number = |at: std::ops::Range<usize>| text.get(at)?.parse::<u8>().ok();
         Some(Civil {
@@ -75,7 +76,7 @@ impl Civil {
         })
     }
 
-    /// Writes `2026-01-31`.
+    /// Appends the form `2026-01-31`.
     pub fn write_date(self, out: &mut Vec<u8>) {
         if self.year < 0 {
             out.push(b'-');
@@ -84,7 +85,7 @@ impl Civil {
         put_parts(out, [(b'-', self.month), (b'-', self.day)]);
     }
 
-    /// Writes `2026-01-31 23:59:59.000001`.
+    /// Appends the form `2026-01-31 23:59:59.000001`.
     pub fn write(self, out: &mut Vec<u8>) {
         self.write_date(out);
         put_parts(out, [(b' ', self.hour), (b':', self.minute), (b':', self.second)]);
@@ -100,8 +101,8 @@ fn put_parts<const N: usize>(out: &mut Vec<u8>, parts: [(u8, u8); N]) {
     }
 }
 
-/// Days since 1970-01-01 to year, month and day. Howard Hinnant, "chrono-Compatible Low-Level
-/// Date Algorithms", civil_from_days.
+/// Converts days since 1970-01-01 to year, month and day. Howard Hinnant, "chrono-Compatible
+/// Low-Level Date Algorithms", civil_from_days.
 fn civil_of_days(days: i64) -> (i64, u8, u8) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
@@ -115,7 +116,7 @@ fn civil_of_days(days: i64) -> (i64, u8, u8) {
     (year, month as u8, day as u8)
 }
 
-/// The reverse; same source, days_from_civil. Takes month and day 0 too.
+/// Inverse of [`civil_of_days`] (same source, days_from_civil). Accepts month and day 0.
 fn days_of_civil(year: i64, month: u8, day: u8) -> i64 {
     let (month, day) = (i64::from(month), i64::from(day));
     let year = if month <= 2 { year - 1 } else { year };

@@ -1,24 +1,24 @@
-//! Whether a database may lose commits that it has acknowledged, as its driver reads the modes in
-//! force, and how a run keeps that.
+//! The risk that a database loses acknowledged commits in its current modes, and the facts in which
+//! a run keeps it.
 //!
-//! Not here: which modes those are (drivers), and what is to be thought of it (findings).
+//! Not here: which modes those are (drivers), and the judgement (findings).
 
 use crate::{Fact, FactValue};
 
-/// What the facts are about.
+/// Subject of these facts.
 const ABOUT: &str = "durability";
 
 /// A mode in which an acknowledged commit may be lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRisk {
-    /// The mode, such as `fsync=off` or `engine=myisam`; or several, in words.
+    /// The mode, such as `fsync=off` or `engine=myisam`; several are joined in words.
     pub mode: String,
-    /// What may lose what, in words.
+    /// Which failure loses which commits, in words.
     pub loss: String,
 }
 
 impl CommitRisk {
-    /// What a run keeps: whether commits are at risk, and by what.
+    /// Returns the facts that a run keeps: whether commits are at risk, and because of which mode.
     pub fn facts(found: Option<CommitRisk>) -> Vec<Fact> {
         let mut facts = vec![Fact::new(ABOUT, "commits_at_risk", found.is_some())];
         if let Some(CommitRisk { mode, loss }) = found {
@@ -28,7 +28,7 @@ impl CommitRisk {
         facts
     }
 
-    /// Adds it to the facts of a run, which may have another one already.
+    /// Adds this risk to the facts of a run, joined with one that they already contain.
     pub fn added_to(self, facts: Vec<Fact>) -> Vec<Fact> {
         let fact = |about: &str, name: &str| {
             let is_it = |fact: &&Fact| fact.about == about && fact.name == name;
@@ -44,12 +44,13 @@ impl CommitRisk {
         CommitRisk::replaced(facts, CommitRisk::facts(Some(all)))
     }
 
-    /// The facts of a run, with these in place of what they say of commits.
+    /// Replaces the durability facts of a run by `said`.
     pub fn replaced(facts: Vec<Fact>, said: Vec<Fact>) -> Vec<Fact> {
         facts.into_iter().filter(|fact| fact.about != ABOUT).chain(said).collect()
     }
 
-    /// What a run has kept; `fact` finds a fact by what it is about and by name.
+    /// Reads the risk from the facts of a run; `fact` looks up a fact by subject and name. `None`
+    /// if there is no risk, or no such fact.
     pub fn read<'f>(fact: impl Fn(&str, &str) -> Option<&'f FactValue>) -> Option<CommitRisk> {
         let is_at_risk = fact(ABOUT, "commits_at_risk")?.yes_no() == Some(true);
         let words = |name: &str| Some(fact(ABOUT, name)?.to_string());

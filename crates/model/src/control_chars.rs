@@ -1,9 +1,8 @@
-//! Letters that nobody sees, and that change how others are shown. Not here: what is done about
-//! them.
+//! Invisible characters that change how other text is displayed. Not here: their treatment.
 
-/// Whether a letter is not seen but felt: a control character, one that ends a line or turns the
-/// direction of writing, or another of Unicode's format characters (category Cf) without a shape.
-/// Two names may be alike but for these.
+/// Whether a character is invisible: a control character, a line separator, a change of writing
+/// direction, or another of Unicode's format characters (category Cf) without a glyph. Two names
+/// may look the same and differ in these.
 pub fn is_control_char(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,

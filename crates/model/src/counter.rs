@@ -1,41 +1,41 @@
-//! What a server counts itself: how it is asked, and what its numbers mean.
+//! A server's own counters: how to query them, and what their numbers mean.
 //!
-//! A capability that a driver fills. Not here: who asks once a second (app).
+//! A capability that a driver fills in. Not here: the reader that queries once per second (app).
 
-/// Whether a server's number grows or stands.
+/// Interpretation of a server's number: cumulative or current.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// It only grows, until the server is restarted: what is reported is its rate.
+    /// Cumulative since the server's start: its rate is reported.
     Total,
-    /// It goes up and down: what is reported is itself.
+    /// Current value, up or down: reported as it is.
     Level,
 }
 
-/// A number that a server tells.
+/// A number that a server reports about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// Its name there, such as `Innodb_rows_read`.
+    /// The server's name for it, such as `Innodb_rows_read`.
     pub name: &'static str,
-    /// Whether it grows or stands.
+    /// Interpretation of the number: cumulative or current.
     pub reading: Reading,
-    /// The unit of what is reported: of its rate where it grows (`1/s`, `B/s`, `ms/s`), else its
-    /// own.
+    /// Unit of the reported value: of the rate if cumulative (`1/s`, `B/s`, `ms/s`), else of the
+    /// number itself.
     pub unit: &'static str,
-    /// What it means, in a sentence.
+    /// Explanation in one sentence.
     pub help: &'static str,
 }
 
-/// How a server's own numbers are read while it runs.
+/// Access to the counters of a running server.
 #[derive(Clone, Copy, Debug)]
 pub struct Counters {
-    /// The queries for the numbers of these names, or for all that there are if none is named.
-    /// Each row: a name, and its number as a number or as text; a row without a number is passed
-    /// over. A query that a server of another version does not know is refused as missing, and
-    /// the others stand for themselves. No queries where the driver counts for itself
+    /// Returns the queries for the counters with these names, or for all counters if `names` is
+    /// empty. Each row has a name and a value, as number or text; a row without a number is
+    /// skipped. A query that this version of the server does not know fails as missing; the others
+    /// still count. No queries if the driver counts for itself
     /// ([`Database::counted`](crate::Database::counted)).
     pub ask: fn(names: &[&str]) -> Vec<String>,
-    /// Those that are read unless all are asked for, the most telling ones first.
+    /// Counters that are read by default, the most informative first.
     pub chosen: &'static [Counter],
-    /// How a number that is not among the chosen ones is read, and its unit, by its name.
+    /// Returns interpretation and unit of a counter that is not in `chosen`, from its name.
     pub reading: fn(name: &str) -> (Reading, &'static str),
 }

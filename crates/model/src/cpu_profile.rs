@@ -1,6 +1,6 @@
-//! Where CPU time went in one side of a run: sampled stacks with counts.
+//! CPU profile of one side of a run: sampled stacks with counts.
 //!
-//! Not here: who samples them (monitor), and how they are drawn (render).
+//! Not here: sampling (monitor), and drawing (render).
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice;
 
-/// Whose stacks were sampled.
+/// The processes whose stacks were sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileSide {
-    /// The processes of the server on this machine.
+    /// Processes of the server on this machine.
     Server,
-    /// The processes of dbdyno that have clients.
+    /// Processes of dbdyno that run clients.
     Generator,
 }
 
@@ -23,84 +23,84 @@ choice!(ProfileSide {
     Generator = "generator",
 });
 
-/// Separates the frames of a folded stack, from the thread's name to the function that ran.
+/// Separator between the frames of a folded stack, from the thread's name to the function that ran.
 pub const FRAME_SEPARATOR: char = ';';
 
-/// At the end of the name of a function of the kernel.
+/// Suffix of the names of kernel functions.
 pub const KERNEL_FRAME: &str = "_[k]";
 
-/// The stacks of one side, sampled while they were on a CPU in the measured phase.
+/// Stacks of one side, sampled on CPU during the measured phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuProfile {
-    /// Whose.
+    /// Side whose processes were sampled.
     pub side: ProfileSide,
-    /// Whether the whole machine was recorded, which costs the load less than its processes alone.
+    /// The whole machine was recorded, which costs the load less than recording single processes.
     pub is_system_wide: bool,
-    /// What was sampled: `cpu-clock` or `cycles`.
+    /// Sampled event: `cpu-clock` or `cycles`.
     pub event: String,
     /// Samples per second of a busy CPU.
     pub frequency_hz: u32,
-    /// All samples.
+    /// Number of samples, including those of cut stacks.
     pub samples: u64,
-    /// Folded stacks and the samples of each, in the order of their text.
+    /// Folded stacks with the samples of each, sorted by text.
     pub stacks: Vec<(String, u64)>,
-    /// Stacks that were left out because they were the rarest of too many.
+    /// Number of stacks left out: the rarest, beyond the limit.
     pub stacks_cut: u64,
-    /// Their samples.
+    /// Samples in the stacks left out.
     pub samples_cut: u64,
-    /// CPU time of the process that recorded, in nanoseconds.
+    /// CPU time of the recording process, in nanoseconds.
     pub recording_cpu_ns: u64,
-    /// CPU time of the process that named the functions after the load, in nanoseconds.
+    /// CPU time of the process that resolved function names after the load, in nanoseconds.
     pub naming_cpu_ns: u64,
 }
 
-/// Functions that are listed of a side.
+/// Number of functions listed per side.
 const FUNCTIONS_MAX: usize = 10;
 
-/// The CPU profile of one side.
+/// Summary of a [`CpuProfile`], as reports contain it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CpuProfileReport {
-    /// Whose.
+    /// Side whose processes were sampled.
     pub side: ProfileSide,
-    /// Whether the whole machine was recorded, which costs the load less than its processes alone.
+    /// The whole machine was recorded, which costs the load less than recording single processes.
     pub is_system_wide: bool,
-    /// What was sampled: `cpu-clock` or `cycles`.
+    /// Sampled event: `cpu-clock` or `cycles`.
     pub event: String,
     /// Samples per second of a busy CPU.
     pub frequency_hz: u32,
-    /// All samples.
+    /// Number of samples, including those of cut stacks.
     pub samples: u64,
-    /// Different stacks that were kept.
+    /// Number of distinct stacks kept.
     pub n_stacks: u64,
-    /// Stacks that were left out because they were the rarest of too many.
+    /// Number of stacks left out: the rarest, beyond the limit.
     pub stacks_cut: u64,
-    /// Their samples.
+    /// Samples in the stacks left out.
     pub samples_cut: u64,
     /// CPU time of `perf` while it recorded, in seconds.
     pub recording_cpu_s: f64,
-    /// CPU time of `perf` after the load, to name the functions, in seconds.
+    /// CPU time of `perf` to resolve function names after the load, in seconds.
     pub naming_cpu_s: f64,
-    /// The functions with most samples of their own, the first ten.
+    /// The ten functions with the most samples of their own.
     pub top_functions: Vec<TopFunction>,
-    /// All stacks that were kept, with their samples: not in JSON, since they are longer than the
-    /// rest of a report.
+    /// Stacks with their samples. Not in JSON, where they would be longer than the rest of the
+    /// report.
     #[serde(skip)]
     pub stacks: Vec<(String, u64)>,
 }
 
-/// A function with its shares of all samples of its side.
+/// A function with its shares of all samples of its side, in percent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TopFunction {
-    /// Its name; with `_[k]` behind it, it is one of the kernel.
+    /// Name; kernel functions end in `_[k]`.
     pub function: String,
-    /// Samples in which it ran itself, in percent.
+    /// Share of samples in which the function itself ran.
     pub self_percent: f64,
-    /// Samples in which it, or a function that it called, ran, in percent.
+    /// Share of samples in which the function or one of its callees ran.
     pub total_percent: f64,
 }
 
 impl CpuProfileReport {
-    /// A profile as a report has it.
+    /// Summarizes a profile for reports: counts, times in seconds, and the top functions.
     pub fn of(profile: &CpuProfile) -> CpuProfileReport {
         let seconds = |ns: u64| ns as f64 / crate::NS_PER_S as f64;
         CpuProfileReport {
@@ -119,7 +119,7 @@ impl CpuProfileReport {
         }
     }
 
-    /// Gives reports their stacks again, which they are kept without.
+    /// Restores the stacks of stored reports, which are kept without them.
     pub fn fill(reports: &mut [CpuProfileReport], profiles: Vec<CpuProfile>) {
         for profile in profiles {
             let of_side = |report: &&mut CpuProfileReport| report.side == profile.side;
@@ -130,8 +130,8 @@ impl CpuProfileReport {
     }
 }
 
-/// The functions with most samples of their own. A function that calls itself counts once in a
-/// stack; the name of the thread, which begins each stack, is no function.
+/// Returns the functions with the most samples of their own. A recursive function counts once per
+/// stack; the thread name at the start of each stack is not a function.
 fn top_functions(stacks: &[(String, u64)], samples: u64) -> Vec<TopFunction> {
     let mut counts: HashMap<&str, (u64, u64)> = HashMap::new();
     for (stack, count) in stacks {

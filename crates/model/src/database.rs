@@ -1,4 +1,4 @@
-//! A target that has been opened: it makes sessions. Not here: how a driver does it.
+//! An opened target, which makes sessions. Not here: drivers.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,20 +12,20 @@ use crate::{
     Session, Statement,
 };
 
-/// Where a client lives while it runs.
+/// The kind of worker on which a client runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// A thread a client; the socket blocks.
+    /// One thread per client; sockets block.
     Thread,
-    /// Many clients on an event loop a core.
+    /// Many clients on one event loop per core.
     Loop,
-    /// One thread, virtual time.
+    /// One thread in virtual time.
     Simulated,
 }
 
 impl Placement {
-    /// The name on the command line and in reports.
+    /// Returns the name on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Placement::Thread => "thread",
@@ -35,24 +35,24 @@ impl Placement {
     }
 }
 
-/// The placements that something can live in.
+/// The placements that a driver or a workload supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
-    /// A thread a client.
+    /// One thread per client.
     pub thread: bool,
-    /// An event loop.
+    /// Many clients per event loop.
     pub event_loop: bool,
-    /// Virtual time.
+    /// Virtual time, on one thread.
     pub simulated: bool,
 }
 
 impl Places {
-    /// Everywhere.
+    /// Support for all three placements.
     pub const ALL: Places = Places { thread: true, event_loop: true, simulated: true };
-    /// Threads only: it blocks.
+    /// Threads only, for code that blocks.
     pub const THREAD: Places = Places { thread: true, event_loop: false, simulated: false };
 
-    /// Whether `placement` is among them.
+    /// Whether `placement` is supported.
     pub fn has(self, placement: Placement) -> bool {
         match placement {
             Placement::Thread => self.thread,
@@ -62,45 +62,45 @@ impl Places {
     }
 }
 
-/// Where a session is to live: its worker's clock and kind.
+/// Placement of a new session: the clock and kind of its worker.
 #[derive(Clone)]
 pub struct Place {
-    /// How the client is placed.
+    /// Kind of worker that runs the client.
     pub placement: Placement,
-    /// The worker's clock.
+    /// Clock of the worker.
     pub clock: Rc<dyn Clock>,
-    /// The client's index, global over all agents; [`Place::NOBODY`] of a session that is none.
+    /// Index of the client, global over all agents; [`Place::NOBODY`] for a session of no client.
     pub client: u32,
 }
 
 impl Place {
-    /// Whose session it is that goes the way of the clients, to see how far it is, and counts as
-    /// none of them.
+    /// Client index of a session that uses the clients' network path, to measure it, but is not
+    /// counted as a client.
     pub const NOBODY: u32 = u32::MAX;
 }
 
-/// The hosts of a target over which its clients are spread. The list may change in mid-run: a
-/// client moves, where it must, before its next transaction ([`Session::should_move`]).
+/// The hosts of a target over which its clients are spread. The list may change during a run: a
+/// client that must move does so before its next transaction ([`Session::should_move`]).
 pub trait Hosts: Send + Sync {
-    /// Those that clients use now.
+    /// Returns the hosts that clients currently use.
     fn list(&self) -> Vec<Host>;
 
-    /// Gives a host its share of the clients. One that is on the list already gets back those that
-    /// went to others when it was lost. Tells how many clients are to move, or why it cannot be.
+    /// Adds a host and gives it a share of the clients. A host that is still on the list gets back
+    /// the clients that left when it was lost. Returns the number of clients to move. Fails with
+    /// the reason.
     fn add(&self, host: &Host) -> Result<usize, String>;
 
-    /// Takes a host from the list; its clients go to the others. Tells how many are to move, or why
-    /// it cannot be.
+    /// Removes a host and distributes its clients to the others. Returns the number of clients to
+    /// move. Fails with the reason.
     fn remove(&self, host: &Host) -> Result<usize, String>;
 
-    /// How many clients are still connected to a host that is not on the list any more.
+    /// Returns the number of clients still connected to a removed host.
     fn left(&self, host: &Host) -> usize;
 
-    /// Breaks the connections of clients to a host that is not on the list any more, and tells how
-    /// many those were.
+    /// Breaks the connections of clients to a removed host, and returns their number.
     fn cut(&self, host: &Host) -> usize;
 
-    /// Those that did not answer when somebody built, checked or asked.
+    /// Returns the hosts that did not answer a session that built, checked or queried.
     fn silent(&self) -> Vec<Host>;
 }
 
@@ -109,46 +109,47 @@ pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Session>, D
 
 /// An opened target. Shared by all workers.
 pub trait Database: Send + Sync {
-    /// What its driver knows of it.
+    /// Returns the driver's description of the database.
     fn product(&self) -> &Product;
 
-    /// How its SQL is spelled.
+    /// Returns the spelling of its SQL.
     fn dialect(&self) -> &Dialect {
         &self.product().dialect
     }
 
-    /// How it is built in and administered.
+    /// Returns its capabilities for building and administration.
     fn administration(&self) -> &Administration {
         &self.product().administration
     }
 
-    /// How what it says of itself is read.
+    /// Returns its capabilities for monitoring.
     fn monitoring(&self) -> &Monitoring {
         &self.product().monitoring
     }
 
-    /// Where its sessions can live.
+    /// Returns the placements in which its sessions can run.
     fn places(&self) -> Places;
 
-    /// Makes a session that knows `statements`.
+    /// Opens a session that has `statements` declared. Fails if the database does not accept it.
     fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a>;
 
-    /// What is in force: version, modes and settings, for the record of the run.
+    /// Reads version, modes and settings in force, for the record of the run.
     fn facts(&self) -> Result<Vec<Fact>, DbError>;
 
-    /// From now on connects clients through this entrance, or directly; whoever builds, checks or
-    /// asks always connects directly. Whether its clients connect over a network at all.
+    /// Connects clients from now on through this entrance, or directly if `None`; sessions that
+    /// build, check or query always connect directly. Returns whether its clients connect over a
+    /// network at all.
     fn enter_through(&self, _entrance: Option<PathEntrance>) -> bool {
         false
     }
 
-    /// Its hosts; none where it has none that could change.
+    /// Returns its list of hosts; `None` if the list cannot change.
     fn hosts(&self) -> Option<&dyn Hosts> {
         None
     }
 
-    /// What the driver itself has counted of all sessions until now, by the names of its
-    /// [`Counters`](crate::Counters); nothing where a server is asked.
+    /// Returns the driver's own counts over all sessions so far, by the names of its
+    /// [`Counters`](crate::Counters); empty if a server is queried instead.
     fn counted(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }

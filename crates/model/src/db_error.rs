@@ -1,14 +1,14 @@
-//! How a database says no. Not here: what becomes of it (the engine decides).
+//! Errors of a database. Not here: reactions to them (engine).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a database error means to the one who must go on. Everything else about it is words.
+/// Meaning of a database error for control flow. All other details are text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DbErrorKind {
-    /// Chosen as the victim of a deadlock; the transaction is rolled back.
+    /// Victim of a deadlock; the transaction is rolled back.
     Deadlock,
     /// Waited longer for a lock than the database allows.
     LockTimeout,
@@ -16,43 +16,42 @@ pub enum DbErrorKind {
     Serialization,
     /// The database file is locked by another writer (SQLite).
     Busy,
-    /// A key exists already.
+    /// A key already exists.
     Duplicate,
     /// A constraint other than a key forbids the change.
     Constraint,
     /// The connection broke outside of a commit, or could not be made.
     ConnectionLost,
-    /// The server has no room for another connection, of anybody or of this user.
+    /// The server has no room for another connection, in total or for this user.
     TooManyConnections,
-    /// The connection broke while a commit was under way, or its answer cannot be read: the one
-    /// who asked does not know its outcome.
+    /// The connection broke during a commit, or the reply cannot be read: the outcome is unknown.
     UnknownCommit,
-    /// User, password or privilege are not accepted.
+    /// User, password or privileges are not accepted.
     Denied,
-    /// The database, a table or a column is not there.
+    /// A database, table or column does not exist.
     Missing,
-    /// What is to be made is there already: a database, a table, an index, a routine.
+    /// The object to create already exists: a database, a table, an index, a routine.
     Exists,
-    /// The database or this session may only be read.
+    /// The database or this session is read-only.
     ReadOnly,
-    /// No space is left where the database lives.
+    /// No space is left on the disk of the database.
     DiskFull,
-    /// The file is not a database, or it is damaged.
+    /// The file is not a database, or is damaged.
     Corrupt,
-    /// The statement took longer than its limit.
+    /// The statement exceeded its time limit.
     Timeout,
-    /// We cancelled the statement ourselves.
+    /// dbdyno cancelled the statement.
     Cancelled,
-    /// The answer has another shape than the workload expects.
+    /// The reply has another shape than the workload expects.
     Shape,
-    /// The driver cannot do what is asked of it.
+    /// The driver does not support the request.
     Unsupported,
-    /// Anything else.
+    /// Any other error; `code` and `sqlstate` tell more.
     Other,
 }
 
 impl DbErrorKind {
-    /// Every kind, in the order in which they are shown.
+    /// Every kind, in display order.
     pub const ALL: [DbErrorKind; 20] = [
         DbErrorKind::Deadlock,
         DbErrorKind::LockTimeout,
@@ -76,19 +75,19 @@ impl DbErrorKind {
         DbErrorKind::Other,
     ];
 
-    /// A conflict with other transactions: the same work may succeed when tried again.
+    /// Whether this is a conflict with other transactions, so that a retry may succeed.
     pub fn is_conflict(self) -> bool {
         use DbErrorKind::{Busy, Deadlock, LockTimeout, Serialization};
         matches!(self, Deadlock | LockTimeout | Serialization | Busy)
     }
 
-    /// The session, if there is one, is of no more use until it is reconnected.
+    /// Whether the session is unusable until it reconnects.
     pub fn breaks_session(self) -> bool {
         use DbErrorKind::{ConnectionLost, TooManyConnections, UnknownCommit};
         matches!(self, ConnectionLost | TooManyConnections | UnknownCommit)
     }
 
-    /// The name in reports, in JSON and in the store.
+    /// Returns the name in reports, in JSON and in the store.
     pub fn name(self) -> &'static str {
         match self {
             DbErrorKind::Deadlock => "deadlock",
@@ -114,53 +113,54 @@ impl DbErrorKind {
         }
     }
 
-    /// The kind with this name, as failures on request and stored errors spell it.
+    /// Returns the kind with this name, as injected failures and stored errors spell it.
     pub fn by_name(name: &str) -> Option<DbErrorKind> {
         DbErrorKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// Connection timeout expired (ODBC, appendix A).
+/// "Connection timeout expired" (ODBC, appendix A).
 const CONNECTION_TIMEOUT: &str = "HYT01";
 
-/// A database's no: branch on `kind`, show `message`.
+/// An error of a database: branch on `kind`, show `message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DbError {
-    /// What it means.
+    /// Meaning, for control flow.
     pub kind: DbErrorKind,
-    /// The product's own error number, 0 where it has none.
+    /// The product's own error number; 0 if it has none.
     pub code: i64,
-    /// The standard's five letters, empty where the product has none.
+    /// Five characters of the SQL standard; empty if the product has none.
     pub sqlstate: String,
-    /// The product's own words, with what we can add to them.
+    /// The product's own message, with hints added by dbdyno.
     pub message: String,
 }
 
 impl DbError {
-    /// A database error of ours, without a number of the product's.
+    /// Makes an error that dbdyno itself raises, without code and SQLSTATE.
     pub fn new(kind: DbErrorKind, message: impl Into<String>) -> DbError {
         DbError { kind, code: 0, sqlstate: String::new(), message: message.into() }
     }
 
-    /// A connection that is not made, or not answered, in time. Its SQLSTATE is that of ODBC.
+    /// Makes the error of a connection that is not opened, or not answered, in time. Its SQLSTATE
+    /// is that of ODBC.
     pub fn silence(message: impl Into<String>) -> DbError {
         let sqlstate = CONNECTION_TIMEOUT.to_owned();
         DbError { sqlstate, ..DbError::new(DbErrorKind::ConnectionLost, message) }
     }
 
-    /// Whether the other side said nothing in time: whoever asks again waits as long.
+    /// Whether the other side did not answer in time: another attempt would wait as long.
     pub fn is_silence(&self) -> bool {
         self.sqlstate == CONNECTION_TIMEOUT
     }
 
-    /// What the one who reads the rows refused, of work that was committed all the same: whoever
-    /// hears of it must not take the work for undone.
+    /// Marks an error in reading the rows of a transaction that is committed, so that callers do
+    /// not take it for rolled back.
     pub fn of_committed(mut self) -> DbError {
         self.kind = DbErrorKind::UnknownCommit;
         self.during("the result cannot be read, but the transaction is committed")
     }
 
-    /// The same database error with words in front that say what was being done.
+    /// Prefixes the message with the activity that failed.
     pub fn during(mut self, what: impl fmt::Display) -> DbError {
         self.message = format!("{what}: {}", self.message);
         self

@@ -1,16 +1,16 @@
-//! How a database's SQL is spelled: capabilities, not a list of products.
+//! Spelling of a database's SQL: capabilities, not a list of products.
 //!
-//! Not here: what is said beside a load (administration), and what is read (monitoring).
+//! Not here: statements outside of the load (administration), and monitoring queries (monitoring).
 
 use crate::sql_template;
 use crate::{Column, ColumnType, Index, StorageEngine, Table};
 
-/// How a statement's values are marked.
+/// Syntax of parameter placeholders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placeholder {
-    /// `?`
+    /// `?`, matched to values by position.
     Question,
-    /// `$1`
+    /// `$1`, numbered from 1.
     Dollar,
     /// `@P1`
     At,
@@ -84,67 +84,68 @@ impl DateUnit {
     }
 }
 
-/// How exact decimals are kept.
+/// Storage of exact decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decimals {
     /// The database has a decimal type.
     Exact,
-    /// It has none: they are integers of the smallest unit (cents, ten-thousandths).
+    /// The database has none: integers of the smallest unit (cents, ten-thousandths).
     ScaledInteger,
 }
 
-/// Where a column may stand that the database counts up by itself.
+/// Where an auto-increment column is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serial {
-    /// Anywhere.
+    /// In any column, without a key or index.
     Anywhere,
-    /// As the first column of a key or index that is made with the table.
+    /// As the first column of a key or index that is created with the table.
     Indexed,
-    /// As the sole column of the primary key; elsewhere it is a whole number like any other.
+    /// As the sole column of the primary key; elsewhere it is an ordinary integer.
     SoleKey,
 }
 
-/// In which language routines are written that live in the database.
+/// Language of stored routines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoutineLanguage {
-    /// SQL/PSM as the MySQL family speaks it: procedures that begin and end their transaction
-    /// and return result sets.
+    /// SQL/PSM of the MySQL family: procedures that begin and end their transaction and return
+    /// result sets.
     Psm,
-    /// PL/pgSQL: functions that return rows; a call outside of a transaction is one.
+    /// PL/pgSQL: functions that return rows. A call outside of a transaction is its own
+    /// transaction.
     PlPgSql,
 }
 
-/// How a table is split by the hash of a column.
+/// Syntax to partition a table by the hash of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Partitioning {
-    /// A clause behind CREATE TABLE makes all partitions.
+    /// A clause of CREATE TABLE creates all partitions.
     Clause,
-    /// Each partition is a table that is made by a statement of its own.
+    /// Each partition is a table, created by its own statement.
     Tables,
 }
 
-/// How a database's SQL is spelled, filled by its driver.
+/// Spelling of a database's SQL, filled in by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
-    /// Its name, such as `sqlite`.
+    /// Name, such as `sqlite`.
     pub name: &'static str,
-    /// How values are marked.
+    /// Syntax of placeholders in statements.
     pub placeholder: Placeholder,
-    /// How decimals are kept.
+    /// Storage of exact decimals.
     pub decimals: Decimals,
-    /// The type's name in CREATE TABLE.
+    /// Returns the name of a type in CREATE TABLE.
     pub type_name: fn(ColumnType) -> String,
-    /// Where a column may stand that it counts up by itself.
+    /// Where an auto-increment column is allowed.
     pub serial: Serial,
-    /// The storage engines that can be asked for; empty where the database has no choice of them.
+    /// Storage engines that users can choose; empty if the database has only one.
     pub storage_engines: &'static [StorageEngine],
-    /// The one in which tables are made; none where nothing need be said for it.
+    /// The storage engine of new tables; `None` for the default.
     pub storage_engine: Option<StorageEngine>,
-    /// What stands behind the closing bracket of CREATE TABLE, and behind the storage engine.
+    /// Text after the closing bracket of CREATE TABLE and after the storage engine.
     pub table_options: &'static str,
-    /// DROP INDEX names the table of the index.
+    /// DROP INDEX needs the name of the table.
     pub drops_index_on_table: bool,
-    /// The function for the code of a text's first letter.
+    /// Function that returns the code of a text's first character.
     pub letter_code: &'static str,
     /// How a SELECT locks its rows.
     pub row_lock: RowLock,
@@ -160,15 +161,15 @@ pub struct Dialect {
     pub year_of: fn(&str) -> String,
     /// A date moved by a number of units, backwards if that is negative.
     pub later: fn(&str, i64, DateUnit) -> String,
-    /// In which language its routines are written; none where it has no routines.
+    /// Language of stored routines; `None` if the database has none.
     pub routines: Option<RoutineLanguage>,
-    /// How it splits tables by hash; none where it cannot.
+    /// Syntax of hash partitions; `None` if the database has none.
     pub partitioning: Option<Partitioning>,
 }
 
 impl Dialect {
-    /// The least: `?`, exact decimals, and nothing that not every database has. Drivers and tests
-    /// say what differs.
+    /// The minimum: `?`, exact decimals, and no optional capability. Drivers and tests override
+    /// what differs.
     pub const PLAIN: Dialect = Dialect {
         name: "plain",
         placeholder: Placeholder::Question,
@@ -191,15 +192,16 @@ impl Dialect {
         partitioning: None,
     };
 
-    /// SQL as workloads write it, in this dialect: each `?` becomes its placeholder, and words in
-    /// braces what it says for them (`{limit 1}`, `{for update}`, `{lock hint}`, `{top 1}`,
-    /// `{date 1995-03-15}`, `{add 3 months to X}`, `{year of X}`, `{from nothing}`). Quoted text,
-    /// comments and other words in braces stay.
+    /// Spells SQL as workloads write it in this dialect: each `?` becomes a placeholder, and words
+    /// in braces what the dialect has for them (`{limit 1}`, `{for update}`, `{lock hint}`,
+    /// `{top 1}`, `{date 1995-03-15}`, `{add 3 months to X}`, `{year of X}`, `{from nothing}`).
+    /// Quoted text, comments and other words in braces stay.
     pub fn sql(&self, text: &str) -> String {
         sql_template::spell(self, text)
     }
 
-    /// CREATE TABLE for `table`, its primary key within.
+    /// Returns CREATE TABLE with the primary key, and with the indexes that [must be made with the
+    /// table](Dialect::is_made_with).
     pub fn create_table(&self, table: &Table) -> String {
         let mut lines: Vec<String> = Vec::new();
         for column in &table.columns {
@@ -218,20 +220,20 @@ impl Dialect {
         format!("CREATE {before}TABLE {name} ({lines}){behind}{}", self.table_options)
     }
 
-    /// The storage engine that is asked for by this name, if this database may have it.
+    /// Returns the storage engine with this name, if this database offers it.
     pub fn engine(&self, name: &str) -> Option<StorageEngine> {
         self.storage_engines.iter().find(|engine| engine.name == name).copied()
     }
 
-    /// Whether several statements are committed, or taken back, as one in the storage engine of
-    /// this name; in its own one they are.
+    /// Whether the storage engine with this name commits and rolls back several statements as one.
+    /// True for the default engine.
     pub fn is_transactional(&self, engine: Option<&str>) -> bool {
         let engine = engine.and_then(|name| self.engine(name));
         engine.is_none_or(|engine| engine.is_transactional)
     }
 
-    /// Whether an index is made with its table, since a serial column stands on it; all others
-    /// are made by [`Dialect::create_index`].
+    /// Whether an index must be created with its table, because an auto-increment column needs it;
+    /// all others are created by [`Dialect::create_index`].
     pub fn is_made_with(&self, table: &Table, index: &Index) -> bool {
         let first = index.columns.first();
         let is_serial = |column: &Column| column.of.is_serial() && Some(&column.name) == first;
@@ -240,9 +242,9 @@ impl Dialect {
             && table.primary_key.first() != first
     }
 
-    /// What creates `table` split into `count` parts by the hash of `column`, as one text; only
-    /// CREATE TABLE where this database cannot split tables. Where it is several statements, the
-    /// database carries out all of one text or nothing.
+    /// Returns one text that creates `table` in `count` partitions by the hash of `column`; plain
+    /// CREATE TABLE if this database cannot partition. If it contains several statements, the
+    /// database executes all of them or none.
     pub fn create_partitioned(&self, table: &Table, column: &str, count: u64) -> String {
         let create = self.create_table(table);
         match self.partitioning {
@@ -264,14 +266,14 @@ impl Dialect {
         }
     }
 
-    /// CREATE INDEX for one of the table's secondary indexes.
+    /// Returns CREATE INDEX for a secondary index of the table.
     pub fn create_index(&self, table: &Table, index: &Index) -> String {
         let unique = if index.unique { "UNIQUE " } else { "" };
         let columns = index.columns.join(", ");
         format!("CREATE {unique}INDEX {} ON {} ({columns})", index.name, table.name)
     }
 
-    /// DROP INDEX for one of the table's secondary indexes.
+    /// Returns DROP INDEX for a secondary index of the table.
     pub fn drop_index(&self, table: &Table, index: &Index) -> String {
         match self.drops_index_on_table {
             true => format!("DROP INDEX {} ON {}", index.name, table.name),
@@ -279,12 +281,12 @@ impl Dialect {
         }
     }
 
-    /// INSERT of one row into `table`, all columns.
+    /// Returns INSERT of one row, with all columns.
     pub fn insert(&self, table: &Table) -> String {
         self.insert_rows(table, 1)
     }
 
-    /// INSERT of `n_rows` rows into `table`, all columns.
+    /// Returns INSERT of `n_rows` rows, with all columns.
     pub fn insert_rows(&self, table: &Table, n_rows: usize) -> String {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
         let marks = format!("({})", vec!["?"; names.len()].join(", "));

@@ -1,6 +1,6 @@
-//! Numbers as digits, into a buffer: values are written by the million. Not here: reading them.
+//! Fast formatting of numbers into a buffer. Not here: parsing.
 
-/// Writes `n` with at least `width` digits, zeros in front.
+/// Appends `n` in decimal, padded with zeros to at least `width` digits.
 pub fn put_unsigned(out: &mut Vec<u8>, mut n: u64, width: usize) {
     let n_digits = n.checked_ilog10().map_or(1, |log| log as usize + 1).max(width);
     let start = out.len();
@@ -11,13 +11,13 @@ pub fn put_unsigned(out: &mut Vec<u8>, mut n: u64, width: usize) {
     }
 }
 
-/// Writes `unscaled` divided by ten to the power of `scale`: `-0.05` is -5 with a scale of 2.
+/// Appends `unscaled` divided by ten to the power of `scale`: -5 with scale 2 is `-0.05`.
 pub fn put_decimal(out: &mut Vec<u8>, unscaled: i64, scale: u8) {
     if unscaled < 0 {
         out.push(b'-');
     }
     let (value, n_behind) = (unscaled.unsigned_abs(), usize::from(scale));
-    // Beyond nineteen digits there is nothing but zeros in front.
+    // Above 10^19 the whole part is 0: only leading zeros are left.
     let Some(unit) = 10u64.checked_pow(u32::from(scale)) else {
         out.extend_from_slice(b"0.");
         return put_unsigned(out, value, n_behind);

@@ -1,10 +1,10 @@
-//! What makes throughput fall for some seconds, as reports name it.
+//! Causes of dips in throughput, as reports name them.
 //!
 //! Not here: how a dip and its causes are found (analysis).
 
 use serde::{Deserialize, Serialize};
 
-/// What a dip comes from.
+/// The cause of a dip in throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -24,12 +24,12 @@ pub enum Cause {
     Replication,
     /// Sessions waited for latches of the server.
     Latches,
-    /// The server got no CPU at all, or took none: stopped, or gone.
+    /// The server got no CPU, or used none: suspended, or gone.
     ServerStopped,
 }
 
 impl Cause {
-    /// What happened, in a word or two.
+    /// Returns the cause in a word or two, for tables.
     pub fn in_short(self) -> &'static str {
         match self {
             Cause::Locks => "locks",
@@ -44,7 +44,7 @@ impl Cause {
         }
     }
 
-    /// What happened, in words.
+    /// Returns the cause as a clause, for sentences.
     pub fn words(self) -> &'static str {
         match self {
             Cause::Locks => "sessions waited for locks",

@@ -1,6 +1,6 @@
-//! What is done to a database while it is measured, and what came of it.
+//! Disturbances of a database during a run, and their outcome.
 //!
-//! Not here: who does it (app), and what it did to response times (analysis).
+//! Not here: their execution (app), and their effect on response times (analysis).
 
 use std::fmt;
 
@@ -8,27 +8,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Host, NetworkConditions, format_duration};
 
-/// What is done to a managed server.
+/// An action on a managed server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum ServerAction {
-    /// It is stopped in its own way, and started again.
+    /// Shuts the server down cleanly, and starts it again.
     Restart,
-    /// It is killed, as by a crash.
+    /// Kills the server, as a crash would.
     Kill,
-    /// It is frozen, and goes on after so long.
+    /// Suspends the server, and resumes it later.
     Pause {
-        /// How long, in nanoseconds.
+        /// Duration of the pause, in nanoseconds.
         for_ns: u64,
     },
-    /// It is stopped in its own way.
+    /// Shuts the server down cleanly.
     Stop,
-    /// It is started, after a kill or a stop.
+    /// Starts the server after a kill or a stop.
     Start,
 }
 
 impl ServerAction {
-    /// As it is written in a plan.
+    /// Returns the action as a plan spells it.
     pub fn written(self) -> String {
         match self {
             ServerAction::Restart => "restart".to_owned(),
@@ -40,50 +40,50 @@ impl ServerAction {
     }
 }
 
-/// What a disturbance does.
+/// The action of a disturbance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// Statements, one after the other, on a connection of their own.
+    /// Statements, executed one after the other on a separate connection.
     Sql(Vec<String>),
-    /// A command of the generator's machine, for its shell.
+    /// A shell command on the generator's machine.
     Command(String),
-    /// Something done to a managed server.
+    /// An action on a managed server.
     Server(ServerAction),
-    /// The same done to one node of a managed cluster.
+    /// An action on one node of a managed cluster.
     Node {
-        /// Which, from 1.
+        /// The node, from 1.
         node: u32,
-        /// What.
+        /// The action on that node.
         action: ServerAction,
     },
-    /// A further node joins a managed cluster; then it is one of the target's hosts.
+    /// Adds a node to a managed cluster; it then becomes one of the target's hosts.
     Join,
-    /// A change of the list of hosts that clients use.
+    /// Changes the list of hosts that clients use.
     Hosts {
-        /// What becomes of it.
+        /// Whether the host is added or removed.
         change: HostsChange,
-        /// Of which.
+        /// The host added or removed.
         which: Which,
     },
-    /// A step of settling, by its name: a checkpoint.
+    /// Executes a settling step, by its name: a checkpoint.
     Settle(String),
-    /// Other conditions of the simulated network, for as long as the limit says.
+    /// Sets other conditions of the simulated network until the time limit.
     Network(NetworkConditions),
 }
 
-/// What becomes of a host on the list that clients use.
+/// A change of the list of hosts that clients use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostsChange {
-    /// It gets its share of the clients.
+    /// The host gets its share of the clients.
     Add,
-    /// Its clients go to the others.
+    /// The clients of the host move to the others.
     Remove,
 }
 
 impl HostsChange {
-    /// As it is written in a plan.
+    /// Returns the change as a plan spells it.
     pub fn written(self) -> &'static str {
         match self {
             HostsChange::Add => "add",
@@ -96,9 +96,9 @@ impl HostsChange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Which {
-    /// By its name.
+    /// A host by name, with its port if needed.
     Host(Host),
-    /// As a node, from 1.
+    /// As a node of the managed cluster, from 1.
     Node(u32),
 }
 
@@ -111,16 +111,16 @@ impl fmt::Display for Which {
     }
 }
 
-/// The most letters of what is done that are reported; the plan has all of them.
+/// Limit on the characters of a statement or command in reports; the plan has all of them.
 const TOLD_LETTERS: usize = 60;
 
 impl Action {
-    /// Whether a managed server has to do with it.
+    /// Whether the action is on a managed server.
     pub fn is_of_server(&self) -> bool {
         matches!(self, Action::Server(_) | Action::Node { .. } | Action::Join)
     }
 
-    /// What is done, in one short line.
+    /// Returns the action in one short line.
     pub fn summary(&self) -> String {
         let (first, more) = match self {
             Action::Sql(statements) => {
@@ -152,25 +152,26 @@ impl Action {
     }
 }
 
-/// Something that is done in mid-run. Times count from the beginning of the measured phase.
+/// An action during a run. Times count from the start of the measured phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disturbance {
-    /// Its name.
+    /// The user's name for it.
     pub name: String,
-    /// When it is done, in nanoseconds.
+    /// Time of the first execution, in nanoseconds.
     pub at_ns: u64,
-    /// When it is done again and again: every so many nanoseconds.
+    /// Interval of repetition, in nanoseconds; `None` for one execution.
     pub every_ns: Option<u64>,
-    /// From here on it is not begun any more, and cut off if it is under way; in nanoseconds.
+    /// End in nanoseconds: no execution starts after it, and a running one is cut off.
     pub until_ns: Option<u64>,
-    /// It is cut off when it has taken so long, in nanoseconds.
+    /// Time limit of one execution, in nanoseconds; then it is cut off.
     pub limit_ns: Option<u64>,
-    /// What is done.
+    /// The action to execute.
     pub action: Action,
 }
 
 impl Disturbance {
-    /// When it is due for the `nth` time, counted from 0; none if it is not.
+    /// Returns when the execution `nth`, from 0, is due in nanoseconds; `None` if there is no such
+    /// execution.
     pub fn due_ns(&self, nth: u32) -> Option<u64> {
         let due_ns = match (nth, self.every_ns) {
             (0, _) => self.at_ns,
@@ -182,7 +183,7 @@ impl Disturbance {
         self.until_ns.is_none_or(|until_ns| due_ns < until_ns).then_some(due_ns)
     }
 
-    /// How often it is due before `end_ns`.
+    /// Returns the number of executions due before `end_ns`.
     pub fn times_before(&self, end_ns: u64) -> u64 {
         let end_ns = self.until_ns.unwrap_or(u64::MAX).min(end_ns);
         match (end_ns.checked_sub(self.at_ns), self.every_ns) {
@@ -193,51 +194,50 @@ impl Disturbance {
     }
 }
 
-/// What came of a disturbance.
+/// The outcome of one execution of a disturbance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Disturbed {
-    /// It is under way.
+    /// Started, and still running.
     Running,
-    /// It was done.
+    /// Completed without an error.
     Done,
-    /// It was not, or not all of it.
+    /// Failed, perhaps after a part was executed.
     Failed {
-        /// Why.
+        /// Message of the error, or the reason.
         why: String,
     },
-    /// It was cut off before it had ended.
+    /// Cut off before it completed.
     CutOff {
-        /// By what.
+        /// The limit that cut it off.
         why: String,
     },
-    /// It was never begun.
+    /// Never started: not due in time, or not possible.
     Skipped {
-        /// Why.
+        /// The reason why it was not started.
         why: String,
     },
 }
 
-/// What a run reports of a disturbance: when it begins, and again when it has ended.
+/// Report of one execution of a disturbance, at its start and again at its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisturbanceEvent {
-    /// Which of the plan's, from 0.
+    /// Index among the plan's disturbances, from 0.
     pub index: u16,
-    /// Which time it is done, from 0.
+    /// Number of the execution, from 0.
     pub nth: u32,
-    /// Its name.
+    /// Name of the disturbance.
     pub name: String,
-    /// What is done, in one short line.
+    /// The action in one short line.
     pub what: String,
-    /// When it began, in nanoseconds from the beginning of the measured phase; when it was due, if
-    /// it was skipped.
+    /// Start, in nanoseconds from the start of the measured phase; the due time if it was skipped.
     pub began_ns: i64,
-    /// When it ended; none while it is under way.
+    /// End, in the same time; `None` while it runs.
     pub ended_ns: Option<i64>,
-    /// What came of it.
+    /// The outcome so far.
     #[serde(flatten)]
     pub outcome: Disturbed,
-    /// The last of what it said.
+    /// The last part of its output.
     pub output: String,
 }
 

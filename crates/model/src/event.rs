@@ -8,183 +8,181 @@ use crate::{
     KindIndex, Readings, RunId, Second, ServerSummary,
 };
 
-/// A stretch of a run.
+/// A phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Clients connect; a barrier.
+    /// Clients connect; the next phase starts when all have, or have failed.
     Connect,
-    /// Load without measuring.
+    /// Load that is not measured, to warm up.
     RampUp,
     /// Load that is measured.
     Measure,
-    /// Nothing new is begun; what is under way may end.
+    /// No new transactions; running ones may finish.
     Drain,
 }
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// Time or count was reached.
+    /// The planned time or number of transactions was reached.
     Completed,
-    /// Somebody interrupted it.
+    /// The user interrupted the run.
     Interrupted,
-    /// The queue was full and the plan asked to stop then.
+    /// The queue was full, and the plan says to stop then.
     QueueFull,
-    /// No client was left to go on.
+    /// No client could continue.
     Failed {
-        /// Why, in a sentence.
+        /// The cause, in a sentence.
         why: String,
     },
 }
 
-/// What one client did in the measured phase with one kind: response times of what it finished.
+/// Response times of one client's finished transactions of one kind, in the measured phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientMoments {
-    /// The client, global over all agents.
+    /// Index of the client, global over all agents.
     pub client: u32,
-    /// The kind.
+    /// Index of the transaction type.
     pub kind: KindIndex,
-    /// How many it finished.
+    /// Number of finished transactions.
     pub count: u64,
-    /// How many failed.
+    /// Number of failed transactions.
     pub failed: u64,
-    /// The shortest, in nanoseconds.
+    /// Shortest response time, in nanoseconds.
     pub min_ns: u64,
-    /// The longest, in nanoseconds.
+    /// Longest response time, in nanoseconds.
     pub max_ns: u64,
-    /// Their sum, in nanoseconds.
+    /// Sum of the response times, in nanoseconds.
     pub sum_ns: u64,
-    /// The sum of their squares, in square nanoseconds.
+    /// Sum of their squares, in square nanoseconds.
     pub sum_sq_ns2: f64,
-    /// The times as [`stats::CoarseHistogram::counts`] has them; empty where there are so many
-    /// clients that they are not kept.
+    /// Histogram of the times, as [`stats::CoarseHistogram::counts`] returns it; empty if there are
+    /// too many clients to keep it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub times: Vec<(u16, u32)>,
 }
 
-/// One thing that happened in a run. Stored with its version; only ever added to.
+/// An event of a run. The stored form is versioned: fields are only ever added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "most events of a run are seconds")]
 pub enum Event {
-    /// The run exists. `plan` is the plan as decided, in TOML, without secrets.
+    /// The run was created. `plan` is the plan as decided, in TOML, without secrets.
     Begun {
-        /// Its name.
+        /// Identifier of the run.
         run: RunId,
-        /// Its plan.
+        /// The plan as decided, in TOML.
         plan: String,
-        /// The run as it is reported.
+        /// Names for the indexes in later events.
         description: Box<Description>,
     },
-    /// Something was observed.
+    /// An observation about machine, build, data or database.
     Fact(Fact),
-    /// A phase began, in nanoseconds from the beginning of the measured phase.
+    /// A phase of the run began.
     Phase {
-        /// Which.
+        /// The phase that began.
         phase: Phase,
-        /// When.
+        /// Nanoseconds from the start of the measured phase.
         at_ns: i64,
     },
-    /// A group's clients have connected, or not.
+    /// The clients of a group have connected, or failed to.
     Connected {
-        /// Which group.
+        /// Index of the group.
         group: u16,
-        /// How many have.
+        /// Number of connected clients.
         connected: u32,
-        /// How many have not.
+        /// Number of clients that failed to connect.
         failed: u32,
-        /// How long each took.
+        /// Time that each connection took.
         #[serde(with = "crate::second::as_bytes", default)]
         times: Option<Histogram>,
     },
     /// A part of a second. Parts are added up.
     Second(Second),
-    /// How late the heartbeats of an event loop of the generator were in the measured phase.
+    /// Lateness of an event loop's heartbeats in the measured phase.
     Heartbeats {
-        /// Which loop, from 0.
+        /// Index of the loop, from 0.
         loop_index: u32,
-        /// When the latest of them was due, in nanoseconds from the beginning of the measured
-        /// phase.
+        /// Due time of the latest heartbeat, in nanoseconds from the start of the measured phase.
         latest_at_ns: i64,
-        /// How late each was, those that were missed too.
+        /// Lateness of each heartbeat, including missed ones.
         #[serde(with = "crate::second::as_bytes", default)]
         lag: Option<Histogram>,
     },
-    /// What clients did, at the end.
+    /// Response times by client, sent at the end.
     Clients {
-        /// Which group.
+        /// Index of the group.
         group: u16,
-        /// Their moments, per client and kind.
+        /// Moments per client and kind.
         moments: Vec<ClientMoments>,
     },
-    /// The load has ended.
+    /// The load ended, for this reason.
     Ended {
-        /// Why.
+        /// Completion, interruption, or an error.
         reason: StopReason,
-        /// The length of the measured window.
+        /// Length of the measured window, in nanoseconds.
         measured_ns: u64,
-        /// From the first instant of load to the last reply.
+        /// Nanoseconds from the first instant of load to the last reply.
         elapsed_ns: u64,
-        /// CPU time of this process while under load, all threads.
+        /// CPU time of all threads of this process under load, in nanoseconds.
         cpu_ns: u64,
-        /// The most memory that this process has had resident, in bytes.
+        /// Peak resident memory of this process, in bytes.
         max_rss_bytes: u64,
     },
     /// The data were checked, before or after the load.
     Checked {
-        /// Whether after the load.
+        /// `true` after the load, `false` before.
         after: bool,
-        /// What each check found.
+        /// Result of each check.
         results: Vec<CheckResult>,
     },
-    /// The database's own count of commits of a kind, against ours, over the whole run.
+    /// Comparison of the database's own count of commits with dbdyno's, over the whole run.
     Crosschecked {
-        /// Which group's kind.
+        /// Index of the group.
         group: u16,
-        /// Which kind.
+        /// Index of the transaction type.
         kind: KindIndex,
-        /// By how much the database's count grew.
+        /// Growth of the database's count.
         change: i64,
-        /// How many commits we counted, ramp-up and drain included.
+        /// Commits counted by dbdyno, including ramp-up and drain.
         committed: u64,
-        /// How many outcomes are unknown.
+        /// Number of transactions whose outcome is unknown.
         unknown: u64,
     },
-    /// What a workload has computed over the measured phase.
+    /// Primary metrics that a workload computed over the measured phase.
     Computed {
-        /// Of which group.
+        /// Index of the group.
         group: u16,
-        /// Its figures.
+        /// Name and value of each computed metric.
         figures: Vec<ComputedFigure>,
     },
-    /// A disturbance began, ended, or was not made.
+    /// A disturbance began, ended, failed or was skipped.
     Disturbance(DisturbanceEvent),
-    /// What was in force at the server for new sessions before the load, by name; secrets are
-    /// masked.
+    /// Settings that new sessions of the server had before the load; secrets are masked.
     Settings {
-        /// Names and values.
+        /// Pairs of name and value.
         settings: Vec<(String, String)>,
     },
-    /// Further gauges are read from now on; places count on over all such events.
+    /// Declares gauges that are read from now on; indexes continue over all such events.
     Gauges {
-        /// What they are.
+        /// Declarations of the new gauges, in order of their indexes.
         gauges: Vec<Gauge>,
     },
-    /// What gauges stood at in a second.
+    /// Values of gauges in one second.
     Readings(Readings),
-    /// What the server summed up while the load ran.
+    /// The server's own summary, over the measured phase.
     Summary(ServerSummary),
-    /// What the server summed up in the last seconds, while the load runs on.
+    /// The server's own summary of the last seconds, while the load continues.
     SummarySoFar(ServerSummary),
-    /// Where CPU time went in one side.
+    /// CPU profile of one side.
     CpuProfile(CpuProfile),
-    /// Something was said to the user: kept with the run.
+    /// A message to the user, kept with the run.
     Output {
-        /// The words.
+        /// Text of the message.
         text: String,
     },
-    /// Something is to be thought of the result.
+    /// A judgement of the result.
     Finding(Finding),
 }

@@ -1,20 +1,20 @@
-//! A plan with axes, and how their points are walked.
+//! A plan with axes, and the order of its trials.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Imported, Nesting, StopRule, choice};
 
-/// Trials of an experiment, at most: more are none that a person waits for.
+/// Limit on the trials of an experiment: more would take longer than users wait.
 pub const TRIALS_MAX: u64 = 100_000;
 
-/// The order in which trials are made.
+/// The order of an experiment's trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// Every point once, then every point again, forwards and backwards in turn: what drifts
-    /// slowly meets all points alike.
+    /// Each round runs every point once, in turn forwards and backwards, so that slow drift affects
+    /// all points alike.
     Interleaved,
-    /// Every point once in a drawn order, then every point again in another.
+    /// Each round runs every point once, in a random order of its own.
     Random,
     /// All repeats of a point before the next point.
     Sequential,
@@ -26,96 +26,96 @@ choice!(Order {
     Sequential = "sequential",
 });
 
-/// What becomes of the data between trials.
+/// Treatment of the data between trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DataPolicy {
-    /// They stay as the trial before has left them.
+    /// Data stay as the previous trial left them.
     Keep,
-    /// They are dropped and built again before each trial.
+    /// Data are dropped and rebuilt before each trial.
     Rebuild,
-    /// They are put back from a copy that is made before the first trial: managed servers only.
+    /// Data are restored from a copy made before the first trial; managed servers only.
     Copy,
 }
 
 choice!(DataPolicy { Keep = "keep", Rebuild = "rebuild", Copy = "copy" });
 
-/// What must hold before a trial begins.
+/// A condition to wait for before a trial begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
-    /// A query whose first value is true, or a number but 0, when it holds.
+    /// Query whose first value is true or a non-zero number once the condition holds.
     pub sql: String,
-    /// How long it is waited for, in nanoseconds.
+    /// Time limit of the wait, in nanoseconds.
     pub at_most_ns: u64,
 }
 
-/// What is varied.
+/// A parameter that an experiment varies, with its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axis {
-    /// Its name, as written.
+    /// Path of the parameter in the plan, as written.
     pub name: String,
-    /// Its values, as written.
+    /// Values of the parameter, as written.
     pub values: Vec<String>,
 }
 
-/// A combination of values.
+/// One combination of the axes' values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
-    /// A value of each axis, in their order.
+    /// One value per axis, in the order of the axes.
     pub values: Vec<String>,
-    /// Its plan as decided, in TOML.
+    /// The plan as decided, in TOML.
     pub plan: String,
 }
 
-/// An experiment as decided: what is stored of it before its first trial.
+/// An experiment as decided, as it is stored before its first trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
-    /// Its name for ever: a UUID of version 7.
+    /// Permanent identifier: a UUID of version 7.
     pub id: String,
-    /// The plan's name.
+    /// Name of the plan.
     pub name: String,
-    /// When it was begun, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Start, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// What is varied.
+    /// The varied parameters, outermost first.
     pub axes: Vec<Axis>,
-    /// All combinations; those of the last axis follow each other.
+    /// All combinations; the last axis varies fastest.
     pub points: Vec<Point>,
-    /// Trials of each point in all; at most, where a rule may end them.
+    /// Trials per point; an upper limit if a stop rule may end them earlier.
     pub repeats: u32,
-    /// The levels above runs that are repeated.
+    /// Levels of repetition above single runs.
     #[serde(default, skip_serializing_if = "is_flat")]
     pub nesting: Nesting,
-    /// When repeats end before there are as many.
+    /// Rule that ends the repeats early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopRule>,
-    /// In which order.
+    /// Order of the trials.
     pub order: Order,
-    /// What becomes of the data.
+    /// Treatment of the data between trials.
     pub data: DataPolicy,
-    /// The pause before each trial but the first, in nanoseconds.
+    /// Pause before each trial except the first, in nanoseconds.
     pub pause_ns: u64,
-    /// What must hold before each trial.
+    /// Condition to wait for before each trial.
     #[serde(rename = "until", default, skip_serializing_if = "Option::is_none")]
     pub wait_until: Option<Condition>,
-    /// The order is drawn from this.
+    /// Seed of the random order.
     pub seed: u64,
-    /// What is sought, where that is how it is walked: its one point is the plan without it.
+    /// The search, if points are chosen by one; `points` then has the plan only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seek: Option<crate::Seek>,
-    /// What each of its runs is labelled with, by key.
+    /// Labels of each of its runs, as pairs of key and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<(String, String)>,
-    /// What was measured elsewhere, and is shown beside its figures.
+    /// Figures measured elsewhere, shown beside those of the experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
 }
 
-/// Figures of a file, as it was when the experiment began.
+/// Figures imported from a file when the experiment began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// The file, as it was named.
+    /// Path of the file, as given.
     pub file: String,
-    /// What it says.
+    /// Content of the file.
     pub figures: Imported,
 }
 
@@ -123,22 +123,23 @@ fn is_flat(nesting: &Nesting) -> bool {
     *nesting == Nesting::default()
 }
 
-/// What a run is of an experiment.
+/// The place of a run in an experiment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
-    /// The experiment's id.
+    /// Identifier of the experiment.
     pub experiment: String,
-    /// Which of its points, from 0.
+    /// Index of the point, from 0.
     pub point: u32,
-    /// Which of that point's trials, from 0.
+    /// Index among the point's trials, from 0.
     pub repeat: u32,
-    /// The point's values, by axis.
+    /// The point's values, as pairs of axis and value.
     pub values: Vec<(String, String)>,
 }
 
 impl Experiment {
-    /// Why this is no experiment that can have been made, if it is none: what is stored may be
-    /// somebody else's, and its numbers are divided by and counted up to.
+    /// Fails with the reason if this cannot be an experiment, because stored data may come from
+    /// elsewhere: there must be points and repeats, at most [`TRIALS_MAX`] trials, and no more
+    /// units than repeats.
     pub fn check(&self) -> Result<(), String> {
         let Nesting { restarts, rebuilds } = self.nesting;
         let units = u64::from(restarts.unwrap_or(1)) * u64::from(rebuilds.unwrap_or(1));
@@ -153,14 +154,14 @@ impl Experiment {
         Ok(())
     }
 
-    /// Whether one of its trials may be this repeat of this point. Points of a search are not known
-    /// before.
+    /// Whether the experiment may contain this repeat of this point. The points of a search are not
+    /// known in advance.
     pub fn may_have(&self, point: u32, repeat: u32) -> bool {
         let n_points = if self.seek.is_some() { TRIALS_MAX } else { self.points.len() as u64 };
         u64::from(point) < n_points && u64::from(repeat) < TRIALS_MAX
     }
 
-    /// What the run of a point's repeat is.
+    /// Returns the trial for a point's repeat. Panics if there is no such point.
     pub fn trial(&self, (point, repeat): (u32, u32)) -> Trial {
         let values = self.axes.iter().map(|axis| axis.name.clone());
         let values = values.zip(self.points[point as usize].values.iter().cloned()).collect();
@@ -168,17 +169,17 @@ impl Experiment {
     }
 }
 
-/// The last word of an axis's path: `clients` of `group.users.clients`.
+/// Returns the last part of an axis's path: `clients` of `group.users.clients`.
 pub fn short_axis(axis: &str) -> &str {
     axis.rsplit_once('.').map_or(axis, |(_, last)| last)
 }
 
-/// Whether an axis is the rate at which users arrive, by whichever of its names.
+/// Whether an axis is the arrival rate, under any of its names.
 pub fn is_arrival_rate(axis: &str) -> bool {
     short_axis(axis) == "rate" && axis != "connect.rate"
 }
 
-/// All combinations of the axes' values; those of the last axis follow each other.
+/// Returns all combinations of the axes' values; the last axis varies fastest.
 pub fn combinations(axes: &[Axis]) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     for axis in axes {

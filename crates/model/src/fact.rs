@@ -1,10 +1,10 @@
-//! What was observed about machine, build, data and database, as values that know what they are.
+//! Observations about machine, build, data and database, as typed values.
 //!
-//! A fact is stored and exported as text, and is read from it: **its name has the unit** (its
-//! last word: `longest_pause_s`, `total_bytes`, `steal_percent`), the text has the value. Whatever
-//! is read is written again as the very same text, so that facts of before are as good as new ones.
+//! A fact is stored and exported as text and parsed from it: **its name contains the unit** (the
+//! last word: `longest_pause_s`, `total_bytes`, `steal_percent`), the text contains the value.
+//! Formatting a parsed value returns the same text, so that stored facts are as good as new ones.
 //!
-//! Not here: what is to be thought of a fact (findings).
+//! Not here: judgement of facts (findings).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,20 +14,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::bucket_counts::BucketCounts;
 use crate::digits::put_decimal;
 
-/// One thing that was observed: `cpu` / `model` / `...`.
+/// One observation: `cpu` / `model` / `...`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "AsText", into = "AsText")]
 pub struct Fact {
-    /// What it is about: `machine`, `cpu`, `memory`, `disk`, `network`, `build`, `database`...
+    /// Subject: `machine`, `cpu`, `memory`, `disk`, `network`, `build`, `database`...
     pub about: String,
-    /// Its name, with the unit last where it has one.
+    /// Name, with the unit as its last word if there is one.
     pub name: String,
-    /// What was seen.
+    /// Observed value, typed by its text and the name's unit.
     pub value: FactValue,
 }
 
 impl Fact {
-    /// A fact. Text that says a number, or yes or no, is one.
+    /// Makes a fact. A text that is a number, or `true` or `false`, becomes a value of that type.
     pub fn new(about: &str, name: &str, value: impl Into<FactValue>) -> Fact {
         let value = match value.into() {
             FactValue::Text(text) => FactValue::read(name, text),
@@ -42,7 +42,7 @@ impl Fact {
     }
 }
 
-/// A fact as it is stored.
+/// Stored form of a fact.
 #[derive(Serialize, Deserialize)]
 struct AsText {
     about: String,
@@ -63,37 +63,37 @@ impl From<Fact> for AsText {
     }
 }
 
-/// What was seen.
+/// A typed value of a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FactValue {
-    /// Words.
+    /// Any text that is not one of the other types.
     Text(String),
-    /// Whether something is so.
+    /// A truth value, `true` or `false`.
     YesNo(bool),
-    /// How many.
+    /// A whole number without unit.
     Count(i64),
-    /// How much memory or space.
+    /// A size in bytes.
     Bytes(u64),
-    /// A share of a whole.
+    /// A share in percent.
     Percent(Decimal),
-    /// How long, in seconds.
+    /// A time in seconds.
     Seconds(Decimal),
-    /// Several numbers of one unit: one for each event loop, for example.
+    /// Several numbers of one unit, for example one per event loop.
     List(Vec<FactValue>),
-    /// How many numbers of a unit lie below each of a few bounds.
+    /// A coarse histogram: counts between a few bounds.
     Buckets(BucketCounts),
 }
 
-/// A number with as many decimals as it is reported with.
+/// A decimal number with a fixed number of decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
-    /// The number without its point.
+    /// The number without its decimal point.
     unscaled: i64,
-    /// How many of its digits are decimals.
+    /// Number of digits after the decimal point.
     scale: u8,
 }
 
-/// More decimals than anything is reported with: a text of more stays text.
+/// Limit on decimals: no value has more, and a text with more stays text.
 const SCALE_MAX: u8 = 9;
 
 impl Decimal {
@@ -122,21 +122,21 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// Between the numbers of a list.
+/// Separator of the numbers in a list.
 const BETWEEN: &str = ", ";
 
 impl FactValue {
-    /// A share in percent, told with so many decimals.
+    /// Makes a percentage, rounded to `decimals` decimals.
     pub fn percent(percent: f64, decimals: u8) -> FactValue {
         FactValue::Percent(Decimal::new(percent, decimals))
     }
 
-    /// A time in seconds, told with so many decimals.
+    /// Makes a time in seconds, rounded to `decimals` decimals.
     pub fn seconds(seconds: f64, decimals: u8) -> FactValue {
         FactValue::Seconds(Decimal::new(seconds, decimals))
     }
 
-    /// Several of one unit; one alone is itself.
+    /// Makes a list of values of one unit; a single value stays itself.
     pub fn list(values: impl IntoIterator<Item = FactValue>) -> FactValue {
         let mut values: Vec<FactValue> = values.into_iter().collect();
         match values.len() {
@@ -145,7 +145,7 @@ impl FactValue {
         }
     }
 
-    /// What a stored text says of the fact with this name. It is reported as the same text again.
+    /// Parses the stored text of the fact with this name. The value formats to the same text.
     pub fn read(name: &str, text: String) -> FactValue {
         let unit = name.rsplit('_').next().filter(|unit| unit.len() < name.len());
         let one = |text: &str| match unit {
@@ -167,7 +167,7 @@ impl FactValue {
         read.filter(|read| *read == text).unwrap_or(FactValue::Text(text))
     }
 
-    /// The words, if they are words.
+    /// Returns the text; `None` for other types.
     pub fn text(&self) -> Option<&str> {
         match self {
             FactValue::Text(text) => Some(text),
@@ -175,7 +175,7 @@ impl FactValue {
         }
     }
 
-    /// Whether it is so, if that is what was seen.
+    /// Returns the truth value; `None` for other types.
     pub fn yes_no(&self) -> Option<bool> {
         match self {
             FactValue::YesNo(is_so) => Some(*is_so),
@@ -183,7 +183,7 @@ impl FactValue {
         }
     }
 
-    /// The number with its sign, if it is a whole one without a unit.
+    /// Returns a whole number without unit; `None` for other types.
     pub fn integer(&self) -> Option<i64> {
         match self {
             FactValue::Count(count) => Some(*count),
@@ -191,12 +191,12 @@ impl FactValue {
         }
     }
 
-    /// How many, if that is what was seen.
+    /// Returns a whole number without unit, if it is not negative; `None` for other types.
     pub fn count(&self) -> Option<u64> {
         self.integer().and_then(|count| count.try_into().ok())
     }
 
-    /// How many bytes, if that is what was seen.
+    /// Returns a size in bytes; `None` for other types.
     pub fn bytes(&self) -> Option<u64> {
         match self {
             FactValue::Bytes(bytes) => Some(*bytes),
@@ -204,7 +204,7 @@ impl FactValue {
         }
     }
 
-    /// How many percent, if that is what was seen.
+    /// Returns a percentage; `None` for other types.
     pub fn as_percent(&self) -> Option<f64> {
         match self {
             FactValue::Percent(percent) => Some(percent.value()),
@@ -212,7 +212,7 @@ impl FactValue {
         }
     }
 
-    /// How many seconds, if that is what was seen.
+    /// Returns a time in seconds; `None` for other types.
     pub fn as_seconds(&self) -> Option<f64> {
         match self {
             FactValue::Seconds(seconds) => Some(seconds.value()),
@@ -220,7 +220,7 @@ impl FactValue {
         }
     }
 
-    /// The counts by bounds, if that is what was seen.
+    /// Returns a coarse histogram; `None` for other types.
     pub fn buckets(&self) -> Option<&BucketCounts> {
         match self {
             FactValue::Buckets(counts) => Some(counts),
@@ -228,7 +228,7 @@ impl FactValue {
         }
     }
 
-    /// The values of a list; the value itself, if it is none.
+    /// Returns the values of a list; any other value as a list of one.
     pub fn all(&self) -> &[FactValue] {
         match self {
             FactValue::List(values) => values,
@@ -256,7 +256,7 @@ impl fmt::Display for FactValue {
     }
 }
 
-/// As it is reported.
+/// Compares with the formatted value.
 impl PartialEq<str> for FactValue {
     fn eq(&self, text: &str) -> bool {
         match self {
@@ -311,7 +311,7 @@ impl From<BucketCounts> for FactValue {
     }
 }
 
-/// Counts, and what is too large for one (a seed) as it is written.
+/// Converts to a count, or to text if the number exceeds `i64`, as a seed may.
 macro_rules! from_integers {
     ($($integer:ty)*) => {
         $(impl From<$integer> for FactValue {
@@ -333,10 +333,10 @@ impl Serialize for FactValue {
     }
 }
 
-/// What was observed, by what it is about and by name.
+/// Values of facts by subject, then by name.
 pub type Facts = BTreeMap<String, BTreeMap<String, FactValue>>;
 
-/// Reads [`Facts`] from texts.
+/// Deserializes [`Facts`] from texts. Fails if the input is not a map of maps of texts.
 pub fn read_facts<'de, D: Deserializer<'de>>(texts: D) -> Result<Facts, D::Error> {
     let read = |(name, text): (String, String)| {
         let value = FactValue::read(&name, text);

@@ -1,33 +1,33 @@
-//! What a figure is held against, as it is written: `300ms`, `2M`, `1%`, `1000 rows/min`, `2MB/s`.
+//! Bounds of figures, as users write them: `300ms`, `2M`, `1%`, `1000 rows/min`, `2MB/s`.
 //!
-//! Which unit it is converted to, the figure says. Not here: figures, and whether a bound holds
-//! (analysis).
+//! The figure determines the unit to which a bound is converted. Not here: figures, and comparisons
+//! with a bound (analysis).
 
 use crate::units::AMOUNT_UNITS;
 use crate::{NS_PER_S, parse_duration};
 
-/// A bound whose figure is not known yet.
+/// A parsed bound of a figure that is not known yet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FigureBound {
-    /// A number.
+    /// A number, with or without a unit.
     Amount {
-        /// It.
+        /// The number, in units of `what`.
         amount: f64,
-        /// Of what it counts, such as `rows` or `B`; empty where it does not say.
+        /// Unit without scale, such as `rows` or `B`; empty if none is written.
         what: String,
-        /// Per how many nanoseconds, of a rate; none of a number in the figure's own unit.
+        /// Period of a rate, in nanoseconds; `None` if the bound is not a rate.
         per_ns: Option<u64>,
-        /// The unit as it is written, such as `MB/min`.
+        /// The unit as written, such as `MB/min`.
         written: String,
     },
-    /// Nanoseconds, of a time.
+    /// A time, in nanoseconds.
     Time(u64),
 }
 
 const NS_PER_MIN: u64 = 60 * NS_PER_S;
 
 impl FigureBound {
-    /// Reads a bound. An `Err` says what is wrong with it.
+    /// Parses a bound. Fails with the reason if it is not a number, or its unit is unknown.
     pub fn read(text: &str) -> Result<FigureBound, String> {
         if let Ok(ns) = parse_duration(text) {
             return Ok(FigureBound::Time(ns));
@@ -41,14 +41,15 @@ impl FigureBound {
         let unit = unit.trim();
         let (factor, what) = match amount_unit(unit) {
             Some(known) => known,
-            // A custom metric may count anything, and a rate says that it is that.
+            // A custom metric may count anything, so any unit is allowed in a rate.
             None if per_ns.is_some() => of_anything(unit),
             None => return Err(format!("there is no unit {unit}")),
         };
         Ok(FigureBound::Amount { amount: number * factor, what: what.to_owned(), per_ns, written })
     }
 
-    /// The unit of bytes in which the bound is written, and how many of the figure's unit it is.
+    /// Returns the unit of bytes as written and its size in `unit`; `None` if the bound is not in
+    /// bytes, or only one of the two is a rate.
     pub fn bytes_as_written(&self, unit: &str) -> Option<(String, f64)> {
         let FigureBound::Amount { what, written, .. } = self else { return None };
         let one = FigureBound::read(&format!("1{written}")).ok()?.in_unit(unit).ok()?;
@@ -56,10 +57,10 @@ impl FigureBound {
         (what == "B" && is_rate(written) == is_rate(unit)).then(|| (written.clone(), one))
     }
 
-    /// The bound in a figure's unit. An `Err` says why the figure cannot be held against it.
+    /// Converts the bound to a figure's unit. Fails with the reason if the units do not match.
     pub fn in_unit(&self, unit: &str) -> Result<f64, String> {
         let (counted, unit_ns) = of_rate(unit);
-        // A unit may itself be scaled: of `MB/s` bytes are counted.
+        // A unit may itself be scaled: `MB/s` counts bytes.
         let (one, counted) = amount_unit(counted).unwrap_or((1.0, counted));
         let amount = match (self, per_time(unit)) {
             (FigureBound::Time(ns), Some(ns_each)) => return Ok(*ns as f64 / ns_each),
@@ -84,7 +85,7 @@ impl FigureBound {
     }
 }
 
-/// How many of what it counts a unit is, and of what; none of one that is not known.
+/// Returns factor and base unit of a scaled unit; `None` if it is unknown.
 fn amount_unit(unit: &str) -> Option<(f64, &str)> {
     match AMOUNT_UNITS.iter().find(|(name, ..)| *name == unit) {
         Some((_, factor, what)) => Some((*factor, *what)),
@@ -92,7 +93,7 @@ fn amount_unit(unit: &str) -> Option<(f64, &str)> {
     }
 }
 
-/// The same of anything that may be counted, such as `rows` and `k rows`.
+/// Returns factor and base unit of anything that may be counted, such as `rows` and `k rows`.
 fn of_anything(unit: &str) -> (f64, &str) {
     let scaled = unit.split_once(' ').and_then(|(scale, what)| {
         let (factor, of) = amount_unit(scale)?;
@@ -102,7 +103,7 @@ fn of_anything(unit: &str) -> (f64, &str) {
     scaled.unwrap_or((1.0, unit))
 }
 
-/// A text without what makes it a rate, and per how many nanoseconds that is.
+/// Splits a text into the part before `/s` or `/min` and the period in nanoseconds.
 fn of_rate(text: &str) -> (&str, Option<u64>) {
     match (text.strip_suffix("/s"), text.strip_suffix("/min")) {
         (Some(text), _) => (text, Some(NS_PER_S)),
@@ -118,7 +119,7 @@ fn its_unit(unit: &str) -> String {
     }
 }
 
-/// How many nanoseconds a unit of time is.
+/// Returns the nanoseconds of a unit of time.
 fn per_time(unit: &str) -> Option<f64> {
     match unit {
         "ns" => Some(1.0),

@@ -1,12 +1,12 @@
-//! What is to be thought of a result. Not here: when a finding is raised (analysis).
+//! Judgements of a result. Not here: the rules that raise them (analysis).
 
 use serde::{Deserialize, Serialize};
 
-/// How much a finding matters.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Worth knowing.
+    /// Worth knowing; the result stands.
     Note,
     /// The result may mislead.
     Warning,
@@ -15,10 +15,10 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Every severity, the least first.
+    /// Every severity, the mildest first.
     pub const ALL: [Severity; 3] = [Severity::Note, Severity::Warning, Severity::Invalid];
 
-    /// Its name in lists, JSON and stores.
+    /// Returns the name in lists, in JSON and in the store.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Note => "note",
@@ -27,28 +27,28 @@ impl Severity {
         }
     }
 
-    /// The severity with this name.
+    /// Returns the severity with this name.
     pub fn by_name(name: &str) -> Option<Severity> {
         Severity::ALL.into_iter().find(|severity| severity.name() == name)
     }
 }
 
-/// What is to be thought of a result.
+/// A judgement of a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Its stable name, such as `generator_saturated`.
+    /// Stable identifier, such as `generator_saturated`.
     pub id: String,
-    /// How much it matters.
+    /// Severity in this run.
     pub severity: Severity,
-    /// A sentence with the figure that raised it and what to do.
+    /// Observation with its figure, and advice.
     pub text: String,
-    /// The first half of it, without what to do; absent where the two halves are not known apart.
+    /// The observation without the advice; absent if the text is not divided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<String>,
 }
 
 impl Finding {
-    /// A finding whose text is not in halves.
+    /// Makes a finding whose text is not divided into observation and advice.
     pub fn new(id: impl Into<String>, severity: Severity, text: impl Into<String>) -> Finding {
         Finding { id: id.into(), severity, text: text.into(), observed: None }
     }

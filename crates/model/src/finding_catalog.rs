@@ -1,27 +1,27 @@
-//! Every finding that there is: what raises it and what to do about it. The table in
-//! docs/reference/findings.md is made of this list.
+//! All findings with their causes and advice. The table in docs/reference/findings.md is generated
+//! from this list.
 //!
-//! Not here: whether a run deserves one (who judges it, and who makes it).
+//! Not here: the rules that raise them (analysis, and the parts of a run that observe them).
 
-/// A finding, whatever the run.
+/// Description of a finding, independent of any run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CatalogEntry {
-    /// Its stable name.
+    /// Stable identifier, such as `generator_saturated`.
     pub id: &'static str,
-    /// How much it may matter: `note`, `warning` and `invalid`, with commas between.
+    /// Possible severities: `note`, `warning` and `invalid`, separated by commas.
     pub severity: &'static str,
-    /// When it is raised.
+    /// The condition that raises it.
     pub raised: &'static str,
-    /// What to do about it.
+    /// Remedy for the user, in sentences.
     pub advice: &'static str,
 }
 
-/// The finding of this name.
+/// Returns the entry with this identifier.
 pub fn catalog_entry(id: &str) -> Option<&'static CatalogEntry> {
     CATALOG.iter().find(|entry| entry.id == id)
 }
 
-/// What raises the finding of this name, and the name.
+/// Returns the condition that raises the finding, with its identifier.
 pub fn in_short(id: &str) -> String {
     match catalog_entry(id) {
         Some(entry) => format!("{} ({id})", entry.raised),
@@ -29,7 +29,7 @@ pub fn in_short(id: &str) -> String {
     }
 }
 
-/// All findings, those that make a result invalid first.
+/// All findings, the invalidating ones first.
 pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "run_failed",

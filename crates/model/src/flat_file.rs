@@ -1,19 +1,19 @@
-//! Flat files of a table's rows, and how a server's own client loads them.
+//! Flat files with a table's rows, and their import with the server's own client.
 //!
 //! Not here: writing the rows (app).
 
-/// How a flat file is written.
+/// The format of a flat file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {
-    /// Tabs between columns, `\N` for null, a backslash before what has a meaning; no header. What
-    /// LOAD DATA and COPY read without options.
+    /// Tabs between columns, `\N` for null, backslash escapes, no header: the default format of
+    /// LOAD DATA and COPY.
     Tsv,
-    /// Commas, text in `"`, `NULL` for null, and a first line with the names of the columns.
+    /// Commas between columns, text in `"`, `NULL` for null, and a header with the column names.
     Csv,
 }
 
 impl FileFormat {
-    /// The ending of its files.
+    /// Returns the file name extension.
     pub fn name(self) -> &'static str {
         match self {
             FileFormat::Tsv => "tsv",
@@ -25,28 +25,28 @@ impl FileFormat {
 /// A file with the rows of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlatFile {
-    /// Its table.
+    /// Name of the table.
     pub table: String,
-    /// The table's columns, in the file's order, with commas between.
+    /// Columns in the order of the file, separated by commas.
     pub columns: String,
-    /// Where it is: without quotes, backslashes and new lines.
+    /// Path, without quotes, backslashes and line breaks.
     pub path: String,
-    /// How it is written.
+    /// Format of the file.
     pub format: FileFormat,
 }
 
-/// How people load flat files with a server's own client: a capability that a driver fills.
+/// Commands to import flat files with a server's own client, filled in by a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientLoad {
-    /// The servers that it is for, as their makers write them.
+    /// Names of the servers to which this applies, as their makers write them.
     pub servers: &'static str,
-    /// How the client is started.
+    /// Command that starts the client.
     pub client: &'static str,
-    /// The client's command that carries out the statements in a file.
+    /// Returns the client's command that executes the statements in a file.
     pub run_file: fn(path: &str) -> String,
-    /// The command that loads a file into its table.
+    /// Returns the command that loads a file into its table.
     pub load: fn(file: &FlatFile) -> String,
-    /// What is said when all tables are loaded; their names have commas between. Without
-    /// statistics the first queries may go the wrong way.
+    /// Returns the statement to run after the load of all tables, given their names separated by
+    /// commas. It gathers statistics, without which the first queries may get bad plans.
     pub finish: fn(tables: &str) -> String,
 }

@@ -1,34 +1,34 @@
 //! System and database metrics, read once per second during a run: machine, generator, server.
 //!
-//! A gauge is declared once and read often, so that a second is a few numbers. Not here: who
-//! reads it (monitor), and what is drawn of it (render).
+//! A gauge is declared once and read often, so that a second takes only a few numbers. Not here:
+//! reading (monitor), and drawing (render).
 
 use serde::{Deserialize, Serialize};
 
-/// A series of numbers, one a second: what is read, of what, in which unit.
+/// A series with one number per second: source, name and unit.
 ///
-/// A counter of a machine or server is never kept as such: it is the rate by which it grew.
+/// A cumulative counter is stored as the rate of its growth, never as its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gauge {
-    /// Whose: `machine`, `generator`, `server` (its process), `database` (its own counters), or
-    /// these with the host's name before, as in `db7/machine`, where an agent reads them there.
+    /// Source: `machine`, `generator`, `server` (its process) or `database` (its own counters),
+    /// preceded by the host's name, as in `db7/machine`, if an agent reads it there.
     pub about: String,
-    /// What: a word such as `cpu_user`; of several of a kind with its own behind a slash, as in
-    /// `disk_written/vda` and `thread_cpu/client-1`.
+    /// Name, such as `cpu_user`. One of several instances follows a slash, as in `disk_written/vda`
+    /// and `thread_cpu/client-1`.
     pub name: String,
-    /// Its unit: `%`, `B`, `B/s`, `1/s`, `ms`, `ms/s`, or a plain number's empty one.
+    /// Unit: `%`, `B`, `B/s`, `1/s`, `ms`, `ms/s`; empty for a plain number.
     pub unit: String,
-    /// What it means, in a sentence.
+    /// Explanation in one sentence.
     pub help: String,
 }
 
-/// What gauges stood at in one second. One that could not be read is not among them. Who reads
-/// machine, server and database tells each for itself: a second may have several of these.
+/// Values of gauges in one second, without those that could not be read. Machine, server and
+/// database are read separately, so a second may have several of these.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Readings {
-    /// Which second, from the beginning of the measured phase; those before it are negative. A
-    /// rate is that from the reading before to this one.
+    /// The second, counted from the start of the measured phase; negative before it. A rate covers
+    /// the time since the previous reading.
     pub second: i64,
-    /// Gauges by their place among all that were declared, and their numbers.
+    /// Pairs of the gauge's index among all declared ones and its value.
     pub values: Vec<(u16, f64)>,
 }

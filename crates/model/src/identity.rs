@@ -1,24 +1,24 @@
-//! What names the data that a workload runs on.
+//! Identification of the data that a workload runs on.
 
 use serde::{Deserialize, Serialize};
 
-/// What data a database holds: kept in `dbdyno_meta` beside the data.
+/// Description of a database's data, kept in the table `dbdyno_meta` beside them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// The workload's name.
+    /// Name of the workload.
     pub workload: String,
-    /// The version of its data format: other versions build other rows.
+    /// Version of the data format: other versions build other rows.
     pub version: u32,
-    /// The parameters that shape the data, by name.
+    /// Parameters that shape the data, as pairs of name and value.
     pub scale: Vec<(String, String)>,
-    /// The seed of the data.
+    /// Seed of the data.
     pub seed: u64,
-    /// Constants drawn for the load that the run must know, such as TPC-C's C-Load.
+    /// Constants of the data that the load must know, such as TPC-C's C-Load, by name.
     pub constants: Vec<(String, String)>,
 }
 
 impl Identity {
-    /// That of data without constants.
+    /// Makes the identity of data without constants.
     pub fn new<const N: usize>(
         workload: &str,
         version: u32,
@@ -29,12 +29,12 @@ impl Identity {
         Identity { workload: workload.to_owned(), version, scale, seed, constants: Vec::new() }
     }
 
-    /// The constant of this name.
+    /// Returns the constant with this name.
     pub fn constant(&self, name: &str) -> Option<&str> {
         find(&self.constants, name)
     }
 
-    /// The data-shaping parameter of this name.
+    /// Returns the data-shaping parameter with this name.
     pub fn scale_of(&self, name: &str) -> Option<&str> {
         find(&self.scale, name)
     }

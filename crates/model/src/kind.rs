@@ -1,98 +1,97 @@
-//! What a workload's transactions are called, and what is measured and counted of them.
+//! Transaction types of a workload, and what is measured and counted of them.
 
 use serde::{Deserialize, Serialize};
 
-/// A kind of transaction's place in its workload's list.
+/// Index of a transaction type in its workload's list.
 pub type KindIndex = u16;
 
-/// One kind of transaction.
+/// A transaction type, as its workload declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// Its name in reports, such as `new_order`.
+    /// Name in reports, such as `new_order`.
     pub name: &'static str,
-    /// Its share of all transactions, in parts of the sum over all kinds.
+    /// Relative frequency: the share is this over the sum of all weights.
     pub weight: u64,
-    /// How long a user keys before it, in key/think load.
+    /// Keying time before a transaction in key/think load, in nanoseconds.
     pub keying_ns: u64,
-    /// Mean thinking time after a transaction, in key/think load.
+    /// Mean think time after a transaction in key/think load, in nanoseconds.
     pub thinking_ns: u64,
 }
 
-/// Whether a measure is a distribution or a sum.
+/// Aggregation of a custom metric: a distribution or a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CustomMetricKind {
-    /// Each value matters: event age.
+    /// Distribution of values, such as the age of events.
     Histogram,
-    /// Only the sum does: rows, bytes.
+    /// Sum only, such as rows or bytes.
     Counter,
 }
 
-/// A named series of a workload, recorded beside its times.
+/// A custom metric of a workload, recorded beside its response times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomMetric {
-    /// Its name, such as `lines_delivered`.
+    /// Name, such as `lines_delivered`.
     pub name: &'static str,
-    /// Its unit, such as `rows`.
+    /// Unit, such as `rows`.
     pub unit: &'static str,
-    /// How it is kept.
+    /// Aggregation: a distribution or a sum.
     pub kind: CustomMetricKind,
 }
 
-/// Custom metrics that count what went wrong, of which less is better, whatever the workload. They
-/// are known by name, since stored runs have no more of them.
+/// Custom metrics that count faults, so that lower is better, in any workload. Recognized by name,
+/// since stored runs contain no other sign.
 pub const FAULT_METRICS: [&str; 4] =
     ["deliveries_skipped", "short_deliveries", "missed", "duplicates"];
 
-/// A figure that a workload is known by, such as records a second.
+/// A primary metric of a workload, such as records per second.
 ///
-/// Its name tells which way it is better, as that of every figure: times (`_ms`, `_s`) are better
-/// lower, all others higher.
+/// As for every figure, the name tells the direction: times (`_ms`, `_s`) are better if lower, all
+/// others if higher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrimaryMetric {
-    /// Its key in JSON, such as `records_per_s`.
+    /// Key in JSON, such as `records_per_s`.
     pub name: &'static str,
-    /// Its name on the page, with its unit where it has one that the name does not tell.
+    /// Name on the page, with its unit if the name does not tell it.
     pub title: &'static str,
-    /// How it comes about.
+    /// Source of the value.
     pub of: PrimaryOf,
 }
 
-/// How a primary metric comes about.
+/// The source of a primary metric's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrimaryOf {
-    /// Something is counted while the run goes on.
+    /// A rate, counted while the run goes on.
     Rate {
-        /// The kinds whose commits it counts.
+        /// Transaction types whose commits are counted.
         kinds: Vec<KindIndex>,
-        /// The counter that it counts in place of commits, by its place among the custom metrics.
+        /// Index of a custom metric that is counted instead of commits.
         metric: Option<u16>,
-        /// Per how many nanoseconds it is given. A commit that stands for n of what is counted,
-        /// such as records, is given per n times as many.
+        /// Period of the rate, in nanoseconds. If a commit stands for n of what is counted, such as
+        /// records, the period is n times as long.
         per_ns: u64,
     },
-    /// Its workload computes it when the run is over
-    /// ([`Workload::computed`](crate::Workload::computed)).
+    /// Computed by the workload after the run ([`Workload::computed`](crate::Workload::computed)).
     Computed,
 }
 
-/// What the clients of a group did in the measured phase, of one kind of transaction.
+/// Totals of one transaction type over the clients of a group, in the measured phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KindTotals {
-    /// How many were finished: committed, or rolled back by design.
+    /// Number of finished transactions: committed, or rolled back by design.
     pub finished: u64,
-    /// How many failed.
+    /// Number of failed transactions.
     pub failed: u64,
-    /// The shortest response time of the finished, in nanoseconds; 0 without any.
+    /// Shortest response time of the finished ones, in nanoseconds; 0 if there are none.
     pub min_ns: u64,
-    /// The longest.
+    /// Longest response time of the finished ones, in nanoseconds.
     pub max_ns: u64,
-    /// Their sum.
+    /// Sum of the response times of the finished ones, in nanoseconds; saturates.
     pub sum_ns: u64,
 }
 
 impl KindTotals {
-    /// Takes in what another client did.
+    /// Adds the totals of another client.
     pub fn add(&mut self, other: KindTotals) {
         self.min_ns = match (self.finished, other.finished) {
             (0, _) => other.min_ns,
@@ -106,20 +105,21 @@ impl KindTotals {
     }
 }
 
-/// A primary metric that its workload has computed over a run.
+/// A primary metric that its workload computed after the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComputedFigure {
-    /// Its name.
+    /// Name of the primary metric.
     pub name: String,
-    /// Its value; none where `reason` says why.
+    /// Value; `None` if `reason` tells why there is none.
     pub value: Option<f64>,
-    /// Why it has none, in a clause.
+    /// Reason for a missing value, in a clause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl ComputedFigure {
-    /// The figure of this name: its value, or why it has none.
+    /// Makes the figure from its value, or from the reason why there is none. A value that is not
+    /// finite counts as missing.
     pub fn new(name: &str, value: Result<f64, String>) -> ComputedFigure {
         let finite = value.and_then(|value| match value.is_finite() {
             true => Ok(value),

@@ -1,7 +1,7 @@
-//! How many transactions took how long, over time: what a heat map of latency is drawn from.
+//! Counts of transactions by latency and time, from which a heat map is drawn.
 //!
-//! Times fall into tenths of a power of ten, and stretches of time become longer as the run does:
-//! a picture has room for so many. Not here: percentiles, which need more digits (`stats`).
+//! Latency is divided into ten steps per power of ten. Columns of time become longer as the run
+//! does, to fit a picture. Not here: percentiles, which need more digits (`stats`).
 
 use std::collections::BTreeMap;
 
@@ -9,32 +9,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::Second;
 
-/// Stretches of time, at most.
+/// Limit on columns of the heat map.
 const COLUMNS_MAX: usize = 240;
-/// Steps of latency for each power of ten.
+/// Steps of latency per power of ten.
 const STEPS: f64 = 10.0;
 
-/// Response times of finished transactions by the second for which they were intended.
+/// Response times of finished transactions, by the second of their intended start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyHeat {
     every_s: i64,
-    /// By the number of the stretch, and by the step of the time: step `n` is from `10^(n/10)`
-    /// nanoseconds on.
+    /// Counts by number of the column and by step of latency: step `n` starts at `10^(n/10)`
+    /// nanoseconds.
     counts: BTreeMap<i64, BTreeMap<i16, u64>>,
 }
 
-/// Some transactions that took about as long at about the same time.
+/// A cell of the heat map: transactions of similar latency at about the same time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeatCell {
-    /// When the stretch begins, in seconds from the beginning of the measured phase.
+    /// Start of the column, in seconds from the start of the measured phase.
     pub from_s: i64,
-    /// How long it is.
+    /// Length of the column, in seconds.
     pub every_s: i64,
-    /// They took at least this, in milliseconds,
+    /// Lower bound of latency, in milliseconds, inclusive.
     pub low_ms: f64,
-    /// and less than this.
+    /// Upper bound of latency, in milliseconds, exclusive.
     pub high_ms: f64,
-    /// How many.
+    /// Number of transactions in the cell.
     pub count: u64,
 }
 
@@ -57,7 +57,7 @@ impl LatencyHeat {
         }
     }
 
-    /// Why these are not counts of a run that lies within so many seconds, if they are none.
+    /// Fails if the counts cannot stem from a run within `seconds_max` seconds.
     pub fn check(&self, seconds_max: i64) -> Result<(), String> {
         let is_within = |stretch: &i64| {
             stretch.checked_mul(self.every_s).is_some_and(|at| at.abs() <= seconds_max)
@@ -77,7 +77,7 @@ impl LatencyHeat {
         self.counts.is_empty()
     }
 
-    /// Stretches twice as long.
+    /// Doubles the length of the columns.
     fn halve(&mut self) {
         self.every_s *= 2;
         for (stretch, counts) in std::mem::take(&mut self.counts) {
@@ -86,7 +86,7 @@ impl LatencyHeat {
         }
     }
 
-    /// All cells in which there is anything.
+    /// Returns all cells that are not empty.
     pub fn cells(&self) -> impl Iterator<Item = HeatCell> + '_ {
         let ms = |step: i16| 10_f64.powf(f64::from(step) / STEPS) / 1e6;
         self.counts.iter().flat_map(move |(stretch, counts)| {

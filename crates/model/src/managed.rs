@@ -1,8 +1,8 @@
-//! What a `managed:` target may ask for, such as
+//! Parameters of a `managed:` target, such as
 //! `managed:mariadb?bin=/opt/mariadb&innodb_buffer_pool_size=4G`.
 //!
-//! Declared here, since it is checked where it is written (plan) and done elsewhere (servers). Not
-//! here: which of a URL's options are the driver's (plan).
+//! Declared here because they are checked in one crate (plan) and applied in another (servers). Not
+//! here: the options of a URL that concern the driver (plan).
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,22 +11,22 @@ use crate::{
     BadParameter, Parameter, ParameterKind, Settings, Target, did_you_mean, plain_setting,
 };
 
-/// A product.
+/// A product that dbdyno can start as a managed server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// MariaDB.
+    /// MariaDB, alone or as a Galera cluster.
     MariaDb,
-    /// MySQL. Verified with 5.6 and 9.7; those between are started as their manuals say.
+    /// MySQL. Verified with 5.6 and 9.7; versions between are started as their manuals say.
     MySql,
-    /// PostgreSQL.
+    /// PostgreSQL, as one server.
     Postgres,
 }
 
 impl Kind {
-    /// Every product.
+    /// Every product, in display order.
     pub const ALL: &[Kind] = &[Kind::MariaDb, Kind::MySql, Kind::Postgres];
 
-    /// As it is written in `managed:mariadb`; also the scheme of the server's own URL.
+    /// Returns the name, as in `managed:mariadb`; also the scheme of the server's own URL.
     pub fn name(self) -> &'static str {
         match self {
             Kind::MariaDb => "mariadb",
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// As its makers write it.
+    /// Returns the product's name in its makers' spelling.
     pub fn title(self) -> &'static str {
         match self {
             Kind::MariaDb => "MariaDB",
@@ -44,7 +44,8 @@ impl Kind {
         }
     }
 
-    /// Settings that decide where the server is and whose: not to be had from outside.
+    /// Whether dbdyno controls this setting (paths, addresses, identity), so that users may not set
+    /// it.
     fn is_ours(self, name: &str) -> bool {
         let ours: &[&str] = match self {
             Kind::Postgres => &[
@@ -85,27 +86,29 @@ impl Kind {
     }
 }
 
-/// How a server is to be started.
+/// Options for starting a managed server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Where its program is: the file, or the folder that it was unpacked to. Without, Debian's.
+    /// Path of the program, or of the folder it was unpacked to; `None` for Debian's.
     pub bin: Option<PathBuf>,
-    /// Where its own folder is made. Without, /var/tmp, which is a disk where /tmp may be memory.
+    /// Parent of the server's folder; `None` for /var/tmp, which is on disk where /tmp may be
+    /// memory.
     pub folder: Option<PathBuf>,
-    /// As whom it runs, if root starts it.
+    /// System user to run as, if root starts the server.
     pub user: Option<String>,
-    /// How long preparing its data, starting and stopping it may take, each.
+    /// Time limit for preparing the data, for starting and for stopping, each.
     pub start_limit: Duration,
-    /// How many MariaDB make a Galera cluster; none is one server that is in no cluster.
+    /// Number of MariaDB nodes in a Galera cluster; `None` for a single server outside of a
+    /// cluster.
     pub nodes: Option<u32>,
-    /// How many of the nodes are to be loaded, the first ones; none is all.
+    /// Number of nodes that get load, counted from the first; `None` for all.
     pub load_on: Option<u32>,
-    /// Its options besides the defaults, as the server names them. The last of a name holds.
+    /// Settings of the server in its own spelling. The last of a name applies.
     pub settings: Vec<(String, String)>,
 }
 
-/// Preparing the data takes 0.3 to 3 s here; a busy disk, a machine that others use and recovery
-/// after a crash take longer. A server that ends by itself is not waited for.
+/// Preparing the data takes 0.3 to 3 s on an idle machine; a busy disk, a shared machine and crash
+/// recovery take longer. A server that exits is not waited for.
 const START_LIMIT: Duration = Duration::from_secs(300);
 
 impl Default for Options {
@@ -122,7 +125,7 @@ impl Default for Options {
     }
 }
 
-/// What is ours in the URL's options; all else is a setting of the server.
+/// URL options that dbdyno handles; all others are settings of the server.
 pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "bin",
@@ -169,10 +172,11 @@ pub const PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// All nodes are on one machine.
+/// Limit on nodes, since all run on one machine.
 const NODES: ParameterKind = ParameterKind::Count { min: 1, max: 16 };
 
-/// Reads a target such as `managed:postgres?shared_buffers=4GB`.
+/// Reads a target such as `managed:postgres?shared_buffers=4GB`. Fails if the product is unknown,
+/// an option is invalid, or a host or user is given.
 pub fn from_target(target: &Target) -> Result<(Kind, Options), BadParameter> {
     let names = || Kind::ALL.iter().map(|kind| kind.name());
     if target.scheme != "managed" {
@@ -233,7 +237,8 @@ fn check_nodes(kind: Kind, options: &Options) -> Result<(), BadParameter> {
     Err(BadParameter::of(name, why))
 }
 
-/// Whether a server may be given this; whether it knows the word is the server's to say.
+/// Checks whether a managed server may get this setting. The server itself decides whether it knows
+/// the name. Fails for an invalid name or value, or a setting that dbdyno controls.
 pub fn check_setting(kind: Kind, name: &str, value: &str) -> Result<(), BadParameter> {
     let title = kind.title();
     let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');

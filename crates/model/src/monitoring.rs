@@ -1,68 +1,68 @@
-//! What a database can be asked about itself while a load runs, or right before and after it: its
-//! own counters. Capabilities that a driver fills.
+//! A database's information about itself while a load runs, or right before and after: its own
+//! counters. Capabilities that a driver fills in.
 //!
-//! Not here: who asks (monitor, app), and what is to be thought of the answers (analysis).
+//! Not here: the readers (monitor, app), and the judgement of the answers (analysis).
 
 use crate::{Counters, Fact, SessionSampling, SummaryQuery};
 
-/// A server's own count of the commits of all its sessions, since it was started.
+/// The server's own count of commits of all sessions since its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitCounter {
-    /// Its name there, such as `Com_commit`.
+    /// The server's name for it, such as `Com_commit`.
     pub name: &'static str,
-    /// The query that asks for it; its last column is the count.
+    /// Query for the count, which is in the last column.
     pub sql: &'static str,
-    /// It counts statements outside of any transaction too; otherwise only COMMITs.
+    /// Statements outside of any transaction count too; otherwise only COMMITs do.
     pub counts_single_statements: bool,
 }
 
-/// A server's own count of the connections that it has.
+/// The server's own count of open connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionCounter {
-    /// Its name there, such as `Threads_connected`.
+    /// The server's name for it, such as `Threads_connected`.
     pub name: &'static str,
-    /// The query that asks for it; its last column is the count, the one that asks included.
+    /// Query for the count, which is in the last column and includes the connection of the query.
     pub sql: &'static str,
 }
 
-/// How what a database says of itself is read, filled by its driver.
+/// Queries for a database's information about itself, filled in by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Monitoring {
-    /// How the numbers that it counts itself are read; none where it counts none.
+    /// Access to its counters; `None` if it has none.
     pub counters: Option<Counters>,
-    /// Those of its counters that count checkpoints, whichever of them a version has.
+    /// Names of counters of checkpoints, in all versions.
     pub checkpoint_counters: &'static [&'static str],
-    /// How the server itself counts commits, where it does.
+    /// The server's count of commits; `None` if it has none.
     pub commit_counter: Option<CommitCounter>,
-    /// How the server itself counts its connections, where it does.
+    /// The server's count of connections; `None` if it has none.
     pub connection_counter: Option<ConnectionCounter>,
-    /// The query for how many whole seconds ago the server was started: the last column of its
-    /// row. None where nobody says.
+    /// Query for the whole seconds since the server's start, in the last column; `None` if it does
+    /// not report this.
     pub started_ago: Option<&'static str>,
-    /// How it is asked what its sessions do right now; none where it has no sessions to ask for.
+    /// Sampling of the states of its sessions; `None` if they are not visible.
     pub session_states: Option<SessionSampling>,
-    /// What it sums up by statement, event or table. What a server does not have, or does not let
-    /// us read, is left out.
+    /// Summaries by statement, event or table. Those that a server does not have, or does not
+    /// permit, are skipped.
     pub summaries: &'static [SummaryQuery],
-    /// A query that takes as little as any: its time is that of a round trip.
+    /// A query of minimal cost, whose time is that of a round trip.
     pub round_trip: Option<&'static str>,
-    /// A query that answers with one text of a mebibyte.
+    /// A query that returns one text of 1 MiB.
     pub mebibyte: Option<&'static str>,
-    /// A query that answers with [`LARGE_TEXTS`] such texts.
+    /// A query that returns [`LARGE_TEXTS`] texts of 1 MiB each.
     pub mebibytes: Option<&'static str>,
-    /// Settings that make the server count more than it does by itself, and the values for it. One
-    /// that a server does not have is left out.
+    /// Settings, as pairs of name and value, that make the server count more than by default. Those
+    /// that a server does not have are skipped.
     pub instruments: &'static [(&'static str, &'static str)],
-    /// What a server that ends with us executes besides, to count what it was started for; empty
-    /// if nothing.
+    /// Statement for the instruments of a managed server, which may need more than settings; empty
+    /// if none.
     pub instruments_of_own: &'static str,
 }
 
-/// Texts of a mebibyte in a large reply.
+/// Number of texts of 1 MiB in a large reply.
 pub const LARGE_TEXTS: u32 = 8;
 
 impl Monitoring {
-    /// It says nothing of itself.
+    /// No capability: the database reports nothing about itself.
     pub const NONE: Monitoring = Monitoring {
         counters: None,
         checkpoint_counters: &[],
@@ -78,7 +78,8 @@ impl Monitoring {
         instruments_of_own: "",
     };
 
-    /// What a run must keep so that its metrics can be read: which of them count checkpoints.
+    /// Returns the facts by which a stored run can be read: the names of the counters of
+    /// checkpoints.
     pub fn facts(&self) -> Vec<Fact> {
         let names = self.checkpoint_counters.join(", ");
         let fact = || Fact::new("checkpoints", "counters", names);

@@ -1,4 +1,4 @@
-//! Values by name in the order in which they were put in: an object in JSON.
+//! A map that keeps the order of insertion: an object in JSON.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Values by name, in order.
+/// Values by name, in order of insertion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named<T>(pub Vec<(String, T)>);
 
@@ -17,17 +17,17 @@ impl<T> Default for Named<T> {
 }
 
 impl<T> Named<T> {
-    /// The value of this name.
+    /// Returns the value with this name.
     pub fn get(&self, name: &str) -> Option<&T> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// Puts a value at the end.
+    /// Appends a value. The name must be new.
     pub fn push(&mut self, name: impl Into<String>, value: T) {
         self.0.push((name.into(), value));
     }
 
-    /// Names and values in order.
+    /// Returns names and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
@@ -39,7 +39,7 @@ impl<T> Named<T> {
 }
 
 impl Named<u64> {
-    /// Counts `n` more of a name.
+    /// Adds `n` to the count with this name.
     pub fn count(&mut self, name: &str, n: u64) {
         match self.0.iter_mut().find(|(known, _)| known == name) {
             Some((_, sum)) => *sum += n,
@@ -49,7 +49,7 @@ impl Named<u64> {
 }
 
 impl<T: fmt::Display> Named<T> {
-    /// `name=value` of each, with `between` between them.
+    /// Returns `name=value` of each, separated by `between`.
     pub fn pairs(&self, between: &str) -> String {
         let pairs: Vec<String> =
             self.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -1,7 +1,6 @@
-//! A way to a server with a known delay and bandwidth: what is asked of it, and how a connection
-//! through it begins.
+//! Parameters of the simulated network path, and the greeting of a connection through it.
 //!
-//! Not here: the way itself (network_path), and who connects (drivers).
+//! Not here: the path itself (network_path), and the clients (drivers).
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -10,12 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{byte_rate, format_count};
 
-/// What is asked of the way to the server. The default asks for nothing: clients connect directly.
+/// Conditions of the simulated network. By default there is none: clients connect directly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkConditions {
-    /// By how much bytes arrive later, in each direction: a round trip takes twice as long.
+    /// Delay of bytes in each direction, in nanoseconds: a round trip takes twice as long.
     pub delay_ns: u64,
-    /// Bytes per second of all connections together, in each direction; unlimited if none.
+    /// Bandwidth in bytes per second of all connections together, in each direction; `None` if
+    /// unlimited.
     pub bytes_per_s: Option<u64>,
 }
 
@@ -25,24 +25,25 @@ impl NetworkConditions {
         self == NetworkConditions::default()
     }
 
-    /// Its bandwidth, as people read it; none where it is unlimited.
+    /// Returns the bandwidth with its unit; `None` if unlimited.
     pub fn bandwidth_in_words(self) -> Option<String> {
         let (count, unit) = byte_rate(self.bytes_per_s?);
         Some(format!("{} {unit}", format_count(count)))
     }
 }
 
-/// Where clients of this machine enter the way. It has a secret, and is never shown.
+/// Entrance of the simulated network for clients on this machine. Contains a secret, so it has no
+/// `Debug`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PathEntrance {
-    /// A port of 127.0.0.1.
+    /// Port on which the path listens, on 127.0.0.1.
     pub port: u16,
-    /// What distinguishes our clients from others on the machine.
+    /// Secret that identifies our clients among the programs of the machine.
     pub token: [u8; 16],
 }
 
 impl PathEntrance {
-    /// The secret in letters and digits.
+    /// Returns the secret in hexadecimal.
     pub fn token_hex(&self) -> String {
         self.token.iter().fold(String::new(), |mut text, byte| {
             write!(text, "{byte:02x}").expect("a text takes all that is written");
@@ -50,13 +51,13 @@ impl PathEntrance {
         })
     }
 
-    /// The line with which a connection begins: the secret, and the addresses to try in turn.
+    /// Returns the first line of a connection: the secret, and the addresses to try in turn.
     pub fn greeting(&self, to: &[SocketAddr]) -> String {
         let to: Vec<String> = to.iter().map(SocketAddr::to_string).collect();
         format!("{} {}\n", self.token_hex(), to.join(","))
     }
 
-    /// The addresses of such a line without its end; none if it is not one of ours.
+    /// Parses such a line without its end; `None` if the secret or an address is wrong.
     pub fn read_greeting(token_hex: &str, line: &str) -> Option<Vec<SocketAddr>> {
         let to = line.strip_prefix(token_hex)?.strip_prefix(' ')?;
         to.split(',').map(|address| address.parse().ok()).collect()

@@ -1,15 +1,15 @@
-//! Numbers as they are read: few digits, thousands apart, a unit that fits.
+//! Numbers for people to read: few digits, grouped thousands, a suitable unit.
 
 use crate::{ArrivalRate, Arrivals, Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueFull};
 
-/// What stands where there is no number.
+/// Text for a missing number.
 pub const NONE: &str = "–";
 
-/// What stands for a time that has no end, since work was lost.
+/// Text for an infinite time: work was lost.
 pub const INFINITE: &str = "∞";
 
-/// `value` to so many significant digits, whole digits never cut off: `0.812`, `4.21`, `12.3`,
-/// `1,234`.
+/// Formats `value` with `digits` significant digits; digits before the decimal point are never cut
+/// off: `0.812`, `4.21`, `12.3`, `1,234`.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == f64::INFINITY {
         return INFINITE.to_owned();
@@ -27,7 +27,7 @@ pub fn significant(value: f64, digits: usize) -> String {
     thousands(&format!("{cut:.decimals$}"))
 }
 
-/// So that a half is rounded away from zero, as people do, not to the even digit.
+/// Moves a value up so that halves are rounded away from zero, not to the even digit.
 fn halves_up(value: f64) -> f64 {
     match value {
         value if value > 0.0 => value.next_up(),
@@ -37,28 +37,29 @@ fn halves_up(value: f64) -> f64 {
     }
 }
 
-/// The same, and to more digits where these would show it as the bound that it is not.
+/// Formats like [`significant`], with more digits if the text would be equal to that of a different
+/// `bound`.
 pub fn beside_bound(value: f64, bound: f64, digits: usize) -> String {
     let is_reported = |digits: &usize| significant(value, *digits) != significant(bound, *digits);
     let enough = (digits..=DIGITS_MOST).find(is_reported).filter(|_| value != bound);
     significant(value, enough.unwrap_or(digits))
 }
 
-/// More digits than a `f64` has.
+/// Number of digits that identify any `f64`.
 const DIGITS_MOST: usize = 17;
 
-/// A time in milliseconds, to three digits.
+/// Formats milliseconds with three digits.
 pub fn ms(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| significant(value, 3))
 }
 
-/// A rate, to four digits.
+/// Formats a rate with four digits.
 pub fn rate(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| significant(value, 4))
 }
 
-/// A number as it was written: no more decimals than it has, at most three; three digits of one
-/// that these would make nothing of.
+/// Formats a number as a user would write it, with at most three decimals; three significant digits
+/// below 0.001.
 pub fn exact(value: f64) -> String {
     if value != 0.0 && value.abs() < 0.001 {
         let digits: f64 = format!("{value:.2e}").parse().unwrap_or(value);
@@ -68,18 +69,18 @@ pub fn exact(value: f64) -> String {
     thousands(text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A number with so many decimals.
+/// Formats a number with a fixed number of decimals.
 pub fn fixed(value: f64, decimals: usize) -> String {
     thousands(&format!("{:.decimals$}", halves_up(value)))
 }
 
-/// A value and half the width of its interval, to two digits of the latter.
+/// Formats a value and the half-width of its interval, with two significant digits of the latter.
 pub fn with_error(value: f64, half_width: f64) -> String {
     let (value, error) = value_and_error(value, half_width);
     format!("{value} ± {error}")
 }
 
-/// The same, each for itself.
+/// Like [`with_error`], as two texts.
 pub fn value_and_error(value: f64, half_width: f64) -> (String, String) {
     if half_width <= value.abs() * 1e-9 {
         return (significant(value, 4), "0".to_owned());
@@ -89,12 +90,12 @@ pub fn value_and_error(value: f64, half_width: f64) -> (String, String) {
     (fixed(value, decimals), fixed(half_width, decimals))
 }
 
-/// A share in percent, to a tenth.
+/// Formats a percentage with one decimal, without the sign.
 pub fn percent(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| format!("{value:.1}"))
 }
 
-/// A percentage as a sentence has it: `99.1 %`.
+/// Formats a percentage for a sentence: `99.1 %`.
 pub fn percent_text(percent: f64) -> String {
     match percent {
         0.0 => "0 %".to_owned(),
@@ -104,7 +105,7 @@ pub fn percent_text(percent: f64) -> String {
     }
 }
 
-/// A size: `34 MiB`, `1.2 GiB`.
+/// Formats a size in bytes: `34 MiB`, `1.2 GiB`.
 pub fn bytes(n: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = n as f64;
@@ -116,7 +117,7 @@ pub fn bytes(n: u64) -> String {
     format!("{} {}", significant(value, 3), units[unit])
 }
 
-/// A unit as people read it; stored reports and bounds have letters of ASCII alone.
+/// Returns a unit as people read it; stored reports and bounds are in ASCII.
 pub fn unit(stored: &str) -> &str {
     match stored {
         "us" => "µs",
@@ -124,7 +125,7 @@ pub fn unit(stored: &str) -> &str {
     }
 }
 
-/// A number with its unit, as gauges have them: `12.3 %`, `34.0 MiB/s`, `1,234/s`, `0.81 ms`.
+/// Formats a gauge's value with its unit: `12.3 %`, `34.0 MiB/s`, `1,234/s`, `0.81 ms`.
 pub fn amount(value: f64, stored: &str) -> String {
     match stored {
         "B" => bytes(value.max(0.0) as u64),
@@ -140,7 +141,8 @@ pub fn amount(value: f64, stored: &str) -> String {
     }
 }
 
-/// The same, and to more digits where these would show it as the bound that it is not.
+/// Formats like [`amount`], with more digits if the text would be equal to that of a different
+/// `bound`.
 pub fn amount_beside_bound(value: f64, bound: f64, stored: &str) -> String {
     let text = amount(value, stored);
     match value != bound && text == amount(bound, stored) {
@@ -152,7 +154,7 @@ pub fn amount_beside_bound(value: f64, bound: f64, stored: &str) -> String {
     }
 }
 
-/// Seconds: `7.4 s`, `60 s`, `1h30m`.
+/// Formats seconds: `7.4 s`, `60 s`, `1h30m`.
 pub fn seconds(value: f64) -> String {
     if value >= 120.0 {
         return crate::format_duration((value.round() * 1e9) as u64);
@@ -161,7 +163,7 @@ pub fn seconds(value: f64) -> String {
     format!("{} s", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-/// A length of time that somebody is advised to measure, in seconds: rounded up to what people say.
+/// Rounds a recommended duration, in seconds, up to a round number.
 pub fn rounded_up(seconds: f64) -> f64 {
     let step = match seconds {
         ..60.0 => 5.0,
@@ -172,7 +174,7 @@ pub fn rounded_up(seconds: f64) -> f64 {
     (seconds / step).ceil() * step
 }
 
-/// A duration to three digits, in the unit that fits: `325 µs`, `900 ms`, `2.01 s`, `1h30m`.
+/// Formats nanoseconds with three digits in a suitable unit: `325 µs`, `900 ms`, `2.01 s`, `1h30m`.
 pub fn duration(ns: u64) -> String {
     let (unit, per_unit_ns) = match ns {
         ..NS_PER_US => ("ns", 1),
@@ -186,7 +188,7 @@ pub fn duration(ns: u64) -> String {
     format!("{} {unit}", digits.trim_end_matches('.'))
 }
 
-/// A line of at most so many letters; what is left out is marked.
+/// Cuts a line to at most `width` characters, marked by an ellipsis.
 pub fn cut(line: &str, width: usize) -> String {
     if line.chars().count() <= width {
         return line.to_owned();
@@ -195,16 +197,16 @@ pub fn cut(line: &str, width: usize) -> String {
     format!("{kept}…")
 }
 
-/// `1 client`, `1,500 clients`.
+/// Formats a count with its noun: `1 client`, `1,500 clients`.
 pub fn count(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", crate::format_count(n))
 }
 
-/// How many steps of a rate are named one by one.
+/// Limit on the steps of a rate that are listed one by one.
 const STEPS_SHOWN_MAX: usize = 6;
 
-/// `500 arrivals/s`, or how they change.
+/// Formats an arrival rate: `500 arrivals/s`, or its changes.
 pub fn arrival_rate(rate: &ArrivalRate) -> String {
     match rate {
         ArrivalRate::Constant(per_s) => format!("{} arrivals/s", exact(*per_s)),
@@ -218,12 +220,12 @@ pub fn arrival_rate(rate: &ArrivalRate) -> String {
     }
 }
 
-/// How load is offered, in words.
+/// Describes the load model in words.
 pub fn load(load: &Load) -> String {
     load_parts(load).join(", ")
 }
 
-/// The same, piece by piece.
+/// Like [`load`], as separate parts.
 pub fn load_parts(load: &Load) -> Vec<String> {
     match load {
         Load::Closed => vec!["closed".to_owned()],
@@ -250,7 +252,7 @@ pub fn load_parts(load: &Load) -> Vec<String> {
     }
 }
 
-/// A number that is written with digits alone, in groups of three: `44,570,176.5`.
+/// Groups the digits of a number in threes: `44,570,176.5`.
 pub fn thousands(number: &str) -> String {
     let (sign, number) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
@@ -259,7 +261,7 @@ pub fn thousands(number: &str) -> String {
     format!("{sign}{whole}{point}{fraction}")
 }
 
-/// Text in lines of at most `width`, broken at blanks.
+/// Breaks text at blanks into lines of at most `width` characters.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -277,7 +279,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Words that begin with a capital letter.
+/// Capitalizes the first letter.
 pub fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| {

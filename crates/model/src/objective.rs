@@ -1,5 +1,5 @@
-//! Objectives: what must hold of a run for its rate to be acceptable, and what is sought with
-//! them. Not here: whether they hold (analysis), and how the rate is sought (app).
+//! Objectives that a run must meet for its rate to be acceptable, and the search for the highest
+//! such rate. Not here: evaluation (analysis), and the search itself (app).
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,33 +8,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::{format_duration, interned, parse_duration};
 
-/// What an objective is about.
+/// The metric of an objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// The median of the offered response times.
+    /// Median of the offered response times.
     P50,
-    /// 90 % of them are at or below it.
+    /// 90th percentile of the offered response times.
     P90,
-    /// 95 % are.
+    /// 95th percentile of the offered response times.
     P95,
-    /// 99 % are.
+    /// 99th percentile of the offered response times.
     P99,
-    /// 99.9 % are.
+    /// 99.9th percentile of the offered response times.
     P999,
-    /// Their mean.
+    /// Mean of the offered response times.
     Mean,
-    /// The longest of them.
+    /// Maximum of the offered response times.
     Max,
-    /// The share that failed or was dropped.
+    /// Share of transactions that failed or were dropped.
     Errors,
-    /// What finished within the window, as a share of what was offered in it.
+    /// Transactions finished within the window, as a share of those offered in it.
     Achieved,
     /// Any other figure of a run, by its name as written.
     Figure(&'static str),
 }
 
 impl Metric {
-    /// Every metric that a search knows by itself.
+    /// The metrics that a search knows by itself, in display order.
     pub const ALL: [Metric; 9] = [
         Metric::P50,
         Metric::P90,
@@ -47,7 +47,7 @@ impl Metric {
         Metric::Achieved,
     ];
 
-    /// Its name, as it is written.
+    /// Returns the name in an objective.
     pub fn name(self) -> &'static str {
         match self {
             Metric::P50 => "p50",
@@ -65,8 +65,8 @@ impl Metric {
 }
 
 impl Metric {
-    /// The share of requests that may take longer than the bound of a percentile; none of what is
-    /// no percentile.
+    /// Returns the share of requests that may exceed the bound of a percentile; `None` for other
+    /// metrics.
     pub fn allowed_beyond(self) -> Option<f64> {
         match self {
             Metric::P50 => Some(0.5),
@@ -81,21 +81,21 @@ impl Metric {
     }
 }
 
-/// On which side of its bound a metric must be.
+/// The required relation of a metric to its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// `<`
+    /// `<`: the metric must be below the bound.
     Below,
-    /// `<=`
+    /// `<=`: the metric must be at most the bound.
     AtMost,
-    /// `>`
+    /// `>`: the metric must be above the bound.
     Above,
-    /// `>=`
+    /// `>=`: the metric must be at least the bound.
     AtLeast,
 }
 
 impl Comparison {
-    /// As it is written.
+    /// Returns the sign in an objective.
     pub fn sign(self) -> &'static str {
         match self {
             Comparison::Below => "<",
@@ -105,14 +105,14 @@ impl Comparison {
         }
     }
 
-    /// Reads the sign that `text` begins with; returns what stands behind it too.
+    /// Parses the sign at the start of `text`; returns it with the rest.
     pub fn read(text: &str) -> Option<(Comparison, &str)> {
         let signs = [Comparison::AtMost, Comparison::AtLeast, Comparison::Below, Comparison::Above];
         let behind = |sign: Comparison| Some((sign, text.strip_prefix(sign.sign())?));
         signs.into_iter().find_map(behind)
     }
 
-    /// Whether it holds of a value and its bound.
+    /// Whether the relation holds between a value and its bound.
     pub fn holds(self, value: f64, bound: f64) -> bool {
         match self {
             Comparison::Below => value < bound,
@@ -123,30 +123,30 @@ impl Comparison {
     }
 }
 
-/// The bound of a metric.
+/// The bound of an objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// Nanoseconds, of a time.
+    /// A time, in nanoseconds.
     Time(u64),
-    /// A share from 0 to 1, of errors or of what was achieved.
+    /// A share from 0 to 1, of errors or of achieved transactions.
     Share(f64),
     /// As it is written, of any other figure.
     Written(&'static str),
 }
 
-/// What must hold: `p99<20ms`, `errors<0.1%`, `achieved>=99.5%`, `new_order.p99<20ms`.
+/// A requirement on a run: `p99<20ms`, `errors<0.1%`, `achieved>=99.5%`, `new_order.p99<20ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Objective {
-    /// Of what.
+    /// Metric that is compared.
     pub metric: Metric,
-    /// On which side.
+    /// Required relation of the metric to the bound.
     pub comparison: Comparison,
-    /// Of which bound.
+    /// Bound, a time or a share as the metric needs.
     pub bound: Bound,
 }
 
-/// An objective that cannot be read; its words say what would be right.
+/// An invalid objective; the message says what would be valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadObjective(pub String);
 
@@ -167,7 +167,7 @@ impl fmt::Display for Objective {
                 let is_exact = parse_duration(&printed) == Ok(ns);
                 f.write_str(&if is_exact { printed } else { format!("{ns}ns") })
             }
-            // A share as it was written: 0.1 % is not exact in binary, and its percent are not.
+            // Rounded, since a share such as 0.1 % is not exact in binary.
             Bound::Share(share) => {
                 let percent = (share * 100.0 * 1e9).round() / 1e9;
                 write!(f, "{percent}%")
@@ -243,7 +243,7 @@ impl FromStr for Objective {
     }
 }
 
-/// A share, with `%` or from 0 to 1.
+/// Reads a share, in percent with `%` or from 0 to 1.
 fn share(written: &str) -> Result<Bound, String> {
     let (number, one) = match written.strip_suffix('%') {
         Some(number) => (number.trim(), 100.0),
@@ -255,27 +255,27 @@ fn share(written: &str) -> Result<Bound, String> {
     }
 }
 
-/// The highest value of an axis at which objectives hold is sought.
+/// A search for the highest value of an axis at which all objectives hold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seek {
-    /// What is varied: `rate`, `clients`, or a path of the plan with such a number.
+    /// Varied parameter: `rate`, `clients`, or the path of another number in the plan.
     pub axis: String,
-    /// From here.
+    /// Lower end of the search.
     pub low: f64,
-    /// To here.
+    /// Upper end of the search.
     pub high: f64,
-    /// Whether only whole numbers are values.
+    /// Only whole numbers are tried.
     pub is_whole: bool,
-    /// What must hold.
+    /// Objectives that must hold.
     pub objectives: Vec<Objective>,
-    /// How much load is offered in all, in nanoseconds, ramp-ups included.
+    /// Total time of load, ramp-ups included, in nanoseconds.
     pub budget_ns: u64,
-    /// By which method it looks: stored probes are read by the method that asked for them.
+    /// Version of the search method: stored probes are read by the method that chose them.
     #[serde(default = "first_method")]
     pub method: u32,
 }
 
-/// Of searches that were stored before methods had numbers.
+/// Method of searches stored before methods had numbers.
 fn first_method() -> u32 {
     1
 }

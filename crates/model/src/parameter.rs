@@ -1,4 +1,5 @@
-//! A parameter is a row in its owner's table; flag, TOML key, help, form and docs derive from it.
+//! Parameters as rows of their owners' tables, from which flag, TOML key, help, form and docs
+//! derive.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,61 +9,61 @@ use crate::{
     parse_rate,
 };
 
-/// What values a parameter takes.
+/// The type and range of a parameter's values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParameterKind {
-    /// A whole number.
+    /// A whole number from `min` to `max`.
     Count {
-        /// The least that is accepted.
+        /// Smallest valid value, inclusive.
         min: u64,
-        /// The most that is accepted.
+        /// Largest valid value, inclusive.
         max: u64,
     },
-    /// A number.
+    /// A number from `min` to `max`.
     Number {
-        /// The least that is accepted.
+        /// Smallest valid value, inclusive.
         min: f64,
-        /// The most that is accepted.
+        /// Largest valid value, inclusive.
         max: f64,
     },
-    /// A duration with its unit.
+    /// A duration with a unit, such as `30s`.
     Duration,
-    /// A rate.
+    /// A rate above zero, such as `500` or `500/min`.
     Rate,
-    /// Arrivals a second as they may change, or `file PATH`; see [`ArrivalRate`].
+    /// A rate of arrivals that may change over time ([`ArrivalRate`]), or `file PATH`.
     ArrivalRate,
-    /// A size in bytes.
+    /// A size in bytes, such as `64MiB`.
     Bytes,
-    /// Yes or no.
+    /// A truth value: `true`, `yes`, `on`, `1` or the opposites.
     Switch,
-    /// One of these words.
+    /// One word of this list.
     Choice(&'static [&'static str]),
     /// `n` whole numbers, separated by `/` or `,`.
     Counts(usize),
     /// `n` durations, separated by `/` or `,`.
     Durations(usize),
-    /// Words, separated by `,`; its flag may be given several times.
+    /// Words separated by `,`; the flag may be repeated.
     Words,
-    /// Anything.
+    /// Any text, which is not checked.
     Text,
 }
 
-/// One row of an owner's table.
+/// One row of an owner's parameter table.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// Its name: TOML key as it stands, flag with `_` written `-`.
+    /// Name: the TOML key, and the flag with `-` for `_`.
     pub name: &'static str,
-    /// What it takes.
+    /// Type and range of valid values.
     pub kind: ParameterKind,
-    /// What holds when nobody says, as one would write it; empty where it has no default.
+    /// Default, as a user would write it; empty if there is none.
     pub default: &'static str,
     /// One line of help, without a full stop.
     pub help: &'static str,
-    /// It shapes the data: a database built with another value is another database.
+    /// The parameter shapes the data, so that another value means another database.
     pub shapes_data: bool,
 }
 
-/// What a text is, by the name of its parameter.
+/// Placeholders for texts in help, by name of the parameter.
 const TEXTS: [(&str, &str); 17] = [
     ("application_name", "NAME"),
     ("bin", "PATH"),
@@ -84,7 +85,7 @@ const TEXTS: [(&str, &str); 17] = [
 ];
 
 impl Parameter {
-    /// A row that shapes no data, such as an option of a target's URL.
+    /// Makes a row that does not shape data, such as an option of a target's URL.
     pub const fn option(
         name: &'static str,
         kind: ParameterKind,
@@ -94,7 +95,8 @@ impl Parameter {
         Parameter { name, kind, default, help, shapes_data: false }
     }
 
-    /// What to write, for help and forms: `N`, `DURATION`, `a|b`; of a text, what it is.
+    /// Returns the placeholder for help and forms: `N`, `DURATION`, `a|b`, or the meaning of a
+    /// text.
     pub fn placeholder(&self) -> String {
         let texts = || TEXTS.iter().find(|(name, _)| *name == self.name).map(|(_, what)| *what);
         match self.kind {
@@ -104,52 +106,52 @@ impl Parameter {
         }
     }
 
-    /// The flag on the command line, without dashes.
+    /// Returns the flag on the command line, without dashes.
     pub fn flag(&self) -> String {
         self.name.replace('_', "-")
     }
 
-    /// Reads a value.
+    /// Parses a value. Fails with the parameter's name and the reason.
     pub fn parse(&self, text: &str) -> Result<Setting, BadParameter> {
         self.kind.parse(text).map_err(|why| BadParameter::of(self.name, why))
     }
 }
 
-/// A value as decided.
+/// The parsed value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Setting {
     /// A whole number, or a size in bytes.
     Count(u64),
     /// A number, or a rate per second.
     Number(f64),
-    /// Nanoseconds.
+    /// A duration, in nanoseconds.
     Duration(u64),
-    /// Yes or no.
+    /// A truth value of a switch.
     Switch(bool),
     /// A word or any text.
     Text(String),
-    /// Whole numbers.
+    /// Several whole numbers, in order.
     Counts(Vec<u64>),
-    /// Nanoseconds, several.
+    /// Several durations, in nanoseconds.
     Durations(Vec<u64>),
 }
 
-/// A parameter that cannot be accepted; its words name the remedy.
+/// An invalid parameter; the message names the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadParameter {
-    /// Which one; none where it is not about one alone.
+    /// Name of the parameter; `None` if the error concerns several, or no named one.
     pub parameter: Option<String>,
-    /// What is wrong, without its name.
+    /// Reason, without the name.
     pub why: String,
 }
 
 impl BadParameter {
-    /// What is wrong with the parameter of this name.
+    /// Makes the error of one parameter.
     pub fn of(parameter: &str, why: impl Into<String>) -> BadParameter {
         BadParameter { parameter: Some(parameter.to_owned()), why: why.into() }
     }
 
-    /// What is wrong with several, or with something that has no name.
+    /// Makes an error that concerns several parameters, or something without a name.
     pub fn new(why: impl Into<String>) -> BadParameter {
         BadParameter { parameter: None, why: why.into() }
     }
@@ -167,7 +169,7 @@ impl fmt::Display for BadParameter {
 impl std::error::Error for BadParameter {}
 
 impl ParameterKind {
-    /// Reads a value; the error lacks the parameter's name.
+    /// Parses a value. Fails with the reason, without the parameter's name.
     pub fn parse(self, text: &str) -> Result<Setting, String> {
         let words = |error: crate::BadUnit| error.0;
         match self {
@@ -210,7 +212,7 @@ impl ParameterKind {
         }
     }
 
-    /// What to write, as far as the kind says it.
+    /// Returns the placeholder for values of this kind.
     fn placeholder(self) -> String {
         match self {
             ParameterKind::Count { .. } => "N".to_owned(),
@@ -227,7 +229,7 @@ impl ParameterKind {
     }
 }
 
-/// Refuses a value that is not from `min` to `max`.
+/// Fails if a value is outside of `min` to `max`.
 pub fn in_range<T: PartialOrd + fmt::Display>(value: T, min: T, max: T) -> Result<(), String> {
     if value < min {
         return Err(format!("{value} is too small: it must be at least {min}"));
@@ -238,7 +240,7 @@ pub fn in_range<T: PartialOrd + fmt::Display>(value: T, min: T, max: T) -> Resul
     Ok(())
 }
 
-/// Reads yes or no.
+/// Parses a truth value. Fails for other words than the eight known ones.
 pub fn parse_switch(text: &str) -> Result<bool, String> {
     match text {
         "true" | "yes" | "on" | "1" => Ok(true),
@@ -259,15 +261,15 @@ fn list<T>(
     parts.into_iter().map(parse).collect()
 }
 
-/// The decided values of an owner's parameters: every row of its table has one, but those
-/// without a default that nobody gave.
+/// The decided values of an owner's parameters: every row of the table has one, except those
+/// without a default that the user did not give.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     values: BTreeMap<&'static str, (Setting, String)>,
     given: Vec<&'static str>,
 }
 
-/// Whether other programs have a file of the client's certificate or key by this name.
+/// Whether other programs use this name for the certificate or key of a client.
 fn is_of_client_certificate(name: &str) -> bool {
     let plain = name.to_ascii_lowercase().replace(['-', '_'], "");
     let of_client = ["cert", "key", "clientcert", "clientkey", "certificate", "password"];
@@ -275,7 +277,7 @@ fn is_of_client_certificate(name: &str) -> bool {
     rest.is_some_and(|rest| of_client.contains(&rest))
 }
 
-/// What something is called here that other programs call `name`.
+/// Returns our name of a parameter that other programs call `name`.
 fn elsewhere(name: &str) -> Option<&'static str> {
     let plain = name.to_ascii_lowercase().replace(['-', '_'], "");
     Some(match plain.as_str() {
@@ -290,7 +292,8 @@ fn elsewhere(name: &str) -> Option<&'static str> {
 }
 
 impl Settings {
-    /// Decides `table` from what was written, as pairs of name and text.
+    /// Decides the values of `table` from `written`, pairs of name and text. Fails if a name is
+    /// unknown or a value is invalid.
     pub fn decide<'a>(
         owner: &str,
         table: &[Parameter],
@@ -318,22 +321,23 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Whether somebody gave it, rather than its default.
+    /// Whether the user gave the value; `false` if it is the default.
     pub fn is_given(&self, name: &str) -> bool {
         self.given.contains(&name)
     }
 
-    /// Whether it has a value at all.
+    /// Whether there is a value, given or by default.
     pub fn has(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
 
-    /// Every value as one would write it, by name.
+    /// Returns name and text of every value, as a user would write it.
     pub fn written(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.values.iter().map(|(name, (_, text))| (*name, text.as_str()))
     }
 
-    /// A whole number or size. Panics unless the table has such a row: our mistake, not a user's.
+    /// Returns a whole number or size. Panics if the table has no such row of this type: a bug, not
+    /// a user's mistake.
     pub fn count(&self, name: &str) -> u64 {
         match self.get(name) {
             Setting::Count(value) => *value,
@@ -341,7 +345,7 @@ impl Settings {
         }
     }
 
-    /// A number or rate per second. Panics as [`Settings::count`] does.
+    /// Returns a number or a rate per second. Panics as [`Settings::count`] does.
     pub fn number(&self, name: &str) -> f64 {
         match self.get(name) {
             Setting::Number(value) => *value,
@@ -349,7 +353,7 @@ impl Settings {
         }
     }
 
-    /// Nanoseconds. Panics as [`Settings::count`] does.
+    /// Returns a duration in nanoseconds. Panics as [`Settings::count`] does.
     pub fn duration_ns(&self, name: &str) -> u64 {
         match self.get(name) {
             Setting::Duration(value) => *value,
@@ -357,7 +361,7 @@ impl Settings {
         }
     }
 
-    /// Yes or no. Panics as [`Settings::count`] does.
+    /// Returns a truth value. Panics as [`Settings::count`] does.
     pub fn switch(&self, name: &str) -> bool {
         match self.get(name) {
             Setting::Switch(value) => *value,
@@ -365,7 +369,7 @@ impl Settings {
         }
     }
 
-    /// A word or text. Panics as [`Settings::count`] does.
+    /// Returns a word or text. Panics as [`Settings::count`] does.
     pub fn text(&self, name: &str) -> &str {
         match self.get(name) {
             Setting::Text(value) => value,
@@ -373,13 +377,13 @@ impl Settings {
         }
     }
 
-    /// One of a closed list of words. Panics as [`Settings::count`] does, and where the
-    /// parameter's table takes other words than the list has.
+    /// Returns a value of a closed list. Panics as [`Settings::count`] does, and if the parameter's
+    /// table allows words that are not in the list.
     pub fn chosen<C: Choice>(&self, name: &str) -> C {
         C::by_name(self.text(name)).expect("the table of parameters takes no other word")
     }
 
-    /// A text without a default; none where nobody gave it, or gave it empty.
+    /// Returns a text without a default; `None` if it was not given, or is empty.
     pub fn text_given(&self, name: &str) -> Option<&str> {
         if !self.has(name) {
             return None;
@@ -387,7 +391,7 @@ impl Settings {
         Some(self.text(name)).filter(|text| !text.is_empty())
     }
 
-    /// Whole numbers. Panics as [`Settings::count`] does.
+    /// Returns several whole numbers. Panics as [`Settings::count`] does.
     pub fn counts(&self, name: &str) -> &[u64] {
         match self.get(name) {
             Setting::Counts(values) => values,
@@ -395,7 +399,7 @@ impl Settings {
         }
     }
 
-    /// Durations in nanoseconds. Panics as [`Settings::count`] does.
+    /// Returns several durations in nanoseconds. Panics as [`Settings::count`] does.
     pub fn durations_ns(&self, name: &str) -> &[u64] {
         match self.get(name) {
             Setting::Durations(values) => values,

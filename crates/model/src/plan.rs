@@ -1,6 +1,6 @@
-//! What is to be done, as decided: complete, seeded, nothing left to guess.
+//! The plan as decided: complete, with a seed, without defaults left to resolve.
 //!
-//! Not here: TOML, flags and defaults (plan), which parse once into this.
+//! Not here: TOML, flags and defaults (plan), which are parsed once into this.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -9,71 +9,71 @@ use crate::{
     Target, choice,
 };
 
-/// The order in which arrivals come.
+/// The distribution of arrivals in open load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
-    /// Exponential gaps: independent users.
+    /// Exponentially distributed gaps, as of independent users.
     Poisson,
-    /// Equal gaps.
+    /// Equal gaps, as from a metronome.
     Uniform,
 }
 
 choice!(Arrivals { Poisson = "poisson", Uniform = "uniform" });
 
-/// What happens when an arrival finds the queue full.
+/// The reaction to an arrival that finds the queue full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueFull {
-    /// It is dropped, and counted.
+    /// The arrival is dropped, and counted.
     Drop,
-    /// The run ends there.
+    /// The run ends at that instant.
     Stop,
 }
 
 choice!(QueueFull { Drop = "drop", Stop = "stop" });
 
-/// The name of a way to offer load.
+/// The name of a load model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadModel {
-    /// [`Load::Closed`]
+    /// Closed load, [`Load::Closed`].
     Closed,
-    /// [`Load::Open`]
+    /// Open load, [`Load::Open`].
     Open,
-    /// [`Load::KeyThink`]
+    /// Load with keying and think times, [`Load::KeyThink`].
     KeyThink,
 }
 
 choice!(LoadModel { Closed = "closed", Open = "open", KeyThink = "keythink" });
 
-/// How load is offered.
+/// A load model with its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "snake_case")]
 pub enum Load {
-    /// Each client begins again as soon as it has finished.
+    /// Closed load: each client starts its next transaction as soon as it has finished one.
     Closed,
-    /// Transactions arrive at a rate, whatever becomes of them.
+    /// Open load: transactions arrive at a rate, independent of the database.
     Open {
-        /// In which order.
+        /// Distribution of the arrivals.
         arrivals: Arrivals,
-        /// How many a second, over all agents.
+        /// Arrivals per second, over all agents.
         #[serde(rename = "rate_per_s")]
         rate: ArrivalRate,
-        /// How many may wait for a free client.
+        /// Limit on arrivals that wait for a free client.
         queue: u64,
-        /// What happens to the next one.
+        /// Reaction to an arrival at a full queue.
         queue_full: QueueFull,
     },
-    /// Each client keys and thinks between transactions, as its workload says.
+    /// Each client keys before and thinks after each transaction, as its workload says.
     #[serde(rename = "keythink")]
     KeyThink {
-        /// All times are multiplied by this.
+        /// Factor on keying and think times.
         scale: f64,
     },
 }
 
 impl Load {
-    /// Its name.
+    /// Returns the name of the load model.
     pub fn model(&self) -> LoadModel {
         match self {
             Load::Closed => LoadModel::Closed,
@@ -82,7 +82,7 @@ impl Load {
         }
     }
 
-    /// The same with a rate in arrivals, where a transaction stores so much.
+    /// Converts a rate in bytes or records to arrivals, if transactions store a known volume.
     pub fn of_transactions(&self, stored: Option<Stored>) -> Load {
         match (self.clone(), stored) {
             (Load::Open { arrivals, rate, queue, queue_full }, Some(stored)) => {
@@ -93,78 +93,79 @@ impl Load {
     }
 }
 
-/// When a group is done.
+/// The condition on which a group stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopCondition {
-    /// At the end of the measured phase.
+    /// End of the measured phase.
     Time,
-    /// After this many transactions in the measured phase, all clients together.
+    /// This many transactions of all clients together in the measured phase.
     Transactions(u64),
-    /// After this many of each client in the measured phase.
+    /// This many transactions of each client in the measured phase.
     TransactionsPerClient(u64),
 }
 
-/// Clients that do the same.
+/// Clients with the same workload and load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Its name.
+    /// Name of the group in reports.
     pub name: String,
-    /// Which workload.
+    /// Name of the workload.
     pub workload: String,
-    /// How many clients.
+    /// Number of clients in all processes.
     pub clients: u32,
-    /// Among how many processes of their own they are divided; 0 if they live in dbdyno's own.
+    /// Number of separate processes that share the clients; 0 if they run in the main process.
     pub processes: u32,
-    /// How load is offered.
+    /// Load model of each client.
     pub load: Load,
-    /// When it is done.
+    /// Condition on which the group stops.
     pub stop_condition: StopCondition,
-    /// The workload's parameters as written, every one of them.
+    /// All parameters of the workload as written, as pairs of name and value.
     pub parameters: Vec<(String, String)>,
 }
 
-/// How long each phase lasts, in nanoseconds.
+/// Durations of the phases, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phases {
     /// Load that is not measured.
     pub ramp_up_ns: u64,
-    /// Load that is measured; the limit where a count decides, none if zero then.
+    /// Load that is measured; an upper limit if a count ends the run, and then 0 is no limit.
     pub measure_ns: u64,
-    /// How long what is under way may take to end.
+    /// Time limit for running transactions to finish.
     pub drain_ns: u64,
 }
 
-/// When a refused transaction is tried again.
+/// Retries of failed transactions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// Attempts in all, the first included; 1 means never again.
+    /// Attempts including the first; 1 means no retries.
     pub attempts: u32,
-    /// Which database errors are tried again.
+    /// Errors on which to retry.
     pub on: Vec<RetryOn>,
-    /// The mean pause before the next attempt, doubled each time; drawn uniformly around it.
+    /// Mean pause before the first retry, in nanoseconds. Doubles with each retry; pauses are drawn
+    /// uniformly around the mean.
     pub backoff_ns: u64,
 }
 
 impl Retry {
-    /// Whether a transaction that failed with this error is tried again, if attempts are left.
+    /// Whether a transaction that failed with this error is retried, if attempts are left.
     pub fn covers(&self, db_error: &DbError) -> bool {
         self.on.iter().any(|on| on.covers(db_error))
     }
 }
 
-/// Database errors that are tried again.
+/// An error on which transactions are retried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RetryOn {
-    /// All of a kind.
+    /// All errors of a kind.
     Kind(DbErrorKind),
-    /// Those with this number of the product's, or with this SQLSTATE.
+    /// Errors with this number of the product, or with this SQLSTATE.
     Code(String),
 }
 
 impl RetryOn {
-    /// A number of up to six digits or a SQLSTATE of five capitals and digits; none of anything
-    /// else.
+    /// Reads a number of up to six digits or a SQLSTATE of five capitals and digits; `None` for
+    /// anything else.
     pub fn by_code(word: &str) -> Option<RetryOn> {
         let is_number = word.len() <= 6 && word.bytes().all(|byte| byte.is_ascii_digit());
         let of_state = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
@@ -172,7 +173,7 @@ impl RetryOn {
         (!word.is_empty() && (is_number || is_state)).then(|| RetryOn::Code(word.to_owned()))
     }
 
-    /// The name of the kind, or the code.
+    /// Returns the name of the kind, or the code.
     pub fn name(&self) -> &str {
         match self {
             RetryOn::Kind(kind) => kind.name(),
@@ -190,37 +191,37 @@ impl RetryOn {
     }
 }
 
-/// How samples are kept.
+/// Range and resolution of the recorded histograms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// The longest time that histograms distinguish; longer ones are counted as overflow.
+    /// Upper end of the histograms' range, in nanoseconds; longer times are counted as overflow.
     pub histogram_max_ns: u64,
-    /// How many seconds each window of service, wait and lag has.
+    /// Length of the windows of service, wait and lag, in seconds.
     pub window_seconds: u32,
 }
 
-/// How clients connect before the load begins.
+/// Pace of connecting before the load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Connect {
-    /// New connections a second, over all clients; none is as fast as they are made.
+    /// New connections per second over all clients; `None` for no limit.
     pub rate_per_s: Option<f64>,
-    /// Connections being made at the same time; on event loops at least one each.
+    /// Limit on simultaneous connection attempts; on event loops at least one per loop.
     pub at_once: u32,
 }
 
 impl Default for Connect {
-    /// A server's backlog of connections that nobody has answered yet is 50 to 100 by default.
+    /// Below a server's default backlog of pending connections, which is 50 to 100.
     fn default() -> Connect {
         Connect { rate_per_s: None, at_once: 32 }
     }
 }
 
-/// Who decides where clients live.
+/// The choice of the clients' placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlacementChoice {
-    /// `app`, from what workload and driver can live in and the number of clients.
+    /// Chosen by `app`, from the capabilities of workload and driver and the number of clients.
     Auto,
-    /// The user.
+    /// Chosen by the user.
     Fixed(Placement),
 }
 
@@ -231,15 +232,15 @@ choice!(PlacementChoice {
     Fixed(Placement::Simulated) = "simulated",
 });
 
-/// Which system and database metrics are read once per second during a run.
+/// The system and database metrics that are read once per second during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MonitorScope {
-    /// None at all.
+    /// Reads no metrics at all.
     Off,
     /// Machine, generator, server, and the database counters that the driver selects.
     #[default]
     Default,
-    /// As the default, with all counters of the database.
+    /// The default and all counters of the database.
     All,
 }
 
@@ -251,48 +252,48 @@ choice!(
 /// A plan as decided.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Its name.
+    /// Name of the plan in reports.
     pub name: String,
-    /// All randomness comes from this.
+    /// Seed of all random draws.
     pub seed: u64,
     /// The database to measure. Stored without its password.
     pub target: Target,
-    /// Settings of its server that SQL sets for the run, as written, in order; those of a managed
-    /// server are options of its target.
+    /// Settings that SQL changes on the server for the run, as written, in order. Those of a
+    /// managed server are options of its target instead.
     pub settings: Vec<(String, String)>,
-    /// How long.
+    /// Durations of the phases.
     pub phases: Phases,
-    /// Who.
+    /// Groups of clients, by index.
     pub groups: Vec<Group>,
-    /// Where.
+    /// Placement of the clients.
     pub placement: PlacementChoice,
-    /// Each event loop stays on a CPU of its own, where there is one for each.
+    /// Each event loop is pinned to a CPU, if there are enough CPUs.
     pub pin: bool,
-    /// Connecting.
+    /// Pace of connecting before the load.
     pub connect: Connect,
-    /// The way to the server.
+    /// Simulated network between clients and server.
     pub network: NetworkConditions,
-    /// Trying again.
+    /// Retries of failed transactions.
     pub retry: Retry,
-    /// Keeping samples.
+    /// Range and resolution of the recorded histograms.
     pub recording: Recording,
-    /// How many seconds each stretch of the report has.
+    /// Length of the report's intervals, in seconds.
     pub interval_seconds: u32,
-    /// Which system and database metrics are read.
+    /// The metrics to read.
     pub monitor: MonitorScope,
-    /// Whether the server counts, while the run lasts, what it does not count by itself.
+    /// The server's optional instruments are switched on during the run.
     pub instruments: bool,
-    /// Whether stacks of server and generator are sampled in the measured phase.
+    /// Stacks of server and generator are sampled in the measured phase.
     pub cpu_profile: bool,
-    /// When the database is brought to rest.
+    /// Times at which the database is settled.
     pub settle: Settle,
-    /// How long that may take, each time.
+    /// Time limit of each settling, in nanoseconds.
     pub settle_limit_ns: u64,
-    /// What is done to the database meanwhile.
+    /// Disturbances during the run.
     pub disturbances: Vec<Disturbance>,
 }
 
-/// The parameters of a group under today's names, whenever they were stored.
+/// Reads the parameters of a group, with former names replaced by today's.
 pub(crate) fn todays_parameters<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Vec<(String, String)>, D::Error> {

@@ -1,12 +1,12 @@
-//! What keys of a plan were called before: old files and stored plans are still read.
+//! Former names of a plan's keys, with which old files and stored plans are still read.
 //!
-//! Today a key is its flag with `_` for `-`, and stands at the top, in a `[[group]]` or in
-//! `[experiment]`. Not here: what keys there are (plan).
+//! Today a key is its flag with `_` for `-`, at the top, in a `[[group]]` or in `[experiment]`. Not
+//! here: the list of keys (plan).
 
-/// A key that had another name: the table it was in, if any, its name there, and today's.
+/// A renamed key: its former table (or empty), its former name, and today's name.
 pub type FormerKey = (&'static str, &'static str, &'static str);
 
-/// Of a plan.
+/// Former keys at the top of a plan.
 pub const FORMER_OF_PLAN: &[FormerKey] = &[
     ("target", "url", "target"),
     ("phases", "ramp_up", "ramp_up"),
@@ -25,7 +25,7 @@ pub const FORMER_OF_PLAN: &[FormerKey] = &[
     ("recording", "around", "monitor"),
 ];
 
-/// Of a group.
+/// Former keys of a group.
 pub const FORMER_OF_GROUP: &[FormerKey] = &[
     ("load", "model", "load"),
     ("load", "rate", "rate"),
@@ -36,24 +36,24 @@ pub const FORMER_OF_GROUP: &[FormerKey] = &[
     ("", "until", "transactions"),
 ];
 
-/// Of an experiment.
+/// Former keys of an experiment.
 pub const FORMER_OF_EXPERIMENT: &[FormerKey] = &[
     ("", "until", "wait_until"),
     ("", "until_at_most", "wait_at_most"),
     ("", "objectives", "objective"),
 ];
 
-/// Of a workload's parameters.
+/// Former parameters of workloads.
 pub const FORMER_PARAMETERS: &[FormerKey] = &[("", "calls", "mode")];
 
-/// Today's name of a key that had this path in `former`.
+/// Returns today's name of the key with this path in `former`.
 pub fn todays_key(former: &'static [FormerKey], path: &str) -> Option<&'static str> {
     let (table, key) = path.rsplit_once('.').unwrap_or(("", path));
     let found = former.iter().find(|(of, name, _)| (*of, *name) == (table, key));
     found.map(|(_, _, today)| *today)
 }
 
-/// A dotted path into a plan as printed, in which groups may have names, with today's key.
+/// Returns a dotted path into a printed plan with today's key. Groups may have names in it.
 pub fn todays_path(path: &str) -> String {
     let Some(of_group) = path.strip_prefix("group.") else {
         return todays_key(FORMER_OF_PLAN, path).unwrap_or(path).to_owned();

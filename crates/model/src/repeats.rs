@@ -1,20 +1,20 @@
-//! How often an experiment repeats its points: at which levels, and until when.
+//! Repeats of an experiment's points: levels, and the rule that ends them.
 //!
-//! Not here: what repeats show (analysis), and how a server is restarted (app).
+//! Not here: statistics of repeats (analysis), and restarting a server (app).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What is repeated, from the lowest level to the highest: each contains some of the one before.
+/// A level of repetition, from the lowest to the highest: each contains several of the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// A run.
+    /// Runs within the same server start and data.
     Run,
-    /// A start of the server, with its runs.
+    /// Starts of the server, each with its runs.
     Restart,
-    /// A build of the data, with its starts or runs.
+    /// Builds of the data, each with its starts or runs.
     Rebuild,
 }
 
@@ -22,7 +22,7 @@ impl Level {
     /// Every level, the lowest first.
     pub const ALL: [Level; 3] = [Level::Run, Level::Restart, Level::Rebuild];
 
-    /// Its name in reports.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Level::Run => "run",
@@ -32,50 +32,50 @@ impl Level {
     }
 }
 
-/// How often a server is started and its data are built for the repeats of a point.
+/// Numbers of server starts and data builds among the repeats of a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nesting {
-    /// Starts of the server in each build; none if it is not started again for repeats.
+    /// Server starts per build; `None` if the server is not restarted for repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restarts: Option<u32>,
-    /// Builds of the data; none if they are not built again for repeats.
+    /// Builds of the data; `None` if they are not rebuilt for repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuilds: Option<u32>,
 }
 
-/// What repeats go on until.
+/// The goal that ends the repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
-    /// The half-width of every point's 95 % interval is at most this share of its mean.
+    /// The half-width of every point's 95 % CI is at most this share of its mean.
     Precise {
-        /// The share.
+        /// Required half-width, as a share of the mean.
         share: f64,
     },
-    /// Every value of the first axis is better or worse than the first one, or differs from it by
-    /// less than matters.
+    /// Every value of the first axis is better or worse than the first value, or differs from it by
+    /// less than the minimum effect.
     Decided {
-        /// The share from which on a difference matters.
+        /// Smallest relative difference that matters.
         min_effect: f64,
     },
 }
 
-/// When repeats end before there are as many as there may be.
+/// Rule that ends the repeats before their maximum number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopRule {
-    /// What they go on until.
+    /// The goal to reach.
     pub goal: Goal,
-    /// The figure that is looked at; the experiment's own if none is named.
+    /// Figure to evaluate; the experiment's primary metric if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
-    /// Repeats of the highest level before the first look.
+    /// Repeats of the highest level before the first evaluation.
     pub min: u32,
 }
 
 impl fmt::Display for StopRule {
-    /// As it is written, but for how many repeats there may be.
+    /// In the form that users write, without the maximum number of repeats.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Shares were written in percent: 0.07 × 100 is to be 7 again.
+        // Shares are written in percent: 0.07 × 100 must print as 7.
         let percent = |share: f64| (share * 1e10).round() / 1e8;
         match self.goal {
             Goal::Precise { share } => write!(f, "until={}%", percent(share))?,

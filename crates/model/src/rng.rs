@@ -1,4 +1,4 @@
-//! Randomness that can be repeated: every number is a function of seed, stream and number.
+//! Reproducible random numbers: each is a function of seed, stream and number.
 //!
 //! The generator is xoshiro256++, whose name fixes its output for good: a seed means the same
 //! data in five years. Not here: distributions of time (stats).
@@ -6,30 +6,30 @@
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What random numbers are drawn for; streams never overlap.
+/// The purpose of random numbers; streams never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Rows of table `t`.
+    /// Rows of the table with this index.
     Data(u16),
     /// Constants of the load and the run.
     Constants,
-    /// The inputs of a client's transactions in closed and key/think load.
+    /// Inputs of a client's transactions in closed and key/think load.
     Client(u32),
-    /// The inputs of arrivals in open load.
+    /// Inputs of a group's arrivals in open load.
     Arrivals(u16),
-    /// The arrival instants of a group in open load.
+    /// Arrival times of a group in open load.
     Schedule(u16),
-    /// The thinking times of a client.
+    /// Think times of a client.
     Thinking(u32),
-    /// The order in which a client (or the arrivals of a group) meets the kinds.
+    /// Order of transaction types for a client, or for a group's arrivals.
     Deck(u32),
-    /// What a simulated database draws.
+    /// Draws of a simulated database.
     Sim,
-    /// Back-off between attempts of a client.
+    /// Pauses of a client before retries.
     Backoff(u32),
-    /// The order of an experiment's trials.
+    /// Order of an experiment's trials.
     Order,
-    /// What a workload's producer makes.
+    /// Items of a workload's producer.
     Producer(u32),
 }
 
@@ -52,24 +52,24 @@ impl Stream {
     }
 }
 
-/// Random numbers for one purpose.
+/// A generator of random numbers for one purpose.
 #[derive(Clone, Debug)]
 pub struct Rng(Xoshiro256PlusPlus);
 
 impl Rng {
-    /// The random numbers of `stream`'s item `number` under `seed`.
+    /// Makes the generator for item `number` of `stream` under `seed`.
     pub fn new(seed: u64, stream: Stream, number: u64) -> Rng {
         let mixed = mix(mix(mix(seed) ^ stream.key()) ^ number);
         Rng(Xoshiro256PlusPlus::seed_from_u64(mixed))
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// Uniform in `low..=high`, without bias (Lemire, "Fast random integer generation in an
-    /// interval", 2019).
+    /// Returns an unbiased uniform number in `low..=high` (Lemire, "Fast random integer generation
+    /// in an interval", 2019). Panics if the range is empty.
     pub fn uniform(&mut self, low: i64, high: i64) -> i64 {
         assert!(low <= high, "an empty range {low}..={high}");
         let width = (high.wrapping_sub(low) as u64).wrapping_add(1);
@@ -86,7 +86,7 @@ impl Rng {
         low.wrapping_add((wide >> 64) as i64)
     }
 
-    /// True in `numerator` of `denominator` throws.
+    /// Returns `true` with probability `numerator / denominator`.
     pub fn chance(&mut self, numerator: i64, denominator: i64) -> bool {
         self.uniform(1, denominator) <= numerator
     }

@@ -1,4 +1,4 @@
-//! What names a run, and what describes it.
+//! Identification and description of a run.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CustomMetricKind, KindIndex, Load, Phases, Placement, Standard, StopCondition, Trial};
 
-/// A run's name for ever: a UUID of version 7, so that it sorts by time.
+/// Permanent identifier of a run: a UUID of version 7, so that it sorts by time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunId(pub String);
 
@@ -16,49 +16,49 @@ impl fmt::Display for RunId {
     }
 }
 
-/// A run as it is described to everyone who was not there: names for every index in its events.
+/// Description of a run: names for all indexes in its events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Description {
-    /// The plan's name.
+    /// Name of the plan.
     pub name: String,
-    /// The plan's seed.
+    /// Seed of the plan.
     pub seed: u64,
-    /// The target's URL, without a password.
+    /// URL of the target, without its password.
     pub target: String,
     /// Product and version, such as `SQLite 3.54.1`.
     pub database: String,
     /// Modes of the database that every result names, such as `journal=wal`.
     pub modes: Vec<String>,
-    /// Where the clients live.
+    /// Placement of the clients.
     pub placement: Placement,
-    /// How long each phase lasts.
+    /// Planned durations of the phases.
     pub phases: Phases,
-    /// The groups, by index.
+    /// Groups, by the index in events.
     pub groups: Vec<GroupDescription>,
-    /// Our own version and build.
+    /// Version and build of dbdyno.
     pub dbdyno: String,
-    /// When it began, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Start, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// What it is of an experiment.
+    /// Place of the run in an experiment; `None` for a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<Trial>,
-    /// How many seconds each stretch of the report has.
+    /// Length of the report's intervals, in seconds.
     #[serde(default = "crate::second::default_interval_seconds", alias = "probe_seconds")]
     pub interval_seconds: u32,
-    /// How many seconds each window of service, wait and lag has; it was ten in all runs that do
-    /// not tell.
+    /// Length of the windows of service, wait and lag, in seconds; 10 in older runs, which do not
+    /// record it.
     #[serde(default = "crate::second::default_window_seconds")]
     pub window_seconds: u32,
 }
 
 impl Description {
-    /// The workloads of its groups, each once.
+    /// Returns the distinct workloads of the groups, in their order.
     pub fn workloads(&self) -> Vec<&str> {
         each_once(self.groups.iter().map(|group| group.workload.as_str()))
     }
 }
 
-/// Names of workloads, each once, in the order of their groups.
+/// Removes duplicates from names of workloads, keeping their order.
 pub fn each_once<'a>(workloads: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut names = Vec::new();
     for name in workloads {
@@ -69,98 +69,99 @@ pub fn each_once<'a>(workloads: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     names
 }
 
-/// A group as it is reported.
+/// Description of a group in reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupDescription {
-    /// Its name.
+    /// Name of the group.
     pub name: String,
-    /// Its workload.
+    /// Name of its workload.
     pub workload: String,
-    /// How many clients.
+    /// Number of clients in all processes.
     pub clients: u32,
-    /// Among how many processes of their own they are divided; 0 if they live in dbdyno's own.
+    /// Number of separate processes that share the clients; 0 if they run in the main process.
     #[serde(default)]
     pub processes: u32,
-    /// How load is offered.
+    /// Load model of each client.
     pub load: Load,
-    /// When it is done.
+    /// Condition on which the group stops.
     #[serde(rename = "until")]
     pub stop_condition: StopCondition,
-    /// The text of the file in which the workload is written, where it is written in one.
+    /// Text of the workload's file; `None` for a built-in workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The workload's parameters as decided.
+    /// Decided parameters of the workload, as pairs of name and value.
     #[serde(deserialize_with = "crate::plan::todays_parameters")]
     pub parameters: Vec<(String, String)>,
-    /// Its kinds of transactions, by index.
+    /// Transaction types, by index.
     pub kinds: Vec<KindDescription>,
-    /// The rates it is known by.
+    /// Primary metrics, the most important first.
     #[serde(rename = "headlines")]
     pub primary_metrics: Vec<PrimaryMetricDescription>,
-    /// Its custom metrics, by index.
+    /// Custom metrics, by index.
     #[serde(rename = "measures")]
     pub custom_metrics: Vec<CustomMetricDescription>,
-    /// Deviations and what else a reader must know.
+    /// Deviations from the standard, and other notes for readers.
     #[serde(rename = "declarations")]
     pub notes: Vec<String>,
-    /// What rate the plan itself allows, in key/think load: a sentence.
+    /// Rate that the plan itself allows in key/think load, as a sentence.
     pub closed_form: Option<String>,
-    /// What the standard that the workload is derived from requires, where it is one.
+    /// Requirements of the standard from which the workload is derived; `None` if there is no
+    /// standard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard: Option<Standard>,
 }
 
-/// A kind of transaction as it is reported.
+/// Description of a transaction type in reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KindDescription {
-    /// Its name.
+    /// Name, such as `new_order`.
     pub name: String,
-    /// Its share, in parts of the sum.
+    /// Relative frequency: the share is this over the sum of all weights.
     pub weight: u64,
 }
 
-/// A primary metric as it is reported.
+/// Description of a primary metric in reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrimaryMetricDescription {
-    /// Its key in JSON.
+    /// Key in JSON, such as `records_per_s`.
     pub name: String,
-    /// Its name on the page.
+    /// Name on the page.
     pub title: String,
-    /// The kinds whose commits it counts.
+    /// Transaction types whose commits are counted.
     pub kinds: Vec<KindIndex>,
-    /// The counter that it counts in place of commits, by its place among the custom metrics.
+    /// Index of a custom metric that is counted instead of commits.
     #[serde(rename = "measure", default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<u16>,
-    /// Per how many nanoseconds it is reported.
+    /// Period of the rate, in nanoseconds.
     pub per_ns: u64,
-    /// Whether nothing is counted, since its workload computes it when the run is over.
+    /// Computed by its workload after the run, instead of counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_computed: bool,
 }
 
-/// A custom metric as it is reported.
+/// Description of a custom metric in reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CustomMetricDescription {
-    /// Its name.
+    /// Name, such as `lines_delivered`.
     pub name: String,
-    /// Its unit.
+    /// Unit, such as `rows`.
     pub unit: String,
-    /// How it is kept.
+    /// Aggregation: a distribution or a sum.
     pub kind: CustomMetricKind,
 }
 
-/// What a check found.
+/// Result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
-    /// The check's short name.
+    /// Identifier of the check.
     pub id: String,
-    /// What must hold.
+    /// The condition, in words.
     pub title: String,
-    /// How many rows break it.
+    /// Number of rows that violate it.
     pub n_failed: u64,
     /// The first of these rows, in words.
     pub examples: Vec<String>,
 }
 
-/// A field at the top of a run's report in JSON, and what stands there when it is left out.
+/// A top-level field of a run's JSON report, and the value that stands for its absence.
 pub type ReportField = (&'static str, &'static str);

@@ -1,30 +1,31 @@
-//! What is known of one transaction: which it is, four instants, and its outcome.
+//! The record of one transaction: its number, four instants, and its outcome.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{DbErrorKind, KindIndex, Rng, Stream, Traffic};
 
-/// Which transaction it is. Kind and inputs are a function of this and the seed alone.
+/// Number of a transaction. With the seed, it determines kind and inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
-    /// The client's own `nth` (from 0), in closed and key/think load.
+    /// The client's transaction `nth`, from 0, in closed and key/think load.
     OfClient {
         /// The client, global over all agents.
         client: u32,
-        /// Its count.
+        /// Count of the client's transactions.
         nth: u64,
     },
-    /// The group's arrival `nth` (from 0), in open load: whoever serves it, it is the same work.
+    /// The group's arrival `nth`, from 0, in open load. The work is the same whichever client
+    /// serves it.
     Arrival {
-        /// The group.
+        /// Index of the group.
         group: u16,
-        /// Its count over all agents.
+        /// Count of arrivals over all agents.
         nth: u64,
     },
 }
 
 impl Number {
-    /// The random numbers that decide its inputs.
+    /// Returns the generator of its inputs.
     pub fn rng(self, seed: u64) -> Rng {
         match self {
             Number::OfClient { client, nth } => Rng::new(seed, Stream::Client(client), nth),
@@ -32,14 +33,14 @@ impl Number {
         }
     }
 
-    /// Its place in its own sequence, from 0.
+    /// Returns its index in its own sequence, from 0.
     pub fn nth(self) -> u64 {
         match self {
             Number::OfClient { nth, .. } | Number::Arrival { nth, .. } => nth,
         }
     }
 
-    /// Which deck of kinds it draws from.
+    /// Returns the stream that orders its transaction types.
     pub fn deck(self) -> Stream {
         match self {
             Number::OfClient { client, .. } => Stream::Deck(client),
@@ -48,66 +49,68 @@ impl Number {
     }
 }
 
-/// A transaction that was claimed by a client.
+/// A transaction that a client has claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Which it is.
+    /// Number of the transaction.
     pub number: Number,
-    /// When it should start.
+    /// Intended start, in nanoseconds.
     pub intended_ns: u64,
-    /// When a client took it on. Later than intended: it waited in the queue.
+    /// Time at which a client took it, in nanoseconds. Later than intended if it waited in the
+    /// queue.
     pub claimed_ns: u64,
 }
 
-/// How a transaction ended.
+/// The outcome of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
-    /// Committed: its effects last.
+    /// Committed: its effects are permanent.
     Committed,
-    /// Rolled back by design of the workload: finished, not committed.
+    /// Rolled back by design of the workload: finished, but not committed.
     RolledBack,
-    /// Refused, after all attempts.
+    /// Failed after all attempts, with the last error.
     Failed(DbErrorKind),
-    /// The connection broke during COMMIT: it may have happened.
+    /// The connection broke during COMMIT: it may or may not be committed.
     Unknown,
 }
 
-/// One transaction, measured.
+/// The measurements of one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// What it was.
+    /// Index of the transaction type.
     pub kind: KindIndex,
-    /// Which it was, intended and claimed.
+    /// Number, intended start and claim.
     pub slot: Slot,
-    /// When its first request was about to go out.
+    /// Time just before its first request was sent, in nanoseconds.
     pub started_ns: u64,
-    /// When its last reply had come, all attempts included.
+    /// Time of its last reply, after all attempts, in nanoseconds.
     pub finished_ns: u64,
-    /// How it ended.
+    /// Outcome after all attempts.
     pub outcome: Outcome,
     /// Attempts beyond the first.
     pub retries: u32,
-    /// What it moved.
+    /// Round trips, rows and bytes of all attempts.
     pub traffic: Traffic,
 }
 
 impl Sample {
-    /// Time in the queue: from the intended instant until a client was free.
+    /// Returns the time in the queue: from the intended start until a client was free.
     pub fn wait_ns(&self) -> u64 {
         self.slot.claimed_ns.saturating_sub(self.slot.intended_ns)
     }
 
-    /// The generator's own lateness.
+    /// Returns the generator's own delay: from the intended start or the claim to the first
+    /// request.
     pub fn lag_ns(&self) -> u64 {
         self.started_ns.saturating_sub(self.slot.intended_ns.max(self.slot.claimed_ns))
     }
 
-    /// Time with the database, all attempts and back-offs included.
+    /// Returns the time with the database, including all attempts and pauses between.
     pub fn service_ns(&self) -> u64 {
         self.finished_ns.saturating_sub(self.started_ns)
     }
 
-    /// What a user would have seen: wait, lag and service.
+    /// Returns the time that a user would experience: wait, lag and service.
     pub fn response_ns(&self) -> u64 {
         self.finished_ns.saturating_sub(self.slot.intended_ns)
     }

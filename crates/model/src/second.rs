@@ -1,4 +1,4 @@
-//! What happened in one second of a group, as something that can be added up.
+//! Aggregates of one second of a group, which can be added up.
 //!
 //! A stored second is the sum of its parts: late samples, other workers and other agents each
 //! contribute one, and a reader adds them. Latency and counts belong to the second of the
@@ -9,61 +9,62 @@ use stats::Histogram;
 
 use crate::{DbError, DbErrorKind, KindIndex, Traffic};
 
-/// Service, wait and lag are kept in windows of this many seconds, unless the stretches of the
-/// report are not made of such, in the part of the second that begins the window.
+/// Length of the windows of service, wait and lag, in seconds, unless the report's intervals are
+/// not a multiple of it. A window is kept in its first second.
 pub const WINDOW_SECONDS: i64 = 10;
 
-/// Unless asked for otherwise: the longest windows in which waits are kept.
+/// Default length of the report's intervals, in seconds.
 pub const INTERVAL_SECONDS: u32 = WINDOW_SECONDS as u32;
 
-/// What a plan or a run that does not tell its windows has.
+/// Window length of plans and runs that do not record it.
 pub(crate) fn default_window_seconds() -> u32 {
     WINDOW_SECONDS as u32
 }
 
-/// What one has that does not tell its stretches.
+/// Interval length of plans and runs that do not record it.
 pub(crate) fn default_interval_seconds() -> u32 {
     INTERVAL_SECONDS
 }
 
-/// The windows in which service, wait and lag are kept where a report has stretches of
-/// `interval_seconds`: the longest of which these are made, up to [`WINDOW_SECONDS`].
+/// Returns the window length for report intervals of `interval_seconds`: the largest divisor up to
+/// [`WINDOW_SECONDS`].
 pub fn window_seconds(interval_seconds: u32) -> u32 {
     let divides = |window: &u32| interval_seconds.is_multiple_of(*window);
     (1..=WINDOW_SECONDS as u32).rev().find(divides).unwrap_or(1)
 }
 
-/// What became of the transactions that were intended within a span.
+/// Counts of transactions by outcome, for those intended within a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Committed.
+    /// Committed transactions, retried ones included.
     pub committed: u64,
-    /// Rolled back by design.
+    /// Rolled back by design of the workload.
     pub rolled_back: u64,
-    /// Refused, the unknown ones among them.
+    /// Failed transactions, including those with an unknown outcome.
     pub failed: u64,
-    /// Of the failed: the connection broke during COMMIT.
+    /// Failed transactions whose outcome is unknown, because the connection broke during COMMIT.
     pub unknown: u64,
-    /// Never begun, since the queue was full.
+    /// Arrivals that were dropped because the queue was full.
     pub dropped: u64,
-    /// Begun or queued, and not ended when the run was.
+    /// Transactions that were running or queued when the run ended.
     pub unfinished: u64,
-    /// Attempts beyond the first.
+    /// Attempts beyond the first, summed.
     pub retried: u64,
 }
 
 impl Counts {
-    /// Ended as the workload wants: committed, or rolled back by design.
+    /// Returns the number of transactions that ended as intended: committed, or rolled back by
+    /// design.
     pub fn finished(&self) -> u64 {
         self.committed + self.rolled_back
     }
 
-    /// All that was asked of the system: finished + failed + dropped + unfinished.
+    /// Returns the offered load: finished + failed + dropped + unfinished.
     pub fn offered(&self) -> u64 {
         self.finished() + self.failed + self.dropped + self.unfinished
     }
 
-    /// Adds another span's.
+    /// Adds the counts of another span.
     pub fn add(&mut self, other: &Counts) {
         self.committed += other.committed;
         self.rolled_back += other.rolled_back;
@@ -75,51 +76,51 @@ impl Counts {
     }
 }
 
-/// One kind of transaction within one second.
+/// Aggregates of one transaction type within one second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KindSecond {
-    /// Which kind.
+    /// Index of the transaction type.
     pub kind: KindIndex,
-    /// What became of those intended in this second.
+    /// Counts of transactions intended in this second.
     pub counts: Counts,
-    /// Commits that finished in this second, none after the measured window.
+    /// Commits that finished in this second; 0 after the measured window.
     pub commits: u64,
-    /// Transactions that ended in this second, failed ones too; none after the measured window,
-    /// and 0 in runs of before it was kept.
+    /// Transactions that ended in this second, including failed ones; 0 after the measured window,
+    /// and in older runs, which did not keep it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ended: u64,
-    /// Of those intended in this second: finished (or unfinished) after the phase they belong to.
+    /// Transactions intended in this second that ended, or were still running, after their phase.
     pub carried: u64,
-    /// How long these went on within the next phase, in nanoseconds, all together.
+    /// Time that these ran into the next phase, summed, in nanoseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried_ns: u64,
-    /// The longest response time of these (or age, of what never ended), in nanoseconds; 0 where
-    /// there is none, and in runs of before it was kept.
+    /// Longest response time of these (or age, if unfinished), in nanoseconds; 0 if there are none,
+    /// and in older runs, which did not keep it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried_max_ns: u64,
-    /// What the transactions that ended in this second moved, failed ones too; none after the
+    /// Traffic of the transactions that ended in this second, including failed ones; none after the
     /// measured window.
     pub traffic: Traffic,
-    /// Response times of the finished ones.
+    /// Response times of finished transactions.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Histogram>,
-    /// Response times of the failed ones.
+    /// Response times of failed transactions.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<Histogram>,
-    /// Ages of the unfinished ones when the run ended: lower bounds of their response times.
+    /// Ages of unfinished transactions at the end of the run: lower bounds of their response times.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Histogram>,
-    /// Service times of the finished ones of the window; absent in closed load, where service
-    /// is response less lag.
+    /// Service times of finished transactions in the window; `None` in closed load, where service
+    /// time is response time minus lag.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Histogram>,
-    /// Waits of the finished ones of the window; absent in closed load, where nobody waits.
+    /// Waits of finished transactions in the window; `None` in closed load, which has no queue.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Histogram>,
 }
 
 impl KindSecond {
-    /// An empty second of `kind`.
+    /// Makes an empty second of `kind`.
     pub fn new(kind: KindIndex) -> KindSecond {
         KindSecond {
             kind,
@@ -138,7 +139,7 @@ impl KindSecond {
         }
     }
 
-    /// Adds another part of the same kind.
+    /// Adds another part of the same second and kind.
     pub fn add(&mut self, other: &KindSecond) {
         self.counts.add(&other.counts);
         self.commits += other.commits;
@@ -155,74 +156,72 @@ impl KindSecond {
     }
 }
 
-/// One custom metric of the workload within one second.
+/// Aggregates of one custom metric within one second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CustomMetricSecond {
-    /// Its index in the workload's list.
+    /// Index in the workload's list.
     #[serde(rename = "measure")]
     pub metric: u16,
-    /// How often it was recorded.
+    /// Number of recorded values.
     pub count: u64,
-    /// The sum of what was recorded.
+    /// Sum of the recorded values.
     pub sum: u64,
-    /// Its distribution, where the metric is one.
+    /// Distribution of the values, for a metric that keeps one.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
 }
 
-/// Errors of one kind, number and SQLSTATE, with the first one's words.
+/// Number of errors of one kind, code and SQLSTATE, with the message of the first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
-    /// What it means.
+    /// Meaning of the error.
     pub kind: DbErrorKind,
-    /// The product's number.
+    /// The product's own error number; 0 if it has none.
     pub code: i64,
-    /// The standard's five letters, empty where the product has none, and in runs of before they
-    /// were kept.
+    /// Five characters of the SQL standard; empty if the product has none, and in older runs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sqlstate: String,
-    /// The words of the first of them, with advice that came later.
+    /// Message of the first error, extended by hints of later ones.
     pub message: String,
-    /// How many.
+    /// Number of such errors.
     pub count: u64,
 }
 
-/// A part of one second of one group.
+/// A part of one second of one group, to be added to others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Second {
-    /// Which group.
+    /// Index of the group.
     pub group: u16,
-    /// Which second, from the beginning of the measured phase; the ramp-up's are negative.
+    /// The second, counted from the start of the measured phase; negative in the ramp-up.
     pub second: i64,
-    /// Each kind that occurred.
+    /// Transaction types that occurred, by kind.
     pub kinds: Vec<KindSecond>,
-    /// Commits by the tenth of the second in which they finished, none after the measured window.
+    /// Commits by the tenth of the second in which they finished; none after the measured window.
     pub commits_tenths: [u32; 10],
-    /// The generator's own lateness within the window that this second begins.
+    /// Lag of the generator in the window that starts with this second.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub lag: Option<Histogram>,
-    /// How long replies lay in the socket before they were read, of a sample of the round trips
-    /// that ended within the window that this second begins.
+    /// Time that replies waited in the socket before they were read, for a sample of the round
+    /// trips that ended in the window that starts with this second.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub reply_lag: Option<Histogram>,
-    /// How long late replies lay there, of all round trips of that window and not of a sample
-    /// alone: those of 10 ms and more, to a tick of the kernel's clock (1 to 10 ms).
+    /// The same time for late replies, those of 10 ms and more, of all round trips in the window;
+    /// to a tick of the kernel's clock (1 to 10 ms).
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub late_replies: Option<Histogram>,
-    /// The workload's custom metrics.
+    /// Custom metrics of the workload.
     #[serde(rename = "measures", default, skip_serializing_if = "Vec::is_empty")]
     pub custom_metrics: Vec<CustomMetricSecond>,
-    /// Errors, those of attempts that were retried among them.
+    /// Errors, including those of attempts that were retried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<ErrorCount>,
-    /// How many were due and waited for a free client when this second had just ended; none in
-    /// other than open load.
+    /// Arrivals waiting for a free client at the end of this second; only in open load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
 }
 
 impl Second {
-    /// An empty second.
+    /// Makes an empty second.
     pub fn new(group: u16, second: i64) -> Second {
         Second {
             group,
@@ -238,12 +237,12 @@ impl Second {
         }
     }
 
-    /// The second in which the window of `second` begins.
+    /// Returns the first second of the window that contains `second`.
     pub fn window_of(second: i64) -> i64 {
         second.div_euclid(WINDOW_SECONDS) * WINDOW_SECONDS
     }
 
-    /// This second's part for `kind`.
+    /// Returns the part for `kind`, added if it is missing.
     pub fn kind(&mut self, kind: KindIndex) -> &mut KindSecond {
         let found = self.kinds.iter().position(|k| k.kind == kind);
         let index = found.unwrap_or_else(|| {
@@ -254,7 +253,7 @@ impl Second {
         &mut self.kinds[index]
     }
 
-    /// Adds another part of the same second.
+    /// Adds another part of the same second. `waiting` is the latest known.
     pub fn add(&mut self, other: &Second) {
         for kind in &other.kinds {
             self.kind(kind.kind).add(kind);
@@ -281,7 +280,7 @@ impl Second {
         self.waiting = other.waiting.or(self.waiting);
     }
 
-    /// All its kinds' counts together.
+    /// Returns the counts summed over all kinds.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for kind in &self.kinds {
@@ -292,7 +291,7 @@ impl Second {
 }
 
 impl ErrorCount {
-    /// One error.
+    /// Makes the count of a single error.
     pub fn one(db_error: &DbError) -> ErrorCount {
         ErrorCount {
             kind: db_error.kind,
@@ -303,10 +302,10 @@ impl ErrorCount {
         }
     }
 
-    /// Distinct errors kept apart; more are counted with the last.
+    /// Limit on distinct errors in a list; further ones are added to the last.
     pub const MOST: usize = 64;
 
-    /// Adds `error` to a bounded list.
+    /// Adds `error` to a list of at most [`ErrorCount::MOST`].
     pub fn add_to(list: &mut Vec<ErrorCount>, error: &ErrorCount) {
         let same = |e: &&mut ErrorCount| {
             (e.kind, e.code, &e.sqlstate) == (error.kind, error.code, &error.sqlstate)
@@ -337,7 +336,7 @@ fn add_histogram(mine: &mut Option<Histogram>, other: &Option<Histogram>) {
     }
 }
 
-/// Histograms are stored as bytes of their own versioned format.
+/// Serializes histograms as bytes of their own versioned format.
 pub(crate) mod as_bytes {
     use serde::de::{Error, Visitor};
     use serde::{Deserializer, Serializer};

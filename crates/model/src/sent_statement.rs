@@ -1,60 +1,60 @@
-//! A statement as a driver sends it, for people to read. Not here: requests (session).
+//! A statement as sent, for people to read. Not here: requests (session).
 
 use crate::{Sent, Value};
 
-/// Letters of a statement's text that are kept: a bulk INSERT may have millions.
+/// Limit on characters of a statement's text: a bulk INSERT may have millions.
 const SQL_MAX: usize = 4_000;
-/// Letters of a value that are kept.
+/// Limit on characters of a value.
 const VALUE_MAX: usize = 200;
 
-/// A statement as it goes to the database.
+/// A statement as the driver sends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentStatement {
-    /// Its name in messages; empty where it has none.
+    /// Name in messages; empty if it has none.
     pub name: &'static str,
-    /// Its text.
+    /// Text, shortened to 4,000 characters.
     pub sql: String,
-    /// Whether that is prepared, with its values apart.
+    /// Prepared, or sent as text.
     pub sent: Sent,
-    /// Its values; those of a text stand in it.
+    /// Formatted values of a prepared statement; empty for a text, which contains them.
     pub values: Vec<String>,
-    /// The connection has not called this prepared statement before: it is prepared with this
-    /// call, for which some databases need a round trip more.
+    /// First call of this prepared statement on the connection: it is prepared now, for which some
+    /// databases need another round trip.
     pub is_first_call: bool,
 }
 
-/// By which words a database begins a transaction.
+/// A database's statements to begin a transaction.
 #[derive(Clone, Copy, Debug)]
 pub struct BeginSql {
-    /// One that may write.
+    /// Begins a transaction that may write.
     pub writes: &'static str,
-    /// One that only reads.
+    /// Begins a read-only transaction.
     pub reads: &'static str,
-    /// One that does not say.
+    /// Begins a transaction without an access mode.
     pub plain: &'static str,
 }
 
 impl SentStatement {
-    /// A text that is complete.
+    /// Describes a complete text.
     pub fn text(sql: &str) -> SentStatement {
         let (sql, values) = (shortened(sql, SQL_MAX), Vec::new());
         SentStatement { name: "", sql, sent: Sent::Text, values, is_first_call: false }
     }
 
-    /// A prepared statement with its values.
+    /// Describes a prepared statement with its values.
     pub fn prepared(name: &'static str, sql: &str, values: &[Value<'_>]) -> SentStatement {
         let values = values.iter().map(shown_value).collect();
         let (sql, sent) = (shortened(sql, SQL_MAX), Sent::Prepared);
         SentStatement { name, sql, sent, values, is_first_call: false }
     }
 
-    /// The same with a name.
+    /// Returns the statement with another name.
     pub fn named(self, name: &'static str) -> SentStatement {
         SentStatement { name, ..self }
     }
 }
 
-/// A value as people read it: text in quotes, bytes in hexadecimal, instants in UTC.
+/// Formats a value: text in quotes, bytes in hexadecimal, timestamps in UTC.
 pub fn shown_value(value: &Value<'_>) -> String {
     match *value {
         Value::Null => "NULL".to_owned(),
@@ -81,7 +81,7 @@ fn in_quotes(write: impl FnOnce(&mut Vec<u8>)) -> String {
     format!("'{}'", String::from_utf8(text).expect("an instant is ASCII"))
 }
 
-/// The beginning of a long text, and how long it is.
+/// Cuts a long text and appends its length in bytes.
 fn shortened(text: &str, letters_max: usize) -> String {
     match text.char_indices().nth(letters_max) {
         None => text.to_owned(),

@@ -1,80 +1,80 @@
-//! Settings of a server that somebody else started: how SQL reads and sets them, and what is
-//! remembered of one that we have changed, so that it can be set back.
+//! Settings of a server that dbdyno did not start: SQL to read and set them, and the record of a
+//! changed one, from which it is restored.
 //!
-//! Not here: where it is remembered (store), and when settings are changed (app).
+//! Not here: the store of these records (store), and the times of changes (app).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How settings are read and set by SQL while a server runs: a capability that a driver fills.
-/// Names are made of letters, digits, `_` and `.` alone; values are any line of text.
+/// SQL to read and set settings of a running server, filled in by a driver. Names consist of
+/// letters, digits, `_` and `.`; values are any single line.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingsBySql {
-    /// The query for a setting. Its row: the name as the server spells it; the value that new
-    /// sessions find; and, where there are more columns, the value that SQL has set beyond a
-    /// restart (null if none), and why SQL cannot set it (null if it can). No row if the server
-    /// has no such setting.
+    /// Returns the query for a setting. Its row: the name in the server's spelling; the value for
+    /// new sessions; and, if there are more columns, the value that SQL has set beyond a restart
+    /// (null if none), and why SQL cannot set it (null if it can). No row if the server has no such
+    /// setting.
     pub look: fn(name: &str) -> String,
-    /// What changes nothing, and is refused wherever setting it would be; empty if only setting
-    /// it tells.
+    /// Returns a statement that changes nothing, and fails where setting it would; empty if only
+    /// setting it tells.
     pub probe: fn(name: &str) -> String,
-    /// What sets it: spellings of the same, of which the next is tried if one is refused.
+    /// Returns statements that set it: alternatives, of which the next is tried if one fails.
     pub set: fn(name: &str, value: &str) -> Vec<String>,
-    /// What takes back a value that SQL has set beyond a restart; empty if there are none.
+    /// Returns the statement that removes a value set beyond a restart; empty if there are none.
     pub unset: fn(name: &str) -> String,
-    /// What makes the server take up what was set; empty if it does at once.
+    /// Statement that makes the server apply changed settings; empty if it applies them at once.
     pub take_up: &'static str,
-    /// A query whose answer is another as soon as that has happened.
+    /// Query whose result changes as soon as they are applied.
     pub taken_up: &'static str,
-    /// The query for all settings that new sessions find: a name and a value each.
+    /// Query for name and value of all settings of new sessions.
     pub all: &'static str,
-    /// What a bare number may be counted in where the server says a value with its unit: in bytes
-    /// and milliseconds.
+    /// Possible units of a bare number if the server reports a value with its unit, in bytes and
+    /// milliseconds.
     pub base_units: &'static [f64],
-    /// What to do if the user may not read or set it, in which `{user}` stands for the user.
+    /// Returns the remedy if the user may not read or set it; `{user}` stands for the user.
     pub if_denied: fn(name: &str) -> String,
-    /// Names of one setting in different versions.
+    /// Pairs of names of one setting in different versions.
     pub other_names: &'static [[&'static str; 2]],
-    /// Settings that say where and who a server is, not how it works, and those that it changes by
-    /// itself: they are not kept.
+    /// Settings that identify a server and its location, not its behaviour, and those that it
+    /// changes by itself: not recorded.
     pub of_place: &'static [&'static str],
 }
 
 impl SettingsBySql {
-    /// What a setting is called in another version; none where it is called the same in all.
+    /// Returns the name of a setting in other versions; `None` if it has only one name.
     pub fn other_name(&self, name: &str) -> Option<&'static str> {
         let [old, new] = self.other_names.iter().find(|names| names.contains(&name))?;
         Some(if name == *old { new } else { old })
     }
 
-    /// Whether a setting is of the place.
+    /// Whether a setting is in `of_place`, ignoring case.
     pub fn is_of_place(&self, name: &str) -> bool {
         self.of_place.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 }
 
-/// A setting that we have changed, until it is set back: an entry of the restore journal.
+/// A changed setting until it is restored: an entry of the restore journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedSetting {
-    /// Which server, whatever database or user of it a target names.
+    /// Identifier of the server, the same for all its databases and users.
     pub server: String,
-    /// The target by which it was changed, without its password.
+    /// Target through which it was changed, without its password.
     pub target: String,
-    /// Its name as the server spells it.
+    /// Name in the server's spelling.
     pub name: String,
-    /// The value that was found.
+    /// Value before the change.
     pub before: String,
-    /// The value that SQL had set beyond a restart, if any.
+    /// Value that SQL had set beyond a restart before the change, if any.
     pub kept_before: Option<String>,
-    /// The value that it was last to have, as we wrote it.
+    /// Value last requested, in our spelling.
     pub asked: String,
-    /// The value that was last read after we had set one, as the server spells it; none while
-    /// the first is being set.
+    /// Value last read after a change, in the server's spelling; `None` until the first change is
+    /// confirmed.
     pub now: Option<String>,
-    /// When it was first changed, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time of the first change, in milliseconds since 1970-01-01T00:00:00Z.
     pub since_unix_ms: i64,
-    /// For what: `experiment 0197…`, or `run`.
+    /// Purpose: `experiment 0197…`, or `run`.
     pub purpose: String,
 }
 
@@ -84,19 +84,18 @@ impl fmt::Display for ChangedSetting {
     }
 }
 
-/// A setting's name in the one spelling that is compared: servers take `-` for `_`, and letters of
-/// either case.
+/// Normalizes a setting's name for comparison: servers accept `-` for `_`, and either case.
 pub fn plain_setting(name: &str) -> String {
     name.replace('-', "_").to_ascii_lowercase()
 }
 
-/// Whether two spellings of a setting's value are the same: `on` and `1`, `64MB` and `65536kB`.
+/// Whether two spellings of a value are equal: `on` and `1`, `64MB` and `65536kB`.
 pub fn is_same_value(a: &str, b: &str) -> bool {
     let (a, b) = (a.trim().to_ascii_lowercase(), b.trim().to_ascii_lowercase());
     a == b || amount(&a).is_some_and(|amount_of_a| Some(amount_of_a) == amount(&b))
 }
 
-/// What a word or a number with a unit amounts to: bytes, milliseconds, or a count.
+/// Converts a word or a number with a unit to bytes, milliseconds, or a count.
 fn amount(text: &str) -> Option<f64> {
     match text {
         "on" | "true" | "yes" => return Some(1.0),
@@ -122,9 +121,9 @@ fn amount(text: &str) -> Option<f64> {
     Some(number * scale)
 }
 
-/// Whether a server took a setting to another value than was asked for, as far as numbers can
-/// tell: modes have more spellings than we know, and what is not above 0 is often a word for
-/// "choose yourself". A bare number may be in one of the `base_units` of a server that has units.
+/// Whether a server adjusted a setting to another number than requested. Texts are not compared:
+/// modes have more spellings than we know. Values not above 0 are not either: they often mean
+/// "automatic". A bare number may be in one of the `base_units` of a server that has units.
 pub fn is_taken_otherwise(asked: &str, shown: &str, base_units: &[f64]) -> bool {
     let (asked, shown) = (asked.trim().to_ascii_lowercase(), shown.trim().to_ascii_lowercase());
     let (Some(wanted), Some(has)) = (amount(&asked), amount(&shown)) else { return false };

@@ -1,23 +1,22 @@
-//! What a server sums up by statement, event or table: as a table of a run, over its measured
-//! phase.
+//! A server's own totals by statement, event or table, as a table of a run over its measured phase.
 //!
-//! Not here: who reads it (monitor), and how it is shown (render).
+//! Not here: reading (monitor), and display (render).
 
 use serde::{Deserialize, Serialize};
 
 use crate::choice;
 
-/// By what a server sums up.
+/// The key by which a server sums up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryOf {
-    /// Statements that differ in their values alone.
+    /// Statements, normalized: those that differ in values only are one.
     Statements,
-    /// Events that sessions waited for, as the server counts them.
+    /// Wait events, as the server counts them.
     Waits,
-    /// What sessions were seen doing, by samples.
+    /// Session states, as sampled.
     Samples,
-    /// Locks, by table.
+    /// Waits for locks, by table.
     Locks,
     /// Tables, or indexes of tables.
     Tables,
@@ -34,117 +33,116 @@ choice!(SummaryOf {
     Connections = "connections",
 });
 
-/// A number that a server sums up.
+/// A number in a server's summary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SummaryColumn {
-    /// Its name: `count`, `time`, `bytes_sent`.
+    /// Name: `count`, `time`, `bytes_sent`.
     pub name: &'static str,
-    /// Its unit: `s`, `B`, or empty.
+    /// Unit: `s`, `B`, or empty.
     pub unit: &'static str,
-    /// What the server's number is multiplied by to have that unit, such as 1e-12 for picoseconds.
+    /// Factor from the server's number to this unit, such as 1e-12 for picoseconds.
     pub scale: f64,
 }
 
-/// How a summary is read, filled by a driver.
+/// Query for a summary, filled in by a driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SummaryQuery {
-    /// By what.
+    /// Key of the rows.
     pub of: SummaryOf,
-    /// Where it comes from: a view's name.
+    /// Name of the view that it reads.
     pub source: &'static str,
-    /// The query. Each row: what it is of, then a number for each column. All of them only grow
-    /// until the server is restarted.
+    /// The query. Each row has its key, then a number per column. All numbers only grow until the
+    /// server restarts.
     pub sql: &'static str,
-    /// Its numbers. What grew most in the first of them that is a time, or else in the first, is
-    /// shown first.
+    /// Numbers of each row. Rows are sorted by the growth of the first one that is a time, or else
+    /// of the first.
     pub columns: &'static [SummaryColumn],
-    /// What makes the server sum it up, where it is empty without: a sentence that begins with a
-    /// verb.
+    /// Remedy if the summary is empty: how to make the server collect it, as a sentence that begins
+    /// with a verb.
     pub remedy: &'static str,
-    /// What sessions sum up themselves and forget when they end, where the query above lacks it.
+    /// Totals that sessions keep themselves and lose when they end, if `sql` lacks those.
     pub of_sessions: Option<SessionsQuery>,
-    /// A query for the same, where the server itself knows better why it is empty: a text, or null.
-    /// Empty if there is none.
+    /// Query for a text that replaces `remedy`, if the server itself knows why the summary is
+    /// empty, or null. Empty if there is none.
     pub why_empty: &'static str,
 }
 
-/// How sums of single sessions are read, filled by a driver.
+/// Query for totals of single sessions, filled in by a driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SessionsQuery {
-    /// Where they come from: a view's name.
+    /// Name of the view that it reads.
     pub source: &'static str,
-    /// The query. Each row: what tells it apart for as long as its session lives, then the columns
-    /// of the summary's query.
+    /// The query. Each row has an identifier that is unique as long as its session lives, then the
+    /// columns of the summary's query.
     pub sql: &'static str,
 }
 
-/// A column of a summary as it is kept.
+/// A column of a stored summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SummaryColumnKept {
-    /// Its name.
+    /// Name: `count`, `time`, `bytes_sent`.
     pub name: String,
-    /// Its unit.
+    /// Unit: `s`, `B`, or empty.
     pub unit: String,
 }
 
-/// A row of a summary as it is kept.
+/// A row of a stored summary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SummaryRow {
-    /// The state of sessions in which it was seen; none where the server sums up.
+    /// State of the sampled sessions; `None` if the server itself sums up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// What it is of: a statement, an event, a table.
+    /// Key: a statement, an event, a table.
     pub what: String,
-    /// By how much each number grew.
+    /// Growth of each number, in the order of the columns.
     pub values: Vec<f64>,
 }
 
-/// What a server summed up while a load ran.
+/// A server's totals over the time of the load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServerSummary {
-    /// By what.
+    /// Key of the rows.
     pub of: SummaryOf,
-    /// Where it comes from.
+    /// Name of the source.
     pub source: String,
-    /// From this instant of the measured phase on, in nanoseconds.
+    /// Start, in nanoseconds from the start of the measured phase.
     pub from_ns: i64,
-    /// Until this one.
+    /// End, in nanoseconds from the start of the measured phase.
     pub to_ns: i64,
-    /// Its numbers.
+    /// Names and units of the numbers.
     pub columns: Vec<SummaryColumnKept>,
-    /// Those that grew most, from the top down.
+    /// Rows with the largest growth, in descending order.
     pub rows: Vec<SummaryRow>,
-    /// The sum of those that are left out, where any are.
+    /// Sum of the rows left out, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<SummaryRow>,
 }
 
 impl ServerSummary {
-    /// A column's place by its name.
+    /// Returns the index of the column with this name.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// The sum of a column over all rows.
+    /// Returns the sum of a column over all rows; `None` if there is no such column.
     pub fn total(&self, name: &str) -> Option<f64> {
         let column = self.column(name)?;
         let values = self.rows.iter().chain(&self.others).filter_map(|row| row.values.get(column));
         Some(values.sum())
     }
 
-    /// Where samples of sessions come from: how many were taken of those that were due.
+    /// Returns the source of sampled summaries: the number of samples taken and due.
     pub fn source_of_samples(n_seen: u32, n_due: u32) -> String {
         format!("sessions, {n_seen} of {n_due} samples")
     }
 
-    /// How many samples of sessions it sums up, which only its source says; none of other
-    /// summaries.
+    /// Returns the number of samples, parsed from the source; `None` for summaries without samples.
     pub fn samples(&self) -> Option<u64> {
         let counts = self.source.strip_prefix("sessions, ")?.strip_suffix(" samples")?;
         counts.split_once(" of ")?.0.parse().ok()
     }
 
-    /// The seconds that it covers.
+    /// Returns the seconds that it covers.
     pub fn seconds(&self) -> f64 {
         (self.to_ns - self.from_ns) as f64 / crate::NS_PER_S as f64
     }

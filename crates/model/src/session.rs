@@ -1,6 +1,6 @@
-//! A conversation with a database, object-safe: start a request, poll its reply, visit its rows.
+//! A connection to a database, object-safe: start a request, poll its reply, visit its rows.
 //!
-//! Not here: how bytes move (drivers), and what is said (workloads).
+//! Not here: transport (drivers), and the statements (workloads).
 
 use std::future::{Future, poll_fn};
 use std::ops::{AddAssign, Sub};
@@ -18,52 +18,53 @@ use crate::{
 /// One statement with its values.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// Which statement.
+    /// The statement to execute.
     pub statement: StatementId,
-    /// Its values, in order.
+    /// Values of its parameters, in order.
     pub values: &'a [Value<'a>],
 }
 
 impl Call<'_> {
-    /// Begins a transaction, commits it: a [control](StatementId::is_control) of a batch.
+    /// Makes a call that begins or commits a transaction: a [control](StatementId::is_control) of a
+    /// batch.
     pub const fn control(statement: StatementId) -> Call<'static> {
         Call { statement, values: &[] }
     }
 }
 
-/// What is asked of a database.
+/// A request to a database.
 #[derive(Clone, Copy, Debug)]
 pub enum Request<'a> {
     /// A declared (or run-time prepared) statement with typed values.
     Execute(Call<'a>),
-    /// A statement as text, one or several result sets.
+    /// A statement as text, with one or several result sets.
     Text {
-        /// How it is counted.
+        /// Classification of the statement for counting.
         kind: StatementKind,
-        /// The text, complete.
+        /// The complete text, values included.
         sql: &'a str,
     },
-    /// Several calls in one flight, in order; the first database error ends it. This is the only
-    /// way in which a conversation has more than one statement under way. The first may be
-    /// [`StatementId::BEGIN`] or [`StatementId::BEGIN_READ_ONLY`], the last
-    /// [`StatementId::COMMIT`]; a driver takes another round trip for a COMMIT that must not be
-    /// carried out after a database error, where its database would.
+    /// Several calls sent together, executed in order until the first error. This is the only way
+    /// to have more than one statement in flight. The first call may be [`StatementId::BEGIN`] or
+    /// [`StatementId::BEGIN_READ_ONLY`], the last [`StatementId::COMMIT`]; if the database would
+    /// commit despite an error, the driver sends COMMIT in another round trip.
     Batch(&'a [Call<'a>]),
     /// Begins a transaction that may write.
     Begin,
-    /// Begins a transaction that only reads.
+    /// Begins a read-only transaction.
     BeginReadOnly,
-    /// Begins a transaction that does not say whether it will write, by a bare `BEGIN`. Where a
-    /// database takes its lock by that word (SQLite), it begins as one that only reads.
+    /// Begins a transaction by a bare `BEGIN`, without an access mode. If a database takes its
+    /// write lock by that word (SQLite), the transaction begins as a read-only one.
     BeginPlain,
     /// Commits. A connection lost meanwhile is [`DbErrorKind::UnknownCommit`].
     Commit,
-    /// Rolls back.
+    /// Rolls back the current transaction.
     Rollback,
 }
 
 impl Request<'_> {
-    /// Its statements, where `of_call` knows that of a call, and a transaction begins so.
+    /// Returns the statements of this request; `of_call` looks up a call, `begin` has the dialect's
+    /// words.
     pub fn statements(
         self,
         begin: &BeginSql,
@@ -91,31 +92,31 @@ impl Request<'_> {
     }
 }
 
-/// What came of a request, rows apart.
+/// The result of a request, without its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// Rows visited, over all result sets.
     pub n_rows: u64,
-    /// Rows changed, as the database says.
+    /// Rows changed, as the database reports.
     pub n_affected: u64,
 }
 
-/// What a session has moved since it exists.
+/// Traffic of a session since it was opened, or of a transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
-    /// Statements that read.
+    /// Number of reading statements.
     pub reads: u64,
-    /// Statements that write.
+    /// Number of writing statements.
     pub writes: u64,
-    /// Other statements: BEGIN, COMMIT, DDL.
+    /// Number of other statements: BEGIN, COMMIT, DDL.
     pub others: u64,
-    /// Times that a request went out and its answer was waited for.
+    /// Number of times that a request was sent and its reply awaited.
     pub round_trips: u64,
-    /// Bytes written to the connection, 0 where there is none.
+    /// Bytes written to the connection; 0 without a connection.
     pub bytes_out: u64,
-    /// Bytes read from the connection, 0 where there is none.
+    /// Bytes read from the connection; 0 without a connection.
     pub bytes_in: u64,
-    /// Rows that came back or were changed, as the database says; 0 in runs of before it was kept.
+    /// Rows returned or changed, as the database reports; 0 in older runs, which did not keep it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rows: u64,
 }
@@ -125,7 +126,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Traffic {
-    /// Statements of every kind.
+    /// Returns the number of statements of all kinds.
     pub fn queries(&self) -> u64 {
         self.reads + self.writes + self.others
     }
@@ -139,13 +140,13 @@ impl Traffic {
         }
     }
 
-    /// Counts the rows of a reply.
+    /// Adds the rows of a reply, returned and changed.
     #[inline]
     pub fn count_rows(&mut self, reply: Reply) {
         self.rows += reply.n_rows + reply.n_affected;
     }
 
-    /// Bytes in both directions.
+    /// Returns the bytes in both directions.
     pub fn bytes(&self) -> u64 {
         self.bytes_out + self.bytes_in
     }
@@ -179,29 +180,31 @@ impl Sub for Traffic {
     }
 }
 
-/// Sees each row of a reply where it lies. Its database error ends the reply.
+/// Callback for each row of a reply, in place. An error ends the reply.
 pub type Visit<'v> = &'v mut dyn FnMut(&dyn Row) -> Result<(), DbError>;
 
-/// Ends what a session is doing, from another thread, for good.
+/// Cancellation of a session's work from another thread, permanently.
 pub trait Cancel: Send + Sync {
-    /// Interrupts the statement under way and every later one.
+    /// Interrupts the running statement and every later one.
     fn cancel(&self);
 }
 
-/// One connection. Lives and dies on the worker that made it.
+/// A connection to a database. It stays on the worker that made it.
 pub trait Session {
-    /// Hands over a request. Nothing waits here, and one request is under way at a time.
+    /// Starts a request without waiting. Only one request may be in flight. Fails if the request is
+    /// rejected before it is sent.
     fn start(&mut self, request: Request<'_>) -> Result<(), DbError>;
 
-    /// Drives the request under way; `visit` sees the rows. Blocks on a thread.
+    /// Drives the request in flight until its reply is complete; `visit` sees the rows. Blocks on a
+    /// thread. Fails with the error of the database or of `visit`.
     fn poll_reply(
         &mut self,
         context: &mut Context<'_>,
         visit: Visit<'_>,
     ) -> Poll<Result<Reply, DbError>>;
 
-    /// Loads rows into a table as fast as this database takes them, inside the transaction
-    /// under way. Rows are pulled from `source`; nothing is buffered beyond a chunk.
+    /// Loads rows into a table by the database's fastest method, within the current transaction.
+    /// Rows are pulled from `source`; at most a chunk is buffered.
     fn poll_load(
         &mut self,
         context: &mut Context<'_>,
@@ -209,69 +212,71 @@ pub trait Session {
         source: &mut dyn RowSource,
     ) -> Poll<Result<Reply, DbError>>;
 
-    /// Prepares a statement at run time; it is valid for this session until it reconnects.
+    /// Prepares a statement at run time. The identifier is valid until the session reconnects.
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError>;
 
-    /// Makes the connection again after [`DbErrorKind::breaks_session`].
+    /// Connects again after an error that [breaks the session](DbErrorKind::breaks_session).
     fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>>;
 
-    /// Whether it is to be made again before the next transaction, since another host is its own
-    /// now. Asked between transactions; true at most once for each change.
+    /// Whether the session must reconnect before the next transaction, because another host is now
+    /// assigned to it. Called between transactions; true at most once for each change.
     fn should_move(&mut self) -> bool {
         false
     }
 
-    /// Whether the other side has closed the connection while nothing was under way, so that the
-    /// next request would be lost. Asked between transactions; it never waits.
+    /// Whether the other side has closed the idle connection, so that the next request would be
+    /// lost. Called between transactions; never waits.
     fn has_ended(&mut self) -> bool {
         false
     }
 
-    /// Its host refuses what it was asked: it is to be made again at another one, where there are
-    /// several. Asked before [`Session::poll_reconnect`].
+    /// Chooses another host, if there are several, because the current one rejects requests. Called
+    /// before [`Session::poll_reconnect`].
     fn leave_host(&mut self) {}
 
-    /// What it has moved so far.
+    /// Returns the traffic so far.
     fn traffic(&self) -> Traffic;
 
-    /// A hand on this session for another thread: ends what is under way. The session holds it too,
-    /// for as long as it lives.
+    /// Returns a handle with which another thread can cancel the running statement. The session
+    /// keeps a reference as long as it lives.
     fn canceller(&self) -> Arc<dyn Cancel>;
 
-    /// The statements of a request as it would send them now. Nothing where it cannot say.
+    /// Returns the statements of a request as the session would send them now; empty if not
+    /// supported.
     fn sent(&mut self, _request: Request<'_>) -> Vec<SentStatement> {
         Vec::new()
     }
 
-    /// From now on measures how long replies lie in its socket before it reads them, of a sample
-    /// of its round trips, through reconnects too. Whoever cannot says why.
+    /// Starts to measure how long replies wait in the socket before they are read, for a sample of
+    /// round trips, across reconnects. A session that cannot measure this reports the reason to
+    /// `lags`.
     fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
         lags.unavailable("the database is not reached through a socket");
     }
 }
 
-/// Takes in how long replies lay in a session's socket before the session read them. The kernel
-/// stamps what it receives with the real time of the day, so the lag is measured against that.
+/// Receiver of reply lags: the time that replies wait in a session's socket before they are read.
+/// The kernel stamps received data with real time, so the lag is measured by that clock.
 pub trait ReplyLags {
-    /// How long ago something came: `arrived_unix_ns` is in nanoseconds of `CLOCK_REALTIME`, and
-    /// the end is now. None where that clock was set meanwhile.
+    /// Returns the nanoseconds from `arrived_unix_ns`, an instant of `CLOCK_REALTIME`, to now;
+    /// `None` if that clock was set meanwhile.
     fn since_ns(&self, arrived_unix_ns: u64) -> Option<u64>;
 
-    /// The time since some instant as of the last tick of the kernel's clock, which costs less to
-    /// read than the time itself.
+    /// Returns nanoseconds since a fixed instant, as of the last tick of the kernel's clock, which
+    /// is cheaper to read than the exact time.
     fn coarse_ns(&self) -> u64;
 
-    /// Records the reply lag of one round trip of the sample.
+    /// Records the reply lag of one sampled round trip.
     fn record(&self, lag_ns: u64);
 
-    /// Records the reply lag of any round trip whose reply lay long, to a few milliseconds.
+    /// Records the reply lag of any round trip with a late reply, to a few milliseconds.
     fn record_late(&self, lag_ns: u64);
 
-    /// There is nothing to record on this connection, for this reason.
+    /// Reports that this connection has no reply lags, and why.
     fn unavailable(&self, why: &str);
 }
 
-/// Asks, and drops what rows come.
+/// Executes a statement and discards its rows.
 pub async fn execute(
     session: &mut dyn Session,
     statement: StatementId,
@@ -280,7 +285,7 @@ pub async fn execute(
     query(session, Request::Execute(Call { statement, values }), &mut |_| Ok(())).await
 }
 
-/// Asks, and visits the rows.
+/// Sends a request and visits the rows of its reply.
 pub fn query<'s>(
     session: &'s mut dyn Session,
     request: Request<'_>,
@@ -293,7 +298,7 @@ pub fn query<'s>(
     })
 }
 
-/// Asks for one whole number; none where it is null, or there is no row.
+/// Executes a statement that returns one integer; `None` if it is null, or there is no row.
 pub async fn query_number(
     session: &mut dyn Session,
     statement: StatementId,
@@ -308,7 +313,7 @@ pub async fn query_number(
     Ok(number)
 }
 
-/// Loads rows; see [`Session::poll_load`].
+/// Loads rows into a table; see [`Session::poll_load`].
 pub async fn load(
     session: &mut dyn Session,
     table: &Table,
@@ -317,13 +322,13 @@ pub async fn load(
     poll_fn(|context| session.poll_load(context, table, source)).await
 }
 
-/// Makes the connection again.
+/// Connects again; see [`Session::poll_reconnect`].
 pub async fn reconnect(session: &mut dyn Session) -> Result<(), DbError> {
     poll_fn(|context| session.poll_reconnect(context)).await
 }
 
 impl dyn Session + '_ {
-    /// The database error of a driver that cannot do `what`.
+    /// Makes the error of a driver that cannot do `what`.
     pub fn unsupported(what: &str) -> DbError {
         DbError::new(DbErrorKind::Unsupported, format!("this driver cannot {what}"))
     }

@@ -1,29 +1,28 @@
-//! What the sessions of a database do at an instant, by what they need to go on. Asked ten times a
-//! second, it tells where the time of transactions goes ("active session history").
+//! States of a database's sessions, by the resource they wait for. Sampled ten times per second,
+//! they show where transactions spend their time ("active session history").
 //!
-//! Not here: who asks (monitor), and the parts of a transaction's time (analysis).
+//! Not here: sampling (monitor), and the parts of a transaction's time (analysis).
 
 use crate::choice;
 
-/// What a session does at an instant.
+/// The state of a session at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SessionState {
-    /// It executes a statement, and waits for nothing that the server knows of: it has a CPU, or
-    /// waits for one.
+    /// Executes a statement without a wait known to the server: it has a CPU, or waits for one.
     Executing,
-    /// It waits for a lock of a row, a page or a table that another transaction holds.
+    /// Waits for a lock of a row, page or table that another transaction holds.
     Lock,
-    /// It waits for a latch of the server's own: a mutex, a lightweight lock, a buffer pin.
+    /// Waits for a latch of the server: a mutex, a lightweight lock, a buffer pin.
     Latch,
-    /// It waits for a file of data or a temporary file.
+    /// Waits for a data file or a temporary file.
     Io,
-    /// It commits: it writes or syncs the log, or waits for whoever does, or for a replica.
+    /// Commits: writes or syncs the log, or waits for another session that does, or for a replica.
     Commit,
-    /// It waits for its client in the middle of a transaction or of a reply.
+    /// Waits for its client within a transaction or a reply.
     Client,
-    /// It waits for something else.
+    /// Waits for anything else.
     Other,
-    /// It waits for its client between transactions.
+    /// Waits for its client between transactions.
     Idle,
 }
 
@@ -39,7 +38,7 @@ choice!(SessionState {
 });
 
 impl SessionState {
-    /// What its gauge means.
+    /// Returns the explanation of its gauge.
     pub fn help(self) -> &'static str {
         match self {
             SessionState::Executing => {
@@ -61,11 +60,11 @@ impl SessionState {
     }
 }
 
-/// How a server is asked what its sessions do right now.
+/// Queries for the current states of a server's sessions, filled in by a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionSampling {
-    /// Queries, the best one first: the first one that the server takes is used. Each row: the
-    /// name of a [`SessionState`], what the server itself calls it (empty where it has no name),
-    /// and the number of sessions of the target's database in it, without the one that asks.
+    /// Alternative queries, the best first: the first that the server accepts is used. Each row:
+    /// the name of a [`SessionState`], the server's name for it (may be empty), and the number of
+    /// sessions of the target's database in that state, without the one that asks.
     pub queries: &'static [&'static str],
 }

@@ -1,42 +1,42 @@
-//! The sessions of one client: its own, and those that its transactions opened beside it.
+//! The sessions of one client: its own, and further ones that its transactions opened.
 //!
-//! Not here: when the client's own is made and made again (engine), and what is asked (workloads).
+//! Not here: connecting the client's own session (engine), and the statements (workloads).
 
 use crate::{Connecting, DbError, DbErrorKind, Session, Traffic};
 
-/// Makes further sessions where a client lives. They know the statements of its workload.
+/// Opens further sessions on a client's worker, with the statements of its workload declared.
 pub trait Connector {
-    /// Makes one more session, which no other client uses.
+    /// Opens a session that no other client uses. Fails if the database does not accept it.
     fn connect(&self) -> Connecting<'_>;
 }
 
-/// A session that a client opened beside its own: valid until it is closed, or the client's own is
-/// made again.
+/// Handle of a further session of a client: valid until it is closed, or the client's own session
+/// reconnects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FurtherSession(usize);
 
 /// The sessions of one client.
 pub struct Sessions {
     own: Box<dyn Session>,
-    /// None where one was closed.
+    /// Further sessions by handle; `None` if closed.
     further: Vec<Option<Box<dyn Session>>>,
-    /// What those have moved that are closed.
+    /// Traffic of the closed sessions.
     closed: Traffic,
     connector: Option<Box<dyn Connector>>,
 }
 
 impl Sessions {
-    /// Those of a client that can open no other than its own.
+    /// Makes the sessions of a client that can only have its own.
     pub fn single(own: Box<dyn Session>) -> Sessions {
         Sessions { own, further: Vec::new(), closed: Traffic::default(), connector: None }
     }
 
-    /// Those of a client that opens others by `connector`.
+    /// Makes the sessions of a client that opens further ones by `connector`.
     pub fn new(own: Box<dyn Session>, connector: Box<dyn Connector>) -> Sessions {
         Sessions { connector: Some(connector), ..Sessions::single(own) }
     }
 
-    /// The client's own session.
+    /// Returns the client's own session.
     #[inline]
     pub fn own(&mut self) -> &mut dyn Session {
         self.own.as_mut()
@@ -46,8 +46,8 @@ impl Sessions {
     ///
     /// # Errors
     ///
-    /// As the database refuses a connection; [`DbErrorKind::Unsupported`] where a client has one
-    /// session alone, as in a trace.
+    /// Fails if the database does not accept the connection; with [`DbErrorKind::Unsupported`] if
+    /// the client can only have one session, as in a trace.
     pub async fn open(&mut self) -> Result<FurtherSession, DbError> {
         let Some(connector) = &self.connector else {
             let why = "a client has one session here, and can open no other";
@@ -63,7 +63,7 @@ impl Sessions {
         Ok(FurtherSession(place))
     }
 
-    /// A session that was opened; none once it is closed.
+    /// Returns a further session; `None` once it is closed.
     pub fn further(&mut self, session: FurtherSession) -> Option<&mut dyn Session> {
         match self.further.get_mut(session.0)? {
             Some(session) => Some(session.as_mut()),
@@ -71,19 +71,19 @@ impl Sessions {
         }
     }
 
-    /// Closes a session that was opened, if it is open still.
+    /// Closes a further session; does nothing if it is closed already.
     pub fn close(&mut self, session: FurtherSession) {
         if let Some(closed) = self.further.get_mut(session.0).and_then(Option::take) {
             self.closed += closed.traffic();
         }
     }
 
-    /// Closes all but the client's own.
+    /// Closes all sessions except the client's own.
     pub fn close_further(&mut self) {
         (0..self.further.len()).for_each(|place| self.close(FurtherSession(place)));
     }
 
-    /// What all of them have moved so far, those that are closed too.
+    /// Returns the traffic of all sessions so far, including closed ones.
     #[inline]
     pub fn traffic(&self) -> Traffic {
         let mut all = self.own.traffic();

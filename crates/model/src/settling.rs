@@ -1,15 +1,14 @@
-//! How a database is brought to rest: what a server still does after writes have ended (purge,
-//! write-back, vacuum, checkpoint), and how it is made to do it now. Capabilities that a driver
-//! fills.
+//! Settling: a server's background work after writes have ended (purge, write-back, vacuum,
+//! checkpoint), and how to make it finish now. Capabilities that a driver fills in.
 //!
-//! Not here: when a database is settled, for how long, and who sets its settings back (app).
+//! Not here: time and limit of settling, and the restoring of settings (app).
 
 use crate::{Fact, choice};
 
-/// When a run settles its database.
+/// The times at which a run settles its database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Settle {
-    /// Never.
+    /// Never settles the database.
     #[default]
     Off,
     /// Before the load: after a build, and between the trials of an experiment.
@@ -23,60 +22,59 @@ pub enum Settle {
 choice!(Settle { Off = "off", Before = "before", After = "after", Both = "both" });
 
 impl Settle {
-    /// Before the load.
+    /// Whether to settle before the load.
     pub fn is_before(self) -> bool {
         matches!(self, Settle::Before | Settle::Both)
     }
 
-    /// After the load.
+    /// Whether to settle after the load.
     pub fn is_after(self) -> bool {
         matches!(self, Settle::After | Settle::Both)
     }
 }
 
-/// One thing that a database is made to finish.
+/// One kind of background work that a database is made to finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettlingStep {
-    /// Its name, a word for facts: `purge`.
+    /// Name for facts, in one word: `purge`.
     pub name: &'static str,
-    /// What happens, for the progress line: `purging old row versions`.
+    /// Description for the progress line: `purging old row versions`.
     pub doing: &'static str,
-    /// Settings of the server that make it faster, in the order in which they are set; they are
-    /// set back in the reverse order. One that the server does not know is left out.
+    /// Settings of the server that speed it up, in the order in which they are set; they are
+    /// restored in reverse order. Those that the server does not know are skipped.
     pub settings: &'static [(&'static str, &'static str)],
-    /// Statements that do it, each one a round trip that lasts until it is done. In these and in
-    /// the query of the level, `{tables}` stands for the names of the tables of the workload, and
-    /// `{names}` for the same as texts, separated by commas.
+    /// Statements that do the work, each one a round trip that lasts until it is done. Here and in
+    /// the query of the level, `{tables}` stands for the names of the workload's tables, and
+    /// `{names}` for the same as string literals, separated by commas.
     pub statements: &'static [&'static str],
-    /// Whether it does not come about without these settings.
+    /// The work is not done at all without these settings.
     pub needs_settings: bool,
-    /// What to do if the user may not execute them: a sentence, in which `{user}` stands for the
-    /// user; empty where the database says it itself.
+    /// Remedy if the user may not execute the statements, as a sentence in which `{user}` stands
+    /// for the user; empty if the database says it itself.
     pub if_denied: &'static str,
-    /// Queries for the names of those of the tables that the statements pass over in silence,
-    /// because the user may not do it: the first of these that the server understands.
+    /// Alternative queries for the names of tables that the statements skip silently because the
+    /// user lacks the privilege; the first that the server accepts is used.
     pub passed_over: &'static [&'static str],
-    /// What falls while it is done.
+    /// A level that falls while the work is done; `None` if there is none.
     pub level: Option<SettlingLevel>,
-    /// What may hold a level that falls no more, and what to do about it: sentences.
+    /// Possible reasons for a level that no longer falls, and their remedies: sentences.
     pub if_stays: &'static str,
-    /// How to see that nothing is left to be done although the level is not 0.
+    /// A test that nothing is left to do although the level is not 0; `None` if there is none.
     pub nothing_left: Option<NothingLeft>,
 }
 
-/// How a server says that nothing is left to be done, whatever the level of a step is: then the
-/// step is done.
+/// A server's report that nothing is left to do, whatever the level: the step is then done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NothingLeft {
-    /// The query for a text, in the last column of its row.
+    /// Query for a text, in the last column of its row.
     pub sql: &'static str,
-    /// Words of this text, each with a number behind it: nothing is left if the first number is at
-    /// most one above the second.
+    /// Two phrases in this text, each followed by a number: nothing is left if the first number is
+    /// at most one above the second.
     pub numbers_behind: [&'static str; 2],
 }
 
 impl NothingLeft {
-    /// Whether a text says so.
+    /// Whether the text reports that nothing is left; false if a number is missing.
     pub fn is_said(&self, text: &str) -> bool {
         let number = |words: &str| -> Option<u64> {
             let (_, behind) = text.split_once(words)?;
@@ -89,40 +87,40 @@ impl NothingLeft {
     }
 }
 
-/// A number that a database counts itself, and that is 0 when a step is done.
+/// A counter of the database that is 0 when a step is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettlingLevel {
-    /// Its name, a word for facts: `history_list`.
+    /// Name for facts, in one word: `history_list`.
     pub name: &'static str,
-    /// The query for it.
+    /// Query for the number.
     pub sql: &'static str,
-    /// The column of its row that has the number; less than 0 counts as 0.
+    /// Column with the number, from 0; a negative number counts as 0.
     pub column: usize,
 }
 
-/// How a database is brought to rest.
+/// The steps and queries by which a database is settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settling {
-    /// What is done, in order.
+    /// Steps in the order of execution.
     pub steps: &'static [SettlingStep],
-    /// The query for all bytes that the server has written to its files since its start, in the
-    /// last column of its row: the first of these that the server understands.
+    /// Alternative queries for the total bytes that the server has written to its files since its
+    /// start, in the last column; the first that the server accepts is used.
     pub written_bytes: &'static [&'static str],
-    /// The query for statements that have changed rows since the server's start, in the last column
-    /// of its rows: where commits outside of transactions are not counted. Else empty.
+    /// Query for the number of statements that have changed rows since the server's start, in the
+    /// last column, if commits outside of transactions are not counted. Else empty.
     pub changes: &'static str,
-    /// Settings under which loads are best measured, as the product's makers advise: another value
-    /// delays what is measured, or leaves work for later.
+    /// Settings that the product's makers advise for loads, as pairs of name and value: other
+    /// values delay the measured work, or leave work for later.
     pub advised: &'static [(&'static str, &'static str)],
 }
 
 impl Settling {
-    /// What rests by itself: nothing is done.
+    /// Nothing to do: the database has no background work.
     pub const NOTHING: Settling =
         Settling { steps: &[], written_bytes: &[], changes: "", advised: &[] };
 }
 
-/// Says how a database is settled, from its facts; or why it cannot be.
+/// Returns how to settle a database, from its facts. Fails with the reason if it cannot be settled.
 pub type SettlingOf = fn(&[Fact]) -> Result<Settling, String>;
 
 #[cfg(test)]

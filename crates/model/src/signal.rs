@@ -1,12 +1,12 @@
-//! What one thread raises when others have something to look at. Not here: what that is.
+//! A counter on which tasks of other threads can wait. Not here: the data that it announces.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// A count that goes up, and those who wait for it: on threads, on event loops and in virtual time.
+/// A counter with waiters on threads, on event loops and in virtual time.
 ///
-/// Whoever waits reads the count, looks whether there is something to do, and waits for another
-/// count if there is not: so nothing is missed that happens in between.
+/// A waiter reads the count, checks for work, and waits for another count if there is none, so that
+/// nothing that happens in between is missed.
 #[derive(Debug, Default)]
 pub struct Signal {
     state: Mutex<State>,
@@ -20,12 +20,12 @@ struct State {
 }
 
 impl Signal {
-    /// How often it was raised.
+    /// Returns the number of times it was raised.
     pub fn count(&self) -> u64 {
         self.lock().count
     }
 
-    /// Wakes all who wait.
+    /// Increments the count and wakes all waiters.
     pub fn raise(&self) {
         let mut state = self.lock();
         state.count += 1;
@@ -35,7 +35,7 @@ impl Signal {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether the count is another than `seen`; if not, the task is woken once it is.
+    /// Ready if the count differs from `seen`; otherwise the task is woken when it does.
     pub fn poll(&self, seen: u64, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.lock();
         if state.count != seen {
@@ -47,8 +47,8 @@ impl Signal {
         Poll::Pending
     }
 
-    /// Blocks the thread until the count is another than `seen`, or `is_over` says so: that is
-    /// asked first, and whenever the signal was raised.
+    /// Blocks the thread until the count differs from `seen`, or `is_over` returns true. `is_over`
+    /// is called first, and after each raise.
     pub fn block(&self, seen: u64, is_over: impl Fn() -> bool) {
         let mut state = self.lock();
         while state.count == seen && !is_over() {

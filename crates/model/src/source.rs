@@ -1,32 +1,33 @@
-//! A file in which a workload is written, and names that are read from it.
+//! The file that defines a workload, and interned names from it.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-/// A file in which a workload is written, as it was read.
+/// The file that defines a workload, as it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Its name as it was given: a path.
+    /// Path of the file, as given.
     pub name: String,
-    /// What is in it.
+    /// Content of the file.
     pub text: String,
 }
 
 impl Source {
-    /// The most bytes that it may have.
+    /// Limit on the size of the file, in bytes.
     pub const BYTES_MAX: u64 = 1 << 20;
 
-    /// Its name without folders and extension, such as `transfer` of `scripts/transfer.lua`.
+    /// Returns the file name without folders and extension, such as `transfer` of
+    /// `scripts/transfer.lua`.
     pub fn stem(&self) -> &str {
         let last = self.name.rsplit('/').next().unwrap_or(&self.name);
         last.split_once('.').map_or(last, |(stem, _)| stem)
     }
 }
 
-/// The same text, kept for as long as the program runs: each distinct text once. For names that are
-/// read at run time, where those of a delivered workload are constants.
+/// Returns the same text with a static lifetime. Each distinct text is leaked once. For names read
+/// at run time, where built-in workloads have constants.
 pub fn interned(text: &str) -> &'static str {
     static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! What a standard itself requires of a run, as data: each clause, the figure that it limits, and
-//! its limits. The workload says what its standard requires; who has the figures judges (analysis).
+//! Requirements of a standard on a run, as data: clause, limited figure and limits. Workloads
+//! declare them; analysis judges them.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,112 +8,113 @@ use crate::KindIndex;
 /// A standard from which a workload is derived.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standard {
-    /// Its name and revision, such as `TPC-C 5.11`.
+    /// Name and revision, such as `TPC-C 5.11`.
     pub name: String,
-    /// What a table of its requirements is not.
+    /// Disclaimer for the table of requirements: what it does not prove.
     pub note: String,
-    /// Its requirements, in the order in which they are printed.
+    /// Requirements in the order of output.
     pub requirements: Vec<Requirement>,
 }
 
-/// One requirement of a standard.
+/// A requirement of a standard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Requirement {
-    /// The clause, such as `5.2.3`.
+    /// Number of the clause, such as `5.2.3`.
     pub clause: String,
-    /// What is required, without the limits: `share of payment in the mix`.
+    /// The requirement, without its limits: `share of payment in the mix`.
     pub title: String,
-    /// What is measured.
+    /// The figure that is limited.
     pub figure: RequirementFigure,
-    /// The least that the clause allows.
+    /// Smallest allowed value; `None` if there is no lower limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    /// The most that it allows.
+    /// Largest allowed value; `None` if there is no upper limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
-    /// `max` itself is too much.
+    /// The value must be below `max`, not equal.
     #[serde(default)]
     pub is_below: bool,
-    /// It also holds if what it counts happened no more often than this.
+    /// The requirement is also met if the counted event occurred at most this often.
     #[serde(default)]
     pub or_count: u64,
-    /// Of pauses, those of each type in nanoseconds: as planned, before the load's own factor, and
-    /// as required.
+    /// For pauses, planned and required nanoseconds of each transaction type. The planned ones are
+    /// before the load's own factor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses_ns: Vec<(u64, u64)>,
-    /// Why it does not apply to this workload, where it does not.
+    /// Reason why the requirement does not apply to this workload; `None` if it applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_applicable: Option<String>,
 }
 
-/// What a requirement limits. Shares are percents, and of the measured phase.
+/// The figure that a requirement limits. Shares are in percent, over the measured phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequirementFigure {
-    /// Nothing that a run of this workload has.
+    /// None: a run of this workload has no such figure.
     Nothing,
-    /// The 90th percentile in seconds of the response times of all that was offered of a type.
+    /// 90th percentile of the response times of all offered transactions of a type, in seconds.
     ResponseTimeP90 {
-        /// Which type.
+        /// Index of the transaction type.
         kind: KindIndex,
     },
-    /// The share of a type among all that finished.
+    /// Share of a type among all finished transactions.
     KindShare {
-        /// Which type.
+        /// Index of the transaction type.
         kind: KindIndex,
     },
-    /// The share of a type that is rolled back by design, among what finished of it.
+    /// Share of transactions rolled back by design, among the finished ones of a type.
     RolledBackShare {
-        /// Which type.
+        /// Index of the transaction type.
         kind: KindIndex,
     },
-    /// A counter for each finished transaction of a type.
+    /// Mean of a counter per finished transaction of a type.
     CounterMean {
-        /// Its place among the workload's measures.
+        /// Index among the workload's custom metrics.
         counter: u16,
-        /// Which type.
+        /// Index of the transaction type.
         kind: KindIndex,
     },
-    /// A counter's share in what finished of a type.
+    /// A counter as a share of the finished transactions of a type.
     CounterOfKind {
-        /// Its place among the workload's measures.
+        /// Index among the workload's custom metrics.
         counter: u16,
-        /// Which type.
+        /// Index of the transaction type.
         kind: KindIndex,
     },
-    /// A counter's share in another one.
+    /// A counter as a share of another one.
     CounterOfCounter {
-        /// Its place among the workload's measures.
+        /// Index among the workload's custom metrics.
         counter: u16,
-        /// The other one's.
+        /// Index of the other counter.
         of: u16,
     },
-    /// What finished of a type in a minute, by design rolled back or not, divided by a scale.
+    /// Finished transactions of a type per minute, including rollbacks by design, divided by a
+    /// scale.
     FinishedPerMinute {
-        /// Which type.
+        /// Index of the transaction type.
         kind: KindIndex,
-        /// The scale, such as the number of warehouses.
+        /// Divisor, such as the number of warehouses.
         scale: u64,
     },
-    /// Clients divided by a scale.
+    /// Number of clients, divided by a scale.
     ClientsPer {
-        /// The scale.
+        /// Divisor, such as the number of warehouses.
         scale: u64,
     },
-    /// Pauses of key/think load in percent of what is required, at the type that has least of it
-    /// by the parameters; other loads have none.
+    /// Pauses of key/think load in percent of the required ones, for the type with the lowest
+    /// percentage; other load models have none.
     Pauses {
-        /// Before they are multiplied by the load's own factor.
+        /// Percentage before the load's own factor is applied.
         percent: f64,
     },
-    /// The length of the measured phase in minutes.
+    /// Length of the measured phase, in minutes.
     MeasuredMinutes,
-    /// Checkpoints that the server began in the measured phase.
+    /// Number of checkpoints that the server began in the measured phase.
     Checkpoints,
 }
 
 impl RequirementFigure {
-    /// Its unit.
+    /// Returns the unit; empty for a plain number.
     pub fn unit(self) -> &'static str {
         match self {
             RequirementFigure::ResponseTimeP90 { .. } => "s",

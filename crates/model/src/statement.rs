@@ -4,42 +4,43 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DbError, DbErrorKind};
 
-/// How a statement is counted: reads, writes and other statements apart, as sysbench does.
+/// Classification of a statement for counting: reads, writes and others, as in sysbench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StatementKind {
-    /// Returns rows and changes nothing.
+    /// Returns rows without changing any.
     Read,
-    /// Changes rows.
+    /// Inserts, updates or deletes rows.
     Write,
-    /// Anything else: transaction control, DDL.
+    /// Neither: transaction control, DDL.
     Other,
 }
 
-/// How a statement reaches the database.
+/// The way in which a statement is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sent {
-    /// Prepared once a session, with its values apart; or however the target's options say.
+    /// Prepared once per session, with separate values, unless the target's options say otherwise.
     Prepared,
-    /// As text at each call, its values written into it.
+    /// As text at each call, with its values as literals.
     Text,
 }
 
-/// A statement's place in the list that was declared at connect, or the number that a session
-/// gave to one prepared at run time.
+/// Index of a statement among those declared at connect, or the number that a session assigned to
+/// one prepared at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StatementId(pub u16);
 
 impl StatementId {
-    /// Begins a transaction that may write, as a call of a batch: its first.
+    /// Begins a transaction that may write; only as the first call of a batch.
     pub const BEGIN: StatementId = StatementId(u16::MAX);
-    /// Begins a transaction that only reads, as a call of a batch: its first.
+    /// Begins a read-only transaction; only as the first call of a batch.
     pub const BEGIN_READ_ONLY: StatementId = StatementId(u16::MAX - 1);
-    /// Commits, as a call of a batch: its last.
+    /// Commits; only as the last call of a batch.
     pub const COMMIT: StatementId = StatementId(u16::MAX - 2);
 
-    /// The statement at `place` of those that a session knows. Refused where the numbers end.
+    /// Returns the identifier of a session's statement at index `place`. Fails if there are too
+    /// many.
     pub fn numbered(place: usize) -> Result<StatementId, DbError> {
         let id = u16::try_from(place).ok().map(StatementId).filter(|id| !id.is_control());
         id.ok_or_else(|| {
@@ -49,27 +50,27 @@ impl StatementId {
         })
     }
 
-    /// Whether it is no statement of anybody's, but begins or ends a transaction.
+    /// Whether it begins or commits a transaction, instead of naming a statement.
     pub fn is_control(self) -> bool {
         self.0 >= StatementId::COMMIT.0
     }
 }
 
-/// A statement as its workload declares it, in the words of one dialect.
+/// A statement as its workload declares it, in one dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// Its name in messages, such as `stock by key`.
+    /// Name in messages, such as `stock by key`.
     pub name: &'static str,
-    /// How it is counted.
+    /// Classification of the statement for counting.
     pub kind: StatementKind,
-    /// Its text, with the dialect's placeholders.
+    /// Text with the dialect's placeholders.
     pub sql: String,
-    /// How it is sent.
+    /// The way in which it is sent.
     pub sent: Sent,
 }
 
 impl Statement {
-    /// A statement that is prepared.
+    /// Makes a prepared statement.
     pub fn new(name: &'static str, kind: StatementKind, sql: impl Into<String>) -> Statement {
         Statement { name, kind, sql: sql.into(), sent: Sent::Prepared }
     }

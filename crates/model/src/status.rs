@@ -1,27 +1,27 @@
-//! How a run or an experiment that is kept stands.
+//! Status of a stored run or experiment.
 
 use serde::{Deserialize, Serialize};
 
-/// Whether a run or an experiment goes on, and how it ended.
+/// The status of a run or an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It is under way.
+    /// Not ended yet, as far as is known.
     Running,
-    /// It came to its end.
+    /// Ended as the plan says.
     Completed,
-    /// Somebody ended it early, or its process was killed.
+    /// Stopped early by the user, or killed.
     Interrupted,
-    /// It could not go on.
+    /// Ended by an error.
     Failed,
 }
 
 impl Status {
-    /// Every status.
+    /// Every status, in display order.
     pub const ALL: [Status; 4] =
         [Status::Running, Status::Completed, Status::Interrupted, Status::Failed];
 
-    /// The name in lists and in the store.
+    /// Returns the name in lists and in the store.
     pub fn name(self) -> &'static str {
         match self {
             Status::Running => "running",
@@ -31,7 +31,7 @@ impl Status {
         }
     }
 
-    /// The status with this name.
+    /// Returns the status with this name.
     pub fn by_name(name: &str) -> Option<Status> {
         Status::ALL.into_iter().find(|status| status.name() == name)
     }

@@ -1,29 +1,29 @@
-//! In what tables may be kept, where a database has a choice.
+//! Storage engines, for databases that have a choice.
 //!
-//! Not here: which engines a server has at the moment (administration).
+//! Not here: the engines that a server currently has (administration).
 
-/// A kind of tables, filled by a driver.
+/// A storage engine for tables, described by a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StorageEngine {
-    /// As it is asked for, such as `innodb`.
+    /// Name with which users choose it, such as `innodb`.
     pub name: &'static str,
-    /// What stands between CREATE and TABLE, with a blank behind.
+    /// Text between CREATE and TABLE, with a blank at its end.
     pub before_table: &'static str,
-    /// What stands behind the closing bracket of CREATE TABLE, with a blank before.
+    /// Text after the closing bracket of CREATE TABLE, with a blank at its start.
     pub behind_table: &'static str,
-    /// Several statements are committed, or taken back, as one.
+    /// Several statements are committed or rolled back as one.
     pub is_transactional: bool,
-    /// A crash of the server empties its tables, though those of other engines stay.
+    /// A crash of the server empties its tables, though not those of other engines.
     pub is_emptied_by_crash: bool,
-    /// What becomes of committed rows whatever the settings are, in words; none of an engine of
-    /// which the settings alone decide it.
+    /// Risk for committed rows whatever the settings are, in words; `None` if it depends on
+    /// settings only.
     pub loss: Option<&'static str>,
-    /// The plugin that has it, where a server must load one first.
+    /// Plugin that contains it, if the server must load one first.
     pub plugin: Option<&'static str>,
 }
 
 impl StorageEngine {
-    /// Tables as a clause behind them makes them, with transactions.
+    /// Makes a transactional engine, chosen by a clause after CREATE TABLE.
     pub const fn with_clause(name: &'static str, behind_table: &'static str) -> StorageEngine {
         StorageEngine {
             name,
@@ -36,8 +36,8 @@ impl StorageEngine {
         }
     }
 
-    /// Whether rows, and what a table of the database's own engine notes of them, are kept or lost
-    /// together: else what an interrupted build has left cannot be reported.
+    /// Whether its rows and marks in a table of the default engine persist or vanish together.
+    /// Otherwise the state of an interrupted build is unknown.
     pub const fn keeps_marks(&self) -> bool {
         self.is_transactional && !self.is_emptied_by_crash
     }

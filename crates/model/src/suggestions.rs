@@ -1,8 +1,8 @@
-//! What somebody probably meant.
+//! Suggestions for misspelled names.
 
-/// The name in `names` nearest to `written`, if it is near enough to be a slip of the hand. The
-/// first of those that are equally near. One letter too many, too few, wrong or out of its place is
-/// nearer than anything else.
+/// Returns the name most similar to `written`, if it is similar enough to be a typo; the first of
+/// several equally similar ones. A name that differs by one inserted, missing, wrong or transposed
+/// letter is preferred to all others.
 pub fn suggestion<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 0.72;
     names
@@ -14,18 +14,18 @@ pub fn suggestion<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -
 }
 
 fn likeness(written: &str, name: &str) -> f64 {
-    // Capitals and underscores are habits, not slips.
+    // Case and underscores are habits, not typos.
     let plain = |text: &str| text.to_ascii_lowercase().replace('_', "-");
     let (written, name) = (&plain(written), &plain(name));
     if written == name {
         return 3.0;
     }
-    // Of two letters, one that is wrong is half of all.
+    // In names of two letters, one wrong letter is half the name.
     let is_slip = name.len() > 2 && strsim::osa_distance(written, name) == 1;
     strsim::jaro_winkler(written, name) + if is_slip { 1.0 } else { 0.0 }
 }
 
-/// ` (did you mean 'x'?)`, or nothing.
+/// Returns ` (did you mean 'x'?)`, or an empty text.
 pub fn did_you_mean<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     match suggestion(written, names) {
         Some(name) => format!(" (did you mean '{name}'?)"),

@@ -1,26 +1,25 @@
-//! Tables as a workload describes them, in no database's words.
+//! Tables as a workload describes them, independent of SQL dialects.
 
 use std::borrow::Cow;
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
-    /// A whole number of at least 16 bits.
+    /// An integer of at least 16 bits.
     SmallInt,
-    /// A whole number of at least 32 bits.
+    /// An integer of at least 32 bits.
     Int,
-    /// A whole number of 64 bits.
+    /// An integer of 64 bits.
     BigInt,
-    /// A whole number of at least 32 bits that the database counts up by itself where a row gives
-    /// none: auto-increment, serial.
+    /// An auto-increment integer of at least 32 bits: the database assigns it if a row has none.
     Serial,
-    /// The same of 64 bits.
+    /// An auto-increment integer of 64 bits.
     BigSerial,
     /// An exact decimal number.
     Decimal {
-        /// Digits in all.
+        /// Number of digits, including `scale`.
         precision: u8,
-        /// Digits behind the point.
+        /// Number of digits after the decimal point.
         scale: u8,
     },
     /// Text of exactly this many characters.
@@ -29,20 +28,20 @@ pub enum ColumnType {
     VarChar(u16),
     /// A binary floating-point number of 64 bits.
     Double,
-    /// An instant, to the microsecond.
+    /// An instant with microseconds.
     Timestamp,
     /// A day of the calendar, without time and zone.
     Date,
 }
 
 impl ColumnType {
-    /// Whether the database counts it up by itself where a row gives none.
+    /// Whether the database assigns the value if a row has none.
     pub fn is_serial(self) -> bool {
         matches!(self, ColumnType::Serial | ColumnType::BigSerial)
     }
 
-    /// Its name in CREATE TABLE as the SQL standard has it (and `SERIAL` and `BIGSERIAL`, which
-    /// it has not).
+    /// Returns the type's name in CREATE TABLE by the SQL standard (which lacks `SERIAL` and
+    /// `BIGSERIAL`).
     pub fn standard_name(self) -> String {
         match self {
             ColumnType::SmallInt => "SMALLINT".to_owned(),
@@ -60,37 +59,37 @@ impl ColumnType {
     }
 }
 
-/// One column.
+/// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
+    /// Name of the column in SQL.
     pub name: &'static str,
-    /// What it holds.
+    /// Type of the values.
     pub of: ColumnType,
-    /// Whether it may be null.
+    /// Nulls are allowed in this column.
     pub nullable: bool,
 }
 
-/// A secondary index.
+/// A secondary index of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
-    /// Its name.
+    /// Name of the index in SQL.
     pub name: Cow<'static, str>,
-    /// Its columns, in order.
+    /// Columns in the order of the index.
     pub columns: Vec<&'static str>,
-    /// Whether it forbids duplicates.
+    /// Duplicate keys are rejected.
     pub unique: bool,
 }
 
-/// One table.
+/// A table of a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// Its name.
+    /// Name of the table in SQL.
     pub name: Cow<'static, str>,
-    /// Its columns, in order.
+    /// Columns in the order of CREATE TABLE.
     pub columns: Vec<Column>,
-    /// The columns of its primary key; none where it has no key.
+    /// Columns of the primary key; empty if there is none.
     pub primary_key: Vec<&'static str>,
-    /// Its secondary indexes.
+    /// Secondary indexes of the table.
     pub indexes: Vec<Index>,
 }

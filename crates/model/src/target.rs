@@ -1,24 +1,24 @@
-//! A database to measure, as a URL. Not here: what a driver makes of it.
+//! The database to measure, as a URL. Not here: its meaning to a driver.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Something that is never shown: its `Debug` and `Display` are dots.
+/// A secret text: `Debug` and `Display` print asterisks.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
-/// Letters of a secret that no word contains by chance.
+/// Number of characters from which a secret is unlikely to be a part of a word by chance.
 const LONG_SECRET: usize = 6;
 
 impl Secret {
-    /// Hides `text`.
+    /// Wraps `text`, so that it cannot be printed by mistake.
     pub fn new(text: impl Into<String>) -> Secret {
         Secret(text.into())
     }
 
-    /// A text of somebody else's without it. A short secret, which other words may contain, is
-    /// hidden only where it is a word of its own.
+    /// Masks the secret in a text from elsewhere, such as an error message. A short secret, which
+    /// words may contain by chance, is masked only as a separate word.
     pub fn hide_in(&self, text: &str) -> String {
         if self.0.is_empty() {
             return text.to_owned();
@@ -38,7 +38,7 @@ impl Secret {
         hidden + &text[rest..]
     }
 
-    /// What is hidden, for the one place that signs in.
+    /// Returns the secret text, for signing in and for processes that do.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -59,15 +59,15 @@ impl fmt::Display for Secret {
 /// One host of a target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
-    /// Name or address.
+    /// Host name or IP address.
     pub name: String,
-    /// Port, where it is given.
+    /// Port, if one is given.
     pub port: Option<u16>,
 }
 
 impl Host {
-    /// Reads a host as it stands in a target: `db1`, `db1:3307`, `[::1]:3307`.
-    /// What stands before an `@` may be a password, so it is not repeated.
+    /// Parses a host as in a target: `db1`, `db1:3307`, `[::1]:3307`. Fails if it is not exactly
+    /// one host. A text with `@` may contain a password, so the error does not repeat it.
     pub fn parse(text: &str) -> Result<Host, BadTarget> {
         if text.contains('@') {
             let why = "a host has no user or password of its own: write db1 or db1:3307";
@@ -81,20 +81,20 @@ impl Host {
         }
     }
 
-    /// Whether its name alone says that it is this machine.
+    /// Whether the name itself denotes this machine, without a look-up.
     pub fn is_here(&self) -> bool {
         self.name == "localhost" || self.name == "::1" || self.name.starts_with("127.")
     }
 
-    /// Whether both are the same place, where a host without a port has `default_port`. The case
-    /// of a name's letters makes no difference (RFC 4343).
+    /// Whether both are the same host and port; a host without a port has `default_port`. Names are
+    /// compared without case (RFC 4343).
     pub fn is_same(&self, other: &Host, default_port: Option<u16>) -> bool {
         let port = |host: &Host| host.port.or(default_port);
         self.name.eq_ignore_ascii_case(&other.name) && port(self) == port(other)
     }
 }
 
-/// As it stands in a target.
+/// Formats the host as in a target.
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let v6 = self.name.contains(':');
@@ -111,21 +111,21 @@ impl fmt::Display for Host {
 /// `scheme:path?option=value` for a database that is a file or no server at all.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Which driver: `sqlite`, `mariadb`, `sim`...
+    /// Scheme, which selects the driver: `sqlite`, `mariadb`, `sim`...
     pub scheme: String,
-    /// Who signs in.
+    /// User to sign in as.
     pub user: Option<String>,
-    /// With what. Never printed, never stored.
+    /// Password of the user. Never printed or stored.
     pub password: Option<Secret>,
-    /// Where; empty for a file.
+    /// Hosts; empty for a file.
     pub hosts: Vec<Host>,
-    /// The database's name, or the file's path.
+    /// Name of the database, or path of the file.
     pub path: String,
-    /// The options behind `?`, in order.
+    /// Options after `?`, in order, as pairs of name and value.
     pub options: Vec<(String, String)>,
 }
 
-/// A URL that cannot be read.
+/// A URL that cannot be parsed; the message names the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadTarget(pub String);
 
@@ -138,12 +138,12 @@ impl fmt::Display for BadTarget {
 impl std::error::Error for BadTarget {}
 
 impl Target {
-    /// Whether it is a server that somebody else has started, by its hosts or its Unix socket.
+    /// Whether the target is a running server, given by hosts or a Unix socket.
     pub fn is_server(&self) -> bool {
         !self.hosts.is_empty() || self.option("socket").is_some()
     }
 
-    /// The same target with an option, unless the user has set it.
+    /// Adds an option, unless the user has set it.
     #[must_use]
     pub fn with_default(mut self, name: &str, value: &str) -> Target {
         if !self.options.iter().any(|(known, _)| known == name) {
@@ -152,7 +152,7 @@ impl Target {
         self
     }
 
-    /// Reads a URL. Errors never repeat it whole, since it may hold a password.
+    /// Parses a URL. Fails without repeating the whole URL, which may contain a password.
     pub fn parse(url: &str) -> Result<Target, BadTarget> {
         let Some((scheme, rest)) = url.split_once(':') else {
             return Err(BadTarget(
@@ -207,7 +207,7 @@ impl Target {
                 hosts
             }
         };
-        // None at all is a file, or what the driver takes for granted.
+        // No host at all is a file, or the driver's default.
         for host in hosts.split(',').filter(|_| !hosts.is_empty()) {
             let host = parse_host(host)?;
             if host.name.is_empty() {
@@ -220,8 +220,8 @@ impl Target {
         self.refuse_twice(None)
     }
 
-    /// Refuses a host that is there twice, where one without a port has `default_port`: it would
-    /// get twice its share of the clients.
+    /// Fails if a host occurs twice, because it would get twice its share of the clients. A host
+    /// without a port has `default_port`.
     pub fn refuse_twice(&self, default_port: Option<u16>) -> Result<(), BadTarget> {
         for (index, host) in self.hosts.iter().enumerate() {
             if self.hosts[..index].iter().any(|other| other.is_same(host, default_port)) {
@@ -231,21 +231,21 @@ impl Target {
         Ok(())
     }
 
-    /// The value of option `name`.
+    /// Returns the value of option `name`.
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// As it is shown: what is in it may be secret.
+/// Masked as in `Display`, because a target may contain secrets.
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Target({self})")
     }
 }
 
-/// Without its password, so that it can be shown and stored; otherwise it is read as it was
-/// written. An option that looks like a secret is masked: no driver has one.
+/// Formats the URL without its password, for display and the store; otherwise it parses to the same
+/// target. Options that look like secrets are masked, though no driver has one.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.scheme)?;
@@ -274,7 +274,7 @@ fn parse_options(text: &str) -> Result<Vec<(String, String)>, BadTarget> {
     let mut options = Vec::new();
     for part in text.split('&').filter(|part| !part.is_empty()) {
         let Some((name, value)) = part.split_once('=') else {
-            // What stands there may be a piece of a password that has a '?'.
+            // The part may be a piece of a password that contains a '?'.
             let why = match text.contains('@') {
                 true => "an option of the target (after '?') has no value (name=value); write ? \
                          in a password as %3F"
@@ -306,7 +306,7 @@ fn parse_host(text: &str) -> Result<Host, BadTarget> {
     let port = match port.map(str::parse::<u16>) {
         None => None,
         Some(Ok(port)) if port > 0 => Some(port),
-        // What stands there may be a password that lost its '@', or has a '/'.
+        // The text may be a password that lost its '@', or contains a '/'.
         Some(_) => {
             let why = "the target's port (after the host and ':') is not 1 to 65535; \
                        write / : @ and % in a password as %2F %3A %40 and %25";
@@ -316,16 +316,16 @@ fn parse_host(text: &str) -> Result<Host, BadTarget> {
     Ok(Host { name: decode(name)?, port })
 }
 
-/// Whether an option's name says that its value is to be hidden.
+/// Whether the value of an option must be masked, by its name.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    // Whether a password may be sent in clear text is none.
+    // `clear_password` allows or forbids a password in clear text, and contains none.
     let is_of_one = ["pass", "pwd", "secret", "token"].iter().any(|word| name.contains(word));
     is_of_one && name != "clear_password"
 }
 
-/// Percent-encoding (RFC 3986, 2.1) of `reserved` characters and of what would not be read as it
-/// stands. All else stays, so that people can read it.
+/// Percent-encodes (RFC 3986, 2.1) `reserved` and control characters and `%`. All other characters
+/// stay readable.
 fn encode(text: &str, reserved: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -341,7 +341,7 @@ fn encode(text: &str, reserved: &str) -> String {
     encoded
 }
 
-/// Percent-decoding (RFC 3986, 2.1).
+/// Percent-decodes (RFC 3986, 2.1). Fails for incomplete escapes and invalid UTF-8.
 fn decode(text: &str) -> Result<String, BadTarget> {
     if !text.contains('%') {
         return Ok(text.to_owned());

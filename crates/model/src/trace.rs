@@ -1,78 +1,77 @@
-//! What one transaction and its database said to each other: statements, replies, bytes and times.
+//! Trace of one transaction: statements, replies, bytes and times.
 //!
-//! Not here: who listens (engine), and how it is shown (render).
+//! Not here: recording (engine), and display (render).
 
 use crate::{SentStatement, Traffic};
 
-/// One request and its reply: one round trip, unless the driver needs several for it.
+/// A request and its reply: one round trip, unless the driver needs several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exchange {
-    /// What was sent: several statements where they were sent together.
+    /// Statements of the request; several if they were sent together.
     pub statements: Vec<SentStatement>,
-    /// How long after the beginning of the transaction it was sent.
+    /// Time of sending, in nanoseconds from the start of the transaction.
     pub started_ns: u64,
-    /// How long it took until the whole reply was read.
+    /// Time until the whole reply was read, in nanoseconds.
     pub elapsed_ns: u64,
     /// Statements, round trips and bytes.
     pub traffic: Traffic,
-    /// Rows of the reply.
+    /// Number of rows in the reply.
     pub rows: u64,
-    /// Rows changed, as the database says.
+    /// Number of rows changed, as the database reports.
     pub affected: u64,
-    /// The first rows, each with its values.
+    /// Formatted values of the first rows.
     pub first_rows: Vec<Vec<String>>,
-    /// The names of the columns of the first row, where the database tells them.
+    /// Column names of the first row, if the database reports them.
     pub columns: Vec<String>,
-    /// Why the database refused it, if it did.
+    /// Error message of the database, if it failed.
     pub error: Option<String>,
 }
 
-/// How a transaction ended.
+/// The outcome of a traced transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceOutcome {
-    /// Committed.
+    /// Committed: its effects are permanent.
     Committed,
-    /// Rolled back, as the workload wants it in this case.
+    /// Rolled back by design of the workload.
     RolledBack,
-    /// Refused, for this reason.
+    /// Failed, with the message of the error.
     Failed(String),
 }
 
-/// One transaction, from its first request to its last reply.
+/// A transaction, from its first request to its last reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransactionTrace {
-    /// Its type.
+    /// Name of the transaction type.
     pub transaction: String,
-    /// Its number in the sequence of a client's transactions, from 0: inputs follow from seed and
-    /// number.
+    /// Number among the client's transactions, from 0. Inputs are a function of seed and number.
     pub number: u64,
-    /// How it ended.
+    /// Outcome of the transaction.
     pub outcome: TraceOutcome,
-    /// How long it took, the client's own time between requests included.
+    /// Duration in nanoseconds, including the client's own time between requests.
     pub elapsed_ns: u64,
     /// Statements, round trips and bytes of all requests.
     pub traffic: Traffic,
-    /// The requests, in order.
+    /// Requests with their replies, in order.
     pub exchanges: Vec<Exchange>,
 }
 
-/// One transaction of some types of a workload.
+/// Traces of transactions of a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// The database's URL, without its password.
+    /// URL of the database, without its password.
     pub target: String,
-    /// Product and version.
+    /// Product and version of the database.
     pub database: String,
-    /// The workload.
+    /// Name of the workload.
     pub workload: String,
-    /// Its parameters, all of them.
+    /// All parameters of the workload, as pairs of name and value.
     pub parameters: Vec<(String, String)>,
-    /// The seed of the inputs.
+    /// Seed of the inputs.
     pub seed: u64,
-    /// Transactions of the same type that the connection executed before each of these.
+    /// Number of transactions of the same type that ran on the connection before each traced one.
     pub warm_up: u32,
-    /// The transactions.
+    /// The traced transactions, in order.
     pub transactions: Vec<TransactionTrace>,
-    /// Procedures and functions that they call: the name and the definition.
+    /// Routines that the transactions call, as pairs of name and definition.
     pub routines: Vec<(String, String)>,
 }

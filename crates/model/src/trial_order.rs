@@ -1,25 +1,26 @@
-//! In which order the trials of an experiment are made, and after which of them it may end.
+//! The order of an experiment's trials, and the trials after which it may end.
 
 use crate::{Experiment, Level, Nesting, Order, Rng, Stream};
 
-/// Trials after which repeats may end: one repeat of the highest level, of all points or of one.
+/// Trials after which the repeats may end: one repeat of the highest level, of all points or of
+/// one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// The point, where points are tried one after the other.
+    /// Index of the point in sequential order; `None` if the round covers all points.
     pub point: Option<u32>,
-    /// Which repeat of the highest level, from 0.
+    /// Index of the repeat of the highest level, from 0.
     pub unit: u32,
-    /// Point and repeat of each trial.
+    /// Point and repeat of each trial, in order.
     pub trials: Vec<(u32, u32)>,
 }
 
 impl Experiment {
-    /// Point and repeat of every trial, in the order in which they are made: always the same.
+    /// Returns point and repeat of every trial, in order. Deterministic.
     pub fn order(&self) -> Vec<(u32, u32)> {
         self.rounds().into_iter().flat_map(|round| round.trials).collect()
     }
 
-    /// The highest level that is repeated.
+    /// Returns the highest repeated level.
     pub fn level(&self) -> Level {
         match self.nesting {
             Nesting { rebuilds: Some(_), .. } => Level::Rebuild,
@@ -28,18 +29,20 @@ impl Experiment {
         }
     }
 
-    /// How often that level is repeated at each point, at most.
+    /// Returns the number of repeats of that level per point; an upper limit if a stop rule may end
+    /// them.
     pub fn units(&self) -> u32 {
         let Nesting { restarts, rebuilds } = self.nesting;
         rebuilds.or(restarts).unwrap_or(self.repeats)
     }
 
-    /// Which repeat of the highest level a trial belongs to, from 0.
+    /// Returns the repeat of the highest level to which a trial belongs, from 0.
     pub fn unit_of(&self, repeat: u32) -> u32 {
         repeat / (self.repeats / self.units()).max(1)
     }
 
-    /// Runs that follow each other at a point: those of a start of the server, or of a build.
+    /// Returns the number of consecutive runs of a point: those of one server start, or of one
+    /// build.
     pub fn runs_together(&self) -> u32 {
         let Nesting { restarts, rebuilds } = self.nesting;
         match (restarts, rebuilds) {
@@ -48,7 +51,7 @@ impl Experiment {
         }
     }
 
-    /// Which build a trial belongs to, and which start of the server within it, from 0.
+    /// Returns the build to which a trial belongs, and the server start within it, from 0.
     pub fn build_and_start(&self, repeat: u32) -> (u32, u32) {
         let start = repeat / self.runs_together().max(1);
         let of_build = self.nesting.restarts.unwrap_or(1);
@@ -58,8 +61,8 @@ impl Experiment {
         }
     }
 
-    /// Every trial, in the order in which they are made, by the rounds after which repeats may end:
-    /// always the same.
+    /// Returns all trials in order, grouped in rounds after which the repeats may end.
+    /// Deterministic.
     pub fn rounds(&self) -> Vec<Round> {
         let together = self.runs_together().max(1);
         let n_points = self.points.len() as u32;

@@ -1,4 +1,4 @@
-//! Durations, rates, counts and sizes as people write and read them. Not here: any clock.
+//! Durations, rates, counts and sizes in their written forms. Not here: any clock.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ pub const NS_PER_US: u64 = 1_000;
 pub const NS_PER_MS: u64 = 1_000_000;
 /// Nanoseconds in a second.
 pub const NS_PER_S: u64 = 1_000_000_000;
-/// Bytes of a megabyte.
+/// Bytes in a megabyte.
 pub const MEGABYTE: u64 = 1_000_000;
 
-/// A quantity that cannot be read; its words say what would be right.
+/// A quantity that cannot be parsed; the message shows valid forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadUnit(pub String);
 
@@ -23,7 +23,7 @@ impl fmt::Display for BadUnit {
 
 impl std::error::Error for BadUnit {}
 
-/// Reads `30s`, `1.5h`, `250ms`, `1h30m`: a unit is required. Returns nanoseconds.
+/// Parses `30s`, `1.5h`, `250ms`, `1h30m` into nanoseconds. Fails without a unit, and above a year.
 pub fn parse_duration(text: &str) -> Result<u64, BadUnit> {
     let bad = |why: &str| BadUnit(format!("'{text}' is not a duration: {why}"));
     let mut rest = text.trim();
@@ -61,8 +61,8 @@ pub fn parse_duration(text: &str) -> Result<u64, BadUnit> {
     Ok(total_ns.round() as u64)
 }
 
-/// What may stand behind a number: what it is multiplied by, and of what it counts. Unlike counts
-/// and sizes of a plan, a bound of a figure may be a fraction, and `M` is a million of anything.
+/// Units of an amount: suffix, factor, and base unit. Unlike counts and sizes in a plan, the bound
+/// of a figure may be a fraction, and `M` is a million of anything.
 pub(crate) const AMOUNT_UNITS: [(&str, f64, &str); 12] = [
     ("", 1.0, ""),
     ("%", 1.0, "%"),
@@ -78,13 +78,13 @@ pub(crate) const AMOUNT_UNITS: [(&str, f64, &str); 12] = [
     ("GiB", 1_073_741_824.0, "B"),
 ];
 
-/// A number's text without its `k`, `M` or `G` at the end, and how many that stands for.
+/// Splits a number into its text without a suffix `k`, `M` or `G`, and the factor of the suffix.
 pub fn without_scale(number: &str) -> (&str, f64) {
     let scaled = |(scale, factor): (char, f64)| Some((number.strip_suffix(scale)?, factor));
     [('k', 1e3), ('M', 1e6), ('G', 1e9)].into_iter().find_map(scaled).unwrap_or((number, 1.0))
 }
 
-/// Reads `0.5`, `1e6`, `60k`, `1M`.
+/// Parses `0.5`, `1e6`, `60k`, `1M`. Fails if the result is not finite.
 pub fn parse_number(text: &str) -> Result<f64, BadUnit> {
     let (number, factor) = without_scale(text.trim());
     let value = number.trim_end().replace('_', "").parse::<f64>().ok();
@@ -92,7 +92,7 @@ pub fn parse_number(text: &str) -> Result<f64, BadUnit> {
     value.ok_or_else(|| BadUnit(format!("'{text}' is not a number: write 0.5, 500, 60k or 1M")))
 }
 
-/// Reads `500`, `500/s`, `30k/min` or `30000/min`. Returns events per second.
+/// Parses `500`, `500/s`, `30k/min` or `30000/min` into events per second. Fails unless above zero.
 pub fn parse_rate(text: &str) -> Result<f64, BadUnit> {
     let bad = |why: &str| BadUnit(format!("'{text}' is not a rate: {why}"));
     let (number, per_s) = match text.trim().split_once('/') {
@@ -113,12 +113,13 @@ pub fn parse_rate(text: &str) -> Result<f64, BadUnit> {
     Ok(value * per_s)
 }
 
-/// Reads `1000000`, `1_000_000`, `100k`, `1M`, `2G`.
+/// Parses `1000000`, `1_000_000`, `100k`, `1M`, `2G`. Fails for fractions and overflow.
 pub fn parse_count(text: &str) -> Result<u64, BadUnit> {
     scaled(text, "a count", &[("", 1), ("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)])
 }
 
-/// Reads `4096`, `64KiB`, `16M`, `1GB`. Returns bytes.
+/// Parses `4096`, `64KiB`, `16M`, `1GB` into bytes; `k`, `M` and `G` alone are binary. Fails for
+/// fractions and overflow.
 pub fn parse_bytes(text: &str) -> Result<u64, BadUnit> {
     let units = [
         ("", 1),
@@ -138,7 +139,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, BadUnit> {
     scaled(text, "a size", &units)
 }
 
-/// Bytes per second in the largest decimal unit of which they are a whole number: 10 of `MB/s`.
+/// Returns bytes per second in the largest decimal unit that divides them: 10 of `MB/s`.
 pub fn byte_rate(bytes_per_s: u64) -> (u64, &'static str) {
     let units = [(1_000_000_000, "GB/s"), (1_000_000, "MB/s"), (1_000, "kB/s")];
     let unit = units.into_iter().find(|(factor, _)| bytes_per_s.is_multiple_of(*factor));
@@ -162,7 +163,8 @@ fn scaled(text: &str, what: &str, units: &[(&str, u64)]) -> Result<u64, BadUnit>
     })
 }
 
-/// A duration as short as it can be reported exactly enough: `1h30m`, `30s`, `2.50ms`.
+/// Formats nanoseconds briefly, to three decimals below a minute, else to seconds: `1h30m`, `30s`,
+/// `2.5ms`.
 pub fn format_duration(ns: u64) -> String {
     match ns {
         0 => "0s".to_owned(),
@@ -171,7 +173,7 @@ pub fn format_duration(ns: u64) -> String {
         NS_PER_MS..NS_PER_S => decimal(ns, NS_PER_MS, "ms"),
         _ if !ns.is_multiple_of(NS_PER_S) && ns < 60 * NS_PER_S => decimal(ns, NS_PER_S, "s"),
         _ => {
-            // Half of it up, without a sum that no number holds.
+            // Rounds half up without overflow.
             let seconds = ns / NS_PER_S + u64::from(ns % NS_PER_S >= NS_PER_S / 2);
             let parts = [(seconds / 3600, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
             let shown = parts.iter().filter(|(n, _)| *n > 0);
@@ -187,7 +189,7 @@ fn decimal(ns: u64, unit_ns: u64, unit: &str) -> String {
     format!("{text}{unit}")
 }
 
-/// A count with its thousands apart: `1,234,567`.
+/// Formats a count with commas between thousands: `1,234,567`.
 pub fn format_count(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

@@ -1,28 +1,28 @@
-//! What goes into a statement and comes out of it. Not here: any wire format.
+//! Values in statements and results. Not here: any wire format.
 
 use crate::{DbError, DbErrorKind};
 
-/// One value on its way to or from a database.
+/// A parameter of a statement, or a column of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// SQL's null.
+    /// SQL null, of any type.
     Null,
-    /// A whole number.
+    /// An integer of at most 64 bits.
     Int(i64),
     /// A binary floating-point number.
     Float(f64),
     /// An exact decimal number: `unscaled` / 10^`scale`. Money is this with scale 2.
     Decimal {
-        /// The digits, as a whole number.
+        /// Digits as an integer.
         unscaled: i64,
-        /// How many of them stand behind the point.
+        /// Number of digits after the decimal point.
         scale: u8,
     },
-    /// Characters.
+    /// Text, encoded as UTF-8.
     Text(&'a str),
-    /// Bytes.
+    /// Bytes that need not be text.
     Bytes(&'a [u8]),
-    /// Microseconds since 1970-01-01T00:00:00Z.
+    /// An instant, in microseconds since 1970-01-01T00:00:00Z.
     Timestamp(i64),
     /// Days since 1970-01-01, in the Gregorian calendar. A database whose dates reach beyond that
     /// (PostgreSQL's infinity) reads as the bounds.
@@ -30,12 +30,12 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Money from cents.
+    /// Makes an amount of money from cents.
     pub fn cents(cents: i64) -> Value<'static> {
         Value::Decimal { unscaled: cents, scale: 2 }
     }
 
-    /// What kind of value it is, for messages.
+    /// Returns the name of the type, for messages.
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -73,36 +73,37 @@ impl<'a> From<&'a String> for Value<'a> {
     }
 }
 
-/// A row of a result, visited where it lies: nothing is copied until asked for.
+/// A row of a result, read in place: nothing is copied before it is asked for.
 pub trait Row {
-    /// How many columns it has.
+    /// Returns the number of columns.
     fn width(&self) -> usize;
 
-    /// The value in `column` (from 0). Past the width it is null where the width is a server's
-    /// word, since a broken server must not end us; elsewhere that is our mistake, and a panic.
+    /// Returns the value in `column`, from 0. Beyond the width it is null if a server reported the
+    /// width, since a broken server must not crash us; otherwise it panics.
     fn value(&self, column: usize) -> Value<'_>;
 
-    /// Which result set of the reply it belongs to (from 0).
+    /// Returns the index of its result set within the reply, from 0.
     fn result_set(&self) -> usize {
         0
     }
 
-    /// The column's name, where the database tells.
+    /// Returns the column's name; empty if the database does not report it.
     fn name(&self, _column: usize) -> &str {
         ""
     }
 
-    /// The column as a decimal of `scale` digits, unscaled. A null is a database error, and so is a
-    /// number that is too great for that.
+    /// Returns the column as a decimal with `scale` digits after the point, unscaled. Fails if it
+    /// is null, not a decimal, or out of range.
     ///
-    /// A database that stores scaled integers overrides this, since its integers are unscaled.
+    /// A database that stores scaled integers overrides this, because its integers are already
+    /// unscaled.
     fn decimal(&self, column: usize, scale: u8) -> Result<i64, DbError> {
         let power = |n_digits: u8| 10i64.checked_pow(u32::from(n_digits));
         let fits = match self.value(column) {
             Value::Decimal { unscaled, scale: has } if has <= scale => {
                 power(scale - has).and_then(|unit| unscaled.checked_mul(unit))
             }
-            // What is finer than all digits of an integer is nothing.
+            // Finer than 10^18: rounds to 0.
             Value::Decimal { unscaled, scale: has } => {
                 Some(power(has - scale).map_or(0, |unit| unscaled / unit))
             }
@@ -125,19 +126,19 @@ pub trait Row {
 }
 
 impl dyn Row + '_ {
-    /// The column as an integer; of another type it must be one exactly. A null is a database
-    /// error.
+    /// Returns the column as an integer, converted from another type if that is exact. Fails if it
+    /// is null.
     pub fn int(&self, column: usize) -> Result<i64, DbError> {
         match self.value(column) {
             Value::Int(value) => Ok(value),
             Value::Decimal { unscaled, scale: 0 } => Ok(unscaled),
-            // Some servers have sums of another type than what was summed up.
+            // Some servers return sums in another type than the summed column.
             Value::Float(number) if exact_decimal(number, 0).is_some() => Ok(number as i64),
             other => Err(shape(column, "an integer", other)),
         }
     }
 
-    /// The column as an integer, or nothing where it is null.
+    /// Returns the column as an integer; `None` if it is null.
     pub fn optional_int(&self, column: usize) -> Result<Option<i64>, DbError> {
         match self.value(column) {
             Value::Null => Ok(None),
@@ -145,7 +146,7 @@ impl dyn Row + '_ {
         }
     }
 
-    /// The column as text. A null is a database error.
+    /// Returns the column as text. Fails if it is null, or not UTF-8.
     pub fn text(&self, column: usize) -> Result<&str, DbError> {
         match self.value(column) {
             Value::Text(value) => Ok(value),
@@ -156,16 +157,16 @@ impl dyn Row + '_ {
         }
     }
 
-    /// The column as cents. A null is a database error.
+    /// Returns the column as cents. Fails if it is null.
     pub fn cents(&self, column: usize) -> Result<i64, DbError> {
         self.decimal(column, 2)
     }
 }
 
-/// A float as the decimal of `scale` digits that it stands for, unscaled: the float that is
-/// nearest to that decimal. None if there is no such one, or if there would be several.
+/// Converts a float to the decimal with `scale` digits that it represents, unscaled. `None` if no
+/// decimal converts to this float, or several would.
 fn exact_decimal(number: f64, scale: u8) -> Option<i64> {
-    // Above this not every integer is a float of its own.
+    // Beyond this, not every integer has a float of its own.
     const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
     let unit = 10f64.powi(i32::from(scale));
     let unscaled = (number * unit).round();
@@ -179,9 +180,9 @@ fn shape(column: usize, wanted: &str, got: Value<'_>) -> DbError {
     DbError::new(DbErrorKind::Shape, message)
 }
 
-/// Rows, one at a time.
+/// A source of rows, one at a time.
 pub trait RowSource {
-    /// Hands the next row to `emit`; false when there is none.
+    /// Passes the next row to `emit`; returns false if there is none.
     fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool;
 }
 

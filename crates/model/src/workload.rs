@@ -1,4 +1,4 @@
-//! What a workload is to the engine, the builder and the checker. Not here: any workload.
+//! The interface of a workload to the engine, the builder and the checker. Not here: any workload.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -10,336 +10,339 @@ use crate::{
     Statement, Stored, Table, fnv1a,
 };
 
-/// So begins the note that says which checks of a workload are left out, and why.
+/// First words of the note that lists the skipped checks of a workload, with the reason.
 pub const NOT_CHECKED: &str = "Not checked";
 
-/// So begins the note that the storage engine of the data has no transactions.
+/// First words of the note that the storage engine of the data has no transactions.
 pub const NO_TRANSACTIONS: &str = "This engine has no transactions";
 
-/// So begins the note that the data are smaller than their specification has them.
+/// First words of the note that the data are smaller than specified.
 pub const SMALLER_DATA: &str = "Smaller data";
 
-/// A condition that the data must meet.
+/// A consistency condition on the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// Its short name, such as `3.3.2.1`.
+    /// Identifier, such as `3.3.2.1`, usually the clause of the standard.
     pub id: &'static str,
-    /// What must hold, in words; of one of several tables with its name.
+    /// The condition in words, with the table's name if there are several.
     pub title: Cow<'static, str>,
-    /// A query that returns each row which breaks it, its columns named for the message.
+    /// Query that returns the rows that violate the condition, with column names for the message.
     pub sql: String,
 }
 
-/// A count in the database that grows with each commit of a kind.
+/// A count in the database that grows with each commit of a transaction type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crosscheck {
-    /// The query for the count.
+    /// Query for the count.
     pub sql: String,
-    /// The kind.
+    /// Transaction type that is counted.
     pub kind: KindIndex,
-    /// By how many it grows with each commit; at least 1.
+    /// Growth per commit; at least 1.
     pub per_commit: u64,
 }
 
-/// An index that is added when a load is over.
+/// An index that is added after the load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaterIndex {
-    /// The statement that makes it.
+    /// Statement that creates it.
     pub create: String,
-    /// The statement that removes it.
+    /// Statement that drops it.
     pub drop: String,
 }
 
-/// A routine that lives in the database: a stored procedure or function.
+/// A stored procedure or function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routine {
-    /// Its name there.
+    /// Name in the database.
     pub name: &'static str,
-    /// What [`list_routines`](crate::Administration::list_routines) finds in it if it is exactly
-    /// this one.
+    /// Text that [`list_routines`](crate::Administration::list_routines) returns if the database
+    /// has exactly this routine.
     pub mark: String,
-    /// What makes it, carried out as a whole or not at all. It replaces what was there, or is
-    /// refused as [existing](crate::DbErrorKind::Exists).
+    /// Statement that creates the routine, atomically. It replaces an existing one, or fails with
+    /// [`Exists`](crate::DbErrorKind::Exists).
     pub create: String,
-    /// The statement that removes it, and does nothing where it is not there.
+    /// Statement that drops it if it exists.
     pub drop: String,
 }
 
 impl Routine {
-    /// The mark of a routine that is made from these words.
+    /// Returns the mark for a routine with this definition: a hash of the text.
     pub fn mark_of(words: &str) -> String {
         format!("dbdyno {:016x}", fnv1a(words.as_bytes()))
     }
 }
 
-/// How a conversation ended, if it was not refused.
+/// The outcome of a transaction that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
-    /// Committed.
+    /// Committed: its effects are permanent.
     Committed,
-    /// Rolled back, as the workload wants it in this case.
+    /// Rolled back by design of the workload.
     RolledBack,
 }
 
-/// What a conversation may use. It must not spawn, join, select or keep time in any other way.
+/// Resources for a transaction. It must not spawn, join, select or keep time in any other way.
 pub struct TxContext<'a> {
-    /// The client's sessions.
+    /// Sessions of the client that executes the transaction.
     pub sessions: &'a mut Sessions,
-    /// The run's clock.
+    /// Clock of the run, for all waits.
     pub clock: &'a dyn Clock,
-    /// When it was to begin, by that clock: in open load it arrived then, however long it waited.
+    /// Intended start by that clock; in open load the arrival, however long it waited in the queue.
     pub intended_ns: u64,
-    /// What the transaction measured: index in the workload's list, value. Kept only if it
+    /// Values of custom metrics, as pairs of index and value. Kept only if the transaction
     /// finishes.
     pub measured: &'a mut Vec<(u16, u64)>,
 }
 
 impl TxContext<'_> {
-    /// The client's own session.
+    /// Returns the client's own session.
     #[inline]
     pub fn session(&mut self) -> &mut dyn Session {
         self.sessions.own()
     }
 }
 
-/// A transaction under way.
+/// A running transaction, polled until its outcome is known.
 pub type Conversation<'a> = Pin<Box<dyn Future<Output = Result<Done, DbError>> + 'a>>;
 
-/// What a client does before its first transaction, under way.
+/// A client's running preparation before its first transaction.
 pub type Beginning<'a> = Pin<Box<dyn Future<Output = Result<(), DbError>> + 'a>>;
 
-/// One simulated user.
+/// A simulated user, which executes transactions of one workload.
 pub trait Client {
-    /// Prepares its connection: once it is made, before the load begins, and each time that it is
-    /// made again. What it sends is in no figure. None where there is nothing to prepare.
+    /// Prepares the client's connection, after each connect and before the load. Its traffic is not
+    /// counted. `None` if nothing is to be prepared.
     ///
-    /// A database error at first refuses the client, as a failed connection does; later the
-    /// connection counts as broken, and is made again.
+    /// If it fails before the load, the client counts as not connected; later the connection counts
+    /// as broken, and is made again.
     fn begin<'a>(&'a mut self, _context: &'a mut TxContext<'_>) -> Option<Beginning<'a>> {
         None
     }
 
-    /// Decides kind and inputs of transaction `number`, from seed and number alone, and keeps
+    /// Chooses kind and inputs of transaction `number`, as a function of seed and number, and keeps
     /// them for [`Client::converse`].
     fn inputs(&mut self, number: Number) -> KindIndex;
 
-    /// Takes what it sends next from its workload's [producer](Workload::producer), if it has none
-    /// left of before. Asked before each transaction; never waits.
+    /// Takes the next input from the workload's [producer](Workload::producer), unless one is left
+    /// from before. Called before each transaction; never waits.
     fn take_input(&mut self) -> Input {
         Input::Ready
     }
 
-    /// Has the conversation with the inputs decided last. Called again for another attempt.
+    /// Executes the transaction with the inputs chosen last. Called again for each retry.
     fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a>;
 }
 
-/// The data of a workload, in tables and chunks. A chunk is built in one transaction and marked
-/// done with it, so that an interrupted build goes on where it stopped.
+/// The data of a workload, in tables and chunks. A chunk is built and marked as done in one
+/// transaction, so that an interrupted build can continue.
 pub trait Population: Send + Sync {
-    /// Its tables, in the order in which they are built.
+    /// Returns the tables in the order in which they are built.
     fn tables(&self) -> &[Table];
 
-    /// How many chunks table `table` (its index) has.
+    /// Returns the number of chunks of the table with index `table`.
     fn n_chunks(&self, table: usize) -> u64;
 
-    /// How many rows the table has when built; exact, or close where the data decide.
+    /// Returns the number of rows when built: exact, or an estimate if the number is random.
     fn n_rows(&self, table: usize) -> u64;
 
-    /// By which column table `table` is split, and into how many parts; nothing where it is whole.
+    /// Returns the partitioning column of `table` and the number of partitions; `None` if
+    /// unpartitioned.
     fn partitions(&self, _table: usize) -> Option<(&'static str, u64)> {
         None
     }
 
-    /// The storage engine of its tables by the name in [`Dialect::storage_engines`]; nothing where
-    /// the dialect's own will do.
+    /// Returns the name of the tables' storage engine in [`Dialect::storage_engines`]; `None` for
+    /// the default.
     fn storage_engine(&self) -> Option<&'static str> {
         None
     }
 
-    /// The rows of a chunk, from the seed alone.
+    /// Returns the rows of a chunk, as a function of the seed.
     fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send>;
 }
 
-/// By what a parameter that shapes data is seen in them.
+/// Relation of a data-shaping parameter to a property of existing data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScaleInData {
-    /// The parameter.
+    /// Name of the parameter.
     pub parameter: &'static str,
-    /// What it is equal to.
+    /// Property of the data that equals its value.
     pub of: ScaleOf,
 }
 
-/// What data show.
+/// A property of existing data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScaleOf {
-    /// How many rows a table has.
+    /// Number of rows in a table.
     Rows(&'static str),
-    /// How many tables there are whose names begin so and end with 1, 2 and so on.
+    /// Number of tables whose names are this prefix with 1, 2 and so on.
     Tables(&'static str),
-    /// The largest number in the column of this name of these tables, the least of all of them:
-    /// rows that were deleted since do not make the tables smaller.
+    /// Largest number in a column, as pair of table prefix and column; the minimum over the tables.
+    /// Unlike a count, it does not shrink by deleted rows.
     LastNumber(&'static str, &'static str),
-    /// The storage engine of a table.
+    /// Storage engine of a table.
     StorageEngine(&'static str),
 }
 
-/// What cannot hold of data whose storage engine has no transactions, however undisturbed a load
-/// is.
+/// Conditions that may fail without transactions, even if nothing goes wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NeedsTransactions {
-    /// Checks, by id.
+    /// Identifiers of such checks.
     pub checks: &'static [&'static str],
-    /// The crosscheck.
+    /// The crosscheck is one of them.
     pub crosscheck: bool,
 }
 
 /// A workload with its parameters decided. Shared by all workers.
 pub trait Workload: Send + Sync {
-    /// What data it needs, or would build.
+    /// Returns the identity of the data that it needs, or would build.
     fn identity(&self) -> Identity;
 
-    /// Its kinds of transactions.
+    /// Returns its transaction types.
     fn kinds(&self) -> &[Kind];
 
-    /// Its custom metrics.
+    /// Returns its custom metrics.
     fn custom_metrics(&self) -> &[CustomMetric] {
         &[]
     }
 
-    /// The figures it is known by, the most important first.
+    /// Returns its primary metrics, the most important first.
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         Vec::new()
     }
 
-    /// Its [computed](crate::PrimaryOf::Computed) primary metrics over a run, from what the clients
-    /// of a group did in the measured phase, by kind.
+    /// Computes its [computed](crate::PrimaryOf::Computed) primary metrics, from the totals by kind
+    /// of a group's clients in the measured phase.
     fn computed(&self, _kinds: &[KindTotals]) -> Vec<ComputedFigure> {
         Vec::new()
     }
 
-    /// Deviations from the standard it is derived from, and what else a reader must know.
+    /// Returns deviations from the standard, and other notes for readers of results.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What the standard that it is derived from requires of a run.
+    /// Returns the requirements of its standard on a run; `None` without a standard.
     fn standard(&self) -> Option<Standard> {
         None
     }
 
-    /// The share of a kind, from 0 to 1, that is rolled back by design, and so in no rate.
+    /// Returns the share of a kind, from 0 to 1, that is rolled back by design, and so is in no
+    /// rate.
     fn rolled_back_share(&self, _kind: KindIndex) -> f64 {
         0.0
     }
 
-    /// What its standard allows at most, in words, for a reader of key/think load.
+    /// Returns the standard's limit on the rate, in words, for key/think load; `None` if there is
+    /// none.
     fn rate_cap(&self) -> Option<&'static str> {
         None
     }
 
-    /// Its statements in this dialect, indexed by [`crate::StatementId`].
+    /// Returns its statements in this dialect, indexed by [`crate::StatementId`].
     fn statements(&self, dialect: &Dialect) -> Vec<Statement>;
 
-    /// What must stand in the database before its statements can be prepared, beside its data:
-    /// put there before a run, and dropped with the data.
+    /// Returns the routines that its statements call. They are created before a run, and dropped
+    /// with the data.
     fn routines(&self, _dialect: &Dialect) -> Vec<Routine> {
         Vec::new()
     }
 
-    /// Every routine that it may have put there with other parameters: dropped with the data.
+    /// Returns all routines that it may have created, with any parameters, so that they can be
+    /// dropped with the data.
     fn routines_ever(&self, dialect: &Dialect) -> Vec<Routine> {
         self.routines(dialect)
     }
 
-    /// Why it cannot be had on a database of this dialect with these parameters, and the remedy;
-    /// nothing where it can. Asked before anything is built or run.
+    /// Returns the reason why this dialect is not supported with these parameters, and the remedy;
+    /// `None` if it is. Called before anything is built or run.
     fn refuses(&self, _dialect: &Dialect) -> Option<String> {
         None
     }
 
-    /// How many records, of how many bytes, each of its transactions stores, where all store as
-    /// many: its rate may then be given in records and in bytes.
+    /// Returns the volume that each transaction stores, if all store the same: the rate may then be
+    /// given in records or bytes.
     fn transaction_stores(&self) -> Option<Stored> {
         None
     }
 
-    /// Why it cannot have so many clients, and the remedy; nothing where it can.
+    /// Returns the reason why this number of clients is not supported, and the remedy; `None` if it
+    /// is.
     fn refuses_clients(&self, _clients: u32) -> Option<String> {
         None
     }
 
-    /// Bytes of memory that it may hold for itself during a run.
+    /// Returns the memory that it may allocate during a run, in bytes.
     fn memory_bytes(&self) -> u64 {
         0
     }
 
-    /// Why its clients cannot be divided among several processes, and the remedy; nothing where
-    /// they can.
+    /// Returns the reason why its clients cannot be divided among several processes, and the
+    /// remedy; `None` if they can.
     fn refuses_processes(&self) -> Option<String> {
         None
     }
 
-    /// Where it can live.
+    /// Returns the placements that its clients support.
     fn places(&self) -> Places;
 
-    /// The kind of transaction `number`: the same as [`Client::inputs`] would say.
+    /// Returns the kind of transaction `number`: the same as [`Client::inputs`].
     fn kind_of(&self, number: Number) -> KindIndex;
 
-    /// One of its users. `client` is global over all agents and groups.
+    /// Makes a client. `client` is its index, global over all agents and groups.
     fn client(&self, client: u32) -> Box<dyn Client>;
 
-    /// The same of a client that is the `nth` of its group, from 0, where what it reports has that
+    /// Makes a client that is the `nth` of its group, from 0, for workloads that report this
     /// number.
     fn client_of_group(&self, client: u32, _nth: u32) -> Box<dyn Client> {
         self.client(client)
     }
 
-    /// Its data; none if it needs none.
+    /// Returns its data; `None` if it needs none.
     fn population(&self) -> Option<&dyn Population> {
         None
     }
 
-    /// What it makes by itself for its clients to send; none where clients need nothing.
+    /// Returns the producer of its clients' input; `None` if it has none.
     fn producer(&self) -> Option<&dyn Producer> {
         None
     }
 
-    /// Whether no conversation depends on what the database answers, so that it can be had without
-    /// its data, at a database that keeps none.
+    /// Whether no transaction depends on replies, so that it can run without its data, on a
+    /// database that keeps none.
     fn is_blind(&self) -> bool {
         false
     }
 
-    /// Whether two runs cannot write into its tables at once: they would give out the same numbers,
-    /// or count each other's rows.
+    /// Whether two runs must not write to its tables at once, because they would assign the same
+    /// numbers, or count each other's rows.
     fn needs_tables_alone(&self) -> bool {
         false
     }
 
-    /// How the scale of data is seen that others built in its tables, by parameter.
+    /// Returns how to see data-shaping parameters in data that other programs built.
     fn scale_in_data(&self) -> &'static [ScaleInData] {
         &[]
     }
 
-    /// What its data must meet, in this dialect.
+    /// Returns the consistency conditions on its data, in this dialect.
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
         Vec::new()
     }
 
-    /// A count in the database that grows with each commit of a kind. Its change over a run must
-    /// equal the client's own count.
+    /// Returns a count in the database that grows with each commit of a kind. Its growth over a run
+    /// must equal dbdyno's own count.
     fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {
         None
     }
 
-    /// What of its checks cannot hold in a storage engine without transactions, and is left out
-    /// there.
+    /// Returns the checks that are skipped with a storage engine without transactions.
     fn needs_transactions(&self) -> NeedsTransactions {
         NeedsTransactions::default()
     }
 
-    /// Indexes that are added when the load is over, and dropped again: what that takes is a part
-    /// of the run's result.
+    /// Returns the indexes to add after the load and drop again. The time that this takes is part
+    /// of the result.
     fn indexes_after_load(&self, _dialect: &Dialect) -> Vec<LaterIndex> {
         Vec::new()
     }
