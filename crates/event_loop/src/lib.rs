@@ -30,8 +30,7 @@ use watched::Sources;
 pub use tasks::{Join, Panicked, yield_now};
 pub use watched::Watched;
 
-/// Descriptors that are looked at before tasks have their turn: so many at most lie between
-/// something that is due and a look at it.
+/// Limit on events per look at the descriptors, which bounds the delay before the next look.
 const EVENTS_MAX: usize = 64;
 
 /// The event loop of a thread, which has at most one at a time.
@@ -43,13 +42,13 @@ pub struct EventLoop {
 }
 
 impl EventLoop {
-    /// An event loop for this thread.
+    /// Makes the event loop of this thread.
     ///
     /// # Errors
-    /// The kernel grants no more descriptors.
+    /// Fails if the kernel grants no more descriptors.
     ///
     /// # Panics
-    /// The thread has one already.
+    /// Panics if the thread already has one.
     pub fn new() -> io::Result<EventLoop> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let remote = Remote::new()?;
@@ -75,7 +74,8 @@ impl EventLoop {
         join
     }
 
-    /// Polls the future and all tasks, and waits where all of them wait, until the future is done.
+    /// Polls the future and all tasks until the future is done; waits for descriptors while none is
+    /// ready. Panics if `epoll` fails.
     pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = pin!(future);
         let handle = Arc::new(Handle::new(ready::THE_FUTURE, Arc::clone(&self.remote)));
@@ -102,13 +102,13 @@ impl EventLoop {
         }
     }
 
-    /// Polls a task; one that is done is no more.
+    /// Polls a task, and removes it when it is done.
     fn poll(&self, key: usize) {
         let taken = self.tasks.borrow_mut().get_mut(key).and_then(Task::take);
-        // It was done, and somebody had woken it before.
+        // It was done, and a late wake-up had queued it again.
         let Some(mut work) = taken else { return };
         match work.poll() {
-            // Its work goes later, since what that holds may look at the tasks.
+            // The task is removed before its work is dropped, because that may access the tasks.
             Poll::Ready(()) => drop(self.tasks.borrow_mut().try_remove(key)),
             Poll::Pending => {
                 if let Some(task) = self.tasks.borrow_mut().get_mut(key) {
@@ -118,7 +118,7 @@ impl EventLoop {
         }
     }
 
-    /// Looks at the descriptors; waits for one if no task is ready.
+    /// Reads events of the descriptors; waits for one if no task is ready.
     fn wait(&self) {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         let timeout = (!ready::is_empty()).then_some(&now);

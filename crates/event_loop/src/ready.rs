@@ -1,4 +1,4 @@
-//! Who is to be polled next: a queue for each thread, and a way into it for other threads.
+//! The queue of ready tasks of each thread, and a way into it from other threads.
 
 use std::cell::RefCell;
 use std::io;
@@ -9,14 +9,14 @@ use std::task::Wake;
 
 use rustix::event::{EventfdFlags, eventfd};
 
-/// The key of what `block_on` was given.
+/// Key of the future passed to `block_on`.
 pub(crate) const THE_FUTURE: usize = usize::MAX;
-/// What `epoll` says when another thread has woken somebody.
+/// Event data of the descriptor that signals wake-ups from other threads.
 pub(crate) const THE_REMOTE: u64 = u64::MAX;
 
 /// The queue of a thread's event loop.
 struct Ready {
-    /// Which loop; 0 where there is none.
+    /// Identifier of the loop; 0 if the thread has none.
     id: u64,
     keys: Vec<usize>,
 }
@@ -25,7 +25,7 @@ thread_local! {
     static READY: RefCell<Ready> = const { RefCell::new(Ready { id: 0, keys: Vec::new() }) };
 }
 
-/// From now on this thread's queue is that of loop `id`.
+/// Assigns this thread's queue to loop `id`. Panics if it has a loop.
 pub(crate) fn claim(id: u64) {
     READY.with_borrow_mut(|ready| {
         assert_eq!(ready.id, 0, "a thread has one event loop at a time");
@@ -33,33 +33,33 @@ pub(crate) fn claim(id: u64) {
     });
 }
 
-/// This thread has no event loop any more.
+/// Marks this thread as having no event loop.
 pub(crate) fn give_up() {
     // A thread that is about to end may have no queue already.
     let _ = READY.try_with(|ready| ready.replace(Ready { id: 0, keys: Vec::new() }));
 }
 
-/// Takes all who are ready, in the order in which they were woken; `room` is empty.
+/// Takes all ready keys, in the order of their wake-ups; `room` must be empty.
 pub(crate) fn take(room: &mut Vec<usize>) {
     READY.with_borrow_mut(|ready| std::mem::swap(room, &mut ready.keys));
 }
 
-/// Puts back who was taken and has not had a turn.
+/// Puts back keys that were taken and not polled, at the front.
 pub(crate) fn put_back(keys: impl Iterator<Item = usize>) {
     READY.with_borrow_mut(|ready| drop(ready.keys.splice(..0, keys)));
 }
 
-/// Whether nobody is ready.
+/// Whether no task is ready.
 pub(crate) fn is_empty() -> bool {
     READY.with_borrow(|ready| ready.keys.is_empty())
 }
 
-/// What wakes a task.
+/// The waker of a task.
 pub(crate) struct Handle {
     key: usize,
-    /// It is in a queue already.
+    /// The task is in a queue already.
     is_queued: AtomicBool,
-    /// The loop of `remote`.
+    /// Identifier of the loop of `remote`.
     id: u64,
     remote: Arc<Remote>,
 }
@@ -69,7 +69,7 @@ impl Handle {
         Handle { key, is_queued: AtomicBool::new(false), id: remote.id, remote }
     }
 
-    /// It has its turn: whoever wakes it from now on queues it again.
+    /// Marks the start of a poll: a wake-up from now on queues the task again.
     pub(crate) fn begin(&self) {
         self.is_queued.store(false, Ordering::Release);
     }
@@ -99,7 +99,7 @@ impl Wake for Handle {
     }
 }
 
-/// What other threads know of a loop.
+/// Access to a loop for other threads.
 pub(crate) struct Remote {
     id: u64,
     keys: Mutex<Vec<usize>>,
@@ -122,21 +122,21 @@ impl Remote {
         &self.descriptor
     }
 
-    /// Another thread has woken this one.
+    /// Queues a task from another thread, and wakes the loop.
     fn push(&self, key: usize) {
         self.keys().push(key);
         // A counter that is full has woken the loop already.
         let _ = rustix::io::write(&self.descriptor, &1u64.to_ne_bytes());
     }
 
-    /// Queues who was woken by other threads. On the loop's own thread.
+    /// Moves tasks woken by other threads to the queue. Called on the loop's own thread.
     pub(crate) fn hand_over(&self) {
         let _ = rustix::io::read(&self.descriptor, &mut [0u8; 8]);
         let woken = std::mem::take(&mut *self.keys());
         READY.with_borrow_mut(|ready| ready.keys.extend(woken));
     }
 
-    /// No panic can leave the list half changed.
+    /// Ignores poisoning, because no panic can leave the list half changed.
     fn keys(&self) -> MutexGuard<'_, Vec<usize>> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Tasks, and what becomes of them.
+//! Tasks, and handles for their results.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -14,10 +14,10 @@ use crate::ready::Handle;
 
 type Boxed = Pin<Box<dyn Future<Output = ()>>>;
 
-/// A task of a loop; it is empty while it is polled.
+/// A task of a loop; empty while it is polled.
 pub(crate) struct Task(Option<Work>);
 
-/// What is polled.
+/// The future of a task, with its waker.
 pub(crate) struct Work {
     future: Boxed,
     handle: Arc<Handle>,
@@ -25,7 +25,7 @@ pub(crate) struct Work {
 }
 
 impl Task {
-    /// A task that is ready.
+    /// Makes a task that is ready to be polled.
     pub(crate) fn new(future: Boxed, handle: Handle) -> Task {
         let handle = Arc::new(handle);
         let waker = Waker::from(Arc::clone(&handle));
@@ -49,7 +49,7 @@ impl Work {
     }
 }
 
-/// What a task was: its value once it is done.
+/// A handle for the result of a task. Panics if polled again after it was ready.
 pub struct Join<T>(Rc<RefCell<State<T>>>);
 
 enum State<T> {
@@ -58,7 +58,7 @@ enum State<T> {
     Taken,
 }
 
-/// A task ended in a panic; this is its message.
+/// The error of a task that panicked, with its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panicked(String);
 
@@ -94,7 +94,7 @@ impl<T> Future for Join<T> {
     }
 }
 
-/// A future that keeps its value for a [`Join`]. A panic ends it, and no other.
+/// Makes a future that stores its result for a [`Join`]. A panic ends this task only.
 pub(crate) fn joined<T: 'static>(future: impl Future<Output = T> + 'static) -> (Join<T>, Boxed) {
     let state = Rc::new(RefCell::new(State::UnderWay(None)));
     let join = Join(Rc::clone(&state));
@@ -115,7 +115,7 @@ pub(crate) fn joined<T: 'static>(future: impl Future<Output = T> + 'static) -> (
     (join, Box::pin(caught))
 }
 
-/// Lets the other tasks have their turn.
+/// Yields to the other ready tasks once.
 pub async fn yield_now() {
     let mut has_yielded = false;
     poll_fn(|context| {

@@ -1,4 +1,4 @@
-//! Descriptors that a loop watches: whether they can be read and written without a wait.
+//! Descriptors watched by a loop: their readiness to be read and written.
 
 use std::cell::RefCell;
 use std::io;
@@ -11,18 +11,18 @@ use rustix::event::epoll::{self, EventFlags};
 use slab::Slab;
 
 thread_local! {
-    /// The event loop of this thread.
+    /// Descriptors of this thread's event loop.
     static CURRENT: RefCell<Weak<Sources>> = const { RefCell::new(Weak::new()) };
 }
 
-/// What a loop watches.
+/// All descriptors watched by a loop.
 pub(crate) struct Sources {
     epoll: OwnedFd,
     all: RefCell<Slab<Source>>,
 }
 
 impl Sources {
-    /// Of this thread's loop: from now on, what the thread watches is among them.
+    /// Makes the descriptors of this thread's loop, to which new [`Watched`] ones are added.
     pub(crate) fn enter(epoll: OwnedFd) -> Rc<Sources> {
         let sources = Rc::new(Sources { epoll, all: RefCell::default() });
         CURRENT.set(Rc::downgrade(&sources));
@@ -33,7 +33,7 @@ impl Sources {
         &self.epoll
     }
 
-    /// What the kernel says of one of them; it may be gone by now.
+    /// Handles an event of a descriptor, which may be gone by now.
     pub(crate) fn happened(&self, key: usize, flags: EventFlags) {
         if let Some(source) = self.all.borrow_mut().get_mut(key) {
             source.happened(flags);
@@ -41,13 +41,13 @@ impl Sources {
     }
 }
 
-/// This thread has no event loop any more.
+/// Marks this thread as having no event loop.
 pub(crate) fn leave() {
     // A thread that is about to end may have none already.
     let _ = CURRENT.try_with(|current| current.replace(Weak::new()));
 }
 
-/// A descriptor as its loop knows it.
+/// The readiness of a descriptor.
 struct Source {
     readable: Direction,
     writable: Direction,
@@ -55,11 +55,11 @@ struct Source {
 
 #[derive(Default)]
 struct Direction {
-    /// No call has said otherwise since the kernel said so.
+    /// Ready by the last event, and not cleared since.
     is_ready: bool,
-    /// Somebody waits for it: the waker below.
+    /// A task waits; `waker` wakes it.
     is_awaited: bool,
-    /// Who waited last; kept, since it is mostly the same task again.
+    /// Waker of the last task that waited; kept, since it is mostly the same again.
     waker: Option<Waker>,
 }
 
@@ -87,7 +87,8 @@ impl Direction {
 }
 
 impl Source {
-    /// What the kernel says. An end or an error is found by reading or writing.
+    /// Sets the readiness from an event. Ends and errors make both directions ready, so that a read
+    /// or write finds them.
     fn happened(&mut self, flags: EventFlags) {
         let is_over = flags.intersects(EventFlags::HUP | EventFlags::ERR);
         if is_over || flags.intersects(EventFlags::IN | EventFlags::RDHUP) {
@@ -99,10 +100,10 @@ impl Source {
     }
 }
 
-/// A descriptor that is watched by the event loop of this thread, until this is dropped.
+/// A descriptor that the event loop of this thread watches until this is dropped.
 ///
-/// The kernel says once that there is something: who then reads or writes all that goes, or is
-/// refused (`EAGAIN`), must say so ([`Watched::clear_readable`]), or it does not wait for more.
+/// Events are edge-triggered: after a read or write that is incomplete or fails with `EAGAIN`, call
+/// [`Watched::clear_readable`] or [`Watched::clear_writable`], or the next wait returns at once.
 pub struct Watched {
     sources: Rc<Sources>,
     key: usize,
@@ -110,13 +111,13 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Watches a descriptor, which must not block.
+    /// Watches a descriptor, which must be non-blocking.
     ///
     /// # Errors
-    /// The kernel cannot watch it.
+    /// Fails if the kernel cannot watch it.
     ///
     /// # Panics
-    /// This thread has no event loop.
+    /// Panics if this thread has no event loop.
     pub fn new(descriptor: Arc<OwnedFd>) -> io::Result<Watched> {
         let sources = CURRENT.with_borrow(Weak::upgrade).expect("this thread has an event loop");
         let source = Source { readable: Direction::default(), writable: Direction::default() };
@@ -130,25 +131,25 @@ impl Watched {
         Ok(Watched { sources, key, descriptor })
     }
 
-    /// Waits until there may be something to read.
+    /// Waits until a read may succeed.
     #[inline]
     pub fn poll_readable(&self, context: &Context<'_>) -> Poll<()> {
         self.with(|source| source.readable.poll(context))
     }
 
-    /// Waits until there may be room to write.
+    /// Waits until a write may succeed.
     #[inline]
     pub fn poll_writable(&self, context: &Context<'_>) -> Poll<()> {
         self.with(|source| source.writable.poll(context))
     }
 
-    /// There is nothing more to read now.
+    /// Declares that reads would block, until the next event.
     #[inline]
     pub fn clear_readable(&self) {
         self.with(|source| source.readable.is_ready = false);
     }
 
-    /// There is no more room to write now.
+    /// Declares that writes would block, until the next event.
     #[inline]
     pub fn clear_writable(&self) {
         self.with(|source| source.writable.is_ready = false);
@@ -162,7 +163,7 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        // A descriptor that is watched no more needs no further word.
+        // The descriptor may be closed already, so an error is ignored.
         let _ = epoll::delete(&self.sources.epoll, &self.descriptor);
         let source = self.sources.all.borrow_mut().try_remove(self.key);
         drop(source);
