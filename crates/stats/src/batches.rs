@@ -1,10 +1,10 @@
-//! The scatter of a series whose neighbours resemble each other, and the error of a ratio by batch
-//! means. Not here: the error of a mean (`waves`).
+//! The scatter of an autocorrelated series, and the error of a ratio by batch means. Not here: the
+//! error of a mean (`waves`).
 
-/// A series is averaged in at most so many batches.
+/// Number of batches over which a series is averaged, at most.
 const BATCHES: usize = 20;
 
-/// Fewer values than this tell nothing of the error of a ratio.
+/// Smallest number of values from which the error of a ratio is estimated.
 const RATIO_VALUES_MIN: usize = 8;
 
 /// The scatter of a series: its length, sample variance and lag-1 autocorrelation.

@@ -1,25 +1,26 @@
-//! Two sides that did not take turns: whether they differ by more than a drift that went on through
-//! both explains.
+//! Comparison of two sides that were measured one after the other: whether they differ by more than
+//! a linear drift over both explains.
 //!
-//! Not here: how surely they differ where there is no drift (comparison).
+//! Not here: the difference without a drift (comparison).
 
 use crate::batches::Scatter;
 use crate::mean::{students_t, students_t_tail};
 
-/// The fewest figures that show a step beside a line: both, a mean, and what is left.
+/// Smallest number of figures for a fit of mean, line and step with residuals left.
 const FIGURES_MIN: usize = 5;
-/// A mean, a line and a step are taken out of the figures.
+/// Degrees of freedom used by the fit: mean, line and step.
 const LOST: usize = 3;
-/// A line that hides the step altogether leaves this share of it, for rounding.
+/// Smallest share of a step that is independent of the line, above rounding errors.
 const LEFT_MIN: f64 = 1e-9;
 
-/// The chance of a shift between two sides as large as this or larger, or of the other sign, if
-/// there is none, beside a line through all figures: of (figure, whether it is of the second side)
-/// in the order of time. 1 where a shift could not be told from a line, or a figure is infinite.
+/// Returns the two-sided p-value of a shift between two sides beside a linear drift through all
+/// figures. `figures` are pairs of a figure and whether it is of the second side, in the order of
+/// time. 1 if the shift has the other sign than `shift`, cannot be separated from a line, or a
+/// figure is infinite.
 ///
-/// It is the shift of an analysis of covariance with time (Fisher, Statistical Methods for Research
-/// Workers, 1932). What the residuals of neighbours have in common raises its variance by
-/// (1 + r) / (1 - r): a machine that wanders slowly is no line.
+/// The shift is that of an analysis of covariance with time (Fisher, Statistical Methods for
+/// Research Workers, 1932). Autocorrelation r of the residuals raises its variance by (1 + r) / (1
+/// - r), because slow wandering is not a line.
 pub fn shift_beside_drift(figures: &[(f64, bool)], shift: f64) -> f64 {
     match Beside::of(figures) {
         None => 1.0,
@@ -29,15 +30,15 @@ pub fn shift_beside_drift(figures: &[(f64, bool)], shift: f64) -> f64 {
     }
 }
 
-/// One-sided bounds of the same shift: a drift hides no more of it, with this confidence. None
-/// where a shift could not be told from a line, or a figure is infinite.
+/// Returns one-sided confidence bounds of the same shift, lower and upper. `None` if the shift
+/// cannot be separated from a line, or a figure is infinite.
 pub fn bounds_beside_drift(figures: &[(f64, bool)], confidence: f64) -> Option<(f64, f64)> {
     let beside = Beside::of(figures)?;
     let away = students_t(confidence, figures.len() - LOST) * beside.error;
     Some((beside.shift - away, beside.shift + away))
 }
 
-/// A shift beside a line, with its error.
+/// A shift beside a line, with its standard error.
 struct Beside {
     shift: f64,
     error: f64,
@@ -68,7 +69,7 @@ impl Beside {
     }
 }
 
-/// What is left of values without their mean and their line over times, whose mean is 0.
+/// Returns the residuals of `values` after a fit of mean and line. The mean of `times` must be 0.
 fn beside(values: &[f64], times: &[f64]) -> Vec<f64> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let slope = product(values, times) / product(times, times);

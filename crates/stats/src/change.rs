@@ -1,4 +1,4 @@
-//! Where a series of builds changes its level.
+//! Changes of level in a series of builds.
 //!
 //! Binary segmentation by circles (A. B. Olshen, E. S. Venkatraman, R. Lucito and M. Wigler,
 //! Biostatistics 5, 557, 2004): of all stretches of a part the one is looked for that differs most
@@ -19,77 +19,80 @@ use crate::comparison::hommel;
 use crate::mean::students_t_tail;
 use crate::series::{Build, middle, noisier_from, spread, variance_of_steps, weights};
 
-/// A shorter series is not divided: its last build is compared with those before.
+/// Shortest series that is searched; of a shorter one, only the last build is compared.
 pub const SERIES_MIN: usize = 10;
-/// Nobody reads farther back.
+/// Longest series that is searched.
 pub const SERIES_MAX: usize = 1000;
-/// The fewest builds that are a level of their own.
+/// Smallest number of builds at one level.
 const PART_MIN: usize = 3;
-/// A longer stretch between two changes has each found for itself.
+/// Longest stretch between two changes that is found as one; the changes of a longer one are found
+/// separately.
 const STRETCH_MAX: usize = 60;
-/// Random orders that a division is held against.
+/// Number of random orders with which a division is compared.
 const ORDERS: usize = 999;
-/// As many orders that can be divided as well end the search: it is no division.
+/// Number of random orders with as clear a division that ends the search: the division is not
+/// significant.
 const ORDERS_AS_GOOD: usize = 15;
-/// The share of the random orders to which the tail is fitted.
+/// Share of the random orders to which the exponential tail is fitted.
 const TAIL: f64 = 0.1;
-/// Deviations from the middle beyond which a build counts as if it were there.
+/// Distance from the middle, in deviations, at which builds are clamped.
 const FAR: f64 = 4.0;
-/// The same where it is asked how neighbours depend on each other.
+/// The same for the estimate of autocorrelation.
 const NEAR: f64 = 3.0;
-/// Neighbours that depend on each other more have no level.
+/// Largest autocorrelation: above it there are no levels.
 const CORRELATION_MAX: f64 = 0.9;
-/// What a division needs to be taken out of the noise: easier than any test.
+/// Evidence from which a division is removed from the noise; more liberal than any test.
 const LIBERAL: f64 = 6.0;
-/// So many series show together how neighbours depend on each other.
+/// Number of series from which autocorrelation is estimated jointly.
 const TOGETHER_MIN: usize = 5;
-/// Deviations from 0 from which on the dependence in one series is believed.
+/// Deviations from 0 from which the autocorrelation of a single series is significant.
 const BELIEVED: f64 = 2.3;
 
-/// A place where the level changes.
+/// A change of level in a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePoint {
-    /// The index of the first build of the new level.
+    /// Index of the first build at the new level.
     pub at: usize,
-    /// The mean from the change before, or the beginning, to this one.
+    /// Mean from the previous change, or the start, to this one.
     pub before: f64,
-    /// The mean from here to the next change, or the end.
+    /// Mean from this change to the next, or to the end.
     pub after: f64,
-    /// The chance of as clear a change where there is none.
+    /// p-value: probability of as clear a change if there is none.
     pub p: f64,
 }
 
-/// The series is shorter than [`SERIES_MIN`] or longer than [`SERIES_MAX`], or a figure of it is
-/// not finite.
+/// The error for a series that is shorter than [`SERIES_MIN`], longer than [`SERIES_MAX`], or
+/// contains a figure that is not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotDivided;
 
-/// The levels of a series.
+/// The levels of a series, and the changes between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
-    /// Where they change, in the order of the series.
+    /// Changes in the order of the series.
     pub changes: Vec<ChangePoint>,
-    /// The chance of error with which each was found: less than was asked where other series are
-    /// looked through beside it.
+    /// Error rate at which each change was found: stricter than requested if other series are
+    /// searched with it.
     pub error: f64,
-    /// Mean and weight of each level.
+    /// Mean and weight of each level, in order.
     means: Vec<(f64, f64)>,
-    /// The variance of a build of weight 1, and its degrees of freedom.
+    /// Variance of a build of weight 1, and its degrees of freedom.
     variance: (f64, f64),
 }
 
 impl Levels {
-    /// The index of the level of a build.
+    /// Returns the index of the level of a build.
     fn level_of(&self, at: usize) -> usize {
         self.changes.iter().filter(|change| change.at <= at).count()
     }
 
-    /// The mean of the level of a build.
+    /// Returns the mean of the level of a build.
     pub fn mean_at(&self, at: usize) -> f64 {
         self.means[self.level_of(at)].0
     }
 
-    /// The chance that levels of two builds lie as far apart if they are one: Student's t.
+    /// Returns the p-value of the difference between the levels of two builds (Student's t); 1 for
+    /// the same level.
     pub fn p_between(&self, one: usize, other: usize) -> f64 {
         let (one, other) = (self.level_of(one), self.level_of(other));
         if one == other {
@@ -105,8 +108,9 @@ impl Levels {
     }
 }
 
-/// The levels of series that are looked at together: with a chance of at most `error` any of them
-/// has a change told that is none. `bits` are random, and decide nothing but the p-values.
+/// Finds the levels of several series together: with a probability of at most `error`, any of them
+/// has a reported change that is none. `bits` are random, and affect the p-values only. Fails per
+/// series with [`NotDivided`].
 pub fn levels(
     all: &[Vec<Build>],
     error: f64,
@@ -142,33 +146,33 @@ pub fn levels(
     found
 }
 
-/// Which divisions of a part are looked at.
+/// The family of divisions that are searched.
 #[derive(Clone, Copy, PartialEq)]
 enum Family {
-    /// Every stretch against the rest.
+    /// Every stretch against the rest of the part.
     Stretches,
-    /// Every beginning against the rest.
+    /// Every beginning against the rest of the part.
     Beginnings,
 }
 
-/// The stretch of a part that differs most from the rest, and how much.
+/// The stretch of a part that differs most from the rest.
 #[derive(Clone, Copy)]
 struct Division {
     from: usize,
     to: usize,
-    /// The logarithm of the likelihood ratio, nearly.
+    /// Approximate log likelihood ratio.
     evidence: f64,
 }
 
-/// A series that is looked through.
+/// A series during the search.
 struct Searched<'s> {
     series: &'s [Build],
     weights: Vec<f64>,
-    /// What is left of it without its levels, as if all weighed the same.
+    /// Residuals around its levels, scaled to equal weights.
     noise: Vec<f64>,
-    /// The correlation of neighbours in it.
+    /// Autocorrelation at lag 1.
     correlation: f64,
-    /// As far from the middle as a build of weight 1 counts.
+    /// Distance from the middle at which a build of weight 1 is clamped.
     most: f64,
 }
 
@@ -196,7 +200,7 @@ impl<'s> Searched<'s> {
         Some(found)
     }
 
-    /// What is left of the series without its levels, and the changes of level that there may be.
+    /// Sets the residuals around the levels, and returns the possible changes of level.
     fn take_levels_away(&mut self) -> Vec<usize> {
         let cuts = self.free_cuts();
         self.noise = self.noise(&cuts);
@@ -204,15 +208,15 @@ impl<'s> Searched<'s> {
         cuts
     }
 
-    /// The correlation of neighbours by steps to the next build and to the one after it, which a
-    /// change of level here and there leaves nearly alone: they vary by 2 v (1 - r) and by
-    /// 2 v (1 - r^2) if it fades as that of an autoregression does.
+    /// Estimates the autocorrelation from steps to the next build and to the one after, which
+    /// occasional changes of level hardly affect: for an autoregression they vary by 2 v (1 - r)
+    /// and by 2 v (1 - r^2).
     fn correlation_by_steps(&self) -> f64 {
         let (next, second) = (self.variance_of_steps(1), self.variance_of_steps(2));
         if next > 0.0 { second / next - 1.0 } else { 0.0 }
     }
 
-    /// Half the mean square of steps over so many builds.
+    /// Returns half the mean square of steps over `by` builds.
     fn variance_of_steps(&self, by: usize) -> f64 {
         let steps = (by..self.series.len()).map(|at| {
             let weight = (self.weights[at].min(self.weights[at - by])).sqrt();
@@ -221,7 +225,7 @@ impl<'s> Searched<'s> {
         variance_of_steps(steps.collect()) / 2.0
     }
 
-    /// The correlation of neighbours within the levels that there may be, if it is surely one.
+    /// Returns the autocorrelation of the residuals if it is significant, else 0.
     fn correlation_alone(&self, n_levels: usize) -> f64 {
         let n = self.noise.len() as f64;
         let most = NEAR * spread(self.noise.iter().map(|one| one.abs()).collect());
@@ -240,7 +244,7 @@ impl<'s> Searched<'s> {
         cuts
     }
 
-    /// What is left between cuts.
+    /// Returns the residuals around the means between `cuts`, scaled to equal weights.
     fn noise(&self, cuts: &[usize]) -> Vec<f64> {
         let mut noise = Vec::new();
         for part in parts(cuts, self.series.len()) {
@@ -255,7 +259,7 @@ impl<'s> Searched<'s> {
         noise
     }
 
-    /// Every place where there may be a change.
+    /// Adds every possible change within a part to `cuts`.
     fn divide_freely(&self, part: Range<usize>, cuts: &mut Vec<usize>) {
         let found = self.best(&part, Family::Stretches);
         let Some(found) = found.filter(|found| found.evidence > LIBERAL) else { return };
@@ -267,8 +271,7 @@ impl<'s> Searched<'s> {
         }
     }
 
-    /// The weighted mean of a part, builds far off its middle counted as if they were nearer; and
-    /// its weight.
+    /// Returns the weighted mean of a part, with far builds clamped to its middle, and its weight.
     fn mean(&self, part: &Range<usize>) -> (f64, f64) {
         let mut all: Vec<f64> = self.series[part.clone()].iter().map(|build| build.mean).collect();
         let middle = middle(&mut all);
@@ -277,14 +280,14 @@ impl<'s> Searched<'s> {
         (middle + away.sum::<f64>() / weight, weight)
     }
 
-    /// How far a build is from a level, a build far off counted as if it were nearer.
+    /// Returns the distance of a build from a level, clamped for far builds.
     fn near(&self, at: usize, level: f64) -> f64 {
         let most = if self.most > 0.0 { self.most } else { f64::INFINITY };
         let most = most / self.weights[at].sqrt();
         (self.series[at].mean - level).clamp(-most, most)
     }
 
-    /// The stretch of a part that differs most from the rest of it.
+    /// Returns the stretch of a part that differs most from the rest of it.
     fn best(&self, part: &Range<usize>, family: Family) -> Option<Division> {
         let figures: Vec<f64> = self.series[part.clone()].iter().map(|build| build.mean).collect();
         let outside = self.noise.iter().enumerate().filter(|(at, _)| !part.contains(at));
@@ -292,7 +295,7 @@ impl<'s> Searched<'s> {
         best(&figures, &self.weights[part.clone()], family, self.most, beside)
     }
 
-    /// Noise that lies outside of a part, and shows how large it is there.
+    /// Returns the noise outside of a part, which adds to the estimate of its variance.
     fn beside<'n>(&self, noise: impl Iterator<Item = &'n f64>) -> Beside {
         noise.fold(Beside::default(), |sum, noise| Beside {
             squares: sum.squares + noise.clamp(-self.most, self.most).powi(2),
@@ -300,7 +303,7 @@ impl<'s> Searched<'s> {
         })
     }
 
-    /// The chance of as clear a division of a part without a change.
+    /// Returns the p-value of the clearest division of a part, against random orders.
     fn p_of(&self, part: &Range<usize>, family: Family, bits: &mut dyn FnMut() -> u64) -> f64 {
         let Some(found) = self.best(part, family) else { return 1.0 };
         let weights = &self.weights[part.clone()];
@@ -329,7 +332,7 @@ impl<'s> Searched<'s> {
         beyond(&mut evidence, found.evidence)
     }
 
-    /// All changes, each found with a chance of `error` where there is none.
+    /// Returns all changes with their p-values, each found at error rate `error`.
     fn cuts(&self, error: f64, bits: &mut dyn FnMut() -> u64) -> Vec<(usize, f64)> {
         let mut cuts = Vec::new();
         let whole = 0..self.series.len();
@@ -358,8 +361,8 @@ impl<'s> Searched<'s> {
         }
     }
 
-    /// Those of the changes that show between their neighbours, with their p-values; the least
-    /// clear is left out first.
+    /// Keeps the changes that are significant between their neighbours, with their p-values; the
+    /// least clear one is removed first.
     fn shown_alone(
         &self,
         mut cuts: Vec<usize>,
@@ -387,8 +390,8 @@ impl<'s> Searched<'s> {
         }
     }
 
-    /// The place between the neighbours of a change that divides them best, by what each side has
-    /// now: a build far off both says nothing.
+    /// Returns the place between the neighbours of a change that divides them best, given the
+    /// middles of both sides. A build far from both has no weight.
     fn moved(&self, (from, at, to): (usize, usize, usize)) -> usize {
         let all: Vec<f64> = self.series[from..to].iter().map(|build| build.mean).collect();
         let (mut left, mut right) = (all[..at - from].to_vec(), all[at - from..].to_vec());
@@ -432,22 +435,22 @@ impl<'s> Searched<'s> {
     }
 }
 
-/// The parts between cuts.
+/// Returns the ranges between cuts.
 fn parts(cuts: &[usize], n: usize) -> impl Iterator<Item = Range<usize>> {
     let ends: Vec<usize> = cuts.iter().copied().chain([n]).collect();
     let starts: Vec<usize> = std::iter::once(0).chain(cuts.iter().copied()).collect();
     starts.into_iter().zip(ends).map(|(from, to)| from..to)
 }
 
-/// What a division leaves of a part.
+/// Returns the non-empty pieces into which a division cuts a part.
 fn pieces_of(part: &Range<usize>, found: &Division) -> impl Iterator<Item = Range<usize>> {
     let (from, to) = (part.start + found.from, part.start + found.to);
     let pieces = [part.start..from, from..to, to..part.end];
     pieces.into_iter().filter(|piece| !piece.is_empty())
 }
 
-/// The chance of more than `found`, by figures of random orders: their share, or where fewer are
-/// as large the tail that the largest of them have.
+/// Returns the probability of evidence above `found` from those of random orders: their share, or
+/// the fitted exponential tail if few are as large.
 fn beyond(orders: &mut [f64], found: f64) -> f64 {
     orders.sort_by(f64::total_cmp);
     let n_tail = (TAIL * orders.len() as f64) as usize;
@@ -463,15 +466,15 @@ fn beyond(orders: &mut [f64], found: f64) -> f64 {
     p.max(f64::MIN_POSITIVE)
 }
 
-/// Figures beside those that are divided: the sum of their squares, and how many.
+/// Noise outside of a part: sum of squares and count.
 #[derive(Clone, Copy, Default)]
 struct Beside {
     squares: f64,
     count: usize,
 }
 
-/// The stretch of figures that differs most from the rest. None where they are too few, or equal.
-/// One farther than `most` from their middle counts as if it were there.
+/// Returns the stretch of figures that differs most from the rest; `None` if they are too few or
+/// all equal. Figures farther than `most` from their middle are clamped.
 fn best(
     figures: &[f64],
     weights: &[f64],
@@ -518,8 +521,8 @@ fn best(
     (apart > 0.0 && squares > 0.0).then_some(Division { from, to, evidence })
 }
 
-/// Deals `n` of the figures to their beginning, in random order (R. A. Fisher and F. Yates;
-/// D. E. Knuth, "The Art of Computer Programming" 2, 3.4.2, P).
+/// Shuffles `n` of the figures to the front (R. A. Fisher and F. Yates; D. E. Knuth, "The Art of
+/// Computer Programming" 2, 3.4.2, P).
 fn deal(figures: &mut [f64], n: usize, bits: &mut dyn FnMut() -> u64) {
     for at in 0..n {
         let left = (figures.len() - at) as u128;

@@ -1,19 +1,19 @@
-//! A small histogram of durations, for the many that are kept at once: one of each client.
+//! A small histogram of durations, for many kept at once: one per client.
 //!
 //! A bucket is a sixteenth of a power of two: a quantile lies within 3.2 % of the value at its
 //! rank. Not here: histograms of a whole run, whose buckets are finer (`histogram`).
 
 use crate::order_statistics::rank;
 
-/// Steps of each power of two, as bits.
+/// Binary logarithm of the steps per power of two.
 const STEP_BITS: u32 = 4;
-/// Shorter times share the first bucket, longer ones the last: 1 µs and 73 minutes.
+/// Shorter times share the first bucket, longer ones the last: from 1 µs to 73 minutes.
 const LOWEST_BITS: u32 = 10;
 const HIGHEST_BITS: u32 = 42;
-/// The number of buckets.
+/// Number of buckets in the range.
 const BUCKETS: usize = ((HIGHEST_BITS - LOWEST_BITS) << STEP_BITS) as usize;
 
-/// Counts of durations, of 2 KiB. Recording neither allocates nor fails.
+/// A coarse histogram of 2 KiB. Recording neither allocates nor fails.
 #[derive(Clone, Debug)]
 pub struct CoarseHistogram(Box<[u32; BUCKETS]>);
 
@@ -24,22 +24,23 @@ impl Default for CoarseHistogram {
 }
 
 impl CoarseHistogram {
-    /// Counts one duration.
+    /// Counts one duration, in nanoseconds. Counts saturate.
     #[inline]
     pub fn record(&mut self, ns: u64) {
         let count = &mut self.0[bucket_of(ns)];
         *count = count.saturating_add(1);
     }
 
-    /// The buckets in use, rising, each with its count.
+    /// Returns the non-empty buckets in rising order, each with its count.
     pub fn counts(&self) -> Vec<(u16, u32)> {
         let used = self.0.iter().enumerate().filter(|(_, count)| **count > 0);
         used.map(|(bucket, count)| (bucket as u16, *count)).collect()
     }
 }
 
-/// The quantile `q` of durations that were counted so, in nanoseconds, within the shortest and the
-/// longest of them. None of so few that not even one is to be expected beyond it.
+/// Returns the quantile `q` of durations counted by a [`CoarseHistogram`], in nanoseconds, clamped
+/// to `ends_ns`, the shortest and the longest of them. `None` if less than one is expected beyond
+/// it.
 pub fn coarse_quantile(counts: &[(u16, u32)], q: f64, ends_ns: (u64, u64)) -> Option<f64> {
     let n: u64 = counts.iter().map(|(_, count)| u64::from(*count)).sum();
     if n as f64 * (1.0 - q) < 1.0 - 1e-9 {

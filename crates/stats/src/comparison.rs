@@ -19,61 +19,60 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use crate::students_t;
 
-/// The most figures a side: the exact test of so many takes a second and 30 MB.
+/// Limit on the figures per side: the exact test of 100 takes a second and 30 MB.
 pub const FIGURES_MAX: usize = 100;
-/// The chance with which a [`Comparison::detectable`] shift is found.
+/// Probability with which a shift of [`detectable`] size is found.
 pub const POWER: f64 = 0.8;
-/// How many times as many figures Student's t needs that it equals this test where errors are
-/// normal: 3/pi (Hodges and Lehmann, Ann. Math. Stat. 27, 324, 1956).
+/// Asymptotic efficiency of ranks relative to Student's t for normal errors: 3/pi (Hodges and
+/// Lehmann, Ann. Math. Stat. 27, 324, 1956).
 const EFFICIENCY: f64 = 3.0 / std::f64::consts::PI;
 
-/// How surely the ratio of two variances is not beyond what degrees of freedom allow for. Of 0.75,
-/// 0.85, 0.9 and 0.95 the least that keeps errors of 5 to 0.25 % (22 pairs of sizes and spreads);
-/// it costs 0.02 of the power of 0.56 at five figures a side.
+/// Confidence for the ratio of two variances, which bounds the degrees of freedom. Of 0.75, 0.85,
+/// 0.9 and 0.95 the least that keeps errors of 5 to 0.25 % (22 pairs of sizes and spreads); it
+/// costs 0.02 of the power of 0.56 at five figures per side.
 const SPREAD_CONFIDENCE: f64 = 0.9;
 
-/// With fewer figures a side means alone show nothing either: two have a spread by chance.
+/// Smallest number of figures per side for a test by means alone: the spread of two is chance.
 const BY_MEANS_MIN: usize = 3;
-/// Means alone are held to this share of the error: without ranks beside them they trust in errors
-/// being normal.
+/// Share of the error rate for a test by means alone: without ranks it relies on normal errors.
 const BY_MEANS_ERROR: f64 = 0.2;
 
-/// By how much `second` lies above `first`, in the unit of the figures.
+/// The difference of `second` from `first`, in the unit of the figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     /// The median of the differences of all pairs (Hodges and Lehmann).
     pub shift: f64,
-    /// Its interval, ends two of the differences.
+    /// Confidence interval of the shift.
     pub interval: (f64, f64),
-    /// The confidence that the interval has for figures without ties: at least what was asked.
+    /// Confidence of the interval for figures without ties: at least as requested.
     pub confidence: f64,
-    /// The chance of ranks that lie as far from even or farther, if the sides do not differ. Of
-    /// means alone it is raised so much that it may be held to the same error.
+    /// p-value of the hypothesis that the sides do not differ. For means alone it is scaled so that
+    /// it can be compared with the same error rate.
     pub p: f64,
-    /// Whether there are too few figures for ranks, so that means alone were tested.
+    /// There are too few figures for ranks, so means alone were tested.
     pub is_by_means: bool,
 }
 
-/// Why two sides cannot be compared.
+/// The reason why two sides cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomparable {
-    /// No ranks of so few could be surprising enough.
+    /// Too few figures for ranks to be significant.
     TooFew {
-        /// Figures that each side would need, if both had the same number.
+        /// Figures that each side needs, if both have the same number.
         needed: usize,
         /// Figures of the smaller side.
         have: usize,
     },
-    /// One of them is no number.
+    /// A figure is NaN.
     NoNumber,
-    /// More than anybody asks for.
+    /// More than [`FIGURES_MAX`] figures on a side.
     TooMany,
 }
 
 impl Comparison {
-    /// Compares two sides with an interval of at least `confidence`, whose complement is also the
-    /// chance of error at which a difference counts. Figures may be infinite: they have ranks, and
-    /// two of them differ by nothing.
+    /// Compares two sides with an interval of at least `confidence`; a difference is significant if
+    /// `p` is below its complement. Figures may be infinite: they have ranks, and the difference of
+    /// two equal ones is 0. Fails for NaN, and for too few or too many figures.
     pub fn of(first: &[f64], second: &[f64], confidence: f64) -> Result<Comparison, Incomparable> {
         assert!(confidence > 0.5 && confidence < 1.0, "a confidence lies between 1/2 and 1");
         if first.iter().chain(second).any(|figure| figure.is_nan()) {
@@ -103,9 +102,9 @@ impl Comparison {
         Ok(Comparison::agreed(&all, (cut, tail), p, of_means))
     }
 
-    /// The same of pairs, such as repeats within which the sides took turns: what all runs of a
-    /// repeat have in common, like a drift, is in none of the differences. They are those of the
-    /// second from the first. Of fewer than [`pairs_needed`] no signs are surprising.
+    /// Compares pairs by their differences, second minus first, such as repeats within which the
+    /// sides alternate: a drift over the repeats cancels. Fails for NaN, for fewer than
+    /// [`pairs_needed`] and for too many.
     pub fn of_pairs(differences: &[f64], confidence: f64) -> Result<Comparison, Incomparable> {
         assert!(confidence > 0.5 && confidence < 1.0, "a confidence lies between 1/2 and 1");
         if differences.iter().any(|difference| difference.is_nan()) {
@@ -138,7 +137,7 @@ impl Comparison {
         Ok(Comparison::agreed(&all, (cut, tail), p, of_means))
     }
 
-    /// What means alone say of sides that are too few for ranks.
+    /// Makes a comparison by means alone, for sides that are too small for ranks.
     fn by_means(all: &[f64], means: &Means, confidence: f64) -> Comparison {
         let error = BY_MEANS_ERROR * (1.0 - confidence);
         let (shift, (low, high)) = (middle(all), means.interval(1.0 - error));
@@ -151,8 +150,9 @@ impl Comparison {
         }
     }
 
-    /// What both tests say. Of `all` those at `cut` from either end are the ends of the interval of
-    /// ranks, which has twice the `tail` outside. Means of infinite figures have none.
+    /// Joins both tests. The interval of ranks ends at `cut` from either end of the sorted
+    /// differences `all`, with a probability of `tail` beyond each. There is no interval of means
+    /// for infinite figures.
     fn agreed(
         all: &[f64],
         (cut, tail): (usize, f64),
@@ -172,37 +172,37 @@ impl Comparison {
     }
 }
 
-/// Bounds of the difference of the means of two sides (Welch): below the lower one and above the
-/// upper one the true difference lies in at most 1 − `confidence` each. None where a figure is not
-/// finite, or a side has fewer than [`BOUNDS_MIN`].
+/// Returns one-sided bounds of the difference of two means (Welch), lower and upper: the true
+/// difference lies beyond each with a probability of at most 1 − `confidence`. `None` if a figure
+/// is not finite, or a side has fewer than [`BOUNDS_MIN`].
 pub fn bounds(first: &[f64], second: &[f64], confidence: f64) -> Option<(f64, f64)> {
     let is_known = |side: &[f64]| side.len() >= BOUNDS_MIN && side.iter().all(|x| x.is_finite());
     let means = (is_known(first) && is_known(second)).then(|| Means::of(first, second))?;
     Some(means.interval(2.0 * confidence - 1.0))
 }
 
-/// The same of the mean of differences within pairs (Student).
+/// Like [`bounds`], for the mean of differences within pairs (Student).
 pub fn bounds_of_pairs(differences: &[f64], confidence: f64) -> Option<(f64, f64)> {
     let is_known = differences.len() >= BOUNDS_MIN && differences.iter().all(|x| x.is_finite());
     is_known.then(|| Means::of_one(differences).interval(2.0 * confidence - 1.0))
 }
 
-/// Fewer figures have no bounds: two of them may lie close together by chance.
+/// Smallest number of figures per side for [`bounds`]: two may be close by chance.
 pub const BOUNDS_MIN: usize = 3;
 
-/// The median of figures in their order, which may be infinite.
+/// Returns the median of sorted figures, which may be infinite.
 fn middle(sorted: &[f64]) -> f64 {
     let last = sorted.len() - 1;
     let (low, high) = (sorted[last / 2], sorted[last.div_ceil(2)]);
     if low == high { low } else { f64::midpoint(low, high) }
 }
 
-/// The difference of two figures, which is nothing of two that are infinite alike.
+/// Returns `b - a`; 0 for two equal infinities.
 pub fn difference(a: f64, b: f64) -> f64 {
     if a == b { 0.0 } else { b - a }
 }
 
-/// A difference of means with its error.
+/// A difference of means with its standard error and degrees of freedom.
 #[derive(Clone, Copy, Debug)]
 struct Means {
     shift: f64,
@@ -211,14 +211,14 @@ struct Means {
 }
 
 impl Means {
-    /// Of two sides with spreads of their own (Welch).
+    /// Compares two sides with separate variances (Welch).
     ///
-    /// His degrees of freedom are those of the spreads as they were found. Where the few figures of
-    /// the side that varies more happen to lie close together, they are too many just when the
-    /// error is too small: at a chance of 0.25 %, as corrections for many sides ask for, three or
-    /// four such figures against twenty differ two to four times as often. So the ratio of
-    /// the variances is taken as up to [`SPREAD_CONFIDENCE`] of Fisher's F away from what was
-    /// found, on either side, and the fewest degrees count.
+    /// Its degrees of freedom are those of the observed variances. If the few figures of the side
+    /// that varies more happen to be close, they are too many just when the error is too small: at
+    /// an error rate of 0.25 %, as corrections for many sides require, three or four such figures
+    /// against twenty differ two to four times too often. So the ratio of the variances is varied
+    /// by [`SPREAD_CONFIDENCE`] of Fisher's F to either side, and the smallest degrees of freedom
+    /// apply.
     fn of(first: &[f64], second: &[f64]) -> Means {
         let (a, b) = (moments(first), moments(second));
         let [v, w] = [a.1 / first.len() as f64, b.1 / second.len() as f64];
@@ -237,7 +237,7 @@ impl Means {
         Means { shift: b.0 - a.0, error: (v + w).sqrt(), freedom }
     }
 
-    /// The same of the ranks among all figures: those that are infinite have one as well.
+    /// Compares the ranks among all figures, which exist for infinite ones too.
     fn of_ranks(first: &[f64], second: &[f64]) -> Means {
         let rank = |x: &f64| {
             let all = || first.iter().chain(second);
@@ -249,7 +249,7 @@ impl Means {
         Means::of(&ranks(first), &ranks(second))
     }
 
-    /// Of differences (Student).
+    /// Tests the mean of differences (Student).
     fn of_one(differences: &[f64]) -> Means {
         let n = differences.len() as f64;
         let (mean, variance) = moments(differences);
@@ -273,9 +273,9 @@ impl Means {
     }
 }
 
-/// The mean, and the variance as estimated of all that there might be.
+/// Returns mean and sample variance.
 fn moments(figures: &[f64]) -> (f64, f64) {
-    // Sums of equal figures are rounded: their variance is exactly nothing.
+    // Sums of equal figures are rounded, but their variance is exactly 0.
     if figures.windows(2).all(|two| two[0] == two[1]) {
         return (figures.first().copied().unwrap_or(f64::NAN), 0.0);
     }
@@ -285,10 +285,10 @@ fn moments(figures: &[f64]) -> (f64, f64) {
     (mean, squares / (n - 1.0).max(1.0))
 }
 
-/// The p-values such that all that lie below an error rate may be believed together with no more
-/// than that chance of one error, where they are independent or rise and fall together
-/// (G. Hommel, Biometrika 75, 383, 1988: the closed test of Simes). None is above what Holm's
-/// correction gives; of several that are all small, none is raised. In the order given.
+/// Returns the p-values corrected for multiple tests, in the given order (G. Hommel, Biometrika 75,
+/// 383, 1988: the closed test of Simes). Those below an error rate may be rejected together, with
+/// at most that probability of one error, if they are independent or positively dependent. None is
+/// above Holm's correction; if all are small, none is raised.
 pub fn hommel(p_values: &[f64]) -> Vec<f64> {
     let n = p_values.len();
     let mut order: Vec<usize> = (0..n).collect();
@@ -318,7 +318,7 @@ pub fn hommel(p_values: &[f64]) -> Vec<f64> {
     given
 }
 
-/// How many figures a side it takes until some order of them is as surprising as `error`.
+/// Returns the number of figures per side from which ranks can be significant at `error`.
 pub fn needed(error: f64) -> usize {
     let mut orders = 1.0;
     (1..=FIGURES_MAX)
@@ -330,8 +330,8 @@ pub fn needed(error: f64) -> usize {
         .unwrap_or(FIGURES_MAX)
 }
 
-/// The chance of each value of U, 0 to nm, if the sides do not differ: the count of pairs in
-/// which the first side has the larger figure. By the recursion of Mann and Whitney.
+/// Returns the probability of each value of U, 0 to nm, if the sides do not differ: the count of
+/// pairs in which the first side has the larger figure (recursion of Mann and Whitney).
 fn untied(n: usize, m: usize) -> Vec<f64> {
     // chances[j] is the distribution for i figures on the first side and j on the second.
     let mut chances: Vec<Vec<f64>> = vec![vec![1.0]; m + 1];
@@ -354,7 +354,8 @@ fn untied(n: usize, m: usize) -> Vec<f64> {
     chances.swap_remove(m)
 }
 
-/// The largest U whose lower tail is at most `tail`, and that tail; none where even 0 is likelier.
+/// Returns the largest U whose lower tail is at most `tail`, and that tail; `None` if even 0 is
+/// likelier.
 fn cut(chances: &[f64], tail: f64) -> Option<(usize, f64)> {
     let mut sum = 0.0;
     let mut found = None;
@@ -368,8 +369,9 @@ fn cut(chances: &[f64], tail: f64) -> Option<(usize, f64)> {
     found
 }
 
-/// The exact two-sided p-value: over all ways of dealing these figures, the chance of a rank sum
-/// at least as far from its mean as this one. Ranks are doubled, so that ties have whole ones.
+/// Returns the exact two-sided p-value: over all assignments of these figures to the sides, the
+/// probability of a rank sum as far from its mean as the observed one. Ranks are doubled, so that
+/// ties have integer ones.
 fn p_value(first: &[f64], second: &[f64]) -> f64 {
     let n = first.len();
     let mut all: Vec<(f64, bool)> = first
@@ -416,13 +418,13 @@ fn p_value(first: &[f64], second: &[f64]) -> f64 {
     (beyond / whole).min(1.0)
 }
 
-/// How many pairs it takes until signs that are all alike are as surprising as `error`.
+/// Returns the number of pairs from which equal signs are significant at `error`.
 pub fn pairs_needed(error: f64) -> usize {
     let is_enough = |n: &usize| 2.0 * 0.5_f64.powi(*n as i32) <= error * (1.0 + 1e-9);
     (1..=FIGURES_MAX).find(is_enough).unwrap_or(FIGURES_MAX)
 }
 
-/// The chance of each sum of the ranks that have a positive sign, if signs are as chance has it.
+/// Returns the probability of each sum of positive ranks, if signs are random.
 fn signed(ranks: &[usize]) -> Vec<f64> {
     let mut chances = vec![1.0];
     for &rank in ranks {
@@ -436,7 +438,7 @@ fn signed(ranks: &[usize]) -> Vec<f64> {
     chances
 }
 
-/// Twice the rank of each difference by its size, among those that are any.
+/// Returns twice the rank of each non-zero difference by its absolute value.
 fn doubled_ranks(differences: &[f64]) -> Vec<usize> {
     let sizes = || differences.iter().map(|one| one.abs()).filter(|size| *size > 0.0);
     let rank = |size: f64| {
@@ -447,7 +449,7 @@ fn doubled_ranks(differences: &[f64]) -> Vec<usize> {
     sizes().map(rank).collect()
 }
 
-/// The rank of each difference by its size, with its sign.
+/// Returns the rank of each difference by its absolute value, with its sign.
 fn signed_ranks(differences: &[f64]) -> Vec<f64> {
     let mut ranks = doubled_ranks(differences).into_iter();
     let of = |one: &f64| match *one == 0.0 {
@@ -457,7 +459,7 @@ fn signed_ranks(differences: &[f64]) -> Vec<f64> {
     differences.iter().map(of).collect()
 }
 
-/// The exact two-sided p-value over all signs of these differences.
+/// Returns the exact two-sided p-value over all signs of these differences.
 fn signs_p_value(differences: &[f64]) -> f64 {
     let ranks = doubled_ranks(differences);
     let signs = differences.iter().filter(|one| **one != 0.0);
@@ -470,10 +472,9 @@ fn signs_p_value(differences: &[f64]) -> f64 {
     chances.filter(|(sum, _)| is_as_far(*sum)).map(|(_, chance)| chance).sum::<f64>().min(1.0)
 }
 
-/// The shift that would have been found with a chance of [`POWER`] by tests of the given error,
-/// given how much the figures of a side vary and as if they were normal: that of Welch's t,
-/// widened by the efficiency of ranks. None where no order of so few is as surprising, or figures
-/// are not finite.
+/// Returns the shift that tests at `error` find with probability [`POWER`], given the observed
+/// variances and as if figures were normal: that of Welch's t, widened by the efficiency of ranks.
+/// `None` if there are too few figures for ranks, or figures are not finite.
 pub fn detectable(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
     let (n, m) = (first.len(), second.len());
     if n.max(m) > FIGURES_MAX || !first.iter().chain(second).all(|figure| figure.is_finite()) {
@@ -483,12 +484,12 @@ pub fn detectable(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
     found_from(&Means::of(first, second), tail)
 }
 
-/// The same of sides that means alone are judged of ([`Comparison::is_by_means`]).
+/// Like [`detectable`], for sides that are compared by means alone ([`Comparison::is_by_means`]).
 pub fn detectable_by_means(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
     found_from(&Means::of(first, second), BY_MEANS_ERROR * error / 2.0)
 }
 
-/// The same of pairs.
+/// Like [`detectable`], for differences of pairs.
 pub fn detectable_of_pairs(differences: &[f64], error: f64) -> Option<f64> {
     let n = differences.len();
     if n > FIGURES_MAX || !differences.iter().all(|one| one.is_finite()) {

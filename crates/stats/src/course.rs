@@ -8,7 +8,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-/// The error is estimated from at most so many of the slowest waves.
+/// Number of the slowest waves from which the error is estimated, at most.
 const WAVES_MAX: usize = 40;
 
 /// With fewer waves left, effects of the plan cannot be told from changes of the system.
@@ -27,7 +27,7 @@ const VARIES_MIN: f64 = 0.01;
 /// A plan repeats if the series has at least so many of its periods.
 const PERIODS_MIN: f64 = 2.0;
 
-/// Lines have at most so many bends, and at most one for so many stretches.
+/// Limit on bends of a piecewise linear function, and stretches required per bend.
 const BENDS_MAX: usize = 5;
 const STRETCHES_PER_BEND: usize = 8;
 
@@ -99,23 +99,24 @@ impl Course {
         course
     }
 
-    /// The number of stretches.
+    /// Returns the number of stretches.
     pub fn n_stretches(&self) -> usize {
         self.n
     }
 
-    /// Whether the plan has no effect, since it changes no rate.
+    /// Whether the plan has no effect, because it changes no rate.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
 
-    /// Whether changes of the system itself can be told from the effects of the plan on `values`.
+    /// Whether changes of the system itself can be separated from the effects of the plan on
+    /// `values`.
     pub(crate) fn is_told(&self, values: &[f64]) -> bool {
         let is_seen = || self.repeats || self.left(values).freedom >= STRETCHES_LEFT_MIN;
         self.is_empty() || (self.waves.len() >= WAVES_LEFT_MIN && is_seen())
     }
 
-    /// Waves of a period, in stretches, and of its parts down to two stretches.
+    /// Adds waves of a period, in stretches, and of its fractions down to two stretches.
     fn add_waves(&mut self, period: f64, n: usize) {
         let most = (period / 2.0).floor().max(2.0) as usize;
         for turns in 1..=most {
@@ -125,7 +126,8 @@ impl Course {
         }
     }
 
-    /// Piecewise linear functions of the values, which approximate any smooth function of them.
+    /// Adds piecewise linear functions of the values, which approximate any smooth function of
+    /// them.
     fn add_bent(&mut self, of: &[f64]) {
         let mut levels = of.to_vec();
         levels.sort_by(f64::total_cmp);
@@ -209,12 +211,12 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The values one place before.
+/// Returns the values shifted by one place.
 fn before(of: &[f64]) -> Vec<f64> {
     of[..1].iter().chain(&of[..of.len() - 1]).copied().collect()
 }
 
-/// The means of a series in so many parts.
+/// Returns the means of a series in `n` parts.
 fn means(of: &[f64], n: usize) -> Vec<f64> {
     let edge = |part: usize| part * of.len() / n;
     let mean = |part: usize| {
@@ -224,7 +226,7 @@ fn means(of: &[f64], n: usize) -> Vec<f64> {
     (0..n).map(mean).collect()
 }
 
-/// Mean and variance.
+/// Returns mean and population variance.
 fn moments(of: &[f64]) -> (f64, f64) {
     let mean = of.iter().sum::<f64>() / of.len() as f64;
     (mean, of.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / of.len() as f64)
@@ -235,13 +237,13 @@ fn varies(rate: &[f64]) -> bool {
     variance.sqrt() > VARIES_MIN * mean
 }
 
-/// After which share of their length all rates repeat, as far as they last.
+/// Returns the period of all rates as a share of their length; `None` if they do not repeat.
 fn period(rates: &[Vec<f64>]) -> Option<f64> {
     let rates: Vec<(&Vec<f64>, f64)> =
         rates.iter().map(|rate| (rate, moments(rate).1)).filter(|of| of.1 > 0.0).collect();
     let n = rates.first()?.0.len();
     let most = n / 2;
-    // By how much values differ that are so far apart, in that of independent ones.
+    // The squared difference of values at this distance, relative to that of independent values.
     let apart = |shift: usize| {
         let one = |(rate, variance): &(&Vec<f64>, f64)| {
             let pairs = rate.iter().zip(&rate[shift..]);

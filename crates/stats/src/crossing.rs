@@ -1,4 +1,4 @@
-//! Where a rising share crosses what is allowed of it, and how well that is known.
+//! The place where a rising ratio crosses its limit, with its confidence interval.
 //!
 //! Each point is a measurement: a place and a ratio that is 1 at the bound, which is linear in what
 //! was counted (the share of requests beyond a time over the share allowed there, or a mean over
@@ -14,71 +14,71 @@
 
 use crate::students_t;
 
-/// Fewer points than this leave too little to know a dispersion from.
+/// Smallest number of points for an estimate of dispersion.
 const POINTS_MIN: usize = 4;
-/// On the scale of the link, values beyond this are as good as infinite.
+/// Largest value on the scale of the link: beyond, it is as good as infinite.
 const LINK_MOST: f64 = 30.0;
-/// Newton's steps; six are usual, and more where points are separated and any slope fits.
+/// Limit on Newton steps; six are usual, more if points are separated and any slope fits.
 const STEPS_MOST: usize = 60;
-/// Halvings of a place: to a billionth of what they began with.
+/// Number of bisections: to a billionth of the initial distance.
 const HALVINGS: usize = 40;
-/// The interval is looked for to this distance, in units of the points' own spread.
+/// Distance in which the ends of the interval are searched, in units of the points' spread.
 const FAR: f64 = 64.0;
-/// Points whose link is at most so far from 0 tell what a ratio of 1 varies by.
+/// Largest distance from 0, on the scale of the link, of points that tell the variance of a ratio
+/// of 1.
 const NEAR_BOUND: f64 = 1.5;
-/// More than this, on the scale of the link, is not taken off for the bias of a logarithm.
+/// Largest correction for the bias of a logarithm, on the scale of the link.
 const BIAS_MOST: f64 = 0.5;
-/// Nor more than this, on the scale of places.
+/// Largest such correction, on the scale of places.
 const BIAS_FAR: f64 = 0.01;
 
-/// A time of a queue that is so many times its bound is as good as endless.
+/// A queue's time above this multiple of its bound counts as infinite.
 const ENDLESS: f64 = 100.0;
-/// A time over its bound is not below this.
+/// Smallest ratio of a time to its bound.
 const TIME_LEAST: f64 = 1e-3;
 
-/// What grows with the place, and so by which link and with which variance.
+/// The kind of quantity that grows with the place, which determines link and variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Grows {
-    /// The share of requests beyond a time, of which this one is allowed: a logistic link, and the
-    /// variance m (1 - p m) (1 + m) of clusters that are the larger the more there are of them.
+    /// Share of requests beyond a time, of which this share is allowed: logistic link, and the
+    /// variance m (1 - p m) (1 + m) of clusters that grow with their number.
     Share(f64),
-    /// A time that grows as a power of the place, such as that of a closed load with its clients:
-    /// a logarithmic link, and the variance m (1 + m).
+    /// Time that grows as a power of the place, as in a closed load with its clients: logarithmic
+    /// link, variance m (1 + m).
     Time,
-    /// A time that grows without limit towards a capacity, as a queue's with its rate: its
-    /// reciprocal falls by a line, and its variance m^3 is nearly that of windows of a queue
-    /// (inverse Gaussian; M. C. K. Tweedie, Ann. Math. Stat. 28, 362, 1957).
+    /// Time that grows without limit towards a capacity, as a queue's with its rate: reciprocal
+    /// link, and a variance m^3, close to that of windows of a queue (inverse Gaussian; M. C. K.
+    /// Tweedie, Ann. Math. Stat. 28, 362, 1957).
     TimeOfQueue,
 }
 
-/// What was measured at a place.
+/// A measurement at one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioPoint {
-    /// Where.
+    /// The place, such as the logarithm of a rate.
     pub x: f64,
-    /// What was counted over what is allowed: 1 at the bound.
+    /// Measured value over allowed value: 1 at the bound.
     pub ratio: f64,
-    /// How much was measured, in any unit.
+    /// Weight of the measurement, such as its duration, in any unit.
     pub weight: f64,
-    /// The standard error of the ratio within the measurement, where that is known.
+    /// Standard error of the ratio within the measurement, if known.
     pub error: Option<f64>,
-    /// The same that a ratio of 1 would have in it, where that is known.
+    /// Standard error that a ratio of 1 would have in this measurement, if known.
     pub error_at_bound: Option<f64>,
 }
 
-/// A rising curve through points, and where it is 1.
+/// A rising curve through points, and the place where it is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
-    /// Where the curve is 1; beyond all reason where the slope is not significant.
+    /// Place where the curve is 1; meaningless if the slope is not significant.
     pub at: f64,
-    /// How steep it is on the scale of the link: nearly the logarithm of the ratio.
+    /// Slope on the scale of the link: nearly the logarithm of the ratio.
     pub slope: f64,
-    /// The variance of a ratio of 1 and weight 1: that between points, or within them if that is
-    /// more.
+    /// Variance of a ratio of 1 and weight 1: between points, or within them if that is larger.
     pub dispersion: f64,
-    /// Points less the two parameters of the curve.
+    /// Number of points minus the two parameters of the curve.
     pub freedom: usize,
-    /// The interval of `at`; an end that is not bounded is infinite.
+    /// Confidence interval of `at`; an unbounded end is infinite.
     pub interval: (f64, f64),
     grows: Grows,
 }
@@ -91,7 +91,7 @@ impl Grows {
         }
     }
 
-    /// The variance of a ratio whose expectation is `mean`, in units of the dispersion.
+    /// Returns the variance of a ratio with expectation `mean`, in units of the dispersion.
     fn variance(self, mean: f64) -> f64 {
         match self {
             Grows::TimeOfQueue => mean.powi(3),
@@ -99,7 +99,7 @@ impl Grows {
         }
     }
 
-    /// By how much the expected ratio grows with the link.
+    /// Returns the derivative of the expected ratio by the link.
     fn growth(self, mean: f64) -> f64 {
         match self {
             Grows::TimeOfQueue => mean * mean,
@@ -107,7 +107,7 @@ impl Grows {
         }
     }
 
-    /// By how much that growth grows itself at the bound, as a share of it.
+    /// Returns the relative derivative of that growth at the bound.
     fn bend(self) -> f64 {
         match self {
             Grows::TimeOfQueue => 2.0,
@@ -115,7 +115,7 @@ impl Grows {
         }
     }
 
-    /// The expected ratio at a value of the link: 1 at 0.
+    /// Returns the expected ratio at a value of the link: 1 at 0.
     fn ratio_of(self, link: f64) -> f64 {
         let allowed = self.allowed();
         let odds = || link.clamp(-LINK_MOST, LINK_MOST).exp();
@@ -125,15 +125,15 @@ impl Grows {
         }
     }
 
-    /// The deviance of a ratio from its expectation, per unit of weight: twice the integral of
-    /// (r - t) / V(t) over t from the expectation to the ratio.
+    /// Returns the deviance of a ratio from its expectation, per unit of weight: twice the integral
+    /// of (r - t) / V(t) over t from the expectation to the ratio.
     fn deviance(self, ratio: f64, mean: f64) -> f64 {
         if self == Grows::TimeOfQueue {
             return (ratio - mean).powi(2) / (mean * mean * ratio);
         }
         let allowed = self.allowed();
         let whole = 1.0 + allowed;
-        // What is seen times a logarithm: nothing of nothing.
+        // The limit of x ln x is 0.
         let times = |seen: f64, ln: f64| if seen > 0.0 { seen * ln } else { 0.0 };
         let others = |t: f64| (1.0 - allowed * t).max(f64::MIN_POSITIVE);
         let beyond = times(ratio, (ratio / mean).ln());
@@ -143,9 +143,9 @@ impl Grows {
     }
 }
 
-/// Points around their mean place, in units of their spread.
+/// Points relative to their mean place, in units of their spread.
 struct Scaled {
-    /// Place, ratio and weight.
+    /// Place, ratio and weight of each point.
     points: Vec<(f64, f64, f64)>,
     centre: f64,
     spread: f64,
@@ -186,8 +186,8 @@ impl Scaled {
         self.points.iter().map(of).sum()
     }
 
-    /// The sums of what is left, by places to the powers 0 and 1, and of what is known by them, to
-    /// 0, 1 and 2.
+    /// Returns the sums of weighted residuals, by powers 0 and 1 of the place, and of the
+    /// information, by powers 0, 1 and 2.
     fn sums(&self, level: f64, slope: f64) -> ([f64; 2], [f64; 3]) {
         let (mut left, mut known) = ([0.0; 2], [0.0; 3]);
         for &(x, ratio, weight) in &self.points {
@@ -203,8 +203,8 @@ impl Scaled {
         (left, known)
     }
 
-    /// Level and slope of the least deviance, by Newton's method with halved steps: the deviance
-    /// is convex in both.
+    /// Returns level and slope of the least deviance, by Newton's method with step halving: the
+    /// deviance is convex in both.
     fn best(&self) -> (f64, f64) {
         let (mut level, mut slope) = (0.0, 0.0);
         let mut least = self.deviance(level, slope);
@@ -233,7 +233,7 @@ impl Scaled {
         (level, slope)
     }
 
-    /// The least deviance of a curve that does not fall and is 1 at `x`.
+    /// Returns the least deviance of a curve that does not fall and is 1 at `x`.
     fn held_at(&self, x: f64) -> f64 {
         let mut slope = 0.0;
         let mut least = self.deviance(0.0, 0.0);
@@ -261,7 +261,7 @@ impl Scaled {
         least
     }
 
-    /// The last place from `x` on, in this direction, at which the deviance is at most `most`.
+    /// Returns the last place from `x` in this direction at which the deviance is at most `most`.
     fn end(&self, x: f64, direction: f64, most: f64) -> f64 {
         let mut inside = 0.0;
         let mut outside = 1e-3;
@@ -283,8 +283,8 @@ impl Scaled {
 }
 
 impl Crossing {
-    /// The curve through points, with an interval of `confidence`. None of fewer than four points,
-    /// or where all have the same place, or no level and no slope fits best.
+    /// Fits a curve through points, with an interval of `confidence`. `None` for fewer than four
+    /// points, points at one place, or if no finite level and slope fits best.
     pub fn fit(points: &[RatioPoint], grows: Grows, confidence: f64) -> Option<Crossing> {
         assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
         assert!((0.0..1.0).contains(&grows.allowed()), "a share lies between 0 and 1");
@@ -297,7 +297,7 @@ impl Crossing {
         let dispersion = dispersion(points, &scaled, (level, slope), freedom);
         let (_, v) = scaled.sums(level, slope);
         let at = -level / slope;
-        // The variance of the link there, by the inverse of what is known.
+        // Variance of the link at the crossing, from the inverse of the information.
         let known = (v[0] * v[2] - v[1] * v[1]).max(f64::MIN_POSITIVE);
         let link_variance = dispersion * (v[2] - 2.0 * at * v[1] + at * at * v[0]) / known;
         let bias = (grows.bend() * link_variance / 2.0).min(BIAS_MOST) / slope;
@@ -320,18 +320,19 @@ impl Crossing {
         })
     }
 
-    /// On the scale of the link, how far the curve is from its crossing at a place.
+    /// Returns the distance of the curve from its crossing at a place, on the scale of the link.
     pub fn link_at(&self, x: f64) -> f64 {
         self.slope * (x - self.at)
     }
 
-    /// The variance of a ratio whose expectation is `mean`, in units of dispersion over weight.
+    /// Returns the variance of a ratio with expectation `mean`, in units of dispersion over weight.
     pub fn variance_at(&self, mean: f64) -> f64 {
         self.grows.variance(mean)
     }
 }
 
-/// Pearson's dispersion between points, or the mean of that within them if that is more.
+/// Returns Pearson's dispersion between points, or the mean dispersion within them if that is
+/// larger.
 fn dispersion(
     points: &[RatioPoint],
     scaled: &Scaled,
@@ -357,7 +358,7 @@ fn dispersion(
     (between / freedom as f64).max(within).max(median_near(at_bound))
 }
 
-/// The median of what is known near the bound; 0 of nothing.
+/// Returns the median of the dispersions known near the bound; 0 if there are none.
 fn median_near(mut known: Vec<(f64, f64)>) -> f64 {
     known.sort_by(|a, b| a.0.total_cmp(&b.0));
     let n_near = known.iter().filter(|(far, _)| *far <= NEAR_BOUND).count();

@@ -15,35 +15,35 @@ use crate::rate::{SLOTS_MIN, around_ratio};
 use crate::waves::{MeanError, VALUES_MIN, mean_error_beside};
 use crate::{Histogram, students_t};
 
-/// What was offered in one stretch of time, and the times of what finished of it. What did not
-/// finish counts as longer than any time. Stretches are equal in length and consecutive.
+/// Offered work in one stretch of time, and the times of what finished. Unfinished work counts as
+/// longer than any time. Stretches are consecutive and of equal length.
 #[derive(Clone, Debug, Default)]
 pub struct Stretch {
-    /// How many were offered.
+    /// Number of offered samples, finished or not.
     pub offered: u64,
-    /// The times of those that finished.
+    /// Times of the finished samples, in nanoseconds.
     pub finished: Histogram,
 }
 
-/// Why a quantile has no interval within a run.
+/// The reason why a quantile has no interval within a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoInterval {
-    /// There are too few samples, even if they were independent.
+    /// Too few samples, even if they were independent.
     TooFew(TooFew),
-    /// There are too few stretches to see how they depend on each other.
+    /// Too few stretches to estimate how samples depend on each other.
     TooShort {
-        /// So many are needed.
+        /// Number of stretches needed.
         needed: u64,
-        /// So many there are.
+        /// Number of stretches available.
         have: u64,
     },
     /// The plan changes the load and does not repeat often enough, so changes of the system cannot
     /// be told from effects of the plan.
     Planned,
-    /// Neighbours resemble each other so much that the samples beyond the quantile are a few
-    /// episodes, or all in one.
+    /// Samples depend on each other so strongly that those beyond the quantile come from a few
+    /// episodes.
     TooDependent {
-        /// About so many times as long a run has an interval.
+        /// Approximate factor by which the run must be longer for an interval.
         times_as_long: f64,
     },
 }
@@ -77,7 +77,7 @@ impl std::error::Error for NoInterval {}
 /// quantiles of which there are enough samples, and the tail must have enough of them by that.
 const WITNESSES: [(f64, f64); 4] = [(0.5, 3.0), (0.75, 1.7), (0.9, 1.25), (0.95, 1.1)];
 
-/// With fewer independent episodes beyond a quantile there is no interval.
+/// Smallest number of independent episodes beyond a quantile for an interval.
 const EPISODES_MIN: f64 = 5.0;
 
 /// The same up to the median, of which as many samples lie on either side: there a wide interval
@@ -91,8 +91,8 @@ const MIDDLE: f64 = 0.5;
 /// a say as well.
 const EPISODES_ENOUGH: f64 = 16.0;
 
-/// Intervals of some quantiles of the same stretches, in the order of `quantiles`. Effects of the
-/// plan (`course`) do not count as error.
+/// Returns the intervals of several quantiles of the same stretches, in the order of `quantiles`.
+/// Effects of the plan (`course`) do not count as error.
 ///
 /// By simulation (`cargo xtask coverage`) intervals at 95 % hold the truth in 92 to 98 % of runs of
 /// queues, of loads with a slow component and of loads that stall; where a window is too short for
@@ -111,12 +111,12 @@ pub fn dependent_ranks(
     quantiles.iter().zip(&of_quantiles).map(ranks).collect()
 }
 
-/// The interval of the mean of what finished, in the values' unit.
+/// Returns the interval of the mean of finished samples, in their unit.
 ///
 /// Its error is that of the sums of stretches. Few long episodes make most of the mean of a busy
-/// queue, and runs that lack one have a low mean and a small error of it. So the episodes beyond
-/// the p90 say how sure that error is: few of them widen the upper end, and fewer than two are a
-/// reason.
+/// queue, and runs that lack one have a low mean with a small error. So the number of episodes
+/// beyond the p90 determines the quality of that error: few of them widen the upper end, and fewer
+/// than two are a reason for no interval.
 pub fn dependent_mean(
     stretches: &[Stretch],
     course: &Course,
@@ -135,22 +135,22 @@ pub fn dependent_mean(
     Ok((mean - ends.below, mean + ends.above))
 }
 
-/// By how many times the variance of a share exceeds that of independent samples.
+/// Ratio of the variance of a share to that of independent samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dispersion {
-    /// The share of samples below some bound.
+    /// Share of samples below some bound.
     pub share: f64,
-    /// By how many times; 1 of independent samples.
+    /// The ratio; 1 for independent samples.
     pub factor: f64,
 }
 
-/// At which shares the dispersion is seen.
+/// Shares at which the dispersion is estimated.
 const SHARES: [f64; 9] = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 
-/// How dispersed shares of samples below bounds are, from a share of nothing to one of all, rising.
-/// Of a share between two of them the larger factor holds: bounds may be named later.
+/// Returns the dispersions of shares of samples below bounds, rising from share 0 to 1. For a share
+/// between two of them the larger factor holds: bounds may be named later.
 ///
-/// Where fewer than five independent episodes lie beyond a bound, their scatter says nothing; there
+/// If fewer than five independent episodes lie beyond a bound, their scatter tells nothing; there
 /// the tail is as dispersed as the witnesses expect.
 pub fn share_dispersions(
     stretches: &[Stretch],
@@ -191,7 +191,7 @@ pub fn share_dispersions(
     Ok(seen)
 }
 
-/// The dispersion of a share that need not be among them: the larger one of its neighbours.
+/// Returns the dispersion at any share: the larger one of its neighbours in `all`.
 pub fn dispersion_at(all: &[Dispersion], share: f64) -> f64 {
     let below = all.iter().rev().find(|of| of.share <= share);
     let above = all.iter().find(|of| of.share >= share);
@@ -208,11 +208,11 @@ const LUCK: f64 = 0.5;
 const PLANNED: f64 = 0.5;
 const STRETCHES_BEYOND_MIN: f64 = 6.0;
 
-/// The skewness of a sum of one episode, if their sizes are exponential and they come at random;
-/// that of `n` is this over the root of `n`.
+/// Skewness of a sum of one episode, if sizes are exponential and times random; that of `n`
+/// episodes is this divided by the root of `n`.
 const SKEW_OF_EPISODE: f64 = 1.5;
 
-/// The lower end comes nearer by at most this share of its distance.
+/// Largest share of its distance by which the lower end comes nearer.
 const NEARER_MAX: f64 = 0.3;
 
 /// A mean is made of its tail: with fewer episodes than this beyond the p90 it has no interval, and
@@ -221,10 +221,10 @@ const MEAN_EPISODES_MIN: f64 = 2.0;
 const MEAN_EPISODES_ENOUGH: f64 = 16.0;
 const MEAN_TAIL: f64 = 0.9;
 
-/// Degrees of freedom from which on an error counts as known.
+/// Degrees of freedom from which an error counts as known.
 const LARGE: usize = 60;
 
-/// The samples of all stretches.
+/// The samples of all stretches, with parameters.
 struct Shares<'a> {
     stretches: &'a [Stretch],
     course: &'a Course,
@@ -233,16 +233,16 @@ struct Shares<'a> {
     confidence: f64,
 }
 
-/// The share of samples above a value, and its error.
+/// The share of samples above a value, with its error.
 #[derive(Clone, Copy, Debug)]
 struct ShareError {
     above: f64,
     error: MeanError,
-    /// So many stretches have them, if all of these had as many.
+    /// Effective number of stretches that contain these samples.
     stretches: f64,
 }
 
-/// How far an estimate lies from the two ends of its interval.
+/// Distances of an estimate from the two ends of its interval.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     below: f64,
@@ -250,9 +250,9 @@ struct Ends {
 }
 
 impl Ends {
-    /// Those of a sum that is skewed: both lie higher. Its error is smaller in the runs in which
-    /// the sum is (Johnson, Journal of the American Statistical Association 73, 536, 1978; Hall,
-    /// Journal of the Royal Statistical Society B 54, 221, 1992).
+    /// Returns the ends for a skewed sum: both are higher. Its error is smaller in the runs in
+    /// which the sum is (Johnson, Journal of the American Statistical Association 73, 536, 1978;
+    /// Hall, Journal of the Royal Statistical Society B 54, 221, 1992).
     fn of_skewed(half_width: f64, skew: f64, z: f64) -> Ends {
         let shift = skew.clamp(0.0, 1.0) * (2.0 * z * z + 1.0) / (6.0 * z);
         Ends {
@@ -262,11 +262,11 @@ impl Ends {
     }
 }
 
-/// An error that knows of the tail's few episodes.
+/// An error that accounts for few episodes in the tail.
 struct Widened {
-    /// The distances from the share to its ends: of fewer samples beyond, and of more.
+    /// Distances from the share to its ends: of fewer samples beyond, and of more.
     ends: Ends,
-    /// So many independent samples lie beyond.
+    /// Number of independent samples beyond.
     episodes: f64,
 }
 
@@ -285,7 +285,8 @@ impl<'a> Shares<'a> {
         Shares { stretches, course, all, n, confidence }
     }
 
-    /// What the witnesses expect of the tail, and the errors of the shares above some quantiles.
+    /// Returns the factors that the witnesses expect in the tail, and the errors of the shares
+    /// above some quantiles.
     fn with_witnesses(&self, quantiles: &[f64]) -> (Vec<(f64, f64)>, Vec<Option<ShareError>>) {
         let at = WITNESSES.iter().map(|(q, _)| *q).chain(quantiles.iter().copied());
         let mut of_witnesses = match self.n {
@@ -299,7 +300,7 @@ impl<'a> Shares<'a> {
         (WITNESSES.iter().zip(&of_witnesses).filter_map(witness).collect(), of_quantiles)
     }
 
-    /// The ends of the interval of a mean, by what each stretch has more or less of it.
+    /// Returns the ends of the interval of a mean, from the deviations of stretches.
     fn ends_of_mean(&self, mean: f64, around: &[f64]) -> Result<Ends, NoInterval> {
         let have = self.stretches.len() as u64;
         let needed = SLOTS_MIN;
@@ -327,20 +328,21 @@ impl<'a> Shares<'a> {
         Ok(Ends { above: ends.above * missing, ..ends })
     }
 
-    /// The ends of a sum that is skewed. If a plan causes the long times, their number does not
+    /// Returns the ends for a skewed sum. If a plan causes the long times, their number does not
     /// depend on chance alone, and the lower end comes no nearer.
     fn ends(&self, half_width: f64, skew: f64) -> Ends {
         let ends = Ends::of_skewed(half_width, skew, self.z());
         if self.course.is_empty() { ends } else { Ends { below: half_width, ..ends } }
     }
 
-    /// Whether changes of the system can be told from effects of a plan.
+    /// Whether changes of the system can be separated from effects of a plan.
     fn is_told(&self) -> bool {
         self.course.is_empty()
             || self.excesses(&[MIDDLE]).iter().all(|(_, series)| self.course.is_told(series))
     }
 
-    /// An effect of a plan on only a few stretches is a few episodes, however many samples it has.
+    /// Fails if a plan's effect is on few stretches only: it is a few episodes, however many
+    /// samples it has.
     fn is_spread(&self, of: &ShareError) -> Result<(), NoInterval> {
         match self.course.is_empty() || of.stretches >= STRETCHES_BEYOND_MIN {
             true => Ok(()),
@@ -351,13 +353,13 @@ impl<'a> Shares<'a> {
         }
     }
 
-    /// By how much the variance of the share above a quantile exceeds that of independent samples;
-    /// by half the interval, so that an error of which little is known counts as larger.
+    /// Returns the ratio of the variance of the share above a quantile to that of independent
+    /// samples, from half the interval, so that an uncertain error counts as larger.
     fn factor(&self, q: f64, error: &MeanError) -> f64 {
         ((error.half_width / self.z()).powi(2) * self.n as f64 / (q * (1.0 - q))).max(1.0)
     }
 
-    /// The errors of the shares of samples above quantiles.
+    /// Returns the errors of the shares of samples above quantiles.
     fn errors(&self, quantiles: &[f64]) -> Vec<Option<ShareError>> {
         let error = |(counts, series): (Vec<u64>, Vec<f64>)| {
             let error = mean_error_beside(&series, self.course, self.confidence)?;
@@ -369,8 +371,8 @@ impl<'a> Shares<'a> {
         self.excesses(quantiles).into_iter().map(error).collect()
     }
 
-    /// How many samples of each stretch lie above quantiles, and what it has more or less of them
-    /// than its number of samples makes expect, in shares of a stretch.
+    /// Returns the number of samples of each stretch above each quantile, and their excess over the
+    /// expected number, in shares of a stretch.
     fn excesses(&self, quantiles: &[f64]) -> Vec<(Vec<u64>, Vec<f64>)> {
         let value = |q: &f64| self.all.value_at_rank(rank(*q, self.n)).unwrap_or(u64::MAX);
         let values: Vec<u64> = quantiles.iter().map(value).collect();
@@ -417,8 +419,8 @@ impl<'a> Shares<'a> {
         self.around(q, ends)
     }
 
-    /// The error of the share beyond `q`, widened by what the witnesses expect where few episodes
-    /// lie there.
+    /// Returns the error of the share beyond `q`, widened to what the witnesses expect if there are
+    /// few episodes.
     fn widened(&self, q: f64, error: MeanError, witnesses: &[(f64, f64)]) -> Widened {
         let own = self.factor(q, &error);
         // What a witness expects of the tail, brought back to where the quantile lies.
@@ -437,7 +439,7 @@ impl<'a> Shares<'a> {
         Widened { ends: Ends { below, above: ends.above * luck }, episodes }
     }
 
-    /// The ranks of the ends around a quantile.
+    /// Returns the ranks of the ends around a quantile.
     ///
     /// The upper end is the value of which as many samples lie beyond as an unlucky run has of the
     /// share that truly does. It has fewer episodes than the quantile, so that its error is
@@ -457,13 +459,13 @@ impl<'a> Shares<'a> {
         Ok(Ranks { low: low as u64, high: high as u64 })
     }
 
-    /// The distance of the ends from an estimate whose error is known, in standard errors.
+    /// Returns the distance of the ends from an estimate with a known error, in standard errors.
     fn z(&self) -> f64 {
         students_t(1.0 - (1.0 - self.confidence) / 2.0, LARGE)
     }
 }
 
-/// How many of a stretch lie above each of some values; what did not finish lies above all.
+/// Returns the number of a stretch's samples above each value; unfinished work is above all.
 fn counts_above(stretch: &Stretch, values: &[u64]) -> Vec<u64> {
     let below = stretch.finished.counts_at_or_below(values);
     below.into_iter().map(|below| stretch.offered.saturating_sub(below)).collect()

@@ -1,33 +1,34 @@
-//! What a disturbance did to a run: the seconds before, during and after it, and when the rate was
-//! back.
+//! The effect of a disturbance on a run: the seconds before, during and after it, and the time of
+//! recovery.
 //!
-//! Not here: rates and quantiles of these seconds, which are made as those of any others.
+//! Not here: rates and quantiles of these seconds, which are computed like any others.
 
 use std::ops::Range;
 
 use crate::Moments;
 
-/// The shortest window worth comparing, in seconds.
+/// Shortest window for a comparison, in seconds.
 const WINDOW_S_MIN: i64 = 5;
 
-/// From so many events a second on, one without any is no chance (e^-10).
+/// Events per second from which a second without any is not chance (e^-10).
 const MEAN_MIN: f64 = 10.0;
 
-/// A recovery must last: one good second may be chance, and so the mean of so many counts.
+/// Seconds that a recovery must last: a single good second may be chance.
 const LASTING_S: usize = 3;
 
-/// The whole seconds to be compared; none where there are none.
+/// Whole seconds to be compared; a window without any is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Windows {
-    /// Before it.
+    /// Seconds before the disturbance.
     pub before: Range<i64>,
-    /// Every second that it touches.
+    /// Seconds that it overlaps, at least in part.
     pub during: Range<i64>,
-    /// After it.
+    /// Seconds after the disturbance.
     pub after: Range<i64>,
 }
 
-/// The windows of what lasted from `began_ns` to `ended_ns`, in a run of `n_seconds` whole seconds.
+/// Returns the windows of a disturbance from `began_ns` to `ended_ns`, in a run of `n_seconds`
+/// seconds.
 ///
 /// Before and after are as long as it lasted, and at least 5 s; of equal length, unless the run has
 /// less than 5 s on one side. The second right before it belongs to none of them: it may be whole,
@@ -47,19 +48,19 @@ pub fn windows(began_ns: i64, ended_ns: i64, n_seconds: i64) -> Windows {
     }
 }
 
-/// Whether a rate fell, and when it was back.
+/// Whether a rate fell, and when it recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// Nothing happened before, so there is nothing to come back to.
+    /// There were no events before, so there is no level to recover to.
     Unknown,
-    /// It did not fall.
+    /// The rate did not fall.
     NeverFell,
-    /// It fell, and was back in this second, counted from the first of `since`.
+    /// The rate fell and recovered.
     Back {
-        /// From 0.
+        /// Second of the recovery, from 0 at the first of `since`.
         second: usize,
     },
-    /// It fell, and was not back in the seconds that there are.
+    /// The rate fell and did not recover within `since`.
     NotWithin,
 }
 

@@ -34,7 +34,7 @@ pub fn truncated_exponential_ns(bits: u64, mean_ns: f64, cap_ns: u64) -> u64 {
     exponential_ns(bits, mean_ns).min(cap_ns)
 }
 
-/// What is left of a [`truncated_exponential_ns`] that somebody comes upon in its midst.
+/// Returns the rest of a [`truncated_exponential_ns`] that is observed at a random instant.
 ///
 /// The density at t is proportional to the share of draws longer than t (the residual life of a
 /// renewal process; Cox, *Renewal Theory*, 5.1): an exponential one below the cap, none beyond. A
@@ -47,8 +47,8 @@ pub fn residual_exponential_ns(bits: u64, mean_ns: f64, cap_ns: u64) -> u64 {
     ((-(-unit(bits) * below_cap).ln_1p() * mean_ns).round() as u64).min(cap_ns)
 }
 
-/// A normal figure of mean 0 and deviation 1 (G. E. P. Box and M. E. Muller, Ann. Math. Stat.
-/// 29, 610, 1958).
+/// Draws a normal figure with mean 0 and standard deviation 1 (G. E. P. Box and M. E. Muller, Ann.
+/// Math. Stat. 29, 610, 1958).
 pub fn normal(bits: &mut dyn FnMut() -> u64) -> f64 {
     let (a, b) = (unit(bits()), unit(bits()));
     (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()

@@ -57,7 +57,7 @@ fn bucket_shift(value: u64) -> u32 {
     (u64::BITS - EXACT_BITS).saturating_sub(value.leading_zeros())
 }
 
-/// What a histogram can hold: values from 0 to the end of the bucket of `highest_ns`.
+/// The range of a histogram: values from 0 to the end of the bucket of `highest_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     /// Larger values count as overflow. Taken as 2 ns when lower and as [`HIGHEST_NS_MAX`]
@@ -107,7 +107,7 @@ impl Histogram {
         }
     }
 
-    /// Records one value.
+    /// Records one value, in nanoseconds.
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
         self.record_n(value_ns, 1);
@@ -156,12 +156,12 @@ impl Histogram {
         self.add_recorded(other.recorded(), &other.moments, fits);
     }
 
-    /// Whether so many more samples can be counted.
+    /// Whether the sum of both counts stays within the limit.
     fn fits(&self, other: &Moments) -> bool {
         other.count <= COUNT_MAX - self.moments.count
     }
 
-    /// Adds bucket by bucket, as many samples as there is room for.
+    /// Adds bucket by bucket, up to the limit on samples.
     fn add_recorded(
         &mut self,
         recorded: impl Iterator<Item = (u64, u64)>,
@@ -188,12 +188,12 @@ impl Histogram {
         self.moments.is_empty()
     }
 
-    /// What this histogram can hold.
+    /// Returns the range of values that have buckets.
     pub fn range(&self) -> Range {
         self.range
     }
 
-    /// The exact moments of the samples.
+    /// Returns the exact moments of the samples.
     pub fn moments(&self) -> &Moments {
         &self.moments
     }
@@ -259,12 +259,12 @@ impl Histogram {
         Some(value.clamp(min, max))
     }
 
-    /// How many samples are at or below `value_ns`, to the upper end of its bucket.
+    /// Returns the number of samples at or below `value_ns`, to the upper end of its bucket.
     pub fn count_at_or_below(&self, value_ns: u64) -> u64 {
         self.counts_at_or_below(&[value_ns])[0]
     }
 
-    /// The same for several values, in one pass over the buckets.
+    /// Like [`Histogram::count_at_or_below`] for several values, in one pass over the buckets.
     pub fn counts_at_or_below(&self, values_ns: &[u64]) -> Vec<u64> {
         let mut rising: Vec<usize> = (0..values_ns.len()).collect();
         rising.sort_by_key(|index| values_ns[*index]);
@@ -288,8 +288,8 @@ impl Histogram {
         counts
     }
 
-    /// How many samples are below `value_ns` by more than the width of a bucket: those that share
-    /// its bucket are shown as the same value, and are not below it.
+    /// Returns the number of samples below the bucket of `value_ns`: those in the same bucket count
+    /// as equal to it.
     pub fn count_below(&self, value_ns: u64) -> u64 {
         if !self.is_empty() && value_ns > self.max() {
             return self.count();
@@ -361,7 +361,7 @@ impl Histogram {
         Ok(histogram)
     }
 
-    /// Whether buckets, moments and overflow can be of the same samples.
+    /// Checks that buckets, moments and overflow can stem from the same samples.
     fn check(&self) -> Result<(), Malformed> {
         let Moments { count, min, max, sum, sum_sq } = self.moments;
         if count > COUNT_MAX || self.buckets.len() != count {
@@ -418,14 +418,14 @@ impl fmt::Debug for Histogram {
     }
 }
 
-/// Takes the next `N` bytes.
+/// Takes the next `N` bytes, or fails.
 fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], Malformed> {
     let (head, tail) = rest.split_first_chunk().ok_or(Malformed("it is cut off"))?;
     *rest = tail;
     Ok(*head)
 }
 
-/// Reads the buckets, after a look at all that could make the library take too much memory or
+/// Reads the buckets, after checks of everything with which the library might allocate too much or
 /// panic: lengths, range, digits, and the one number that has no negative.
 fn buckets_from_payload(
     payload: &[u8],
@@ -456,7 +456,7 @@ fn buckets_from_payload(
         .map_err(|_| Malformed("its payload is damaged"))
 }
 
-/// Why bytes are not a histogram.
+/// The reason why bytes are not a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(&'static str);
 
@@ -478,13 +478,13 @@ pub struct Sparse {
 }
 
 impl Sparse {
-    /// Records one value.
+    /// Records one value, in nanoseconds.
     pub fn record(&mut self, value_ns: u64) {
         *self.buckets.entry(bucket_low(value_ns)).or_default() += 1;
         self.moments.record(value_ns);
     }
 
-    /// Adds all samples of another.
+    /// Adds all samples of another histogram.
     pub fn add(&mut self, other: &Sparse) {
         for (low, n) in other.recorded() {
             *self.buckets.entry(low).or_default() += n;
@@ -502,7 +502,7 @@ impl Sparse {
         self.moments.is_empty()
     }
 
-    /// The exact moments of the samples.
+    /// Returns the exact moments of the samples.
     pub fn moments(&self) -> &Moments {
         &self.moments
     }

@@ -1,15 +1,15 @@
-//! How often something happens as that changes over time, and the instants that follow from it.
+//! A rate that changes over time, and the arrival times that follow from it.
 //!
 //! Arrivals at a changing rate are those at a constant rate of one, with their time stretched:
 //! the n-th comes when the area below the rate has reached the n-th of the constant ones (Çinlar,
 //! "Introduction to Stochastic Processes", 1975, chapter 4.7). So one sequence of draws serves
 //! every rate, and the count is exact. Not here: the draws.
 
-/// A rate over time, as straight lines between knots. From the last knot on it stays, or begins
-/// again with the first.
+/// A rate over time, piecewise linear between knots. After the last knot it stays, or repeats from
+/// the first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intensity {
-    /// In order of time; the first at 0. Two of one instant are a step.
+    /// Knots in order of time, the first at 0. Two at the same time are a step.
     knots: Vec<Knot>,
     repeats: bool,
 }
@@ -18,13 +18,14 @@ pub struct Intensity {
 struct Knot {
     at: f64,
     rate: f64,
-    /// The area below the rate up to here.
+    /// Integral of the rate up to this knot.
     area: f64,
 }
 
 impl Intensity {
-    /// Lines between points of time and rate (a unit of time's, never negative). The times begin
-    /// at 0 and do not fall; what `repeats` must last and have an area. None if that is not so.
+    /// Makes a rate from points of (time, rate per unit of time). `None` unless times start at 0
+    /// and do not decrease, rates are not negative, and a repeating rate has a length and an
+    /// integral above 0.
     pub fn new(points: &[(f64, f64)], repeats: bool) -> Option<Intensity> {
         let (first, last) = (points.first()?, points.last()?);
         let is_sound = |&(at, rate): &(f64, f64)| {
@@ -44,7 +45,7 @@ impl Intensity {
         (!repeats || (last.0 > 0.0 && has_area)).then_some(Intensity { knots, repeats })
     }
 
-    /// The rate at an instant; behind a step where there is one.
+    /// Returns the rate at a time; after the step if there is one.
     pub fn rate(&self, at: f64) -> f64 {
         let last = self.last();
         let at = if self.repeats { at % last.at } else { at };
@@ -57,7 +58,7 @@ impl Intensity {
         }
     }
 
-    /// How many are expected from 0 to an instant.
+    /// Returns the expected number of events from 0 to `until`.
     pub fn expected(&self, until: f64) -> f64 {
         let last = self.last();
         let rounds = if self.repeats { (until / last.at).floor() } else { 0.0 };
@@ -67,7 +68,8 @@ impl Intensity {
         rounds * last.area + from.area + (at - from.at) * (from.rate + self.rate(at)) / 2.0
     }
 
-    /// The instant until which so many are expected; infinite if they never are.
+    /// Returns the time until which this number of events is expected; infinite if it is never
+    /// reached.
     pub fn reached(&self, expected: f64) -> f64 {
         let last = self.last();
         let rounds = if self.repeats { (expected / last.area).floor() } else { 0.0 };

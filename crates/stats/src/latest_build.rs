@@ -1,4 +1,4 @@
-//! The last build of a series against the ones before it.
+//! The last build of a series compared with those before it.
 //!
 //! Student's prediction interval, with the variance between builds and that of the runs of each.
 //! How often builds lie far from the others, normal figures need not tell: each build of the
@@ -12,62 +12,61 @@ use crate::comparison::hommel;
 use crate::mean::students_t_tail;
 use crate::series::{Build, middle, noisier_from, share_within, within};
 
-/// Fewer builds before the last one do not show how much they vary.
+/// Smallest number of earlier builds that show how much builds vary.
 const BEFORE_MIN: usize = 3;
-/// Builds right before the last one that are not what it is held against, if they are strange.
+/// Number of strange builds right before the last one that are excluded, at most.
 const STRANGE_MAX: usize = 2;
-/// The chance with which a build right before the last one is strange.
+/// p-value below which a build right before the last one is strange.
 const STRANGE: f64 = 0.002;
-/// How far the past is looked at: builds drift.
+/// Number of earlier builds that are used: builds drift.
 const BEFORE_MAX: usize = 50;
-/// Degrees of freedom that a tail may have; normal figures have infinitely many.
+/// Degrees of freedom tried for the tail; normal figures have infinitely many.
 const TAILS: [f64; 8] = [2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 30.0];
-/// The chance of a level that scatters so much more than earlier ones, below which these tell
-/// nothing of it.
+/// p-value for equal scatter of levels, below which earlier levels are not used.
 const ALIKE: f64 = 0.05;
-/// Fewer scores of a side do not show its tail: one build that lies off by chance would make it so
-/// heavy that nothing is outside.
+/// Smallest number of scores on a side for a fit of its tail: with fewer, one outlier would make
+/// the tail too heavy for any alarm.
 const SCORES_MIN: usize = 6;
-/// Twice the logarithm of the likelihood ratio by which a tail of Student is believed: a wrong one
-/// costs some power, and a missed one many alarms.
+/// Twice the log likelihood ratio from which a Student tail is used: a false one costs some power,
+/// a missed one many alarms.
 const BELIEVED: f64 = 3.0;
-/// Beyond so many deviations chances are all the same: none.
+/// Largest score: beyond, probabilities make no difference.
 const DEVIATIONS_MAX: f64 = 7.5;
 
-/// The last build of a series against the ones before.
+/// The last build of a series compared with those before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatestBuild {
-    /// The mean of the ones before.
+    /// Mean of the builds before.
     pub before: f64,
-    /// Where the next one was to be expected.
+    /// Prediction interval for the last build, low and high.
     pub expected: (f64, f64),
-    /// The chance of one that far off if nothing has changed, corrected for all that are judged
+    /// p-value of its distance if nothing has changed, corrected for all builds that are judged
     /// together.
     pub p: f64,
-    /// Whether it lies outside of what was to be expected.
+    /// The last build lies outside of `expected`.
     pub is_outside: bool,
-    /// Where builds surely vary more than earlier ones did: how many before it do, against which
-    /// alone it is held.
+    /// Number of builds before it that vary significantly more than earlier ones, if there are any:
+    /// it is compared with these only.
     pub varies_more_for: Option<usize>,
 }
 
-/// A last build, and what it is held against.
+/// A last build, and the builds to compare it with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
-    /// The builds before it, of its level, in their order.
+    /// Builds before it at its level, in order.
     pub before: Vec<Build>,
-    /// The builds of each level before theirs: they show how much builds vary, and no more.
+    /// Builds of earlier levels, which only show how much builds vary.
     pub earlier: Vec<Vec<Build>>,
-    /// It.
+    /// The build that is judged.
     pub last: Build,
-    /// A build that it is held against in place of the mean of those before it: these show no more
-    /// than how much builds vary.
+    /// A build to compare with instead of the mean of `before`, which then only shows how much
+    /// builds vary.
     pub pinned: Option<Build>,
 }
 
-/// Holds the last builds of several series against the ones before, those of their levels. All of
-/// them together have a chance of `error` that any is reported to lie outside where nothing
-/// changed. None where fewer than three are before. A mean may be infinite.
+/// Compares the last builds of several series with those before at their levels. Together they have
+/// a probability of at most `error` that any is reported as outside although nothing changed.
+/// `None` for fewer than three builds before. Means may be infinite.
 pub fn latest_builds(all: &[Held], error: f64) -> Vec<Option<LatestBuild>> {
     let held: Vec<Option<Against>> = all.iter().map(held).collect();
     let past: Vec<f64> =
@@ -97,7 +96,7 @@ pub fn latest_builds(all: &[Held], error: f64) -> Vec<Option<LatestBuild>> {
     held.into_iter().map(one).collect()
 }
 
-/// The builds that the last one is held against, and how far it is from them.
+/// The builds that the last one is compared with, and its distance from them.
 struct Against<'h> {
     before: &'h [Build],
     away: Away,
@@ -126,8 +125,8 @@ fn held(one: &Held) -> Option<Against<'_>> {
     Some(Against { before, away, varies_more_for })
 }
 
-/// How many of some builds, to the last one, vary more than those before them and than earlier
-/// levels; and whether that is sure.
+/// Returns the number of latest builds that vary more than those before and than earlier levels,
+/// and whether that is significant.
 fn noisier(before: &[Build], earlier: &[Vec<Build>]) -> Option<(usize, bool)> {
     let levels = earlier.iter().map(Vec::as_slice).chain([before]);
     let around = |level: &[Build]| {
@@ -140,14 +139,14 @@ fn noisier(before: &[Build], earlier: &[Vec<Build>]) -> Option<(usize, bool)> {
     Some(((noise.len() - found.at).min(before.len()), found.is_sure))
 }
 
-/// How far a build lies from others.
+/// The distance of a build from others.
 #[derive(Clone, Copy)]
 struct Away {
-    /// The mean of the others.
+    /// Mean of the others.
     mean: f64,
-    /// The deviation of the distance, if nothing differs.
+    /// Standard deviation of the distance if nothing differs.
     error: f64,
-    /// The distance in such deviations.
+    /// Distance in such deviations.
     t: f64,
     freedom: f64,
 }
@@ -187,27 +186,27 @@ impl Away {
         Some(Away { mean, error, t, freedom })
     }
 
-    /// The same as deviations of a normal figure, below 0 where it lies below.
+    /// Returns the distance as a normal score, negative if below.
     fn score(&self) -> f64 {
         let beyond = students_t_tail(self.t.abs(), self.freedom);
         (-normal().inverse_cdf(beyond)).min(DEVIATIONS_MAX).copysign(self.t)
     }
 
-    /// The distance in deviations of which that is the score.
+    /// Returns the distance, in deviations, that has this score.
     fn at(&self, score: f64) -> f64 {
         let beyond = normal().sf(score.min(DEVIATIONS_MAX));
         -StudentsT::new(0.0, 1.0, self.freedom).map_or(f64::NAN, |t| t.inverse_cdf(beyond))
     }
 }
 
-/// The mean of some builds, and the squares of their distances from it.
+/// Returns the mean of builds, and the sum of their squared distances from it.
 fn around_mean(builds: &[Build]) -> (f64, f64) {
     let mean = builds.iter().map(|build| build.mean).sum::<f64>() / builds.len() as f64;
     (mean, builds.iter().map(|build| (build.mean - mean).powi(2)).sum())
 }
 
-/// The squares of a level of this mean and how many are free, with those of earlier levels beside
-/// as shares of their own means; alone where the level scatters more than they do.
+/// Returns the sum of squares of a level with this mean and its degrees of freedom, pooled with
+/// earlier levels in shares of their means; alone if the level scatters more than they do.
 fn scatter(mean: f64, own: (f64, f64), earlier: &[Vec<Build>]) -> (f64, f64) {
     let levels = earlier.iter().filter(|level| level.len() > 1).map(|level| {
         let (of_level, squares) = around_mean(level);
@@ -226,7 +225,7 @@ fn scatter(mean: f64, own: (f64, f64), earlier: &[Vec<Build>]) -> (f64, f64) {
     if is_alike { (own.0 + squares, own.1 + freedom) } else { own }
 }
 
-/// How far each of some builds lies from the others.
+/// Returns the score of each build among the others.
 fn scores_within(builds: &[Build]) -> Vec<f64> {
     let one = |at: usize| {
         let others = [&builds[..at], &builds[at + 1..]].concat();
@@ -239,15 +238,15 @@ fn normal() -> Normal {
     Normal::standard()
 }
 
-/// How often builds lie far off that should not: as normal figures do, or those of Student.
+/// The distribution of scores on one side: normal, or Student's.
 #[derive(Clone, Copy, Debug)]
 struct Tail {
-    /// Degrees of freedom and scale.
+    /// Degrees of freedom and scale of Student's distribution.
     student: Option<(f64, f64)>,
 }
 
 impl Tail {
-    /// The likeliest tail of scores of one side.
+    /// Fits the likeliest tail to scores of one side.
     fn of(scores: impl Iterator<Item = f64>) -> Tail {
         let scores: Vec<f64> = scores.collect();
         if scores.len() < SCORES_MIN {
@@ -265,14 +264,14 @@ impl Tail {
         Tail { student: best.filter(is_believed).map(|best| best.1) }
     }
 
-    /// The chance of a score as far from 0 or farther, to either side.
+    /// Returns the two-sided p-value of a score.
     fn p(&self, score: f64) -> f64 {
         let as_normal = 2.0 * normal().sf(score);
         let of = |(freedom, scale): (f64, f64)| 2.0 * students_t_tail(score / scale, freedom);
         self.student.map_or(as_normal, |student| of(student).max(as_normal))
     }
 
-    /// The score whose chance is `p`.
+    /// Returns the score whose two-sided p-value is `p`.
     fn score(&self, p: f64) -> f64 {
         let as_normal = -normal().inverse_cdf(p / 2.0);
         let of = |(freedom, scale)| {
@@ -283,8 +282,8 @@ impl Tail {
     }
 }
 
-/// The likeliest scale of Student figures (K. L. Lange, R. J. A. Little and J. M. G. Taylor,
-/// J. Am. Stat. Assoc. 84, 881, 1989).
+/// Returns the likeliest scale of Student figures (K. L. Lange, R. J. A. Little and J. M. G.
+/// Taylor, J. Am. Stat. Assoc. 84, 881, 1989).
 fn scale(figures: &[f64], freedom: f64) -> f64 {
     let mut square = 1.0;
     for _ in 0..30 {

@@ -1,4 +1,4 @@
-//! Where figures vary that were repeated at several levels: between runs of one start of a server,
+//! Components of variance of figures repeated at several levels: between runs of one server start,
 //! between starts, between builds of the data.
 //!
 //! A nested design with random effects (T. Kalibera and R. Jones, "Rigorous benchmarking in
@@ -10,42 +10,42 @@
 
 use crate::{POWER, students_t};
 
-/// Levels of a design: runs within restarts within builds.
+/// Number of levels of a design: runs within restarts within builds.
 pub const LEVELS: usize = 3;
-/// Repeats of a lower level within one of a higher, at most: beyond, they say nothing new.
+/// Limit on repeats of a lower level within a higher one: more tell nothing new.
 const WITHIN_MOST: usize = 20;
-/// Repeats of the highest level that are looked through.
+/// Limit on repeats of the highest level that are tried.
 const UNITS_MOST: usize = 1_000;
 
-/// A figure, and which build and which restart of that build it was measured at.
+/// A figure with the build and the restart at which it was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nested {
-    /// Which build of the data.
+    /// Index of the data build.
     pub build: u32,
-    /// Which restart, of this build.
+    /// Index of the restart within the build.
     pub restart: u32,
-    /// The figure.
+    /// The figure measured there.
     pub figure: f64,
 }
 
-/// The variance that a level adds.
+/// The variance that one level adds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Component {
-    /// In squares of shares of the mean: 0.0001 is a standard deviation of 1 %. 0 where the
-    /// estimate is below it.
+    /// Variance in squared shares of the mean: 0.0001 is a standard deviation of 1 %. 0 if the
+    /// estimate is negative.
     pub variance: f64,
-    /// Its degrees of freedom: how many repeats of the level it is seen in beyond the first ones.
+    /// Degrees of freedom: repeats of the level beyond the first ones.
     pub freedom: usize,
-    /// Whether the estimate is below 0: lower levels vary as much by themselves.
+    /// The estimate is negative: lower levels alone vary as much.
     pub is_negative: bool,
 }
 
-/// The components, from the lowest level up: runs, restarts, builds. None of a level that is not
+/// Components from the lowest level up: runs, restarts, builds. `None` for a level that is not
 /// repeated.
 pub type Components = [Option<Component>; LEVELS];
 
-/// The components of variance of points, each with its nested figures, pooled over points. A point
-/// with fewer than two figures, or whose mean is 0, says nothing.
+/// Estimates the components of variance of points with nested figures, pooled over points. A point
+/// with fewer than two figures, or with mean 0, is skipped.
 pub fn components(points: &[Vec<Nested>]) -> Components {
     // Sums of squares and, by level, the coefficients of the components in their expectations.
     let mut squares = [0.0; LEVELS];
@@ -86,7 +86,8 @@ pub fn components(points: &[Vec<Nested>]) -> Components {
     found
 }
 
-/// The figures of a point, as shares, by the units of a level: single runs, restarts, builds, all.
+/// Groups the figures of a point, as shares of the mean, by units of a level: runs, restarts,
+/// builds, all.
 fn units(point: &[Nested], level: usize, mean: f64) -> Vec<Vec<f64>> {
     let mut sorted: Vec<(usize, &Nested)> = point.iter().enumerate().collect();
     sorted.sort_by_key(|(index, one)| (one.build, one.restart, *index));
@@ -100,13 +101,13 @@ fn units(point: &[Nested], level: usize, mean: f64) -> Vec<Vec<f64>> {
     sorted.chunk_by(is_same).map(of).collect()
 }
 
-/// The sum over units of the squares of their sums, by their sizes.
+/// Returns the sum over units of the squared sum divided by the size.
 fn between(units: &[Vec<f64>]) -> f64 {
     units.iter().map(|unit| unit.iter().sum::<f64>().powi(2) / unit.len() as f64).sum()
 }
 
-/// How often a component of a lower level is in [`between`] of a level: the sum over its units of
-/// the squares of the sizes of the lower units in them, by their own.
+/// Returns the coefficient of a lower level's component in [`between`] of a level: the sum over
+/// units of the squared sizes of lower units in them, divided by their own size.
 fn shared(point: &[Nested], lower: usize, level: usize, mean: f64) -> f64 {
     let sizes = |level| units(point, level, mean).into_iter().map(|unit| unit.len());
     let mut lowers = sizes(lower);
@@ -122,11 +123,11 @@ fn shared(point: &[Nested], lower: usize, level: usize, mean: f64) -> f64 {
     sizes(level).map(of).sum()
 }
 
-/// How often each level is repeated: runs of a restart, restarts of a build, builds; 1 where a
-/// level is not repeated.
+/// Number of repeats per level: runs of a restart, restarts of a build, builds; 1 for a level that
+/// is not repeated.
 pub type Design = [usize; LEVELS];
 
-/// The variance of a point's mean by a design, in squares of shares.
+/// Returns the variance of a point's mean under a design, in squared shares.
 fn variance_of(found: &Components, design: Design) -> f64 {
     let mut units = 1.0;
     let mut sum = 0.0;
@@ -137,16 +138,16 @@ fn variance_of(found: &Components, design: Design) -> f64 {
     sum
 }
 
-/// What a design takes at each of two points, where a repeat of each level costs so much beside
+/// Returns the cost of a design per point, if a repeat of each level costs `costs` in addition to
 /// what it contains.
 pub fn cost_of(design: Design, costs: [f64; LEVELS]) -> f64 {
     let [runs, restarts, builds] = design.map(|n| n as f64);
     builds * (costs[2] + restarts * (costs[1] + runs * costs[0]))
 }
 
-/// The cheapest design by which a difference of this share between two points is found in four of
-/// five experiments at 5 %, given what a repeat of each level costs. None where it takes more than
-/// anybody repeats, or nothing is known of how figures vary.
+/// Returns the cheapest design that detects a difference of this share between two points with a
+/// probability of [`POWER`] at 5 %, given the cost of a repeat per level. `None` if it takes too
+/// many repeats, or no component is known.
 ///
 /// All numbers of repeats below the highest repeated level are tried, up to a limit; of the highest
 /// there are as many as Student's t asks.

@@ -4,44 +4,44 @@
 
 use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
 
-/// A mean and what is known of its error.
+/// A mean with its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
-    /// The mean.
+    /// Arithmetic mean of the figures.
     pub value: f64,
-    /// The standard deviation between the figures; NaN of one.
+    /// Standard deviation between the figures; NaN for one.
     pub sd: f64,
-    /// Half the width of the confidence interval; none of one figure, whose error nobody knows.
+    /// Half-width of the confidence interval; `None` for one figure, whose error is unknown.
     pub half_width: Option<f64>,
-    /// How many figures.
+    /// Number of averaged figures.
     pub count: usize,
 }
 
-/// The t of which a share of `below` lies below; at least one degree of freedom.
+/// Returns the quantile `below` of Student's t; at least one degree of freedom.
 pub fn students_t(below: f64, freedom: usize) -> f64 {
     let distribution = StudentsT::new(0.0, 1.0, freedom.max(1) as f64);
     distribution.map_or(f64::INFINITY, |distribution| distribution.inverse_cdf(below))
 }
 
-/// The chance of more than `t`; at least one degree of freedom.
+/// Returns the probability of more than `t`; at least one degree of freedom.
 pub(crate) fn students_t_tail(t: f64, freedom: f64) -> f64 {
     let distribution = StudentsT::new(0.0, 1.0, freedom.max(1.0));
     distribution.map_or(f64::NAN, |distribution| distribution.sf(t))
 }
 
-/// The normal score that is exceeded with this chance: 0 of 1/2, above it of less.
+/// Returns the normal score that is exceeded with this probability: 0 for 1/2, higher for less.
 pub(crate) fn normal_score(beyond: f64) -> f64 {
     -Normal::standard().inverse_cdf(beyond)
 }
 
-/// The density at `t`; at least one degree of freedom.
+/// Returns the density at `t`; at least one degree of freedom.
 pub(crate) fn students_t_density(t: f64, freedom: f64) -> f64 {
     let distribution = StudentsT::new(0.0, 1.0, freedom.max(1.0));
     distribution.map_or(f64::NAN, |distribution| distribution.pdf(t))
 }
 
-/// The mean of `figures` with its interval of `confidence`, as if they were independent and
-/// normal. None of nothing.
+/// Returns the mean of `figures` with its interval of `confidence`, as if they were independent and
+/// normal. `None` for no figures.
 pub fn mean(figures: &[f64], confidence: f64) -> Option<Mean> {
     assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
     let count = figures.len();

@@ -9,13 +9,13 @@ use crate::order_statistics::{TooFew, ranks, samples_needed};
 pub struct Median {
     /// The middle figure, or the mean of the two in the middle.
     pub value: f64,
-    /// The confidence interval, its ends two of the figures; too few figures have none.
+    /// Confidence interval between two of the figures; an error if there are too few.
     pub interval: Result<(f64, f64), TooFew>,
 }
 
-/// The median of `figures` with the distribution-free interval of at least `confidence`, whose
-/// ends are order statistics (Conover, Practical Nonparametric Statistics, 3rd ed., 3.2). It
-/// holds for independent figures, and takes no view of their distribution. None of nothing.
+/// Returns the median of `figures` with the distribution-free interval of at least `confidence`,
+/// whose ends are order statistics (Conover, Practical Nonparametric Statistics, 3rd ed., 3.2). It
+/// holds for independent figures of any distribution. `None` for no figures.
 pub fn median(figures: &[f64], confidence: f64) -> Option<Median> {
     assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
     let mut sorted = figures.to_vec();

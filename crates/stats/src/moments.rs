@@ -10,7 +10,7 @@
 /// 2.6e13 samples of one hour each (in ns) are needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moments {
-    /// How many samples.
+    /// Number of samples added.
     pub count: u64,
     /// The smallest sample; 0 when there is none.
     pub min: u64,
@@ -23,13 +23,13 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Takes one sample in.
+    /// Adds one sample, usually in nanoseconds.
     #[inline]
     pub fn record(&mut self, value: u64) {
         self.record_n(value, 1);
     }
 
-    /// Takes in `n` samples of the same value.
+    /// Adds `n` samples of the same value.
     #[inline]
     pub fn record_n(&mut self, value: u64, n: u64) {
         if n == 0 {
@@ -43,7 +43,7 @@ impl Moments {
         self.sum_sq = self.sum_sq.saturating_add((wide * wide).saturating_mul(n));
     }
 
-    /// Takes in all samples of another.
+    /// Adds all samples of another.
     pub fn add(&mut self, other: &Moments) {
         if other.count == 0 {
             return;

@@ -1,4 +1,4 @@
-//! Which order statistic is a quantile, and between which ones the true quantile lies.
+//! Order statistics as estimates of quantiles, and those between which the true quantile lies.
 //!
 //! Not here: samples, and quantiles of samples that depend on each other (`dependence`).
 
@@ -24,18 +24,18 @@ pub fn rank(q: f64, count: u64) -> u64 {
 /// The ranks between which a quantile lies, both in 1..=n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ranks {
-    /// The lower end.
+    /// Rank of the lower end, from 1.
     pub low: u64,
-    /// The upper end.
+    /// Rank of the upper end, from 1.
     pub high: u64,
 }
 
-/// A quantile has no finite interval at this sample size.
+/// The error that a quantile has no finite interval at this sample size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooFew {
-    /// The smallest sample size that has one; `u64::MAX` when none has (q of 0 or 1).
+    /// Smallest sample size that has one; `u64::MAX` if none has (q of 0 or 1).
     pub needed: u64,
-    /// The sample size.
+    /// The actual sample size.
     pub have: u64,
 }
 
@@ -57,9 +57,8 @@ impl std::error::Error for TooFew {}
 /// outwards.
 const EXACT_VARIANCE_MAX: f64 = 1000.0;
 
-/// Whether `n` samples are enough for a quantile: whether it had a finite interval of this
-/// confidence if they were independent. Those of one run are not; [`crate::dependent_ranks`] has
-/// their intervals.
+/// Checks that `n` independent samples have a finite interval of this confidence for a quantile.
+/// Samples of one run are not independent; [`crate::dependent_ranks`] has their intervals.
 pub fn enough(n: u64, q: f64, confidence: f64) -> Result<(), TooFew> {
     interval_ranks(n, q, confidence).map(|_| ())
 }

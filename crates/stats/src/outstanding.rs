@@ -1,21 +1,21 @@
-//! Values that stand out of a series, and whether they do so regularly.
+//! Outliers of a series, and whether they occur regularly.
 
 use crate::trend::median;
 
-/// A value stands out if it lies this many robust standard deviations beyond the median.
+/// Distance from the median, in robust standard deviations, from which a value is an outlier.
 const SCORE_MIN: f64 = 6.0;
 
-/// At most this share of a series stands out of it; more are its nature.
+/// Largest share of outliers in a series; more of them are not exceptional.
 const SHARE_MAX: f64 = 1.0 / 3.0;
 
-/// The fewest values of which a few stand out.
+/// Smallest number of values in which outliers are searched.
 const VALUES_MIN: usize = 10;
 
-/// The standard deviation of normal values by their median absolute deviation.
+/// Standard deviation of normal values relative to their median absolute deviation.
 pub(crate) const SD_PER_MAD: f64 = 1.4826;
 
-/// Which values, counted from 0, lie above the median of all times `factor` and beyond the scatter
-/// of the rest; none where many do. Values that are not finite are no part of it.
+/// Returns the indexes of values above the median of all times `factor` and beyond the scatter of
+/// the rest; none if there are many. Values that are not finite are ignored.
 pub fn stands_out(series: &[f64], factor: f64) -> Vec<usize> {
     let logs: Vec<f64> = series.iter().map(|value| value.ln()).collect();
     let finite = || logs.iter().copied().filter(|value| value.is_finite());
@@ -28,16 +28,16 @@ pub fn stands_out(series: &[f64], factor: f64) -> Vec<usize> {
     if is_few && finite().count() >= VALUES_MIN { found } else { Vec::new() }
 }
 
-/// A value is compared with so many that had to bear as much, and with no more than so many.
+/// Smallest and largest number of values under a similar load with which a value is compared.
 const ALIKE_MIN: usize = 24;
 const ALIKE_MAX: usize = 240;
 
-/// Loads that differ by less than this share are alike.
+/// Largest relative difference of similar loads.
 const LOAD_ALIKE: f64 = 0.1;
 
-/// The same where each value had a load to bear that changes: which values stand out of those that
-/// had to bear as much or a little more, and what is usual of these. A value of which others tell
-/// nothing, as of the highest loads, is none of them.
+/// Returns indexes and usual levels of values that stand out of those under the same or a slightly
+/// higher load. A value without enough others for comparison, as at the highest loads, is not
+/// returned.
 pub fn stands_out_at_load(series: &[f64], load: &[f64], factor: f64) -> Vec<(usize, f64)> {
     let mut by_load: Vec<usize> = (0..series.len().min(load.len())).collect();
     by_load.sort_by(|a, b| load[*a].total_cmp(&load[*b]));
@@ -58,10 +58,10 @@ pub fn stands_out_at_load(series: &[f64], load: &[f64], factor: f64) -> Vec<(usi
     (0..series.len().min(load.len())).filter_map(|at| Some((at, usual(&at)?))).collect()
 }
 
-/// Which values, counted from 0, lie above all others by `factor` at least: the most that are few.
-/// Unlike [`stands_out`], it finds them also where the others scatter widely. What begins or ends
-/// within a value shows in its neighbours in part: these are not held against it, and are found
-/// with it where they lie above all the rest.
+/// Returns the indexes of the largest group of few values that all exceed the rest by `factor` at
+/// least. Unlike [`stands_out`], it also works if the rest scatters widely. An event on the border
+/// of two values shows in both: neighbours of a found value are not part of the rest, and are
+/// returned too if they are above it.
 pub fn set_apart(series: &[f64], factor: f64) -> Vec<usize> {
     let finite = series.iter().enumerate().filter(|(_, value)| value.is_finite());
     let mut falling: Vec<(usize, f64)> = finite.map(|(at, value)| (at, *value)).collect();
@@ -87,8 +87,8 @@ pub fn set_apart(series: &[f64], factor: f64) -> Vec<usize> {
     (1..=most).rev().find_map(found).unwrap_or_default()
 }
 
-/// The period of events at some places of a series, if there are three and more and each comes as
-/// long after the one before, within a place or a tenth. Neighbours are one event.
+/// Returns the period of events at some places of a series, if there are at least three at equal
+/// distances, within one place or a tenth. Neighbouring places are one event.
 pub fn period(places: &[usize]) -> Option<f64> {
     let events: Vec<usize> =
         places.chunk_by(|a, b| b - a == 1).map(|neighbours| neighbours[0]).collect();

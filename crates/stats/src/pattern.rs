@@ -1,14 +1,14 @@
-//! How surely a series follows a pattern, or begins at another level, where neighbouring values
-//! resemble each other.
+//! The significance of a pattern in a series, or of a different level at its beginning, if
+//! neighbouring values are correlated.
 //!
-//! Not here: which pattern or beginning to look for (`trend`, `warm_up`), and which effect matters.
+//! Not here: the choice of the pattern or beginning (`trend`, `warm_up`), and which effects matter.
 
 use crate::mean::{normal_score, students_t_tail};
 use crate::waves::{FALLS, FALLS_BELOW, VALUES_MIN, is_level, level, waves};
 
-/// How the spectrum of the noise may rise towards slow waves. The error of a mean needs smaller
-/// rises (`waves`); a slope looks most like a wander that is as slow as the series is long, whose
-/// rise is steep and below its slowest wave.
+/// Rises of the noise's spectrum towards slow waves. The error of a mean needs smaller rises
+/// (`waves`); a slope looks most like wandering as slow as the series is long, whose rise is steep
+/// and below its slowest wave.
 const RISES: [f64; 4] = [30.0, 100.0, 300.0, 1000.0];
 const RISES_BELOW: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, 15.0];
 
@@ -18,7 +18,7 @@ const RISES_BELOW: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, 15.0];
 const FLAT: f64 = 0.5;
 const FALLING: f64 = 0.25;
 
-/// What rounding leaves, as a share of the square of a series that is the pattern itself.
+/// Rounding error of a series that is the pattern itself, as a share of its square.
 const ROUNDING: f64 = 1e-18;
 
 /// The normal score of the pattern having no part in a series: above 0 the series follows it, below
@@ -80,7 +80,7 @@ pub(crate) fn beginning_score(series: &[f64], n_before: usize, above: f64) -> f6
     score(&shapes().map(weigh).collect::<Vec<(f64, f64)>>(), freedom)
 }
 
-/// The normal score of a mixture of Student's t, by the logarithms of their weights.
+/// Returns the normal score of a mixture of Student's t, given the logarithms of their weights.
 fn score(weighed: &[(f64, f64)], freedom: f64) -> f64 {
     let most = weighed.iter().map(|(log, _)| *log).fold(f64::NEG_INFINITY, f64::max);
     // Both tails, so that neither is lost beside the other.
@@ -95,7 +95,7 @@ fn score(weighed: &[(f64, f64)], freedom: f64) -> f64 {
     if below < above { beyond(below) } else { -beyond(above) }
 }
 
-/// The chance of each shape beforehand, its rise and where that ends.
+/// Returns the prior probability of each shape, its rise and where the rise ends.
 fn shapes() -> impl Iterator<Item = (f64, f64, f64)> {
     let rising = (1.0 - FLAT - FALLING) / (RISES.len() * RISES_BELOW.len()) as f64;
     let falling = FALLING / (FALLS.len() * FALLS_BELOW.len()) as f64;

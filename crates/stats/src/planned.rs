@@ -1,24 +1,24 @@
-//! What counts have more or less than their plan: a load whose rate the plan changes swings with
-//! it, and that is no error of its mean.
+//! Deviations of counts from their plan: a load whose rate the plan changes varies with it, which
+//! is not an error of its mean.
 //!
-//! Arrivals follow the plan as a fluid would: in each slot as much is done as is due and waits, but
-//! no more than the system can do. What that most is, and which share of arrivals counts, is
-//! fitted by least squares. Not here: the error of what is left (`rate`).
+//! Arrivals follow the plan like a fluid: each slot processes what is due and waits, up to the
+//! capacity of the system. The capacity, and the share of arrivals that counts, are fitted by least
+//! squares. Not here: the error of what is left (`rate`).
 
-/// What a plan has due in each slot.
+/// The work that a plan has due in each slot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Due {
-    /// How much in each slot, in any unit.
+    /// Amount due in each slot, in any unit.
     pub per_slot: Vec<f64>,
-    /// How much waited when the first slot began.
+    /// Amount that waited when the first slot began.
     pub waiting: f64,
-    /// Whether other work shares the system, which makes room for what is due: then counts are a
-    /// constant and a multiple of it.
+    /// Other work shares the system, which makes room for what is due: counts are then a constant
+    /// plus a multiple of it.
     pub beside_others: bool,
 }
 
 impl Due {
-    /// That of some of its slots, at whose beginning nothing is known to wait.
+    /// Returns the part for some of its slots, as if nothing waited at their start.
     pub fn within(&self, slots: std::ops::Range<usize>) -> Due {
         let end = slots.end.min(self.per_slot.len());
         let per_slot = self.per_slot[slots.start.min(end)..end].to_vec();
@@ -26,14 +26,14 @@ impl Due {
     }
 }
 
-/// A longer series is added up to about as many values, for the fit.
+/// Approximate number of values to which a longer series is reduced for the fit.
 const VALUES_KEPT: usize = 1_600;
 
-/// How many capacities are tried, evenly in logarithms, and then as many again around the best.
+/// Number of capacities tried, evenly in logarithms, and then again around the best.
 const CAPACITIES: usize = 24;
 
-/// What each count has more or less than the plan; they add up to nothing. As many as there are of
-/// both.
+/// Returns the deviation of each count from the plan, for as many slots as both have. The
+/// deviations sum to 0.
 pub fn around_due(counts: &[f64], due: &Due) -> Vec<f64> {
     let n = counts.len().min(due.per_slot.len());
     let (counts, per_slot) = (&counts[..n], &due.per_slot[..n]);
@@ -51,7 +51,7 @@ pub fn around_due(counts: &[f64], due: &Due) -> Vec<f64> {
     left.into_iter().map(|of| of - mean).collect()
 }
 
-/// How much of what is due is done in each slot, where at most `most` of it can be.
+/// Returns the amount processed in each slot if at most `most` of what is due and waits can be.
 fn fluid(due: &[f64], waiting: f64, most: f64) -> Vec<f64> {
     let mut waits = waiting;
     let mut done = |due: &f64| {
@@ -63,8 +63,7 @@ fn fluid(due: &[f64], waiting: f64, most: f64) -> Vec<f64> {
     due.iter().map(&mut done).collect()
 }
 
-/// At most how much of what is due is done in a slot: that which leaves the least squares, and
-/// infinite where all of it is.
+/// Returns the capacity per slot with the least squares; infinite if the capacity has no effect.
 fn capacity(counts: &[f64], due: &[f64], waiting: f64) -> f64 {
     let width = counts.len().div_ceil(VALUES_KEPT).max(1);
     let sums = |of: &[f64]| of.chunks(width).map(|chunk| chunk.iter().sum()).collect::<Vec<f64>>();
@@ -81,13 +80,13 @@ fn capacity(counts: &[f64], due: &[f64], waiting: f64) -> f64 {
         let all = (0..=CAPACITIES).map(|index| low * (step * index as f64).exp());
         all.map(|most| (left(most), most)).min_by(|a, b| a.0.total_cmp(&b.0))
     };
-    // Less than a tenth of the mean is no capacity that a plan is made for.
+    // A plan is not made for a capacity of less than a tenth of its mean.
     let Some((_, near)) = (mean > 0.0).then(|| best(0.1 * mean, highest)).flatten() else {
         return f64::INFINITY;
     };
     let step = (highest / (0.1 * mean)).powf(1.0 / CAPACITIES as f64);
     match best(near / step, near * step) {
-        // One more fitted number has to earn its place.
+        // A further fitted parameter must reduce the squares by more than chance.
         Some((squares, most)) if squares < left(f64::INFINITY) * (1.0 - 4.0 / due.len() as f64) => {
             most / width as f64
         }
@@ -95,14 +94,14 @@ fn capacity(counts: &[f64], due: &[f64], waiting: f64) -> f64 {
     }
 }
 
-/// By how much `due` is multiplied to come nearest to counts.
+/// Returns the factor of `due` that fits the counts best.
 fn multiple(counts: &[f64], due: &[f64]) -> f64 {
     let products: f64 = counts.iter().zip(due).map(|(count, due)| count * due).sum();
     let squares: f64 = due.iter().map(|due| due * due).sum();
     if squares > 0.0 { products / squares } else { 0.0 }
 }
 
-/// The multiple of `due` and the constant that together come nearest to counts.
+/// Returns the factor of `due` and the constant that together fit the counts best.
 fn line(counts: &[f64], due: &[f64]) -> (f64, f64) {
     let n = counts.len() as f64;
     let (mean, mean_due) = (counts.iter().sum::<f64>() / n, due.iter().sum::<f64>() / n);

@@ -1,4 +1,4 @@
-//! Quantiles of samples, and quantiles that tell the truth about work that was lost.
+//! Quantiles of samples, and of offered work including what was lost.
 //!
 //! Not here: the error between runs, which no single run can show, and the choice of quantiles
 //! worth printing.
@@ -9,21 +9,21 @@ use crate::Histogram;
 use crate::histogram::bucket_low;
 use crate::order_statistics::{Ranks, rank};
 
-/// All work that was offered, finished or not: what a user waits for.
+/// All offered work, finished or not, as users experience it.
 #[derive(Clone, Copy, Debug)]
 pub struct Offered<'a> {
-    /// Response times of what finished.
+    /// Response times of the finished work.
     pub finished: &'a Histogram,
-    /// Ages at the end of what was still under way: lower bounds of its response times.
+    /// Ages of unfinished work at the end of the run: lower bounds of its response times.
     pub unfinished: &'a Histogram,
-    /// What was dropped or failed: its response never comes.
+    /// Number of dropped and failed transactions, whose response time counts as infinite.
     pub lost: u64,
 }
 
 /// A quantile of offered work, to the resolution of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfferedQuantile {
-    /// Nothing was offered.
+    /// Nothing was offered at all.
     Empty,
     /// The quantile (ns), however the unfinished work ends.
     Exact(u64),
@@ -33,17 +33,17 @@ pub enum OfferedQuantile {
     Infinite,
 }
 
-/// Two ends of the interval of a quantile of offered work (ns); none is infinite.
+/// The interval of a quantile of offered work, in nanoseconds; `None` is infinite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OfferedInterval {
-    /// The lower end.
+    /// Lower end, in nanoseconds; `None` if infinite.
     pub low: Option<u64>,
-    /// The upper end.
+    /// Upper end, in nanoseconds; `None` if infinite.
     pub high: Option<u64>,
 }
 
 impl Offered<'_> {
-    /// All that was offered.
+    /// Returns the number of offered transactions.
     pub fn count(&self) -> u64 {
         self.finished.count() + self.unfinished.count() + self.lost
     }
@@ -69,9 +69,9 @@ impl Offered<'_> {
         }
     }
 
-    /// The times at two ranks of all offered work, with lost work as infinite. Unfinished work
-    /// counts its age at the lower end and as infinite at the upper one, so an interval holds
-    /// however that ends.
+    /// Returns the times at two ranks of all offered work. Lost work counts as infinite, unfinished
+    /// work with its age at the lower end and as infinite at the upper one, so that the interval
+    /// holds however it ends.
     pub fn between(&self, ranks: Ranks) -> OfferedInterval {
         let ages = self.at_their_age();
         OfferedInterval {
@@ -80,7 +80,7 @@ impl Offered<'_> {
         }
     }
 
-    /// All but what was lost, as if unfinished work had ended with the run.
+    /// Returns all work except what was lost, with unfinished work at its age.
     fn at_their_age(&self) -> Cow<'_, Histogram> {
         let mut all = Cow::Borrowed(self.finished);
         if !self.unfinished.is_empty() {
@@ -90,7 +90,7 @@ impl Offered<'_> {
     }
 }
 
-/// The lower end of the bucket of a value.
+/// Returns the lower end of the bucket of a value, not below the minimum.
 fn outer_low(histogram: &Histogram, value: u64) -> u64 {
     bucket_low(value).max(histogram.min())
 }

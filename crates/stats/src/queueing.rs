@@ -19,9 +19,9 @@ pub fn little_in_system(throughput_per_s: f64, response_ns_mean: f64) -> f64 {
 /// Poisson arrivals, exponential services, one server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mm1 {
-    /// Arrivals per second.
+    /// Arrival rate, per second.
     pub arrivals_per_s: f64,
-    /// The mean service time.
+    /// Mean service time, in nanoseconds.
     pub service_ns_mean: f64,
 }
 
@@ -47,17 +47,17 @@ impl Mm1 {
 /// Poisson arrivals, exponential services, c servers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mmc {
-    /// Arrivals per second.
+    /// Arrival rate, per second.
     pub arrivals_per_s: f64,
-    /// The mean service time.
+    /// Mean service time, in nanoseconds.
     pub service_ns_mean: f64,
-    /// How many servers, at least 1.
+    /// Number of servers, at least 1.
     pub servers: u32,
 }
 
 impl Mmc {
-    /// The mean share of servers that are busy; from 1 on there is no steady state, everybody
-    /// waits, and every mean and quantile is infinite.
+    /// The mean share of servers that are busy; from 1 on there is no steady state, all customers
+    /// wait, and every mean and quantile is infinite.
     pub fn utilisation(&self) -> f64 {
         self.offered_erlang() / f64::from(self.servers)
     }
@@ -96,14 +96,14 @@ impl Mmc {
         self.wait_probability() * (-self.drain_per_ns() * wait_ns.max(0.0)).exp()
     }
 
-    /// The q-quantile of the wait; 0 up to the share of those who do not wait.
+    /// The q-quantile of the wait; 0 up to the share of customers who do not wait.
     pub fn wait_ns_quantile(&self, q: f64) -> f64 {
         let waits = self.wait_probability();
         let beyond = 1.0 - q;
         if beyond >= waits { 0.0 } else { (waits / beyond).ln() / self.drain_per_ns() }
     }
 
-    /// The mean of wait and service.
+    /// The mean of wait and service, in nanoseconds.
     pub fn response_ns_mean(&self) -> f64 {
         self.wait_ns_mean() + self.service_ns_mean
     }
@@ -152,11 +152,11 @@ impl Mmc {
 /// Poisson arrivals, services of any distribution, one server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mg1 {
-    /// Arrivals per second.
+    /// Arrival rate, per second.
     pub arrivals_per_s: f64,
-    /// The mean service time.
+    /// Mean service time, in nanoseconds.
     pub service_ns_mean: f64,
-    /// The standard deviation of the service time.
+    /// Standard deviation of the service time, in nanoseconds.
     pub service_ns_sd: f64,
 }
 
@@ -176,18 +176,18 @@ impl Mg1 {
         self.arrivals_per_s / NS_PER_S * service_sq / (2.0 * idle)
     }
 
-    /// The mean of wait and service.
+    /// The mean of wait and service, in nanoseconds.
     pub fn response_ns_mean(&self) -> f64 {
         self.wait_ns_mean() + self.service_ns_mean
     }
 }
 
-/// When a customer was served.
+/// The service of one customer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Served {
-    /// When its service began.
+    /// Start of the service, in nanoseconds.
     pub start_ns: u64,
-    /// When its service ended.
+    /// End of the service, in nanoseconds.
     pub finish_ns: u64,
 }
 
@@ -259,7 +259,7 @@ fn check(arrivals_ns: &[u64], services_ns: &[u64]) {
     assert!(arrivals_ns.is_sorted(), "arrivals come in the order of time");
 }
 
-/// When each server will be free, the earliest on top.
+/// The time at which each server becomes free, the earliest on top.
 struct Free(BinaryHeap<Reverse<u64>>);
 
 impl Free {
@@ -272,7 +272,7 @@ impl Free {
         self.0.peek().expect("there is a server").0
     }
 
-    /// Serves by the server that is free first.
+    /// Serves by the server that becomes free first.
     fn serve(&mut self, arrival_ns: u64, service_ns: u64) -> Served {
         let mut earliest = self.0.peek_mut().expect("there is a server");
         let served = Served::from(earliest.0.max(arrival_ns), service_ns);

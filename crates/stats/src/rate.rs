@@ -1,5 +1,4 @@
-//! Rates over time: how many a second, how sure that is within the run, how steady it was, and
-//! where it stood still.
+//! Rates over time: events per second, their error within the run, stability, and stalls.
 //!
 //! Not here: the error between runs. Two runs of the same plan differ by caches, checkpoints,
 //! placement and neighbours, which no run can see in itself; repeat the run for that.
@@ -11,16 +10,16 @@ use crate::course::Course;
 use crate::planned::{Due, around_due};
 use crate::waves::mean_error_beside;
 
-/// The fewest slots that an interval is made of.
+/// Smallest number of slots for an interval.
 pub(crate) const SLOTS_MIN: u64 = 16;
 
-/// The fewest independent slots worth an interval: a series with fewer is no longer than what it
-/// depends on, or it drifts, and there is no one rate to be had of it.
+/// Smallest number of independent slots for an interval: a series with fewer is no longer than its
+/// own correlation, or it drifts, and has no single rate.
 const EFFECTIVE_MIN: f64 = 8.0;
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Half the width of an interval at that confidence, in standard errors that are known.
+/// Half-width of an interval at that confidence, in known standard errors.
 const NORMAL_95: f64 = 1.96;
 
 /// A rate with its error within the run.
@@ -31,23 +30,22 @@ pub struct Rate {
     /// Half the width of the 95 % interval, per second: the error within this run only. The
     /// variation between runs is not in it and is usually larger.
     pub half_width: Result<f64, TooFewSlots>,
-    /// How many slots were given.
+    /// Number of slots given.
     pub n_slots: u64,
-    /// How many independent slots would tell as much: at most `n_slots`, fewer the longer a
-    /// slow slot is followed by slow ones. Where `half_width` is refused it is a guess.
+    /// Number of independent slots with the same information: at most `n_slots`, fewer the longer
+    /// slow slots follow each other. A guess if `half_width` is an error.
     pub n_effective: f64,
-    /// About so many slots would have an interval of ±1 %; none where the error is made of a few
-    /// slow waves, or the plan changes the rate. By the likeliest variance, so that it is right
-    /// within a factor of two mostly.
+    /// Approximate number of slots for an interval of ±1 %, mostly within a factor of two; `None`
+    /// if the error comes from a few slow waves, or the plan changes the rate.
     pub slots_to_1_percent: Option<f64>,
 }
 
-/// There are too few slots, or too few that are independent, for an error.
+/// The error that there are too few slots, or too few independent ones, for an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooFewSlots {
-    /// About as many slots are needed, if they go on like these.
+    /// Approximate number of slots needed, if they continue like these.
     pub needed: u64,
-    /// How many there are.
+    /// Number of slots available.
     pub have: u64,
 }
 
@@ -60,7 +58,7 @@ impl fmt::Display for TooFewSlots {
 
 impl std::error::Error for TooFewSlots {}
 
-/// The mean rate of equal, consecutive time slots and its 95 % interval.
+/// Returns the mean rate of equal, consecutive time slots and its 95 % interval.
 ///
 /// Neighbouring slots resemble each other, so their scatter understates the error of the mean:
 /// the interval is that of its slowest waves (see `waves`). By simulation such intervals hold the
@@ -71,8 +69,8 @@ pub fn within_run(counts: &[u64], slot_ns: u64) -> Rate {
     within_planned_run(counts, slot_ns, None)
 }
 
-/// The same where the plan may change the rate: the error of what the counts have more or less than
-/// is due. A longer run would follow another plan, so that nothing is said of its error.
+/// Like [`within_run`], for a plan that may change the rate: the error is that of the deviations
+/// from `due`. A longer run would follow another plan, so `slots_to_1_percent` is `None`.
 pub fn within_planned_run(counts: &[u64], slot_ns: u64, due: Option<&Due>) -> Rate {
     assert!(slot_ns > 0, "a slot has a length");
     let n_slots = counts.len() as u64;
@@ -95,18 +93,18 @@ pub fn within_planned_run(counts: &[u64], slot_ns: u64, due: Option<&Due>) -> Ra
     }
 }
 
-/// Half the width of the 95 % interval of the mean of one value a slot, in the values' unit: of
-/// what is read once a second. It is that of [`within_run`], or the same reason why there is none.
+/// Returns the half-width of the 95 % interval of a mean with one value per slot, in the values'
+/// unit, such as metrics read once per second. Fails like [`within_run`].
 pub fn mean_within_run(values: &[f64]) -> Result<f64, TooFewSlots> {
     mean_within_planned_run(values, None)
 }
 
-/// The same where the plan may change the rate.
+/// Like [`mean_within_run`], for a plan that may change the rate.
 pub fn mean_within_planned_run(values: &[f64], due: Option<&Due>) -> Result<f64, TooFewSlots> {
     in_time(&around(values, due), &Course::default()).half_width
 }
 
-/// What values have more or less than their mean, or than what is due.
+/// Returns the deviations of values from their mean, or from the plan.
 fn around(values: &[f64], due: Option<&Due>) -> Vec<f64> {
     if let Some(due) = due {
         return around_due(values, due);
@@ -115,14 +113,15 @@ fn around(values: &[f64], due: Option<&Due>) -> Vec<f64> {
     values.iter().map(|value| value - mean).collect()
 }
 
-/// The same of a sum over a count, of each slot's sum and count: of the mean of what was recorded.
-/// Slots without a record say nothing of it, so as many with one are needed as a rate has.
+/// Like [`mean_within_run`], for the ratio of sums, given the sum and count of each slot: for the
+/// mean of recorded values. Slots without a record tell nothing, so as many with one are needed as
+/// for a rate.
 pub fn ratio_within_run(slots: &[(f64, f64)]) -> Result<f64, TooFewSlots> {
     ratio_of(slots, &Course::default())
 }
 
-/// The same where the plan may change the load: `course` is that of stretches that divide the
-/// slots, the last of which may be shorter.
+/// Like [`ratio_within_run`], for a plan that may change the load: `course` is that of stretches
+/// that divide the slots, the last of which may be shorter.
 pub fn ratio_within_planned_run(slots: &[(f64, f64)], course: &Course) -> Result<f64, TooFewSlots> {
     if course.is_empty() {
         return ratio_within_run(slots);
@@ -146,8 +145,8 @@ fn ratio_of(slots: &[(f64, f64)], course: &Course) -> Result<f64, TooFewSlots> {
     in_time(&around_ratio(slots), course).half_width
 }
 
-/// What the sum of each slot has more or less than the ratio of all makes of its count, per slot's
-/// share of the counts: the mean of these is the error of the ratio.
+/// Returns the deviation of each slot's sum from the overall ratio times its count, per mean count:
+/// the error of their mean is that of the ratio.
 pub(crate) fn around_ratio(slots: &[(f64, f64)]) -> Vec<f64> {
     let (sum, count) = slots.iter().fold((0.0, 0.0), |all, slot| (all.0 + slot.0, all.1 + slot.1));
     let (ratio, per_slot) = (sum / count, count / slots.len() as f64);
@@ -158,12 +157,12 @@ pub(crate) fn around_ratio(slots: &[(f64, f64)]) -> Vec<f64> {
 struct InTime {
     half_width: Result<f64, TooFewSlots>,
     n_effective: f64,
-    /// The variance of the mean that a longer run divides by its length, where that is known.
+    /// Variance of the mean that falls with the length of the run, if known.
     lasting: Option<f64>,
 }
 
-/// The error of a mean, from the deviations of slots and without the effects of a plan. If these
-/// hide the changes of the system itself, twice as long a run is asked for.
+/// Returns the error of a mean, from the deviations of slots and without the effects of a plan. If
+/// these hide changes of the system itself, a run of twice the length is requested.
 fn in_time(around_mean: &[f64], course: &Course) -> InTime {
     let n_slots = around_mean.len() as u64;
     let error = mean_error_beside(around_mean, course, CONFIDENCE);
@@ -190,48 +189,48 @@ fn in_time(around_mean: &[f64], course: &Course) -> InTime {
     InTime { half_width, n_effective, lasting: error.and_then(|error| error.lasting) }
 }
 
-/// How many of the longest stalls are kept: a page of them; all are counted.
+/// Limit on stalls that are listed: a page of them; all are counted.
 pub const STALLS_KEPT_MAX: usize = 20;
 
-/// The length of a slot of `stability`, and how many make a second.
+/// Length of a slot of [`stability`], and slots per second.
 const SLOT_NS: u64 = 100_000_000;
 const SLOTS_PER_S: usize = 10;
 
-/// How steady a run was.
+/// The steadiness of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stability {
-    /// The coefficient of variation (sd / mean) of one-second counts; NaN below two full
-    /// seconds or without an event.
+    /// Coefficient of variation (sd / mean) of one-second counts; NaN for fewer than two full
+    /// seconds or no events.
     pub cv: f64,
-    /// The second with the fewest events, the first of equals; `None` below one full second.
+    /// Second with the fewest events, the first of equals; `None` without a full second.
     pub slowest_second: Option<SlowestSecond>,
-    /// The median of one-second counts; NaN below one full second.
+    /// Median of one-second counts; NaN without a full second.
     pub median_per_s: f64,
-    /// The longest stalls, at most [`STALLS_KEPT_MAX`], in the order of time.
+    /// Longest stalls, at most [`STALLS_KEPT_MAX`], in the order of time.
     pub stalls: Vec<Stall>,
-    /// How many stalls there were, kept or not.
+    /// Number of all stalls, listed or not.
     pub n_stalls: usize,
-    /// The total length of all stalls.
+    /// Total length of all stalls, in nanoseconds.
     pub stalled_ns: u64,
-    /// The length of the longest stall; 0 without one.
+    /// Length of the longest stall, in nanoseconds; 0 without one.
     pub longest_stall_ns: u64,
 }
 
-/// The worst second of a run.
+/// The second with the fewest events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlowestSecond {
-    /// Which one, counted from 0.
+    /// Index of the second, from 0.
     pub index: usize,
-    /// How many events it had.
+    /// Number of its events.
     pub per_s: u64,
 }
 
-/// A time of (nearly) no events.
+/// A time with (nearly) no events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stall {
-    /// Its first 100-ms slot, counted from 0.
+    /// Index of its first 100-ms slot, from 0.
     pub start_index: usize,
-    /// How many slots it lasted.
+    /// Number of slots that it lasted.
     pub length_slots: usize,
 }
 
@@ -248,10 +247,10 @@ pub fn stability(counts_100ms: &[u64]) -> Stability {
     stability_against(counts_100ms, &vec![level(counts_100ms); counts_100ms.len()])
 }
 
-/// The same where it is known how many events were due in each slot: the rules of a stall hold with
-/// what was due in place of the median and the mean, so that a load which pauses by itself does
-/// not stand still. Of more than the run usually does, only as much is due as it does: overload is
-/// no stall. A slot beyond `due_100ms` has nothing due.
+/// Like [`stability`], with known events due in each slot: these replace median and mean in the
+/// rules of a stall, so that a load which pauses by plan does not stall. If more is due than the
+/// run usually achieves, only that much counts: overload is no stall. Nothing is due in slots
+/// beyond `due_100ms`.
 pub fn stability_against(counts_100ms: &[u64], due_100ms: &[f64]) -> Stability {
     let seconds: Vec<u64> = counts_100ms
         .chunks_exact(SLOTS_PER_S)
@@ -279,7 +278,7 @@ pub fn stability_against(counts_100ms: &[u64], due_100ms: &[f64]) -> Stability {
     }
 }
 
-/// How many events make a slot dense, and a span of nothing more than chance.
+/// Events due from which a slot is dense, and from which an empty span is more than chance.
 const EVENTS_MIN: f64 = 10.0;
 
 /// All stalls, in the order of time.
@@ -295,7 +294,7 @@ fn stalls(counts: &[u64], due: &[f64]) -> Vec<Stall> {
     for span in slots.chunk_by(|&a, &b| is_quiet(a) == is_quiet(b)) {
         let is_dense = span.iter().all(|&index| due(index) >= EVENTS_MIN);
         let length_slots_min = if is_dense { 2 } else { SLOTS_PER_S };
-        // What sums of tenths lose must not decide.
+        // Rounding errors of sums of tenths must not decide.
         let is_enough = span.iter().map(|&index| due(index)).sum::<f64>() > EVENTS_MIN - 1e-6;
         if is_quiet(span[0]) && span.len() >= length_slots_min && is_enough {
             stalls.push(Stall { start_index: span[0], length_slots: span.len() });
@@ -304,8 +303,9 @@ fn stalls(counts: &[u64], due: &[f64]) -> Vec<Stall> {
     stalls
 }
 
-/// What is due, but no more than the usual level of the slots that had at least as much due: of all
-/// those of half as much, a quarter, and so on, the most. Where these had no event, all is due.
+/// Limits what is due to the usual level of slots with at least as much due: the highest such level
+/// over those with half as much due, a quarter, and so on. If these had no events, all counts as
+/// due.
 fn within_usual(counts: &[u64], due: &[f64]) -> Vec<f64> {
     let mut by_due: Vec<usize> =
         (0..counts.len().min(due.len())).filter(|&index| due[index] > 0.0).collect();
@@ -325,16 +325,16 @@ fn within_usual(counts: &[u64], due: &[f64]) -> Vec<f64> {
     within
 }
 
-/// What a quarter of the slots reach, or the mean where that is more: even of a run that stalls for
-/// most of its time, what it does when it goes on.
+/// Returns the upper quartile of the slots, or the mean if that is larger: even for a run that
+/// stalls most of the time, its level while it does not.
 fn usual(mut counts: Vec<u64>) -> f64 {
     counts.sort_unstable();
     let mean = counts.iter().map(|&count| count as f64).sum::<f64>() / counts.len() as f64;
     mean.max(counts[counts.len() * 3 / 4] as f64)
 }
 
-/// What is due in every slot, where only the counts themselves can tell: the median where it makes
-/// slots dense, else the mean. Of a run without any event, as much as makes a second of it a stall.
+/// Returns the events due in every slot, judged from the counts: the median if that makes slots
+/// dense, else the mean. Without any event, enough for a second to be a stall.
 fn level(counts: &[u64]) -> f64 {
     let median = median(counts.to_vec());
     let sum: f64 = counts.iter().map(|&count| count as f64).sum();

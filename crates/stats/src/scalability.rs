@@ -1,4 +1,4 @@
-//! The Universal Scalability Law: how throughput follows from the number of clients.
+//! The Universal Scalability Law: throughput as a function of the number of clients.
 //!
 //! X(N) = λ N / (1 + σ (N - 1) + κ N (N - 1)) (N. J. Gunther, "Guerrilla Capacity Planning", 2007,
 //! chapter 4): λ is what one client gets, σ the share that is done one after the other, κ what
@@ -13,91 +13,91 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use crate::draw::normal;
 
-/// Fewer different numbers of clients than this say too little about three parameters: with four,
-/// an interval rests on a single degree of freedom.
+/// Smallest number of distinct client counts for a fit of three parameters: with four, an interval
+/// has a single degree of freedom.
 const POINTS_MIN: usize = 6;
-/// Refits of the bootstrap.
+/// Number of refits of the bootstrap.
 const RESAMPLES: usize = 400;
-/// Gauss-Newton steps; a handful is enough where it converges at all.
+/// Limit on Gauss-Newton steps; a handful is enough if it converges.
 const STEPS_MAX: usize = 60;
 
-/// A fitted law.
+/// A fitted scalability law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalability {
-    /// λ: what one client gets.
+    /// λ: throughput of a single client.
     pub lambda: f64,
-    /// σ: contention, 0 to 1.
+    /// σ: contention, from 0 to 1.
     pub sigma: f64,
-    /// κ: coherency, not negative.
+    /// κ: coherency cost, not negative.
     pub kappa: f64,
     /// 90 % intervals of λ, σ and κ.
     pub intervals: [(f64, f64); 3],
-    /// Where throughput is highest, or why that is not known.
+    /// Client count with the highest throughput, or why it is unknown.
     pub peak: Result<Peak, NoPeak>,
-    /// The root of the mean square of the residuals' logarithms: 0.05 is about 5 %.
+    /// Root mean square of the log residuals: 0.05 is about 5 %.
     pub residual: f64,
-    /// The largest of the residuals, as a share, and at how many clients.
+    /// Largest residual, as a share, and its client count.
     pub worst: (f64, u32),
-    /// The chance that points lie as far from the law, against how repeats scatter, if it holds
-    /// (the F test of lack of fit); none without repeats.
+    /// p-value of the F test of lack of fit: of the points' distance from the law, given the
+    /// scatter of repeats; `None` without repeats.
     pub lack_of_fit: Option<f64>,
 }
 
-/// Where throughput is highest, with 90 % intervals.
+/// The maximum of throughput, with 90 % intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Peak {
-    /// At how many clients.
+    /// Number of clients at the maximum.
     pub clients: f64,
-    /// The interval of that.
+    /// Interval of the number of clients.
     pub clients_interval: (f64, f64),
-    /// The throughput there.
+    /// Throughput at the maximum.
     pub throughput: f64,
-    /// The interval of that.
+    /// Interval of that throughput.
     pub throughput_interval: (f64, f64),
 }
 
-/// Why no peak is reported.
+/// The reason why no maximum is reported.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoPeak {
-    /// Throughput may as well only level off: κ is not surely above 0.
+    /// Throughput may only level off: κ is not significantly above 0.
     LevelsOff,
-    /// It would lie beyond the largest number of clients that was measured, at about so many.
+    /// The maximum lies beyond the largest measured number of clients, at about this many.
     Beyond(f64),
 }
 
-/// Why no law is fitted.
+/// The reason why no law is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoFit {
-    /// It takes [`Scalability::POINTS_MIN`] different numbers of clients at least; so many there
-    /// are.
+    /// Fewer distinct client counts than [`Scalability::POINTS_MIN`]; this many were given.
     TooFewPoints(usize),
-    /// Throughputs must be above zero.
+    /// A throughput is not above zero.
     NoThroughput,
 }
 
 impl Scalability {
-    /// The fewest different numbers of clients of which a law is fitted.
+    /// Smallest number of distinct client counts for a fit.
     pub const POINTS_MIN: usize = POINTS_MIN;
-    /// Below this chance, repeats show that the law itself is off.
+    /// p-value of the lack of fit below which the law itself does not hold.
     pub const LACK_OF_FIT: f64 = 0.01;
 
-    /// The throughput at so many clients.
+    /// Returns the throughput for a number of clients.
     pub fn throughput(&self, clients: f64) -> f64 {
         Scalability::throughput_of([self.lambda, self.sigma, self.kappa], clients)
     }
 
-    /// The same of a law of these λ, σ and κ.
+    /// Returns the throughput for a number of clients under a law with these λ, σ and κ.
     pub fn throughput_of([lambda, sigma, kappa]: [f64; 3], clients: f64) -> f64 {
         lambda * shape(clients, sigma, kappa)
     }
 
-    /// Whether repeats show that the law itself is off, and not only the runs.
+    /// Whether repeats show that the law itself does not hold.
     pub fn lacks_fit(&self) -> bool {
         self.lack_of_fit.is_some_and(|p| p < Scalability::LACK_OF_FIT)
     }
 
-    /// The law of points of clients and throughput; several of the same number are repeats.
-    /// `bits` are random, and decide nothing but the intervals.
+    /// Fits the law to points of (clients, throughput); several with the same number of clients are
+    /// repeats. `bits` are random, and affect the intervals only. Fails for too few points, or a
+    /// throughput that is not above zero.
     pub fn fit(points: &[(u32, f64)], bits: &mut dyn FnMut() -> u64) -> Result<Scalability, NoFit> {
         let mut clients: Vec<u32> = points.iter().map(|point| point.0).collect();
         clients.sort_unstable();
@@ -141,7 +141,7 @@ impl Scalability {
         Ok(law)
     }
 
-    /// Refits made-up points at so many clients each, whose residuals have this sum of squares.
+    /// Refits simulated points at these client counts, with residuals of this sum of squares.
     fn draw_intervals(&mut self, clients: &[f64], squares: f64, bits: &mut dyn FnMut() -> u64) {
         let n_free = clients.len() - 3;
         let mut drawn: [Vec<f64>; 5] = Default::default();
@@ -175,13 +175,13 @@ impl Scalability {
     }
 }
 
-/// The number of clients at which throughput is highest; none where it only levels off.
+/// Returns the number of clients with the highest throughput; `None` if it only levels off.
 fn peak_clients(sigma: f64, kappa: f64) -> Option<f64> {
     let is_falling = kappa > 0.0 && sigma < 1.0;
     is_falling.then(|| ((1.0 - sigma) / kappa).sqrt().max(1.0))
 }
 
-/// The mean at each number of clients.
+/// Returns the mean at each number of clients.
 fn means_of(measured: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut sorted = measured.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -206,13 +206,13 @@ fn lack_of_fit(measured: &[(f64, f64)], means: &[(f64, f64)], squares: f64) -> O
     Some(distribution.sf(ratio))
 }
 
-/// The law where one client gets 1.
+/// Returns the law for λ = 1.
 fn shape(clients: f64, sigma: f64, kappa: f64) -> f64 {
     clients / (1.0 + sigma * (clients - 1.0) + kappa * clients * (clients - 1.0))
 }
 
-/// λ, σ and κ: Gauss-Newton with the step halved while it makes things worse, within 0 <= σ <= 1
-/// and κ >= 0. λ is the mean of what the two others leave.
+/// Fits λ, σ and κ by Gauss-Newton with step halving, within 0 <= σ <= 1 and κ >= 0. λ is the
+/// geometric mean of throughput over the shape of the two others.
 fn fit_logs(points: &[(f64, f64)]) -> [f64; 3] {
     let mean_left = |sigma: f64, kappa: f64| {
         let left = points.iter().map(|&(n, ln_x)| ln_x - shape(n, sigma, kappa).ln());
@@ -258,7 +258,7 @@ fn fit_logs(points: &[(f64, f64)]) -> [f64; 3] {
     [mean_left(best.1, best.2).exp(), best.1, best.2]
 }
 
-/// The step by which linear least squares would get there; a parameter that is at its bound and
+/// Returns the step to the solution of the linearized least squares; a parameter at its bound that
 /// would leave it stays.
 fn newton_step(
     points: &[(f64, f64)],

@@ -1,4 +1,4 @@
-//! Intervals of figures whose number was not fixed beforehand, but decided by looking at them.
+//! Intervals of figures whose number was not fixed beforehand, but depended on the figures.
 //!
 //! Who looks after each run and stops when Student's interval is narrow, or leaves out zero, has
 //! an interval that holds less often than it says. Two methods keep the level however often one
@@ -19,26 +19,24 @@
 
 use crate::{Mean, mean, students_t};
 
-/// The fewest figures that one stops at: with three, how they scatter is hardly known, and stopping
-/// for their closeness cannot be made up for cheaply.
+/// Smallest number of figures at which to stop: the scatter of three is hardly known, and a
+/// correction for it would be expensive.
 pub const FIGURES_MIN: usize = 4;
 /// The confidence of Student's interval at each look such that the one at the stop holds with 95 %
 /// at least, from [`FIGURES_MIN`] figures on and whatever the scatter.
 pub const LOOK_CONFIDENCE: f64 = 0.977;
-/// The variance of the effect, in units of that of a figure, over which the t statistic is mixed:
-/// it makes the sequence narrowest at about six figures, and little wider than the best at thirty.
+/// Variance of the effect over which the t statistic is mixed, relative to that of a figure: the
+/// sequence is narrowest at about six figures, and little wider than the best at thirty.
 const EFFECT_VARIANCE: f64 = 7.0;
 
-/// The mean of figures of which there are as many as it took until the interval was narrow: it
-/// holds with 95 %. One figure, as fewer than [`FIGURES_MIN`], may have one, but is no reason to
-/// stop.
+/// Returns the mean of figures that were added until its interval was narrow: the interval holds
+/// with 95 %. Fewer than [`FIGURES_MIN`] may have an interval, but must not end the repeats.
 pub fn precise(figures: &[f64]) -> Option<Mean> {
     mean(figures, LOOK_CONFIDENCE)
 }
 
-/// The mean of figures of which there are as many as somebody wanted who looked at them all: its
-/// interval holds with `confidence` at every number of them at once. It is infinite where too few
-/// were seen.
+/// Returns the mean of figures that were looked at after each one: its interval holds with
+/// `confidence` at all numbers of figures at once. The interval is infinite for too few.
 pub fn anytime(figures: &[f64], confidence: f64) -> Option<Mean> {
     let found = mean(figures, confidence)?;
     let half_width = found.half_width.map(|_| match anytime_t(figures.len(), 1.0 - confidence) {
@@ -48,8 +46,8 @@ pub fn anytime(figures: &[f64], confidence: f64) -> Option<Mean> {
     Some(Mean { half_width, ..found })
 }
 
-/// How many standard errors the mean of so many normal figures lies from the truth at most, at all
-/// numbers of them at once with a chance of `1 - error`; none where they are too few to say.
+/// Returns the largest distance of the mean of `n` normal figures from the truth, in standard
+/// errors, at all n at once with probability `1 - error`; `None` if n is too small.
 ///
 /// The mixture is √(1 / (1 + n g)) ((1 + t²/ν) / (1 + t²/(ν (1 + n g))))^(n/2) with ν = n - 1; by
 /// Ville's inequality it exceeds 1 / error with a chance of at most `error`.
@@ -63,8 +61,8 @@ fn anytime_t(n: usize, error: f64) -> Option<f64> {
     })
 }
 
-/// How many figures it takes about until [`precise`] is as narrow as `half_width`, if they scatter
-/// with this standard deviation; `most` if it takes more.
+/// Returns the approximate number of figures until [`precise`] is as narrow as `half_width`, given
+/// their standard deviation; at most `most`.
 pub fn precise_needs(sd: f64, half_width: f64, most: usize) -> usize {
     let tail = f64::midpoint(1.0, LOOK_CONFIDENCE);
     let is_enough = |n: &usize| students_t(tail, n - 1) * sd <= half_width * (*n as f64).sqrt();

@@ -1,4 +1,4 @@
-//! A series of builds: each the mean of some runs, and what makes such means vary.
+//! A series of builds: each is the mean of some runs, with their variance.
 //!
 //! Builds differ by more than their runs do: the mean of n runs varies by between + within / n. Not
 //! here: where the level of a series changes (change), and how its last build does (latest_build).
@@ -8,16 +8,16 @@ use crate::mean::students_t;
 /// A build: the mean of its runs' figures, as logarithms where ratios count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Build {
-    /// The mean.
+    /// Mean of the runs' figures.
     pub mean: f64,
-    /// How many runs.
+    /// Number of averaged runs.
     pub count: usize,
-    /// The sum of the squares of their distances from the mean.
+    /// Sum of the squared distances of the runs from the mean.
     pub squares: f64,
 }
 
 impl Build {
-    /// Of the figures of its runs; NaN of none.
+    /// Makes a build from the figures of its runs; NaN for none.
     pub fn of(figures: &[f64]) -> Build {
         let count = figures.len();
         let mean = figures.iter().sum::<f64>() / count as f64;
@@ -25,8 +25,8 @@ impl Build {
         Build { mean, count, squares }
     }
 
-    /// Of figures of which only the mean is known, how many they were, and half the width of the
-    /// 95 % interval of the mean.
+    /// Makes a build from the mean of its figures, their number, and the half-width of the 95 %
+    /// interval of the mean.
     pub fn summarized(mean: f64, count: usize, half_width: f64) -> Build {
         let freedom = count.saturating_sub(1);
         let variance_of_mean = match freedom {
@@ -37,21 +37,21 @@ impl Build {
     }
 }
 
-/// The variance of runs of one build, of all builds together, and its degrees of freedom: 0 and 0
-/// where no build has two runs.
+/// Returns the pooled variance between runs of a build, and its degrees of freedom; 0 and 0 if no
+/// build has two runs.
 pub(crate) fn within(series: &[Build]) -> (f64, f64) {
     let freedom: usize = series.iter().map(|build| build.count.saturating_sub(1)).sum();
     let squares: f64 = series.iter().map(|build| build.squares).sum();
     if freedom == 0 { (0.0, 0.0) } else { (squares / freedom as f64, freedom as f64) }
 }
 
-/// The mean share of the variance of one run that the means have.
+/// Returns the mean share of a single run's variance in the means.
 pub(crate) fn share_within(series: &[Build]) -> f64 {
     series.iter().map(|build| 1.0 / build.count as f64).sum::<f64>() / series.len() as f64
 }
 
-/// The weights of the means, of mean 1: the reciprocals of between + within / n. The variance
-/// between builds is that of neighbours, which a change of level here and there leaves alone.
+/// Returns the weights of the builds, with mean 1: the reciprocals of between + within / n. The
+/// variance between builds is that of neighbours, which occasional changes of level hardly affect.
 pub(crate) fn weights(series: &[Build]) -> Vec<f64> {
     let (within, _) = within(series);
     if series.windows(2).all(|two| two[0].count == two[1].count) {
@@ -68,10 +68,10 @@ pub(crate) fn weights(series: &[Build]) -> Vec<f64> {
     }
 }
 
-/// How far a step may lie from none, in deviations, to count in full.
+/// Largest step, in deviations, that counts in full.
 const STEP_MAX: f64 = 3.0;
 
-/// The mean square of steps; a few that are far larger than the others count for little.
+/// Returns the mean square of steps; a few far larger ones are clamped.
 pub(crate) fn variance_of_steps(steps: Vec<f64>) -> f64 {
     let n = steps.len() as f64;
     let scale = spread(steps.iter().map(|step| step.abs()).collect());
@@ -79,26 +79,25 @@ pub(crate) fn variance_of_steps(steps: Vec<f64>) -> f64 {
     steps.into_iter().map(|step| step.abs().min(most).powi(2)).sum::<f64>() / n
 }
 
-/// The standard deviation that normal figures with these distances from their mean would have,
-/// by the median distance: half of them may be anything (F. R. Hampel, J. Am. Stat. Assoc. 69,
-/// 383, 1974).
+/// Returns the standard deviation of normal figures with these distances from their mean, by the
+/// median distance: half of them may be outliers (F. R. Hampel, J. Am. Stat. Assoc. 69, 383, 1974).
 pub(crate) fn spread(mut distances: Vec<f64>) -> f64 {
     const OF_NORMAL: f64 = 1.482_602_218_505_602;
     OF_NORMAL * middle(&mut distances)
 }
 
-/// From where on a series varies more than before.
+/// The place from which a series varies more than before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Noisier {
-    /// The index of the first that does.
+    /// Index of the first build that varies more.
     pub(crate) at: usize,
-    /// How many times as large the variance is from there on.
+    /// Ratio of the variance from there to that before.
     pub(crate) times: f64,
-    /// Whether that is beyond chance, and not merely likely enough to be careful.
+    /// The change is significant, not merely likely enough for caution.
     pub(crate) is_sure: bool,
 }
 
-/// The fewest that show how much a series varied before, and how much it does now.
+/// Smallest number of builds that show the variance before, and after.
 const CALM_MIN: usize = 6;
 const NOISY_MIN: usize = 2;
 /// Twice the logarithm of the likelihood ratio from which on it is taken for so, and from which on
@@ -106,14 +105,14 @@ const NOISY_MIN: usize = 2;
 /// trebled has a third more false alarms than with 4.5.
 const NOISIER: f64 = 7.5;
 const NOISIER_SURELY: f64 = 12.0;
-/// How many times as much as before all vary but the one farthest off: one alone is an outlier.
+/// Smallest ratio of variances without the largest deviation: a single one is an outlier.
 const OTHERS_TIMES_MIN: f64 = 4.0;
-/// Deviations beyond which one counts as if it were there: an outlier is no noise.
+/// Distance in deviations at which a value is clamped: outliers are not noise.
 const NOISE_MAX: f64 = 4.0;
 
-/// From where on a series varies more than before, by what is left of it without its levels; the
-/// likeliest place. Some that lie off to the same side are a step, and no noise: they vary as they
-/// do around their own mean.
+/// Returns the likeliest place from which a series varies more than before, given its residuals.
+/// Several deviations to the same side are a step, not noise: they vary by their distance from
+/// their own mean.
 pub(crate) fn noisier_from(noise: &[f64]) -> Option<Noisier> {
     let n = noise.len();
     let most = NOISE_MAX * spread(noise.iter().map(|one| one.abs()).collect());
@@ -144,7 +143,7 @@ pub(crate) fn noisier_from(noise: &[f64]) -> Option<Noisier> {
     found.map(|(_, noisier)| noisier)
 }
 
-/// The median.
+/// Returns the median; NaN for no figures.
 pub(crate) fn middle(figures: &mut [f64]) -> f64 {
     let n = figures.len();
     if n == 0 {

@@ -1,15 +1,15 @@
-//! The interval of a share: of errors among transactions. Not here: rates and means.
+//! Intervals of shares, such as errors among transactions. Not here: rates and means.
 
 use crate::students_t;
 
 /// Degrees of freedom at which Student's t is the normal distribution for all purposes here.
 const MANY: usize = 1_000_000;
 
-/// Degrees of freedom from which on an error counts as known.
+/// Degrees of freedom from which an error counts as known.
 const LARGE: usize = 60;
 
-/// The interval of the share of `hits` among `count` (E. B. Wilson, J. Am. Stat. Assoc. 22, 209,
-/// 1927), as if they were independent; from 0 to 1 of nothing.
+/// Returns the interval of the share of `hits` among `count` (E. B. Wilson, J. Am. Stat. Assoc. 22,
+/// 209, 1927), as if they were independent; 0 to 1 if `count` is 0.
 pub fn binomial_interval(hits: u64, count: u64, confidence: f64) -> (f64, f64) {
     assert!(hits <= count, "no more hits than there are");
     if count == 0 {
@@ -18,8 +18,8 @@ pub fn binomial_interval(hits: u64, count: u64, confidence: f64) -> (f64, f64) {
     wilson(hits as f64 / count as f64, count as f64, confidence, MANY)
 }
 
-/// The interval of a share of samples that depend on each other, of which as much is known as of
-/// `n_effective` independent ones; from 0 to 1 where that is none.
+/// Returns the interval of a share of dependent samples that are worth `n_effective` independent
+/// ones; 0 to 1 if that is 0.
 pub fn share_interval(share: f64, n_effective: f64, confidence: f64) -> (f64, f64) {
     assert!((0.0..=1.0).contains(&share), "a share lies between 0 and 1");
     if n_effective > 0.0 { wilson(share, n_effective, confidence, LARGE) } else { (0.0, 1.0) }

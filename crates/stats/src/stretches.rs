@@ -1,8 +1,8 @@
-//! Times in consecutive stretches of equal length, in bounded memory: what tells how strongly the
+//! Response times in consecutive stretches of equal length, in bounded memory, to estimate how
 //! samples of a run depend on each other.
 //!
-//! A stretch begins as a second. A run longer than [`STRETCHES_MAX`] of them makes pairs of
-//! stretches one, so that a run of any length has between half as many and all of them.
+//! A stretch begins as a second. If a run exceeds [`STRETCHES_MAX`] of them, pairs are merged, so
+//! that a run of any length has between half as many and all of them.
 //! Not here: the seconds themselves.
 
 use std::borrow::Cow;
@@ -10,26 +10,26 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::{Course, Histogram, Stretch};
 
-/// A run has at most so many stretches: several for each batch that its error is made of.
+/// Limit on stretches of a run: several per batch of the error estimate.
 pub const STRETCHES_MAX: usize = 80;
 
-/// Stretches whose histogram is open, 264 KiB each: the present one, and one that late parts hit.
+/// Number of open histograms, 264 KiB each: the current one, and one hit by late parts.
 const OPEN_MAX: usize = 2;
 
-/// A histogram that is read and added to seldom: packed (some kB) unless it was used last.
+/// A histogram that is rarely used: packed (some kB) except when used last.
 #[derive(Clone, Debug, Default)]
 pub enum Packed {
-    /// Nothing was added.
+    /// Nothing was added yet.
     #[default]
     Empty,
-    /// Ready to be added to.
+    /// Open for further additions.
     Open(Box<Histogram>),
-    /// As bytes.
+    /// Packed as bytes of [`Histogram::to_bytes`].
     Bytes(Vec<u8>),
 }
 
 impl Packed {
-    /// The histogram; none of nothing.
+    /// Returns the histogram; `None` if nothing was added.
     pub fn histogram(&self) -> Option<Cow<'_, Histogram>> {
         match self {
             Packed::Empty => None,
@@ -41,7 +41,7 @@ impl Packed {
         }
     }
 
-    /// Adds `other`, and stays open.
+    /// Adds `other`; the histogram stays open.
     pub fn add(&mut self, other: &Histogram) {
         *self = match std::mem::take(self) {
             Packed::Empty => Packed::Open(Box::new(other.clone())),
@@ -57,7 +57,7 @@ impl Packed {
         };
     }
 
-    /// Gives the memory back.
+    /// Packs an open histogram to save memory.
     pub fn pack(&mut self) {
         if let Packed::Open(histogram) = self {
             *self = Packed::Bytes(histogram.to_bytes());
@@ -71,24 +71,24 @@ struct One {
     finished: Packed,
 }
 
-/// The times of one kind of transaction, stretch by stretch.
+/// The response times of one transaction type, by stretch.
 #[derive(Clone, Debug)]
 pub struct Stretches {
-    /// The length of a stretch, in seconds.
+    /// Length of a stretch, in seconds.
     width: i64,
     all: Vec<One>,
-    /// Which histograms are open, the one used last at the end.
+    /// Indexes of open histograms, the one used last at the end.
     open: VecDeque<usize>,
 }
 
 impl Stretches {
-    /// None yet; each will be `width` seconds, or twice or four times as long and so on.
+    /// Makes an empty series with stretches of `width` seconds, which doubles as needed.
     pub fn new(width: i64) -> Stretches {
         Stretches { width: width.max(1), all: Vec::new(), open: VecDeque::new() }
     }
 
-    /// Takes in what was offered in a second, and the times of what finished of it. The ramp-up's
-    /// seconds, which are negative, are left out.
+    /// Adds the work offered in a second, and the times of what finished. Seconds of the ramp-up,
+    /// which are negative, are ignored.
     pub fn add(&mut self, second: i64, offered: u64, finished: Option<&Histogram>) {
         let index = loop {
             let Ok(index) = usize::try_from(second.div_euclid(self.width)) else { return };
@@ -112,7 +112,7 @@ impl Stretches {
         }
     }
 
-    /// Makes pairs of stretches one.
+    /// Merges pairs of stretches.
     fn double(&mut self) {
         let add = |mut first: One, second: &One| {
             first.offered += second.offered;
@@ -132,8 +132,8 @@ impl Stretches {
     }
 }
 
-/// Several kinds, or several groups, added up stretch by stretch through second `end`; none where
-/// their stretches do not fit together, as those of loads that are recorded differently.
+/// Adds several types or groups by stretch, through second `end`; `None` if their widths do not
+/// divide each other, as those of differently recorded loads.
 pub fn together(kinds: &[&Stretches], end: i64) -> Option<InTime> {
     let width = kinds.iter().map(|kind| kind.width).max()?;
     if kinds.iter().any(|kind| width % kind.width != 0) {
@@ -158,10 +158,10 @@ pub fn together(kinds: &[&Stretches], end: i64) -> Option<InTime> {
     Some(InTime { stretches, width_s: width, course: Course::default() })
 }
 
-/// Intervals of the report whose times are kept: a day of 10 s each, some 40 MB.
+/// Limit on report intervals whose times are kept: a day of 10 s each, some 40 MB.
 const INTERVALS_MAX: usize = 8640;
 
-/// The response times of all groups in the intervals of the report, for as long as a run lasts.
+/// Response times of all groups by report interval, over the length of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Intervals {
     times: BTreeMap<i64, Packed>,
@@ -169,8 +169,8 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// Adds times of the interval that begins at second `from`; older ones are given up where there
-    /// are too many.
+    /// Adds times to the interval that begins at second `from`; the oldest intervals are dropped
+    /// beyond the limit.
     pub fn add(&mut self, from: i64, times: &Histogram) {
         let oldest = self.times.keys().next().is_some_and(|oldest| from < *oldest);
         if oldest && self.times.len() >= INTERVALS_MAX {
@@ -190,25 +190,25 @@ impl Intervals {
         }
     }
 
-    /// The times of the interval that begins at second `from`; none if they are not kept.
+    /// Returns the times of the interval that begins at second `from`; `None` if they are not kept.
     pub fn get(&self, from: i64) -> Option<Cow<'_, Histogram>> {
         self.times.get(&from)?.histogram()
     }
 }
 
-/// Times of the measured phase in the order of time.
+/// Times of the measured phase by stretch.
 #[derive(Clone, Debug, Default)]
 pub struct InTime {
-    /// The stretches; what was offered in them is all that was, finished or not.
+    /// Stretches in order; `offered` covers all work, finished or not.
     pub stretches: Vec<Stretch>,
-    /// The length of a stretch, in seconds.
+    /// Length of a stretch, in seconds.
     pub width_s: i64,
-    /// The effects that the plan may have on them, if it changes the load.
+    /// Effects that the plan may have on the stretches, if it changes the load.
     pub course: Course,
 }
 
 impl InTime {
-    /// The same of what finished alone.
+    /// Restricts offered work to what finished.
     pub fn finished(mut self) -> InTime {
         self.stretches.iter_mut().for_each(|stretch| stretch.offered = stretch.finished.count());
         self

@@ -1,6 +1,6 @@
-//! Whether a series goes up or down over its whole length, and by how much.
+//! Whether a series rises or falls over its whole length, and by how much.
 //!
-//! Not here: where it changes level (`change.rs`), and what change is too much.
+//! Not here: changes of level (`change.rs`), and which changes matter.
 
 use crate::pattern::pattern_score;
 
@@ -8,22 +8,22 @@ use crate::pattern::pattern_score;
 /// in a millisecond, and their neighbours resemble each other less than those of seconds.
 const STRETCHES_MAX: usize = 240;
 
-/// The fewest values in which a trend is looked for.
+/// Smallest number of values for a trend.
 pub const TREND_VALUES_MIN: usize = 12;
 
 /// The trend of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trend {
-    /// The level at the beginning, per value of the series.
+    /// Level at the start, per value of the series.
     pub first: f64,
-    /// The level at the end.
+    /// Level at the end, per value of the series.
     pub last: f64,
-    /// The normal score of there being no trend: above 0 it goes up.
+    /// Normal score of the hypothesis of no trend: positive if it rises.
     pub z: f64,
 }
 
 impl Trend {
-    /// By how much the level changed from beginning to end, as a share of the beginning.
+    /// Returns the relative change of level from start to end.
     pub fn change(&self) -> f64 {
         self.last / self.first - 1.0
     }
@@ -64,28 +64,28 @@ pub fn trend(counts: &[u64]) -> Option<Trend> {
     Some(Trend { first: level - half, last: level + half, z })
 }
 
-/// How many more of all pairs of values have risen than fallen.
+/// Returns the number of rising minus falling pairs of values.
 fn kendalls_s(series: &[f64]) -> i64 {
     let sign = |a: f64, b: f64| i64::from(b > a) - i64::from(b < a);
     let from = |(i, a): (usize, &f64)| series[i + 1..].iter().map(|b| sign(*a, *b)).sum::<i64>();
     series.iter().enumerate().map(from).sum()
 }
 
-/// The normal score of a series that neither rises nor falls, by Kendall's S against its order:
-/// above 0 it rises. 0 of fewer than two values.
+/// Returns the normal score of the hypothesis of no trend, by Kendall's S: positive if the series
+/// rises. 0 for fewer than two values.
 pub fn rank_trend(series: &[f64]) -> f64 {
     let variance = variance_of_s(series.to_vec());
     if variance > 0.0 { kendalls_s(series) as f64 / variance.sqrt() } else { 0.0 }
 }
 
-/// Pieces of a series by which is decided whether it rises.
+/// Number of pieces into which a series is divided to test a rise.
 const PIECES: usize = 8;
-/// Of the 28 pairs of pieces, so many more must have risen than fallen: without a trend that
-/// happens once in about a thousand series (Mann, Econometrica 13, 245, 1945).
+/// Smallest excess of rising over falling pairs among the 28 pairs of pieces: without a trend, one
+/// in about a thousand series reaches it (Mann, Econometrica 13, 245, 1945).
 const RISES_LEAST: i64 = 22;
 
-/// The means of consecutive pieces that make up a series, [`PIECES`] of them and as equal as can
-/// be; none of a shorter one.
+/// Returns the means of [`PIECES`] consecutive pieces of nearly equal length; `None` for a shorter
+/// series.
 pub fn pieces(series: &[f64]) -> Option<Vec<f64>> {
     let n = series.len();
     let mean = |piece: &[f64]| piece.iter().sum::<f64>() / piece.len() as f64;
@@ -93,20 +93,20 @@ pub fn pieces(series: &[f64]) -> Option<Vec<f64>> {
     (n >= PIECES).then(|| (0..PIECES).map(piece).collect())
 }
 
-/// Whether a series rises from piece to piece, and ends at its highest; false of one that is
-/// shorter than they are many. Made for queues, whose neighbouring values depend on each other
-/// however long the series is.
+/// Whether a series rises from piece to piece, and ends at its highest; false if it is shorter than
+/// the number of pieces. Made for queues, whose neighbouring values depend on each other however
+/// long the series is.
 pub fn rises(series: &[f64]) -> bool {
     let Some(pieces) = pieces(series) else { return false };
     kendalls_s(&pieces) >= RISES_LEAST && pieces.iter().all(|piece| *piece <= pieces[PIECES - 1])
 }
 
-/// A late rise begins in the last of so many parts of a series.
+/// Parts of a series of which a late rise is in the last.
 const LATE_PARTS: usize = 4;
-/// Fewer values are no late rise: all of them rise by chance once in 120 times.
+/// Smallest number of values of a late rise: five rise by chance once in 120 times.
 const LATE_VALUES_MIN: usize = 5;
-/// By how many standard deviations of a queue that wanders a late rise is more. On M/M/4 at 95 %
-/// load none of 1,000 minutes has one, and a step to 120 % is found in all.
+/// Size of a late rise, in standard deviations of a wandering queue. On M/M/4 at 95 % load none of
+/// 1,000 minutes has one, and a step to 120 % is found in all.
 const LATE_SCORE: f64 = 3.5;
 
 /// From which value on a queue rises to the end of a series, where it does so in its last quarter
@@ -127,9 +127,9 @@ pub fn rises_late(series: &[f64], events: f64) -> Option<usize> {
     (is_steady && is_beyond_wandering(before, tail, events)).then_some(quarter + lowest)
 }
 
-/// Where a queue was lowest last, if its end is higher than that by more than it wanders; `events`
-/// come and go between two values. It need not rise steadily, nor for long: whether it goes on to
-/// grow is not known of one that does not ([`rises`], [`rises_late`]).
+/// Returns the index at which a queue was lowest last, if its end is higher than that by more than
+/// it wanders; `events` come and go between two values. It need not rise steadily or for long, so
+/// whether it will continue to grow is unknown unless [`rises`] or [`rises_late`] holds.
 pub fn ends_high(series: &[f64], events: f64) -> Option<usize> {
     let lowest = last_lowest(series)?;
     let (before, tail) = (&series[..=lowest], &series[lowest..]);
@@ -152,7 +152,8 @@ fn is_beyond_wandering(before: &[f64], tail: &[f64], events: f64) -> bool {
     rise > LATE_SCORE * variance.sqrt()
 }
 
-/// The variance of S without a trend: n (n - 1) (2 n + 5) / 18, less the same of each tie.
+/// Returns the variance of S without a trend: n (n - 1) (2 n + 5) / 18, minus the same for each
+/// tie.
 fn variance_of_s(mut series: Vec<f64>) -> f64 {
     let of = |n: usize| (n * n.saturating_sub(1) * (2 * n + 5)) as f64 / 18.0;
     series.sort_by(f64::total_cmp);

@@ -1,21 +1,22 @@
-//! How a stretch of a series stands against the rest of it, the usual.
+//! Comparison of a stretch of a series with the rest of it, the usual level.
 
 use std::ops::Range;
 
 use crate::outstanding::SD_PER_MAD;
 use crate::trend::median;
 
-/// The spread is taken to be this share of the usual value at least.
+/// Smallest spread, as a share of the usual value.
 const SPREAD_MIN: f64 = 0.05;
 
-/// And this share of the highest value.
+/// Smallest spread, as a share of the highest value.
 const SPREAD_OF_HIGHEST_MIN: f64 = 1e-3;
 
-/// Fewer stretches to compare with tell nothing of chance: with so many, what is higher than in
-/// all of them has one of a tenth.
+/// Smallest number of stretches for a comparison: with nine, a value above all of them has a
+/// probability of 1/10.
 pub const STRETCHES_MIN: usize = 9;
 
-/// A series of which some values are not usual. Values that are not finite are no part of it.
+/// A series of which some values are excluded from the usual. Values that are not finite are
+/// ignored.
 #[derive(Clone, Copy, Debug)]
 pub struct Usual<'s> {
     values: &'s [f64],
@@ -23,24 +24,24 @@ pub struct Usual<'s> {
 }
 
 impl<'s> Usual<'s> {
-    /// Of `values`, without those that lie outside of the usual.
+    /// Makes the comparison for `values`, excluding those that are outside of the usual.
     pub fn of(values: &'s [f64], is_outside: &'s [bool]) -> Usual<'s> {
         Usual { values, is_outside }
     }
 
-    /// The usual value: the median; NaN of nothing.
+    /// Returns the usual value, the median; NaN if there is none.
     pub fn median(&self) -> f64 {
         median(self.usual().collect())
     }
 
-    /// The mean within a stretch; NaN of nothing.
+    /// Returns the mean within a stretch; NaN if there is none.
     pub fn mean_within(&self, stretch: Range<usize>) -> f64 {
         let finite = self.values[stretch].iter().filter(|value| value.is_finite());
         let (sum, n) = finite.fold((0.0, 0), |(sum, n), value| (sum + value, n + 1));
         sum / f64::from(n)
     }
 
-    /// By how many robust standard deviations `value` lies above the usual.
+    /// Returns the distance of `value` above the usual, in robust standard deviations.
     pub fn score(&self, value: f64) -> f64 {
         let usual = self.median();
         let spread = SD_PER_MAD * median(self.usual().map(|v| (v - usual).abs()).collect());
@@ -49,8 +50,8 @@ impl<'s> Usual<'s> {
         (value - usual) / spread.max(least)
     }
 
-    /// In what share of the usual stretches of this length the mean is at least `value`, with one
-    /// more that is, so that it is never 0: a chance of a permutation test. None of fewer than
+    /// Returns the share of usual stretches of this length whose mean is at least `value`, counting
+    /// one more so that it is never 0: the p-value of a permutation test. `None` for fewer than
     /// [`STRETCHES_MIN`] stretches.
     pub fn chance(&self, value: f64, length: usize) -> Option<f64> {
         let means = self.means(length);
@@ -64,11 +65,11 @@ impl<'s> Usual<'s> {
         self.means(length).iter().all(|mean| *mean < value)
     }
 
-    /// The means of all usual stretches of this length.
+    /// Returns the means of all usual stretches of this length.
     pub fn means(&self, length: usize) -> Vec<f64> {
         let is_usual = |start: &usize| !self.is_outside[*start..start + length].contains(&true);
         let starts = (0..(self.values.len() + 1).saturating_sub(length)).filter(is_usual);
-        // A stretch with a value that is missing is none.
+        // A stretch with a missing value is skipped.
         let mean =
             |start: usize| self.values[start..start + length].iter().sum::<f64>() / length as f64;
         starts.map(mean).filter(|mean| mean.is_finite()).collect()

@@ -1,4 +1,4 @@
-//! How long the beginning of a series differs from the rest of it.
+//! Length of the beginning of a series that differs from the rest.
 //!
 //! Not here: a trend over the whole series (`trend`), and changes of level within it (`change`).
 
@@ -20,14 +20,14 @@ const ERROR_SPARE: f64 = 1.1;
 /// Fewer batches are no rest: the error of a few that happen to be alike is small.
 const REST_MIN: usize = 10;
 
-/// The beginning is judged by what follows it, of so many times its length: the slowest waves of
-/// that show how much means of its length vary.
+/// Length of the series after the beginning from which its variance is estimated, in lengths of the
+/// beginning: the slowest waves show how much means of its length vary.
 const TIMES_FOLLOWED: usize = 16;
-/// And of at least so many batches.
+/// The same, in batches.
 const FOLLOWED_MIN: usize = 24;
 
-/// The median of the beginning differs by at least this share of what its mean differs by: a stall,
-/// or what is caught up after it, moves the mean alone. Of a level that fades in, it is 0.4 to 0.8.
+/// Smallest ratio of the difference of medians to that of means: a stall, or catching up after it,
+/// moves the mean only. For a level that fades in, it is 0.4 to 0.8.
 const MEDIAN_SHARE_MIN: f64 = 0.25;
 
 /// The normal score by which the beginning must differ. The beginning is chosen to differ most, so
@@ -38,17 +38,17 @@ const SCORE_MIN: f64 = 3.4;
 /// The beginning of a series that differs from the rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WarmUp {
-    /// How many values it has.
+    /// Number of values in it.
     pub length: usize,
-    /// Their mean.
+    /// Mean of these values.
     pub first: f64,
-    /// The mean of the rest.
+    /// Mean of the rest.
     pub rest: f64,
 }
 
-/// The beginning of a series that differs from the rest by more than chance and by more than
-/// `effect_min`, in the unit of the values; none if there is none, or the series is too short to
-/// tell.
+/// Returns the beginning of a series that differs from the rest by more than chance and by more
+/// than `effect_min`, in the unit of the values; `None` if there is none, or the series is too
+/// short.
 ///
 /// Where it ends is chosen by MSER-5: so that the rest has the smallest marginal standard error
 /// (White, Simulation 69, 323, 1997; White, Cobb and Spratt, Winter Simulation Conference 2000).

@@ -1,4 +1,4 @@
-//! How sure the mean of a series is whose neighbours resemble each other: from its slowest waves.
+//! The error of the mean of an autocorrelated series, from its slowest waves.
 //!
 //! Not here: what the series is made of. A rate is a mean of counts (`rate`), a quantile is a mean
 //! of how many samples lie above a value (`dependence`).
@@ -17,12 +17,12 @@ const WAVES_MAX: usize = 40;
 /// A longer series is added up to about as many values first: waves are as long as a twentieth.
 const VALUES_KEPT: usize = 800;
 
-/// The fewest values with an error.
+/// Smallest number of values with an error.
 pub(crate) const VALUES_MIN: usize = 10;
 
-/// How a spectrum may rise towards slow waves: by how much more than its level (1 + this, at
-/// frequency nothing), with the same chance each beforehand. Less than this is hardly seen, and
-/// would widen every interval a little.
+/// Rises of the spectrum towards slow waves, relative to its level (1 + this, at frequency 0), all
+/// with the same prior probability. Smaller rises are hardly visible, and would widen every
+/// interval a little.
 const RISES: [f64; 4] = [3.0, 10.0, 30.0, 100.0];
 
 /// From which wave on the rise is below its half, and the chance of that beforehand, of 11: what
@@ -31,8 +31,8 @@ const RISES: [f64; 4] = [3.0, 10.0, 30.0, 100.0];
 const RISES_BELOW: [(f64, f64); 6] =
     [(0.5, 3.0), (1.0, 3.0), (2.0, 2.0), (4.0, 1.0), (8.0, 1.0), (15.0, 1.0)];
 
-/// How it may fall, where what one stretch has less the next one has more: a closed load, or
-/// arrivals at equal distances.
+/// Falls of the spectrum towards slow waves, where a shortfall of one stretch is made up in the
+/// next: a closed load, or arrivals at equal distances.
 pub(crate) const FALLS: [f64; 3] = [-0.5, -0.8, -0.95];
 pub(crate) const FALLS_BELOW: [(f64, f64); 3] = [(2.0, 1.0), (5.0, 1.0), (15.0, 1.0)];
 
@@ -50,8 +50,8 @@ const OUTSIDE: f64 = 1.6;
 /// differ by more than a factor.
 const FEW_WAVES: f64 = 5.0;
 
-/// How many times as likely as a flat spectrum such rises are where they are seen: of flat ones,
-/// one in ten.
+/// Ratio of probabilities, to that of a flat spectrum, from which such rises count as seen: one in
+/// ten flat spectra reaches it.
 const SEEN: f64 = 1.5;
 
 /// A plan that changes as slowly as the series is long hides the slowest waves, and a rise among
@@ -61,30 +61,29 @@ const SEEN: f64 = 1.5;
 /// hold in about 90 %.
 const HIDDEN: f64 = 0.4;
 
-/// Fewer waves give no estimate of the error.
+/// Smallest number of waves for an estimate of the error.
 const FREEDOM_MIN: usize = 5;
 
-/// A spectrum below so much of the likeliest one's chance has no say.
+/// Smallest relative probability of a shape that is used.
 const CHANCE_MIN: f64 = 1e-4;
 
-/// Newton's method takes three or four.
+/// Limit on Newton steps; three or four are usual.
 const STEPS_MAX: usize = 50;
 
 /// The error of a mean of dependent values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MeanError {
-    /// Half the width of the interval, in the unit of the values.
+    /// Half-width of the interval, in the unit of the values.
     pub(crate) half_width: f64,
-    /// The square of the standard error of the mean.
+    /// Square of the standard error of the mean.
     pub(crate) variance: f64,
-    /// The same where the waves do not show that it is made of a few of them: what a longer run
-    /// divides by its length.
+    /// The variance if it does not come from a few waves: it falls with the length of the run.
     pub(crate) lasting: Option<f64>,
-    /// The skewness of the mean: that of the values, as far as they depend on each other.
+    /// Skewness of the mean: that of the values, as far as they are correlated.
     pub(crate) skew: f64,
 }
 
-/// The error of the mean of consecutive values; none of fewer than [`VALUES_MIN`].
+/// Returns the error of the mean of consecutive values; `None` for fewer than [`VALUES_MIN`].
 ///
 /// The variance of a mean is the spectrum at frequency nothing. It is extrapolated from the slowest
 /// waves of the series (Heidelberger and Welch, Communications of the ACM 24, 233, 1981), whose
@@ -106,8 +105,8 @@ pub(crate) fn mean_error(values: &[f64], confidence: f64) -> Option<MeanError> {
     Some(of_waves(values, &waves, waves.len(), confidence))
 }
 
-/// The same without the effects of a plan; `None` also if too few waves remain. If a few values
-/// contain most of the variation, the waves count as fewer independent ones.
+/// Like [`mean_error`], without the effects of a plan; also `None` if too few waves remain. If a
+/// few values contain most of the variation, the waves count as fewer independent ones.
 pub(crate) fn mean_error_beside(
     values: &[f64],
     course: &Course,
@@ -133,13 +132,13 @@ fn of_waves(values: &[f64], waves: &[(usize, f64)], freedom: usize, confidence: 
     MeanError { half_width, variance, lasting, skew: skew(values, variance) }
 }
 
-/// The geometric mean of the variances of likely shapes.
+/// Returns the geometric mean of the variances of likely shapes.
 fn likeliest_variance(likely: &[Likely]) -> f64 {
     likely.iter().map(|one| one.chance * one.variance.ln()).sum::<f64>().exp()
 }
 
-/// The variance of the mean by the shapes that do not rise below a few waves only; none if such
-/// ones are much likelier than the flat one.
+/// Returns the variance of the mean by shapes that do not rise below a few waves only; `None` if
+/// such shapes are much likelier than the flat one.
 fn lasting(likely: &[Likely]) -> Option<f64> {
     let is_few = |one: &&Likely| one.rise > 0.0 && one.below < FEW_WAVES;
     let chance_beforehand: f64 = RISES_BELOW.iter().map(|(_, chance)| chance).sum();
@@ -167,7 +166,7 @@ fn skew(values: &[f64], variance: f64) -> f64 {
     if alone > 0.0 { moment(3) / alone.powf(1.5) * (alike / n).sqrt() } else { 0.0 }
 }
 
-/// Whether values are equal: their waves are what sums have lost.
+/// Whether values are equal, so that their waves are rounding errors.
 pub(crate) fn is_level(values: &[f64], waves: impl Iterator<Item = f64>) -> bool {
     let sum_of_squares: f64 = waves.map(|wave| wave * wave).sum();
     let mean_square = values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64;
@@ -201,17 +200,17 @@ pub(crate) fn waves(values: &[f64]) -> Vec<f64> {
     heights.iter().map(|height| height * 2.0_f64.sqrt() / n).collect()
 }
 
-/// A shape that the waves leave likely.
+/// A shape of the spectrum with a relevant probability.
 struct Likely {
-    /// In proportion to the others.
+    /// Probability relative to the others.
     chance: f64,
     rise: f64,
     below: f64,
-    /// The variance of the mean by it.
+    /// Variance of the mean under this shape.
     variance: f64,
 }
 
-/// The shapes that the waves leave likely, by the numbers and heights of these.
+/// Returns the likely shapes, given numbers and heights of the waves.
 fn likely(waves: &[(usize, f64)]) -> Vec<Likely> {
     let n = waves.len() as f64;
     let first = waves.first().map_or(0, |(number, _)| *number) as f64;
