@@ -1,7 +1,7 @@
-//! The heart: one client, from claim to record.
+//! The client loop: one client, from claim to record.
 //!
 //! The same code runs on a thread, on an event loop and in virtual time; only its clock and its
-//! sessions differ. Not here: who polls it (place), and when it may begin (pacer).
+//! sessions differ. Not here: polling (place), and pacing (pacer).
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,24 +20,25 @@ use crate::recorder::Recorder;
 use crate::rejections::{Acceptance, Next, Rejections, is_rejection};
 use crate::stop::{AHEAD_NS, NEVER, Stop};
 
-/// Pauses between attempts to reconnect double from the first to the last of these.
+/// First and longest pause between attempts to reconnect; pauses double in between.
 const RECONNECT_NS: (u64, u64) = (10 * NS_PER_MS, NS_PER_S);
-/// After so long a pause a client looks whether its connection is still there. Servers and proxies
-/// end idle ones after seconds at least, and looking takes a microsecond.
+/// Length of a pause after which a client checks that its connection is still open. Servers and
+/// proxies close idle connections after seconds at least, and the check takes a microsecond.
 const IDLE_NS: u64 = 100 * NS_PER_MS;
-/// On an event loop a client lets others act after this many transactions without a wait.
+/// Number of transactions without a wait after which a client on an event loop yields.
 const TURN: u32 = 16;
-/// In virtual time, as many transactions in a row that take no time are taken to be endless.
+/// Number of consecutive transactions that take no virtual time after which the load counts as
+/// endless.
 const STILL_MAX: u32 = 100_000;
 
 const CLOSED_WHILE_IDLE: &str = "the connection was closed while its client paused; it was made \
                                  again before the next transaction";
 
-/// What a client has under way, for those who must count it when it cannot. Aligned, so that
-/// neighbours on other cores do not take turns with one cache line.
+/// A client's running transaction, visible to the coordinator, which counts it if the client
+/// cannot. Aligned, so that neighbours on other cores do not share a cache line.
 #[repr(align(128))]
 pub(crate) struct UnderWay {
-    /// The intended instant; [`NEVER`] if there is nothing.
+    /// Intended start; [`NEVER`] if no transaction is running.
     intended_ns: AtomicU64,
     kind: AtomicU32,
 }
@@ -62,7 +63,7 @@ impl UnderWay {
         self.intended_ns.load(Ordering::Acquire) == NEVER
     }
 
-    /// Takes what is under way: kind and intended instant.
+    /// Takes kind and intended start of the running transaction.
     pub(crate) fn take(&self) -> Option<(KindIndex, u64)> {
         let intended_ns = self.intended_ns.swap(NEVER, Ordering::AcqRel);
         let kind = self.kind.load(Ordering::Relaxed) as KindIndex;
@@ -70,7 +71,7 @@ impl UnderWay {
     }
 }
 
-/// What all clients of a run share.
+/// State shared by all clients of a run.
 pub(crate) struct Common {
     pub(crate) seed: u64,
     pub(crate) retry: Retry,
@@ -78,7 +79,7 @@ pub(crate) struct Common {
     pub(crate) recorder: Recorder,
 }
 
-/// One client at its place.
+/// A client on its worker.
 pub(crate) struct ClientLoop {
     pub(crate) client: u32,
     pub(crate) group: u16,
@@ -90,42 +91,42 @@ pub(crate) struct ClientLoop {
     pub(crate) common: Arc<Common>,
     pub(crate) under_way: Arc<UnderWay>,
     pub(crate) workload: Arc<dyn Workload>,
-    /// Per kind: response times finished in the measured phase, and how many failed there.
+    /// Response times finished in the measured phase, and number of failures there, by kind.
     pub(crate) moments: Vec<(Moments, u64)>,
-    /// Per kind the same times as counts; empty where they are not kept.
+    /// The same times as coarse histograms, by kind; empty if they are not kept.
     times: Vec<CoarseHistogram>,
-    /// Raised when there may be something for it to send, where its workload has a producer.
+    /// Signal for more input, if the workload has a producer.
     for_input: Option<Arc<Signal>>,
     measured: Vec<(u16, u64)>,
     database: Arc<dyn Database>,
     acceptance: Arc<Acceptance>,
     rejections: Rejections,
-    /// Its server refuses it: the next transaction needs another connection.
+    /// The server rejects transactions: the next one needs another connection.
     leaves: bool,
-    /// The connection broke, and there is no other yet.
+    /// The connection is broken and not replaced yet.
     is_broken: bool,
-    /// Since when nothing is under way on its connection.
+    /// Time since which the connection is idle.
     idle_since_ns: u64,
-    /// How long to wait before the next attempt to reconnect; 0 after a transaction that held.
+    /// Pause before the next attempt to reconnect; 0 after a successful transaction.
     reconnect_ns: u64,
 }
 
-/// A client that has not been brought to its place yet: what its loop is made from.
+/// A client that is not on its worker yet: the parameters of its loop.
 pub(crate) struct ClientSpec {
     pub(crate) database: Arc<dyn Database>,
     pub(crate) statements: Arc<[Statement]>,
     pub(crate) client: u32,
     pub(crate) group: u16,
-    /// Which client of its group it is, from 0.
+    /// Index of the client in its group, from 0.
     pub(crate) nth_in_group: u32,
     pub(crate) kinds: Arc<[Kind]>,
     pub(crate) workload: Arc<dyn Workload>,
     pub(crate) pacer: Pacer,
     pub(crate) common: Arc<Common>,
     pub(crate) under_way: Arc<UnderWay>,
-    /// Of its group.
+    /// Shared acceptance by transaction type of its group.
     pub(crate) acceptance: Arc<Acceptance>,
-    /// Whether the times of each client are kept.
+    /// The times of each client are kept.
     pub(crate) keeps_times: bool,
 }
 
@@ -158,7 +159,7 @@ impl ClientLoop {
         }
     }
 
-    /// Lets the client prepare its connection.
+    /// Runs the client's preparation of its connection, if it has one.
     pub(crate) async fn begin(&mut self) -> Result<(), DbError> {
         self.measured.clear();
         let mut context = TxContext {
@@ -173,7 +174,7 @@ impl ClientLoop {
         }
     }
 
-    /// Does transactions until the load is over.
+    /// Executes transactions until the load is over.
     pub(crate) async fn serve(&mut self, load_start_ns: u64, placement: Placement) {
         self.pacer.begin(load_start_ns, self.workload.as_ref());
         through(self.clock.as_ref(), load_start_ns).await;
@@ -210,11 +211,11 @@ impl ClientLoop {
         self.count_dropped();
     }
 
-    /// The next transaction, once it is due: its kind, its slot, and the instant of its start;
-    /// none when the load is over.
+    /// Returns the next transaction once it is due: kind, slot and start; `None` when the load is
+    /// over.
     async fn next(&mut self) -> Option<(KindIndex, Slot, u64)> {
         let must_connect = self.must_connect();
-        // What is next of all is for one who can do it.
+        // A client without a connection must not claim a shared arrival.
         if must_connect && !self.pacer.has_own() && !self.reconnect().await {
             return None;
         }
@@ -222,7 +223,7 @@ impl ClientLoop {
         self.count_dropped();
         let kind = self.user.inputs(claim.number);
         if must_connect && self.pacer.has_own() {
-            // What is its own is due whether it is connected or not.
+            // Its own transaction is due whether it is connected or not.
             let intended_ns = self.pacer.expect(&claim, kind, &self.kinds)?;
             self.under_way.begin(kind, intended_ns);
             if !self.reconnect().await {
@@ -247,13 +248,13 @@ impl ClientLoop {
         }
     }
 
-    /// Whether its connection was closed while it paused.
+    /// Whether the connection was closed during a pause.
     fn has_ended(&mut self, now_ns: u64) -> bool {
         now_ns.saturating_sub(self.idle_since_ns) >= IDLE_NS && self.sessions.own().has_ended()
     }
 
-    /// The transaction is due, and its connection was closed before anything of it was sent:
-    /// begins it on another one. None if there is none until the window ends.
+    /// Starts a due transaction on a new connection, because its own was closed before anything was
+    /// sent. `None` if there is no new connection before the window ends.
     async fn begin_anew(
         &mut self,
         claim: Claim,
@@ -267,7 +268,7 @@ impl ClientLoop {
         recorder.note_idle_loss();
         self.is_broken = true;
         if !self.reconnect().await {
-            // An arrival that was claimed is found unfinished.
+            // A claimed arrival is counted as unfinished elsewhere.
             if self.pacer.has_own() {
                 self.leave_unfinished(claim, kind, slot.intended_ns);
             }
@@ -278,8 +279,8 @@ impl ClientLoop {
         Some((kind, Slot { claimed_ns: now_ns, ..slot }, now_ns))
     }
 
-    /// Waits until its workload's producer has something for it to send, where it needs that;
-    /// whether it has. The wait is before its transaction, which begins when it can be sent.
+    /// Waits for input from the workload's producer, if it has one, and returns whether there is
+    /// any. The transaction starts after this wait.
     async fn await_input(&mut self) -> bool {
         let Some(signal) = &self.for_input else { return true };
         let stop = &self.common.stop;
@@ -297,8 +298,8 @@ impl ClientLoop {
         }
     }
 
-    /// The window ended before this client was connected again: counts what it would have begun
-    /// until then. How long that would have taken is not known, and counts as nothing.
+    /// Counts the transactions that this client would have started before the end of the window,
+    /// had it been connected. Their unknown duration counts as 0.
     fn leave_unfinished(&mut self, mut claim: Claim, mut kind: KindIndex, mut intended_ns: u64) {
         self.under_way.end();
         let now_ns = self.clock.now();
@@ -310,7 +311,7 @@ impl ClientLoop {
             let Some(next) = self.pacer.claim(self.clock.as_ref()) else { return };
             claim = next;
             kind = self.user.inputs(claim.number);
-            // Where there are no pauses it waits for its first transaction, and begins no other.
+            // Without pauses it waits for its first transaction, and starts no other.
             match self.pacer.expect(&claim, kind, &self.kinds) {
                 Some(next_ns) if next_ns > intended_ns => intended_ns = next_ns,
                 _ => return,
@@ -341,7 +342,7 @@ impl ClientLoop {
         }
     }
 
-    /// Has the conversation, again where the policy says so, each time with the same inputs.
+    /// Executes the transaction, with retries by policy, each time with the same inputs.
     async fn attempt(&mut self, kind: KindIndex, slot: Slot) -> (Outcome, u32) {
         let Slot { number, intended_ns, .. } = slot;
         let mut retries = 0;
@@ -375,7 +376,7 @@ impl ClientLoop {
         }
     }
 
-    /// Pauses before attempt `retries` + 1: the mean doubles each time, drawn uniformly from
+    /// Pauses before a retry: the mean doubles each time, and the pause is drawn uniformly from
     /// half to one and a half of it.
     async fn back_off(&mut self, number: Number, retries: u32) {
         let mean_ns = self.common.retry.backoff_ns << (retries - 1).min(10);
@@ -388,7 +389,7 @@ impl ClientLoop {
         through(self.clock.as_ref(), self.clock.now() + pause_ns).await;
     }
 
-    /// Counts an error of a transaction of type `kind`, or of another connection.
+    /// Counts an error of a transaction of type `kind`, or of a connection attempt (`None`).
     fn count_error(&mut self, db_error: &DbError, kind: Option<KindIndex>) {
         let now_ns = self.clock.now();
         let stop = &self.common.stop;
@@ -401,7 +402,7 @@ impl ClientLoop {
         }
         let n_hosts = self.database.hosts().map_or(1, |hosts| hosts.list().len());
         match self.rejections.note(db_error.kind, kind, &self.acceptance, n_hosts, now_ns) {
-            // Whoever is refused when connecting goes on by itself.
+            // A client that is rejected when connecting tries again anyway.
             Next::Leave if kind.is_some() && !self.leaves => {
                 self.leaves = true;
                 self.sessions.own().leave_host();
@@ -414,21 +415,21 @@ impl ClientLoop {
         }
     }
 
-    /// Whether another connection must be made before the next transaction.
+    /// Whether the client must reconnect before the next transaction.
     fn must_connect(&mut self) -> bool {
         if !self.is_broken {
             self.reconnect_ns = 0;
         }
-        // Where another host is its own now, it goes there between two transactions.
+        // A client that is assigned to another host moves between two transactions.
         self.is_broken || self.sessions.own().should_move()
     }
 
-    /// Reconnects, for as long as it takes and the window lasts; whether there is a connection.
+    /// Reconnects until it succeeds or the window ends, and returns whether there is a connection.
     async fn reconnect(&mut self) -> bool {
         let stop = Arc::clone(&self.common.stop);
         let is_open = |now_ns| stop.word() == crate::stop::RUNNING && now_ns < stop.end_ns();
         while is_open(self.clock.now()) {
-            // A connection that is lost at its first transaction heals nothing.
+            // A connection that breaks at its first transaction does not reset the pause.
             if self.reconnect_ns > 0 {
                 let until_ns = (self.clock.now() + self.reconnect_ns).min(stop.end_ns());
                 crate::clock::until(self.clock.as_ref(), until_ns).await;
@@ -452,7 +453,7 @@ impl ClientLoop {
         !self.is_broken
     }
 
-    /// Makes the client's connection again, and lets the client prepare it.
+    /// Reconnects, and runs the client's preparation.
     async fn connect_again(&mut self) -> Result<(), DbError> {
         self.sessions.close_further();
         model::reconnect(self.sessions.own()).await?;
@@ -468,7 +469,7 @@ impl ClientLoop {
         }
     }
 
-    /// In virtual time a closed client that takes no time would go on for ever at one instant.
+    /// Stops a run in virtual time that would stay at one instant forever.
     fn refuse_to_stand_still(&self, still: u32, now_ns: u64) {
         if still >= STILL_MAX {
             let why = "virtual time does not advance: transactions take no time, so the load never \
@@ -478,7 +479,7 @@ impl ClientLoop {
         }
     }
 
-    /// What this client did in the measured phase.
+    /// Returns the client's moments of the measured phase.
     pub(crate) fn moments(&self) -> Vec<ClientMoments> {
         let shown = |(kind, (moments, failed)): (usize, &(Moments, u64))| ClientMoments {
             client: self.client,
@@ -509,7 +510,7 @@ fn outcome_of_db_error(kind: DbErrorKind) -> Outcome {
     }
 }
 
-/// Whether the connection is gone.
+/// Whether the connection is lost after this outcome.
 fn is_lost(outcome: Outcome) -> bool {
     match outcome {
         Outcome::Unknown => true,
@@ -518,7 +519,7 @@ fn is_lost(outcome: Outcome) -> bool {
     }
 }
 
-/// A transaction that ended only because the run cut it off counts as unfinished.
+/// Whether a transaction ended only because the run was cut off; it then counts as unfinished.
 fn is_cut_off(outcome: Outcome) -> bool {
     use DbErrorKind::{Cancelled, ConnectionLost, TooManyConnections};
     matches!(outcome, Outcome::Failed(Cancelled | ConnectionLost | TooManyConnections))

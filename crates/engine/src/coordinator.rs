@@ -1,6 +1,6 @@
-//! From a job to its events: connect, start together, phases, limits, and the telling of it.
+//! From a job to its events: connecting, common start, phases, limits, and reports.
 //!
-//! Not here: what a client does (client_loop), and what becomes of the events (store, analysis).
+//! Not here: transactions (client_loop), and the use of events (store, analysis).
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -25,32 +25,32 @@ use crate::recorder::{GroupShape, Recorder, second_of};
 use crate::rejections::Acceptance;
 use crate::stop::{AHEAD_NS, NEVER, Stop};
 
-/// How soon the coordinator looks again whether somebody asked to stop.
+/// Interval at which the coordinator checks for a requested stop.
 const LOOK_NS: u64 = 50 * NS_PER_MS;
-/// A second is taken this long after its end, so that its last samples are in.
+/// Delay after the end of a second before it is taken, so that its last samples are in.
 const SETTLE_NS: u64 = 50 * NS_PER_MS;
-/// What is cut off has this long to end before it is left behind.
+/// Time for cancelled transactions to end before their clients are left behind.
 const GRACE_NS: u64 = 500 * NS_PER_MS;
-/// All clients hang up within this time: ten thousand took a quarter of a second.
+/// Time for all clients to disconnect: ten thousand took a quarter of a second.
 const PARTING_NS: u64 = 5 * NS_PER_S;
-/// The times of each client are kept, in 2 KiB for each kind of transaction, up to so many clients.
+/// Number of clients up to which the times of each are kept, in 2 KiB per transaction type.
 const TIMES_OF_CLIENTS_MAX: u32 = 1_000;
 
-/// Why a job could not be run at all.
+/// The reason why a job did not start its load.
 #[derive(Debug)]
 pub enum CannotRun {
-    /// Clients could not connect.
+    /// Some clients could not connect.
     Refused {
-        /// How many of them.
+        /// Number of clients that could not connect.
         n_refused: u32,
-        /// Of how many.
+        /// Number of all clients in this process.
         n_clients: u32,
-        /// The error of the first.
+        /// Error of the first client that failed.
         db_error: DbError,
     },
-    /// The operating system has no more threads or descriptors.
+    /// The operating system denied threads or descriptors.
     Place(std::io::Error),
-    /// Somebody stopped it before its load began.
+    /// The user stopped it before its load began.
     Interrupted,
 }
 
@@ -68,23 +68,23 @@ impl fmt::Display for CannotRun {
 
 impl std::error::Error for CannotRun {}
 
-/// The coordinator asks to be woken within [`LOOK_NS`]; if it is so much late, all of the generator
-/// stood still: suspended, on a host that was paused, or without a CPU.
+/// Delay of the coordinator's own wake-up, requested within [`LOOK_NS`], from which the whole
+/// generator counts as paused: suspended, on a paused host, or without a CPU.
 const PAUSE_NS: u64 = 250 * NS_PER_MS;
 
-/// Times at which the generator itself stood still while there was load.
+/// Pauses of the generator itself under load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pauses {
-    /// How many there were.
+    /// Number of pauses of at least 250 ms.
     pub count: u64,
-    /// How long the longest took, in nanoseconds.
+    /// Length of the longest pause, in nanoseconds.
     pub longest_ns: u64,
-    /// When that began, in nanoseconds from the beginning of the measured phase.
+    /// Start of the longest pause, in nanoseconds from the start of the measured phase.
     pub longest_at_ns: i64,
 }
 
 impl Pauses {
-    /// Somebody wanted to be woken at `due_ns` and was at `woken_ns`.
+    /// Counts a pause if a wake-up due at `due_ns` came much later, at `woken_ns`.
     fn look(&mut self, due_ns: u64, woken_ns: u64, measure_start_ns: u64) {
         let late_ns = woken_ns.saturating_sub(due_ns);
         if late_ns < PAUSE_NS {
@@ -98,32 +98,33 @@ impl Pauses {
     }
 }
 
-/// How a job ended.
+/// The outcome of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// Why it ended.
+    /// The reason why it ended.
     pub reason: StopReason,
-    /// The length of the measured window.
+    /// Length of the measured window, in nanoseconds.
     pub measured_ns: u64,
-    /// From the first instant of load to the last reply.
+    /// Nanoseconds from the first instant of load to the last reply.
     pub elapsed_ns: u64,
-    /// What the scheduler granted to the threads that keep time; none in virtual time.
+    /// Scheduling privileges granted to the timing threads; `None` in virtual time.
     pub granted: Option<Granted>,
-    /// Clients that did not end when they were cut off, and were left behind.
+    /// Clients that did not end after they were cut off, and were left behind.
     pub n_left_behind: u32,
-    /// Times at which the generator itself stood still; none in virtual time.
+    /// Pauses of the generator itself; none in virtual time.
     pub pauses: Pauses,
-    /// Whether clients wait for what their workloads make: time outside of transactions is then
-    /// nobody's fault.
+    /// Clients wait for input from their workloads' producers, so time outside of transactions is
+    /// not the generator's fault.
     pub waits_for_input: bool,
-    /// Connections that were closed while their clients paused, and made again.
+    /// Connections that were closed while their clients paused, and replaced.
     pub n_idle_losses: u64,
-    /// Why replies of some connection have no lag; none where all have, and in virtual time.
+    /// Reason why some connection has no reply lag; `None` if all have, and in virtual time.
     pub no_reply_lag: Option<String>,
 }
 
-/// Runs a job, and tells what happens as it does. `start` is asked once all clients have
-/// connected, at the given instant of the run's clock: it says at which instant load begins.
+/// Runs a job and reports its events as they happen. `start` is called once all clients have
+/// connected, with the current instant of the run's clock, and returns the instant at which the
+/// load begins. Fails if clients cannot connect or start, or if it is interrupted before the load.
 pub fn run(
     job: Job,
     stop: &Arc<Stop>,
@@ -136,7 +137,7 @@ pub fn run(
     }
 }
 
-/// The parts of a run that are the same in every placement.
+/// The state of a run that is common to all placements.
 struct Coordinator<'a> {
     job: &'a Job,
     stop: Arc<Stop>,
@@ -153,9 +154,9 @@ struct Coordinator<'a> {
     phase: Phase,
     load_start_ns: u64,
     taken_before: i64,
-    /// Queues have been read at the end of each second before this one.
+    /// Seconds up to this one have had their queue lengths read.
     queued_before: i64,
-    /// Group, second and queue of what was read and not reported yet.
+    /// Queue lengths that are not reported yet: group, second and length.
     queued: Vec<(u16, i64, u64)>,
     pauses: Pauses,
     events: &'a mut dyn FnMut(Event),
@@ -198,8 +199,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// The clients, not yet at their places. Arrivals are counted from the start of the load,
-    /// which is not known yet: their schedules are moved there by [`Coordinator::begin`].
+    /// Makes the clients, not yet on their workers. Arrivals count from the start of the load,
+    /// which is not known yet: [`Coordinator::begin`] moves their schedules there.
     fn specs(&mut self) -> Vec<ClientSpec> {
         let mut specs = Vec::new();
         let keeps_times = self.n_clients() <= TIMES_OF_CLIENTS_MAX;
@@ -276,12 +277,12 @@ impl<'a> Coordinator<'a> {
         None
     }
 
-    /// How many clients have connected or been refused.
+    /// Returns the number of clients that have connected or failed.
     fn n_answered(&self) -> u32 {
         self.connected.iter().map(|(connected, failed, _)| connected + failed).sum()
     }
 
-    /// Tells of the connections; an error if any client has none.
+    /// Reports the connections; fails if any client has none.
     fn report_connected(&mut self) -> Result<(), CannotRun> {
         for (group, (connected, failed, times)) in self.connected.iter().enumerate() {
             (self.events)(Event::Connected {
@@ -306,7 +307,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Fixes the phases: load begins at `load_start_ns`.
+    /// Sets the phases: load begins at `load_start_ns`.
     fn begin(&mut self, load_start_ns: u64) {
         let phases = self.job.phases;
         let measure_start_ns = load_start_ns + phases.ramp_up_ns;
@@ -328,7 +329,7 @@ impl<'a> Coordinator<'a> {
         (self.events)(Event::Phase { phase, at_ns });
     }
 
-    /// Goes on to the phase that holds at `now_ns`, and tells the seconds that are over.
+    /// Enters the phase of `now_ns`, and reports the seconds that are over.
     fn tick(&mut self, now_ns: u64) {
         let (measure_start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
         if self.phase == Phase::RampUp && now_ns >= measure_start_ns && end_ns > measure_start_ns {
@@ -336,7 +337,7 @@ impl<'a> Coordinator<'a> {
         }
         if self.phase < Phase::Drain && now_ns >= end_ns {
             self.enter(Phase::Drain, end_ns);
-            // Who waits for something else than time looks at it now.
+            // Tasks that wait for a signal check for the end now.
             self.stop.raise_signals();
         }
         self.read_queues(now_ns);
@@ -356,7 +357,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Reads how many wait in each queue, once a second of the load is over.
+    /// Reads the length of each queue when a second of the load is over.
     fn read_queues(&mut self, now_ns: u64) {
         let before = second_of(now_ns.min(self.stop.end_ns()), self.stop.measure_start_ns());
         if before <= self.queued_before {
@@ -372,7 +373,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// When what is under way must be cut off.
+    /// Returns the time at which running transactions are cut off.
     fn cut_off_ns(&self) -> u64 {
         self.stop.end_ns().saturating_add(self.job.phases.drain_ns)
     }
@@ -387,7 +388,7 @@ impl<'a> Coordinator<'a> {
             .any(|group| group.stop_condition == StopCondition::Time && !is_limited(group))
     }
 
-    /// The tasks of all producers; whoever waits for their signals hears of a stop too.
+    /// Starts all producers and returns their tasks; a stop raises their signals too.
     fn produce(&self) -> Vec<Box<dyn ProducerTask>> {
         let mut tasks = Vec::new();
         for producer in self.producers() {
@@ -407,8 +408,8 @@ impl<'a> Coordinator<'a> {
         ours.filter_map(|group| Some((group.name.as_str(), group.workload.producer()?)))
     }
 
-    /// Reports what producers made and what became of it. What several groups have in common is
-    /// named by the group.
+    /// Reports the accounts and findings of producers. A fact that several groups have is prefixed
+    /// by the group.
     fn report_producers(&mut self) {
         let accounts: Vec<(&str, Vec<Fact>)> =
             self.named_producers().map(|(group, producer)| (group, producer.account())).collect();
@@ -430,19 +431,20 @@ impl<'a> Coordinator<'a> {
         events.into_iter().for_each(|event| (self.events)(event));
     }
 
-    /// A count ended the load, rather than a limit, a person or a failure.
+    /// Whether a count ended the load, rather than a limit, a user or a failure.
     fn has_reached_its_count(&self) -> bool {
         let is_whole = self.n_left == self.n_clients() && self.lost.is_none();
         let is_idle = self.under_way.iter().all(|(_, under_way)| under_way.is_idle());
         !self.is_timed() && self.stop.reason().is_none() && is_whole && is_idle
     }
 
-    /// Clients leave as soon as nothing more is due before the end; the window lasts until it.
+    /// Whether the window is still open after all clients left, since nothing more is due before
+    /// its end.
     fn awaits_end(&self, now_ns: u64) -> bool {
         self.is_timed() && self.lost.is_none() && now_ns < self.stop.end_ns()
     }
 
-    /// Reports how late each event loop was.
+    /// Reports the lateness of each event loop.
     fn report_heartbeats(&mut self, heartbeats: &AllHeartbeats, now_ns: u64) {
         let (start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
         for (index, of_loop) in heartbeats.read(now_ns, end_ns).into_iter().enumerate() {
@@ -457,12 +459,12 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Counts what never ended, closes the books, and tells the rest.
+    /// Counts unfinished transactions, closes the recorder, and reports the rest.
     fn finish(&mut self, now_ns: u64, granted: Option<Granted>) -> Ran {
         let last_ns = self.common.recorder.last_finish_ns();
         let start_ns = self.stop.measure_start_ns();
         if self.has_reached_its_count() {
-            // The last commit lies within the window, which is open at its end.
+            // The last commit must lie within the window, which excludes its end.
             self.stop.set_window(start_ns, last_ns.max(start_ns) + 1);
         }
         self.tick(now_ns);
@@ -498,7 +500,7 @@ impl<'a> Coordinator<'a> {
     fn count_unfinished(&mut self, now_ns: u64) {
         let recorder = &self.common.recorder;
         for (group, under_way) in &self.under_way {
-            // What was not due before the end was never offered.
+            // A transaction that was not due before the end was never offered.
             let is_offered = |&(_, intended_ns): &(_, u64)| intended_ns < self.stop.end_ns();
             if let Some((kind, intended_ns)) = under_way.take().filter(is_offered) {
                 recorder.record_unfinished(*group, kind, intended_ns, now_ns);
@@ -529,7 +531,7 @@ impl<'a> Coordinator<'a> {
     }
 }
 
-/// Parts of seconds that know how many waited at their end.
+/// Adds the queue lengths to the parts of their seconds.
 fn with_queues(
     mut parts: Vec<Second>,
     queued: impl Iterator<Item = (u16, i64, u64)>,
@@ -576,7 +578,7 @@ fn run_in_time(
         Ok(cancels) => cancels,
         Err(error) => {
             context.start_barrier.abandon();
-            // Who waits for its turn to connect waits no more.
+            // Clients that wait for their turn to connect stop waiting.
             stop.abort();
             return Err(error);
         }
@@ -606,9 +608,9 @@ fn run_in_time(
     Ok(ran)
 }
 
-/// Waits until all clients have hung up, so that whoever comes next finds room on the server.
+/// Waits until all clients have disconnected, so that the next run finds room on the server.
 fn await_parting(hear: &Receiver<WorkerMessage>) {
-    // What they say now is not new, and the last of them ends the channel.
+    // Late messages are ignored; the last client to end closes the channel.
     while hear.recv_timeout(Duration::from_nanos(PARTING_NS)).is_ok() {}
 }
 
@@ -640,7 +642,7 @@ fn admit(
     Ok(cancels)
 }
 
-/// Watches over the load until all clients have left, or must be left behind.
+/// Oversees the load until all clients have left, or must be left behind.
 fn oversee(
     coordinator: &mut Coordinator<'_>,
     origin: Origin,
@@ -650,7 +652,7 @@ fn oversee(
     let mut asked = 0;
     let mut leave_at_ns = NEVER;
     let start_ns = coordinator.stop.measure_start_ns();
-    // What is reported of the beginning of the load takes no time worth mentioning.
+    // Reports at the beginning of the load must take negligible time.
     coordinator.pauses.look(coordinator.load_start_ns + LOOK_NS, origin.elapsed_ns(), start_ns);
     while coordinator.n_left < coordinator.n_clients()
         || coordinator.awaits_end(origin.elapsed_ns())

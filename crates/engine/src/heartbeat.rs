@@ -1,8 +1,8 @@
-//! A heartbeat on each event loop: something that is due at regular instants and does nothing, so
-//! that its lateness is the loop's own.
+//! A heartbeat on each event loop: a timer that does nothing, so that its lateness is the loop's
+//! own.
 //!
-//! While a loop works for other clients, is stopped or has no CPU, replies lie in their sockets
-//! and nobody sees it; the heartbeat does. Not here: what the kernel keeps of the loop's thread.
+//! While a loop works for other clients, is stopped or has no CPU, replies wait unnoticed in their
+//! sockets; the heartbeat shows this. Not here: the kernel's statistics of the loop's thread.
 
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,24 +13,24 @@ use stats::Histogram;
 use crate::clock::until;
 use crate::stop::{NEVER, RUNNING, Stop};
 
-/// From one heartbeat to the next: a timer and its wake-up cost some 5 µs, a two-thousandth of it.
+/// Interval of heartbeats: a timer and its wake-up cost some 5 µs, a two-thousandth of it.
 const INTERVAL_NS: u64 = 10 * NS_PER_MS;
 
-/// How late the heartbeats of one loop were in the measured phase; in a run that ends with a count,
-/// until the coordinator saw that it was reached.
+/// Lateness of one loop's heartbeats in the measured phase; in a run that ends with a count, until
+/// the coordinator notices that it is reached.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heartbeats {
-    /// How late each was, those that were missed too: a loop that was away for 50 ms has missed
+    /// Lateness of each heartbeat, including missed ones: a loop that was away for 50 ms has missed
     /// five.
     pub(crate) lag: Histogram,
-    /// When the latest of them was due; of no meaning while there is none.
+    /// Due time of the latest heartbeat; meaningless if there is none.
     pub(crate) latest_due_ns: u64,
-    /// The next one to come; [`NEVER`] before the measured phase.
+    /// Due time of the next heartbeat; [`NEVER`] before the measured phase.
     next_ns: u64,
 }
 
 impl Heartbeats {
-    /// All that were due by `now_ns`, and before the window's end, are seen now.
+    /// Records all heartbeats that were due by `now_ns`, before the window's end.
     fn see(&mut self, now_ns: u64, end_ns: u64) {
         while self.next_ns <= now_ns && self.next_ns < end_ns {
             let late_ns = now_ns - self.next_ns;
@@ -43,14 +43,14 @@ impl Heartbeats {
     }
 }
 
-/// No client of a loop has anything to do any more: from `now_ns` on the loop may block.
+/// Ends the heartbeats: the loop's clients are done, so that it may block.
 pub(crate) fn end(heartbeats: &Mutex<Heartbeats>, now_ns: u64, end_ns: u64) {
     let mut heartbeats = lock(heartbeats);
     heartbeats.see(now_ns, end_ns);
     heartbeats.next_ns = NEVER;
 }
 
-/// The heartbeats of all loops of a run, in their order.
+/// Heartbeats of all loops of a run, in their order.
 #[derive(Clone, Default)]
 pub(crate) struct AllHeartbeats(Arc<Mutex<Vec<Arc<Mutex<Heartbeats>>>>>);
 
@@ -59,7 +59,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl AllHeartbeats {
-    /// Those of one more loop.
+    /// Adds the heartbeats of another loop.
     pub(crate) fn of_next_loop(&self) -> Arc<Mutex<Heartbeats>> {
         let heartbeats = Heartbeats { next_ns: NEVER, ..Heartbeats::default() };
         let heartbeats = Arc::new(Mutex::new(heartbeats));
@@ -67,7 +67,8 @@ impl AllHeartbeats {
         heartbeats
     }
 
-    /// What each loop's were until `now_ns`. A loop that has not come back is late by now.
+    /// Returns the heartbeats of each loop until `now_ns`. A loop that has not come back is late by
+    /// now.
     pub(crate) fn read(&self, now_ns: u64, end_ns: u64) -> Vec<Heartbeats> {
         let all = lock(&self.0);
         let read = |one: &Arc<Mutex<Heartbeats>>| {
@@ -79,7 +80,7 @@ impl AllHeartbeats {
     }
 }
 
-/// Lets a loop's heart beat from the beginning of the measured phase to its end.
+/// Runs a loop's heartbeat from the start of the measured phase to its end.
 pub(crate) async fn beat(
     clock: Rc<dyn Clock>,
     stop: Arc<Stop>,

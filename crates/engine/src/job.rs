@@ -1,4 +1,4 @@
-//! What the engine is given. Not here: plans and parameters, which `app` has decided.
+//! The input of the engine. Not here: plans and parameters, which `app` has decided.
 
 use std::sync::Arc;
 
@@ -10,83 +10,83 @@ use model::{
 use crate::clock::Origin;
 use crate::threads::ClientThreads;
 
-/// Which part of a group's clients and arrivals this process has: of those numbered from 0, the
-/// ones that are `index` modulo `of`.
+/// The share of this process in a group's clients and arrivals: of those numbered from 0, the ones
+/// that are `index` modulo `of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// From 0.
+    /// Index of this share, from 0.
     pub index: u32,
-    /// At least 1.
+    /// Number of shares, at least 1.
     pub of: u32,
 }
 
 impl Share {
-    /// All of it.
+    /// The share of a single process: everything.
     pub const WHOLE: Share = Share { index: 0, of: 1 };
 
-    /// Those of `count` that are ours.
+    /// Returns the indexes below `count` that belong to this share.
     pub fn of(self, count: u32) -> impl ExactSizeIterator<Item = u32> {
         (self.index..count.max(self.index)).step_by(self.of as usize)
     }
 }
 
-/// Sees every sample as it is recorded, for calibration. It is on the measured path.
+/// A callback for every recorded sample, for calibration. It is on the measured path.
 pub type SampleHook = Arc<dyn Fn(&Sample) + Send + Sync>;
 
-/// Clients that do the same.
+/// Clients with the same workload and load.
 pub struct GroupJob {
-    /// Its name in the plan.
+    /// Name of the group in the plan.
     pub name: String,
-    /// What they do.
+    /// Workload of the clients.
     pub workload: Arc<dyn Workload>,
-    /// To whom.
+    /// Database to which they connect.
     pub database: Arc<dyn Database>,
     /// The workload's statements in the database's dialect.
     pub statements: Arc<[Statement]>,
-    /// The index of the first of them in the run.
+    /// Index of the group's first client in the run.
     pub first_client: u32,
-    /// How many, over all processes.
+    /// Number of clients over all processes.
     pub clients: u32,
-    /// Which of them are ours; none if they are all elsewhere.
+    /// Share of this process; `None` if all clients run elsewhere.
     pub share: Option<Share>,
-    /// How load is offered, over all processes.
+    /// Load model, with the rate over all processes.
     pub load: Load,
-    /// When they are done; counts are this process's own.
+    /// Condition on which the group stops; counts are for this process only.
     pub stop_condition: StopCondition,
 }
 
 impl GroupJob {
-    /// The indices of our clients in the run.
+    /// Returns the indexes of this process's clients in the run.
     pub(crate) fn our_clients(&self) -> impl Iterator<Item = u32> {
         let ours = self.share.into_iter().flat_map(|share| share.of(self.clients));
         ours.map(|nth| self.first_client + nth)
     }
 }
 
-/// A run, or what one process has of it.
+/// A run, or the part of it in one process.
 pub struct Job {
-    /// All randomness comes from this.
+    /// Seed of all random draws.
     pub seed: u64,
-    /// How long.
+    /// Durations of the phases.
     pub phases: Phases,
-    /// Who.
+    /// Groups of clients, by index.
     pub groups: Vec<GroupJob>,
-    /// Where.
+    /// Placement of the clients: threads, event loops or virtual time.
     pub placement: Placement,
-    /// Connecting.
+    /// Pace of connecting before the load.
     pub connect: Connect,
-    /// Trying again.
+    /// Retries of failed transactions.
     pub retry: Retry,
-    /// Keeping samples.
+    /// Range and resolution of the recorded histograms.
     pub recording: Recording,
-    /// The instant that its clocks count from.
+    /// The instant from which its clocks count.
     pub origin: Origin,
-    /// How many cores the engine may count on: event loops, and shards of the recorder.
+    /// Number of cores to use: event loops, and shards of the recorder.
     pub workers: usize,
-    /// Whether each event loop asks for a CPU of its own.
+    /// Each event loop is pinned to a CPU, if there are enough.
     pub pin: bool,
-    /// Where the threads on which its clients live are entered.
+    /// List to which client threads are added.
     pub threads: ClientThreads,
-    /// Sees every sample.
+    /// Callback for every sample; `None` in normal runs.
     pub sample_hook: Option<SampleHook>,
 }

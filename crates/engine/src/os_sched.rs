@@ -1,30 +1,30 @@
-//! What we ask of the kernel's scheduler for threads that keep time, and what it grants.
+//! Requests to the kernel's scheduler for timing threads, and what it granted.
 //!
-//! A sleeping thread's timer may be late by its slack (50 us by default), and a woken thread
-//! waits for its turn: a short slice brings it sooner. Both may be refused; both are facts.
+//! A sleeping thread's timer may be late by its slack (50 µs by default), and a woken thread waits
+//! for its turn: a short slice shortens that. Both may be denied; both are facts of a run.
 
 use std::num::NonZeroU64;
 
 use model::NS_PER_MS;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// What was granted to a thread that lives by the clock.
+/// Scheduling privileges that a timing thread was granted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Granted {
-    /// Timer slack of 1 ns.
+    /// Timer slack of 1 ns was set.
     pub timer_slack: bool,
-    /// A scheduling slice of 0.1 ms (`sched_setattr(2)`, Linux 6.12 and later); none was asked for
-    /// where nobody waits for an instant.
+    /// A scheduling slice of 0.1 ms was set (`sched_setattr(2)`, Linux 6.12 and later); `None` if
+    /// none was requested, because no client waits for an instant.
     pub short_slice: Option<bool>,
-    /// A CPU of its own, for an event loop that asked for one.
+    /// The thread of an event loop was pinned to a CPU, if requested.
     pub pinned: bool,
 }
 
 const SLICE_NS: u64 = NS_PER_MS / 10;
 
-/// Prepares the calling thread for its clients. One that `keeps_time` has instants to meet; in
-/// closed load there are none, and a short slice would only have the server cut in on whoever is
-/// about to send to it.
+/// Prepares the calling thread for its clients. `keeps_time` is false in closed load, which has no
+/// instants to meet; a short slice would then only let the server preempt a client that is about to
+/// send.
 pub(crate) fn prepare_thread(keeps_time: bool) -> Granted {
     let slack = NonZeroU64::new(1).expect("one is not zero");
     Granted {
@@ -34,9 +34,9 @@ pub(crate) fn prepare_thread(keeps_time: bool) -> Granted {
     }
 }
 
-/// Keeps the calling thread, one of `n_threads` that are always busy, on the `index`-th of the
-/// CPUs that we may use; only where these are as many. Whoever it wakes on this machine then runs
-/// on the same CPU, which saves an interrupt of another one a query.
+/// Pins the calling thread, one of `n_threads` that are always busy, to the `index`-th of the
+/// allowed CPUs, if these are as many, and returns whether it did. A local thread that it wakes
+/// then runs on the same CPU, which saves an interrupt of another one per query.
 pub(crate) fn pin_thread(index: usize, n_threads: usize) -> bool {
     let Ok(allowed) = sched_getaffinity(None) else { return false };
     let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();

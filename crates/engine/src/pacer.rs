@@ -1,7 +1,7 @@
-//! When a client may begin its next transaction: load models as values.
+//! Start times of a client's transactions, by load model.
 //!
-//! Claiming comes in two steps. `claim` says *which* transaction is next, so that its inputs are
-//! ready before it is due; `wait` waits for its instant. Not here: what is done then (client_loop).
+//! Claiming takes two steps: `claim` determines the next transaction, so that its inputs are ready
+//! before it is due; `wait` waits until then. Not here: its execution (client_loop).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,7 +18,7 @@ use crate::schedule::Schedule;
 use crate::stop::{NEVER, Stop};
 use crate::think_time::ThinkTime;
 
-/// How many transactions of the measured phase are left; shared by those who share them.
+/// Number of transactions left in the measured phase; shared by the clients that it covers.
 pub(crate) struct Budget(AtomicI64);
 
 impl Budget {
@@ -31,14 +31,14 @@ impl Budget {
     }
 }
 
-/// An arrival that found no place in the queue.
+/// An arrival that found the queue full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dropped {
     pub(crate) nth: u64,
     pub(crate) intended_ns: u64,
 }
 
-/// The arrivals of a group in open load, and those of them that wait.
+/// Arrivals of a group in open load, with its queue.
 pub(crate) struct Arrivals {
     group: u16,
     queue_full: QueueFull,
@@ -49,16 +49,16 @@ pub(crate) struct Arrivals {
 struct Queue {
     schedule: Schedule,
     bound: usize,
-    /// Due, not yet claimed: number and instant.
+    /// Arrivals that are due and not claimed: number and due time.
     waiting: VecDeque<(u64, u64)>,
-    /// Arrivals of the measured phase that may still come.
+    /// Arrivals of the measured phase still allowed by a count.
     left: u64,
-    /// It was full once where that ends the run: nothing more arrives.
+    /// The queue was full, and the plan says to stop then: no further arrivals.
     is_over: bool,
 }
 
 impl Queue {
-    /// The next arrival, unless the load is over before it.
+    /// Returns the next arrival, unless the load is over before it.
     fn peek(&self, measure_start_ns: u64, end_ns: u64) -> Option<(u64, u64)> {
         let (nth, instant_ns) = self.schedule.peek();
         let is_over = self.is_over
@@ -100,9 +100,9 @@ impl Arrivals {
         queue.schedule.begin(load_start_ns);
     }
 
-    /// The next arrival for a client that is free at `now_ns`. Arrivals due before now have been
-    /// queued meanwhile; those that found the queue full are put into `dropped`, newest first
-    /// to go: the ones that wait keep their place.
+    /// Claims the next arrival for a client that is free at `now_ns`, after queueing those due
+    /// before. Arrivals that find the queue full are added to `dropped`; those that wait keep their
+    /// place.
     fn claim(&self, now_ns: u64, dropped: &mut Vec<Dropped>) -> Option<(Number, u64)> {
         let (start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
         let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -115,7 +115,7 @@ impl Arrivals {
         next.map(|(nth, intended_ns)| (Number::Arrival { group: self.group, nth }, intended_ns))
     }
 
-    /// Queues what has become due before `now_ns`.
+    /// Queues the arrivals due before `now_ns`.
     fn admit(&self, queue: &mut Queue, now_ns: u64, dropped: &mut Vec<Dropped>) {
         let start_ns = self.stop.measure_start_ns();
         while let Some((nth, intended_ns)) = queue.peek(start_ns, self.stop.end_ns()) {
@@ -129,22 +129,23 @@ impl Arrivals {
             }
             dropped.push(Dropped { nth, intended_ns });
             if self.queue_full == QueueFull::Stop {
-                // The window lasts until it is noticed: others have committed meanwhile.
+                // The window lasts until this is noticed: other clients have committed meanwhile.
                 queue.is_over = true;
                 self.stop.drain(|| now_ns, StopReason::QueueFull);
             }
         }
     }
 
-    /// How many are due and not claimed at `now_ns`; what found no place until then is put into
-    /// `dropped`.
+    /// Returns the number of arrivals due and not claimed at `now_ns`; those that find the queue
+    /// full until then are added to `dropped`.
     pub(crate) fn waiting(&self, now_ns: u64, dropped: &mut Vec<Dropped>) -> u64 {
         let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         self.admit(&mut queue, now_ns, dropped);
         queue.waiting.len() as u64
     }
 
-    /// What was still waiting when the run ended, and what found no place until then.
+    /// Returns the arrivals that were waiting when the run ended, and those that found the queue
+    /// full.
     pub(crate) fn leftovers(&self, now_ns: u64) -> (Vec<(u64, u64)>, Vec<Dropped>) {
         let mut dropped = Vec::new();
         let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -153,17 +154,17 @@ impl Arrivals {
     }
 }
 
-/// A transaction that a client is about to do.
+/// A transaction that a client has claimed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Claim {
     pub(crate) number: Number,
     claimed_ns: u64,
-    /// Known now in open load only.
+    /// Intended start; known from the claim in open load, or after a reconnect.
     intended_ns: Option<u64>,
 }
 
 enum Pace {
-    /// The next transaction is due as soon as the last one is over.
+    /// The next transaction is due as soon as the last one has ended.
     Closed {
         free_ns: u64,
     },
@@ -171,7 +172,7 @@ enum Pace {
     KeyThink(ThinkTime),
 }
 
-/// One client's pacer.
+/// The pacer of one client.
 pub(crate) struct Pacer {
     client: u32,
     nth: u64,
@@ -182,7 +183,7 @@ pub(crate) struct Pacer {
     pub(crate) dropped: Vec<Dropped>,
 }
 
-/// What a pacer is made from.
+/// The parameters of a pacer.
 pub(crate) struct Pacing<'a> {
     pub(crate) load: &'a Load,
     pub(crate) arrivals: Option<&'a Arc<Arrivals>>,
@@ -202,17 +203,17 @@ impl Pacer {
         Pacer { client, nth: 0, stop, budget: pacing.budget, pace, dropped: Vec::new() }
     }
 
-    /// Whether transactions have instants to begin at.
+    /// Whether transactions have due times.
     pub(crate) fn keeps_time(&self) -> bool {
         !matches!(self.pace, Pace::Closed { .. })
     }
 
-    /// Whether the client has transactions of its own, rather than the next one of all.
+    /// Whether the client has its own sequence of transactions, rather than shared arrivals.
     pub(crate) fn has_own(&self) -> bool {
         !matches!(self.pace, Pace::Open(_))
     }
 
-    /// Which transaction is next; none when the load is over.
+    /// Returns the next transaction; `None` when the load is over.
     pub(crate) fn claim(&mut self, clock: &dyn Clock) -> Option<Claim> {
         let own = Number::OfClient { client: self.client, nth: self.nth };
         match &mut self.pace {
@@ -228,8 +229,8 @@ impl Pacer {
         }
     }
 
-    /// Waits until the claimed transaction is due. None: the load is over before that, and the
-    /// claim is returned, not offered. Otherwise its slot, and the instant of the start.
+    /// Waits until the claimed transaction is due; returns its slot and start. `None` if the load
+    /// ends before that: the claim is then not offered.
     pub(crate) async fn wait(
         &mut self,
         claim: Claim,
@@ -249,8 +250,8 @@ impl Pacer {
         if intended_ns >= self.stop.end_ns() {
             return None;
         }
-        // Who keys and thinks never waits for another: being late is the generator's lag, unless
-        // there was no connection.
+        // Keying and thinking clients never queue: lateness is the generator's lag, unless there
+        // was no connection.
         let claimed_ns = match (&self.pace, claim.intended_ns) {
             (Pace::KeyThink(think_time), None) if !think_time.is_behind => {
                 claim.claimed_ns.min(intended_ns)
@@ -259,7 +260,7 @@ impl Pacer {
         };
         let is_queued = claimed_ns > intended_ns;
         if !is_queued && clock::until(clock, intended_ns).await == Woken::Stopped {
-            // The run ends early. What is due before its end is still done.
+            // The run ends early. A transaction that is due before its end is still executed.
             if intended_ns >= self.stop.end_ns() {
                 return None;
             }
@@ -275,8 +276,8 @@ impl Pacer {
         Some((slot, clock.now()))
     }
 
-    /// When the claimed transaction of a client without a connection is due, as if it had one.
-    /// None: the load is over before that.
+    /// Returns when the claimed transaction of a disconnected client is due, as if it were
+    /// connected. `None` if the load ends before that.
     pub(crate) fn expect(&mut self, claim: &Claim, kind: KindIndex, kinds: &[Kind]) -> Option<u64> {
         let intended_ns = match &self.pace {
             Pace::KeyThink(think_time) => think_time.intend(claim.number, kind, kinds),
@@ -286,7 +287,8 @@ impl Pacer {
         (intended_ns < self.stop.end_ns() && self.take(intended_ns)).then_some(intended_ns)
     }
 
-    /// A client has a connection again since `now_ns`, for a transaction that was to be expected.
+    /// Updates the claim of a client that reconnected at `now_ns` after its transaction was
+    /// expected.
     pub(crate) fn reconnected(&mut self, claim: Claim, intended_ns: u64, now_ns: u64) -> Claim {
         if let Pace::KeyThink(think_time) = &mut self.pace {
             think_time.connected_ns = now_ns;
@@ -294,7 +296,7 @@ impl Pacer {
         Claim { claimed_ns: now_ns, intended_ns: Some(intended_ns), ..claim }
     }
 
-    /// The transaction of `kind` has finished.
+    /// Notes that the transaction of `kind` has finished.
     pub(crate) fn finished(&mut self, kind: KindIndex, slot: Slot, finished_ns: u64) {
         match &mut self.pace {
             Pace::Closed { free_ns } => *free_ns = finished_ns,
@@ -303,15 +305,15 @@ impl Pacer {
         }
     }
 
-    /// An open arrival that was claimed and then cut off is still offered: its slot goes out so
-    /// that it is found unfinished. Anything else was never offered.
+    /// Returns the slot of a claimed open arrival that was cut off, so that it counts as
+    /// unfinished. Anything else was never offered.
     fn give_up(&mut self, claim: Claim, intended_ns: u64) -> Option<(Slot, u64)> {
         claim.intended_ns?;
         let slot = Slot { number: claim.number, intended_ns, claimed_ns: claim.claimed_ns };
         Some((slot, NEVER))
     }
 
-    /// Closed load: the intended instant is the start.
+    /// Starts a transaction in closed load, where the intended start is now.
     fn start_now(&mut self, number: Number, clock: &dyn Clock) -> Option<(Slot, u64)> {
         let now_ns = clock.now();
         if now_ns >= self.stop.end_ns() || self.stop.has_reason() || !self.take(now_ns) {
@@ -320,7 +322,7 @@ impl Pacer {
         Some((Slot { number, intended_ns: now_ns, claimed_ns: now_ns }, now_ns))
     }
 
-    /// Takes the client's next transaction; false if as many as wanted were taken.
+    /// Takes the client's next transaction; false if the budget is used up.
     fn take(&mut self, intended_ns: u64) -> bool {
         let is_measured = intended_ns >= self.stop.measure_start_ns();
         let is_wanted = match &self.budget {
@@ -331,7 +333,7 @@ impl Pacer {
         is_wanted
     }
 
-    /// Load begins: a client that keys and thinks is found in the midst of that.
+    /// Starts the load: a keying and thinking client starts in the middle of its cycle.
     pub(crate) fn begin(&mut self, load_start_ns: u64, workload: &dyn Workload) {
         match &mut self.pace {
             Pace::Closed { free_ns } => *free_ns = load_start_ns,
@@ -341,7 +343,7 @@ impl Pacer {
     }
 }
 
-/// Our arrivals of a group whose load is open.
+/// Returns this process's arrivals of a group in open load; `None` for other load models.
 pub(crate) fn arrivals_of(
     index: u16,
     group: &GroupJob,
@@ -354,7 +356,7 @@ pub(crate) fn arrivals_of(
     let share = group.share?;
     let ramp_up_ns = job.phases.ramp_up_ns;
     let schedule = Schedule::new(job.seed, index, *arrivals, rate, ramp_up_ns, share);
-    // Each process has its part of the places in the queue, and at least one.
+    // Each process has its share of the queue, at least one place.
     let queue = queue.div_ceil(u64::from(share.of));
     let stop = Arc::clone(stop);
     let arrivals = Arrivals::new(index, schedule, queue, *queue_full, group.stop_condition, stop);

@@ -1,9 +1,9 @@
-//! Where samples are kept while a run goes on: shards behind a short lock, never one a client.
+//! Recording of samples during a run: shards behind short locks, not one per client.
 //!
-//! A sample is added where it belongs by its *intended* second; the second that is under way has
-//! a dense histogram, which is set aside when the next one begins; stragglers go into sparse
-//! ones. The coordinator takes what is complete once a second, as parts that add up, so memory
-//! does not grow with the length of the run. Not here: totals and quantiles (analysis), the store.
+//! A sample is added to its *intended* second. The current second has a dense histogram, which is
+//! set aside when the next one begins; stragglers go into sparse ones. The coordinator takes
+//! completed seconds once per second, as parts that add up, so memory does not grow with the length
+//! of the run. Not here: totals and quantiles (analysis), the store.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,18 +18,18 @@ use stats::{Histogram, Range, Sparse};
 use crate::job::SampleHook;
 use crate::stop::{NEVER, Stop};
 
-/// Emptied histograms kept for the next second.
+/// Number of emptied histograms kept for reuse.
 const SPARES: usize = 4;
 
-/// Values by span (a second, or a window of seconds), the latest span dense.
+/// Values by span (a second, or a window of seconds); the latest span has a dense histogram.
 struct Spans {
     range: Range,
     seconds_per_span: i64,
-    /// The span under way and its values.
+    /// Start and values of the current span.
     current: Option<(i64, Histogram)>,
-    /// Spans that are over.
+    /// Spans that are over, and not taken yet.
     done: Vec<(i64, Histogram)>,
-    /// What came after its span was over.
+    /// Values that came after their span was over.
     late: BTreeMap<i64, Sparse>,
     spares: Vec<Histogram>,
 }
@@ -68,7 +68,7 @@ impl Spans {
         }
     }
 
-    /// Hands over the spans that end at or before `second`, and forgets them.
+    /// Passes the spans that end at or before `second` to `give`, and removes them.
     fn take(&mut self, second: i64, give: &mut dyn FnMut(i64, &Histogram)) {
         let is_over = |span: i64, length: i64| span.saturating_add(length) <= second;
         if let Some((span, histogram)) = self.current.take() {
@@ -104,7 +104,7 @@ impl Spans {
     }
 }
 
-/// The figures of one kind in one second.
+/// Counts of one kind in one second.
 #[derive(Clone, Copy, Default)]
 struct Figures {
     counts: Counts,
@@ -114,13 +114,13 @@ struct Figures {
     traffic: Traffic,
 }
 
-/// What ends after the phase that it was intended in.
+/// Transactions that ended after the phase of their intended start.
 #[derive(Clone, Copy, Default)]
 struct Carried {
     count: u64,
-    /// How long it goes on within the next phase.
+    /// Time that they ran into the next phase, in nanoseconds.
     beyond_ns: u64,
-    /// The longest response time.
+    /// Longest response time, in nanoseconds.
     max_ns: u64,
 }
 
@@ -132,14 +132,14 @@ impl Carried {
     }
 }
 
-/// One kind of transaction of one group.
+/// Records of one kind of transaction of one group.
 struct KindCells {
-    /// By second, in the order of first use: a few at a time, the latest last.
+    /// Counts by second, in the order of first use: a few at a time, the latest last.
     figures: Vec<(i64, Figures)>,
     response: Spans,
     failures: Spans,
     unfinished: Spans,
-    /// Service and wait, where they differ from the response.
+    /// Service and wait times, if they differ from response times.
     parts: Option<(Spans, Spans)>,
 }
 
@@ -163,7 +163,7 @@ struct CustomMetricCells {
     values: Option<Spans>,
 }
 
-/// One group on one shard.
+/// Records of one group on one shard.
 struct GroupCells {
     recording: Recording,
     has_parts: bool,
@@ -222,11 +222,11 @@ impl GroupCells {
     }
 }
 
-/// What the recorder must know of a group.
+/// The recorder's view of a group.
 pub(crate) struct GroupShape {
     pub(crate) n_kinds: usize,
     pub(crate) custom_metrics: Vec<CustomMetric>,
-    /// Service and wait are recorded beside the response.
+    /// Service and wait times are recorded beside response times.
     pub(crate) has_parts: bool,
 }
 
@@ -237,21 +237,21 @@ impl GroupShape {
     }
 }
 
-/// Aligned, so that two shards never share a cache line.
+/// A shard of the recorder, aligned so that two shards never share a cache line.
 #[repr(align(128))]
 struct Shard {
     groups: Vec<GroupCells>,
-    /// The latest finish of any transaction.
+    /// Latest finish of any transaction, in nanoseconds.
     last_finish_ns: u64,
     is_closed: bool,
 }
 
-/// The recorder of a run.
+/// The recorder of a run, for all clients of this process.
 pub(crate) struct Recorder {
     shards: Vec<Mutex<Shard>>,
     stop: Arc<Stop>,
     sample_hook: Option<SampleHook>,
-    /// Why there is no reply lag of some connection, the first reason that was given.
+    /// First reported reason why a connection has no reply lag.
     no_reply_lag: OnceLock<String>,
     n_idle_losses: AtomicU64,
 }
@@ -273,7 +273,7 @@ impl Recorder {
         Recorder { shards, stop, sample_hook, no_reply_lag, n_idle_losses }
     }
 
-    /// Adds a transaction that has ended, and what it measured.
+    /// Adds a transaction that has ended, with its custom metrics.
     pub(crate) fn record(&self, client: u32, group: u16, sample: &Sample, measured: &[(u16, u64)]) {
         if let Some(sample_hook) = &self.sample_hook {
             sample_hook(sample);
@@ -308,7 +308,8 @@ impl Recorder {
             }
             for (metric, value) in measured {
                 let cells = &mut cells.custom_metrics[usize::from(*metric)];
-                // A distribution is that of all that was intended, as response times are; a count
+                // Distributions cover intended transactions, like response times; counters are
+                // rates, like commits.
                 // is a rate, as commits are.
                 if cells.values.is_some() {
                     cells.record(second, *value);
@@ -334,7 +335,7 @@ impl Recorder {
         });
     }
 
-    /// Counts a transaction that had not ended when the run was.
+    /// Counts a transaction that had not ended when the run did.
     pub(crate) fn record_unfinished(
         &self,
         group: u16,
@@ -354,7 +355,7 @@ impl Recorder {
         });
     }
 
-    /// Counts a database error, also of an attempt that will be tried again.
+    /// Counts a database error, also that of an attempt that will be retried.
     pub(crate) fn record_error(&self, client: u32, group: u16, now_ns: u64, db_error: &DbError) {
         let second = second_of(now_ns, self.stop.measure_start_ns());
         let error = ErrorCount::one(db_error);
@@ -367,8 +368,8 @@ impl Recorder {
         });
     }
 
-    /// Adds how long a reply lay in the socket that was read at `now_ns`: one of the sample, or
-    /// one of those that were late.
+    /// Adds the reply lag of a reply that was read at `now_ns`: of the sample, or one of the late
+    /// replies.
     pub(crate) fn record_reply_lag(
         &self,
         client: u32,
@@ -389,27 +390,27 @@ impl Recorder {
         });
     }
 
-    /// A connection was closed while its client paused.
+    /// Counts a connection that was closed while its client paused.
     pub(crate) fn note_idle_loss(&self) {
         self.n_idle_losses.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many connections were closed while their clients paused.
+    /// Returns the number of connections that were closed while their clients paused.
     pub(crate) fn n_idle_losses(&self) -> u64 {
         self.n_idle_losses.load(Ordering::Relaxed)
     }
 
-    /// Some connection has no reply lags, for this reason.
+    /// Notes why a connection has no reply lags; the first reason is kept.
     pub(crate) fn note_no_reply_lag(&self, why: &str) {
         self.no_reply_lag.get_or_init(|| why.to_owned());
     }
 
-    /// Why some connection has no reply lags; none where all have.
+    /// Returns the reason why some connection has no reply lags; `None` if all have.
     pub(crate) fn no_reply_lag(&self) -> Option<String> {
         self.no_reply_lag.get().cloned()
     }
 
-    /// The latest finish so far.
+    /// Returns the latest finish of any transaction so far, in nanoseconds.
     pub(crate) fn last_finish_ns(&self) -> u64 {
         let last = |shard: &Mutex<Shard>| {
             shard.lock().unwrap_or_else(PoisonError::into_inner).last_finish_ns
@@ -417,7 +418,7 @@ impl Recorder {
         self.shards.iter().map(last).max().unwrap_or(0)
     }
 
-    /// Takes what belongs to seconds before `second`, as parts, in order.
+    /// Takes the records of seconds before `second`, as parts, in order.
     pub(crate) fn take(&self, second: i64) -> Vec<Second> {
         let mut parts = Parts(BTreeMap::new());
         for shard in &self.shards {
@@ -429,7 +430,7 @@ impl Recorder {
         parts.0.into_values().collect()
     }
 
-    /// Takes everything, and ignores what comes later from a client that had to be left behind.
+    /// Takes everything, and ignores later records of clients that were left behind.
     pub(crate) fn close(&self) -> Vec<Second> {
         for shard in &self.shards {
             shard.lock().unwrap_or_else(PoisonError::into_inner).is_closed = true;
@@ -437,14 +438,14 @@ impl Recorder {
         self.take(i64::MAX)
     }
 
-    /// Rates count commits whose finish lies in the window; traffic is counted alike.
+    /// Whether the finish lies in the window, so that commits and traffic count in rates.
     fn is_rated(&self, sample: &Sample, start_ns: u64) -> bool {
         sample.finished_ns < self.stop.end_ns() || start_ns == NEVER
     }
 
     fn carried(&self, intended_ns: u64, finished_ns: u64, start_ns: u64) -> Carried {
         let end_ns = self.stop.end_ns();
-        // What began in the ramp-up may end after all of the measured phase.
+        // A transaction of the ramp-up may end after the whole measured phase.
         let (phase_end_ns, until_ns) = match intended_ns < start_ns {
             true => (start_ns, finished_ns.min(end_ns)),
             false => (end_ns, finished_ns),
@@ -457,7 +458,7 @@ impl Recorder {
     }
 
     fn with(&self, client: u32, work: impl FnOnce(&mut Shard)) {
-        // A division takes as long as the rest of it.
+        // A division would take as long as the rest.
         let n_shards = self.shards.len();
         let index = match client as usize {
             index if index < n_shards => index,
@@ -512,12 +513,12 @@ impl CustomMetricCells {
     }
 }
 
-/// The second of the measured phase in which an instant lies; negative before it.
+/// Returns the second of the measured phase in which an instant lies; negative before it.
 pub(crate) fn second_of(instant_ns: u64, measure_start_ns: u64) -> i64 {
     (instant_ns as i64 - measure_start_ns as i64).div_euclid(NS_PER_S as i64)
 }
 
-/// Parts under way to the coordinator, by second and group.
+/// Parts of seconds for the coordinator, by second and group.
 struct Parts(BTreeMap<(i64, u16), Second>);
 
 impl Parts {

@@ -1,28 +1,28 @@
-//! Rejections that no further attempt heals, and when they end a run: at once where a transaction
-//! type was never accepted, and only after a time where it was, since its server may be changing.
+//! Rejections that retries cannot heal, and when they end a run: at once for a transaction type
+//! that was never accepted, after a time for others, since the server may be changing.
 //!
-//! Not here: conflicts, which heal, and lost connections, which are made again for as long as the
+//! Not here: conflicts, which are retried, and lost connections, which are replaced as long as the
 //! window lasts.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::{DbErrorKind, KindIndex, NS_PER_S};
 
-/// A client whose every attempt is refused may give up after this many in a row, and one more for
-/// each further host of its target.
+/// Number of consecutive rejections after which a client may give up, plus one for each further
+/// host of its target.
 const IN_A_ROW: u32 = 10;
-/// A client gives up on transactions that were accepted before after this time: failovers take
+/// Time after which a client gives up on transactions that were accepted before: failovers take
 /// seconds, and half a minute is as long as a build waits for a server that comes back.
 const PATIENCE_NS: u64 = 30 * NS_PER_S;
 
-/// No transaction of the type was accepted yet.
+/// State: no transaction of the type was accepted yet.
 const NEVER: u64 = u64::MAX;
-/// The last one was accepted.
+/// State: the last transaction of the type was accepted.
 const ACCEPTED: u64 = 0;
 
-/// Whether the transactions of a group are accepted, by type; its clients share it.
+/// Acceptance of a group's transactions by type, shared by its clients.
 pub(crate) struct Acceptance {
-    /// [`NEVER`], [`ACCEPTED`], or the instant since which they are refused.
+    /// [`NEVER`], [`ACCEPTED`], or the instant of the first rejection since.
     kinds: Box<[AtomicU64]>,
 }
 
@@ -31,7 +31,7 @@ impl Acceptance {
         Acceptance { kinds: (0..n_kinds).map(|_| AtomicU64::new(NEVER)).collect() }
     }
 
-    /// Notes that one was accepted. It writes only where that is news: all threads read it.
+    /// Notes an accepted transaction. Writes only if the state changes: all threads read it.
     pub(crate) fn accept(&self, kind: KindIndex) {
         let state = &self.kinds[usize::from(kind)];
         if state.load(Ordering::Relaxed) != ACCEPTED {
@@ -39,7 +39,8 @@ impl Acceptance {
         }
     }
 
-    /// Notes that one was refused; since when they are, and none if they were never accepted.
+    /// Notes a rejected transaction; returns the first rejection since the last success, or `None`
+    /// if the type was never accepted.
     fn refuse(&self, kind: KindIndex, now_ns: u64) -> Option<u64> {
         let state = &self.kinds[usize::from(kind)];
         match state.load(Ordering::Relaxed) {
@@ -54,18 +55,18 @@ impl Acceptance {
     }
 }
 
-/// What a client does after a rejection.
+/// A client's reaction to a rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// It goes on where it is.
+    /// Continues on the same connection.
     Stay,
-    /// It leaves this server, and connects again, to another host where there is one.
+    /// Reconnects, to another host if there is one.
     Leave,
-    /// It gives up, and the run ends.
+    /// Gives up, which ends the run.
     GiveUp,
 }
 
-/// The rejections of one client since something of it was accepted.
+/// The rejections of one client since its last success.
 #[derive(Default)]
 pub(crate) struct Rejections {
     in_a_row: u32,
@@ -73,13 +74,13 @@ pub(crate) struct Rejections {
 }
 
 impl Rejections {
-    /// Something was accepted, or failed for a reason that heals.
+    /// Resets the count after a success, or a failure that retries heal.
     pub(crate) fn clear(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// Notes a rejection of a transaction of type `kind`, or of another connection (none), by a
-    /// target of so many hosts.
+    /// Notes a rejection of a transaction of type `kind`, or of a connection (`None`), by a target
+    /// with `n_hosts` hosts.
     pub(crate) fn note(
         &mut self,
         db_error: DbErrorKind,
@@ -104,7 +105,7 @@ impl Rejections {
         if is_hopeless && self.in_a_row >= IN_A_ROW + n_others {
             return Next::GiveUp;
         }
-        // A server that took writes and is read-only now is not the one that is to be written to.
+        // A server that took writes and is read-only now has probably lost its role.
         let is_another =
             db_error == DbErrorKind::ReadOnly && (refused_since_ns.is_some() || n_others > 0);
         match is_another || self.in_a_row >= IN_A_ROW {
@@ -114,7 +115,7 @@ impl Rejections {
     }
 }
 
-/// Whether no further attempt heals it, unless the server changes.
+/// Whether retries cannot heal this error, unless the server changes.
 pub(crate) fn is_rejection(kind: DbErrorKind) -> bool {
     use DbErrorKind::{Corrupt, Denied, DiskFull, Missing, Other, ReadOnly, Shape, Unsupported};
     matches!(kind, Corrupt | Denied | DiskFull | Missing | Other | ReadOnly | Shape | Unsupported)

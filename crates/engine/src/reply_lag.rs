@@ -1,6 +1,6 @@
-//! How long replies lay in a session's socket: taken in from the session, given to the recorder.
+//! Reply lag: the time that replies wait in a session's socket before they are read.
 //!
-//! Not here: how a session comes to know when a reply came (drivers).
+//! Not here: how a session learns when a reply arrived (drivers).
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,11 +11,11 @@ use model::{Clock, NS_PER_MS, ReplyLags};
 use crate::client_loop::Common;
 use crate::clock::{coarse_ns, unix_ns};
 
-/// The distance between the two clocks changes by less than this unless one was set: both run at
-/// the same adjusted speed, and the rest is the time between two readings.
+/// Largest change of the distance between the clocks, unless one was set: both run at the same
+/// adjusted speed, and the rest is the time between two readings.
 const STEP_NS: u64 = NS_PER_MS;
 
-/// The reply lags of one client's session.
+/// Receiver of the reply lags of one client's sessions.
 pub(crate) struct ClientReplyLags {
     client: u32,
     group: u16,
@@ -24,11 +24,11 @@ pub(crate) struct ClientReplyLags {
     distance: Distance,
 }
 
-/// By how much `CLOCK_REALTIME` was ahead of the run's clock when it was looked at last.
+/// Lead of `CLOCK_REALTIME` over the run's clock at the last look.
 struct Distance(Cell<u64>);
 
 impl Distance {
-    /// Looks again; whether one of the clocks was set meanwhile.
+    /// Updates the distance; returns whether a clock was set meanwhile.
     fn has_jumped(&self, now_unix_ns: u64, now_ns: u64) -> bool {
         let ahead_ns = now_unix_ns.saturating_sub(now_ns);
         self.0.replace(ahead_ns).abs_diff(ahead_ns) > STEP_NS

@@ -1,7 +1,7 @@
-//! The instants of arrivals in open load: one seeded stream, the same for everyone.
+//! Arrival times in open load: one seeded stream, the same for all processes.
 //!
 //! Gaps are drawn in blocks, block k from (seed, k) alone, so that any process can compute any
-//! block; agent i of n takes the arrivals that are i modulo n. Not here: who serves them.
+//! block; agent i of n takes the arrivals that are i modulo n. Not here: serving them.
 
 use model::{ArrivalRate, Arrivals, NS_PER_S, Rng, Stream};
 use stats::Intensity;
@@ -10,7 +10,7 @@ use crate::job::Share;
 
 const BLOCK: usize = 1024;
 
-/// Arrivals in order, from the beginning of the load.
+/// Arrivals in order, from the start of the load.
 pub struct Schedule {
     seed: u64,
     group: u16,
@@ -23,11 +23,11 @@ pub struct Schedule {
     next_nth: u64,
 }
 
-/// What makes instants of draws.
+/// Conversion of draws to arrival times.
 enum Pace {
-    /// The mean gap, and the instant of the last arrival of the block before.
+    /// The mean gap, and the last arrival of the previous block.
     Constant { gap_ns: f64, before_ns: u64 },
-    /// How far the constant rate of one has come at the end of the block before.
+    /// Integral of the rate at the end of the previous block, with the rate and its ramp-up.
     Changing { intensity: Intensity, lead: Lead, before: f64 },
 }
 
@@ -39,8 +39,8 @@ struct Lead {
 }
 
 impl Schedule {
-    /// The arrivals of `group` at a rate, of which `share` is ours; they begin at instant 0, and
-    /// the rate's own time `ramp_up_ns` later.
+    /// Makes the schedule of `group` at a rate, of which this process takes `share`. It begins at
+    /// instant 0, and the rate's own time `ramp_up_ns` later.
     pub fn new(
         seed: u64,
         group: u16,
@@ -75,18 +75,18 @@ impl Schedule {
         schedule
     }
 
-    /// Moves all arrivals, so that they begin at `origin_ns`.
+    /// Moves the whole schedule to begin at `origin_ns`.
     pub fn begin(&mut self, origin_ns: u64) {
         self.origin_ns = origin_ns;
     }
 
-    /// The next arrival that is ours: its number over all agents, and its instant.
+    /// Returns the next arrival of this process: its number over all agents, and its time.
     pub fn peek(&self) -> (u64, u64) {
         let place = (self.next_nth % BLOCK as u64) as usize;
         (self.next_nth, self.origin_ns.saturating_add(self.block[place]))
     }
 
-    /// Goes on to the one after.
+    /// Skips to the next arrival of this process.
     pub fn advance(&mut self) {
         self.next_nth += u64::from(self.share.of);
         self.skip_to_block();
@@ -128,7 +128,8 @@ impl Schedule {
 }
 
 impl Lead {
-    /// When so many have arrived; never is the last instant.
+    /// Returns the time of the arrival at which the integral of the rate is `arrived`; `u64::MAX`
+    /// if never.
     fn instant_ns(self, intensity: &Intensity, arrived: f64) -> u64 {
         let led = self.seconds * self.per_s;
         let at_s = match arrived < led {

@@ -1,7 +1,7 @@
-//! The one word by which everything that waits is woken, and the window that is measured.
+//! The stop word, which wakes everything that waits, and the measured window.
 //!
 //! Threads sleep on the word itself (a futex with an absolute deadline); event loops sleep on a
-//! timer that the word's owner can fire. Not here: who decides to stop (coordinator, app).
+//! timer that the word's owner can fire. Not here: decisions to stop (coordinator, app).
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -12,35 +12,35 @@ use model::{NS_PER_MS, Signal, StopReason, Woken};
 use rustix::thread::futex;
 use rustix::time::{Itimerspec, TimerfdTimerFlags, Timespec, timerfd_settime};
 
-/// The run goes on.
+/// The run goes on; the initial word.
 pub(crate) const RUNNING: u32 = 0;
-/// Nothing new is begun.
+/// No new transactions may begin.
 pub(crate) const DRAINING: u32 = 1;
-/// What is under way is cut off.
+/// Running transactions are cut off.
 pub(crate) const ABORTED: u32 = 2;
 
-/// A window that is ended early ends this far ahead, so that clients that wait for an instant hear
-/// of the end before it comes.
+/// Distance of an early end from now, so that clients that wait for an instant learn of the end
+/// before it comes.
 pub(crate) const AHEAD_NS: u64 = NS_PER_MS;
 
-/// The instant of something that is not known yet.
+/// An instant that is not known yet.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// Stops a run, from any thread, and tells where its measured window lies.
+/// Stops a run, from any thread, and holds its measured window.
 pub struct Stop {
     word: AtomicU32,
-    /// The request of somebody who knows no clock: honoured by the coordinator.
+    /// Number of requests to stop, honoured by the coordinator.
     asked: Arc<AtomicU32>,
-    /// Whether somebody has seen that request.
+    /// The request to stop was seen.
     is_heard: Arc<AtomicBool>,
     measure_start_ns: AtomicU64,
     end_ns: AtomicU64,
     reason: Mutex<Option<StopReason>>,
     has_reason: AtomicBool,
-    /// Why the load cannot go on, said by somebody who knows no clock: honoured by the coordinator.
+    /// Reason why the load cannot continue, honoured by the coordinator.
     failure: Mutex<Option<String>>,
     timers: Mutex<Vec<Arc<OwnedFd>>>,
-    /// What clients and producers wait for beside time: raised when the run stops.
+    /// Signals for which clients and producers wait: raised when the run stops.
     signals: Mutex<Vec<Arc<Signal>>>,
 }
 
@@ -62,19 +62,19 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// The stop word of another run, whose end is asked for together with this one's.
+    /// Makes the stop word of another run that is asked to end together with this one.
     pub fn of_next(&self) -> Stop {
         let (asked, is_heard) = (Arc::clone(&self.asked), Arc::clone(&self.is_heard));
         Stop { asked, is_heard, ..Stop::default() }
     }
 
-    /// Asks the run to end: once to drain, twice to cut off what is under way. Callable from a
-    /// signal's thread.
+    /// Asks the run to end: once to drain, twice to cut off running transactions. May be called
+    /// from a signal's thread.
     pub fn ask(&self) {
         self.asked.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// How often [`Stop::ask`] was called.
+    /// Returns how often [`Stop::ask`] was called, and marks the request as seen.
     pub fn asked(&self) -> u32 {
         let asked = self.asked.load(Ordering::SeqCst);
         if asked > 0 {
@@ -83,24 +83,24 @@ impl Stop {
         asked
     }
 
-    /// Whether somebody has seen that the run is to end: work that waits for the system for ever
-    /// does not.
+    /// Whether a request to stop was seen. Code that blocks in a system call forever does not see
+    /// it.
     pub fn is_heard(&self) -> bool {
         self.is_heard.load(Ordering::SeqCst)
     }
 
-    /// Whether somebody asked the run to end.
+    /// Whether the run was asked to end.
     pub fn is_asked(&self) -> bool {
         self.asked() > 0
     }
 
-    /// Ends the run: its load cannot go on, for a reason outside of this process. The first
-    /// reason holds.
+    /// Ends the run because its load cannot continue, for a reason outside of this process. The
+    /// first reason is kept.
     pub fn fail(&self, why: String) {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
     }
 
-    /// Whether somebody said that the load cannot go on.
+    /// Whether the load was reported as unable to continue.
     pub fn has_failed(&self) -> bool {
         self.failure().is_some()
     }
@@ -117,7 +117,7 @@ impl Stop {
         &self.word
     }
 
-    /// Whether nothing more is begun at `now_ns`.
+    /// Whether no new transactions may begin at `now_ns`.
     pub(crate) fn is_over(&self, now_ns: u64) -> bool {
         self.word() != RUNNING || now_ns >= self.end_ns()
     }
@@ -135,7 +135,7 @@ impl Stop {
         self.measure_start_ns.load(Ordering::Relaxed)
     }
 
-    /// When the measured window ends; [`NEVER`] while a count decides.
+    /// Returns the end of the measured window; [`NEVER`] while a count decides.
     pub(crate) fn end_ns(&self) -> u64 {
         self.end_ns.load(Ordering::Relaxed)
     }
@@ -157,7 +157,7 @@ impl Stop {
         self.raise(DRAINING);
     }
 
-    /// Cuts off what is under way.
+    /// Cuts off running transactions.
     pub(crate) fn abort(&self) {
         self.raise(ABORTED);
     }
@@ -166,35 +166,35 @@ impl Stop {
         self.has_reason.load(Ordering::Acquire)
     }
 
-    /// Why it was stopped before its time, if it was.
+    /// Returns the reason of an early stop, if there was one.
     pub(crate) fn reason(&self) -> Option<StopReason> {
         self.reason.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A loop's timer, to be fired when the word changes.
+    /// Adds an event loop's timer, to be fired when the word changes.
     pub(crate) fn watch(&self, timer: Arc<OwnedFd>) {
         self.timers.lock().unwrap_or_else(PoisonError::into_inner).push(timer);
     }
 
-    /// A signal for which somebody may wait, to be raised when the run stops.
+    /// Adds a signal, to be raised when the run stops.
     pub(crate) fn watch_signal(&self, signal: Arc<Signal>) {
         self.signals.lock().unwrap_or_else(PoisonError::into_inner).push(signal);
     }
 
-    /// Wakes all who wait for a signal: they are to look whether the load is over.
+    /// Raises all signals, so that their waiters check whether the load is over.
     pub(crate) fn raise_signals(&self) {
         for signal in self.signals.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             signal.raise();
         }
     }
 
-    /// Why a wait for a signal has ended.
+    /// Returns the reason why a wait for a signal ended.
     pub(crate) fn woken(&self) -> Woken {
         if self.word() == RUNNING { Woken::Due } else { Woken::Stopped }
     }
 
-    /// Waits for a signal on a loop or in virtual time. The word is looked at first: a stop that
-    /// comes later raises the signal.
+    /// Waits for a signal on a loop or in virtual time. The word is checked first: a later stop
+    /// raises the signal.
     pub(crate) fn poll_signal(
         &self,
         signal: &Signal,
@@ -209,7 +209,7 @@ impl Stop {
 
     fn raise(&self, level: u32) {
         self.word.fetch_max(level, Ordering::SeqCst);
-        // Nothing to do about a database error: sleepers wake at their deadlines anyway.
+        // A failure is harmless: sleepers wake at their deadlines anyway.
         let _ = futex::wake(&self.word, futex::Flags::PRIVATE, i32::MAX as u32);
         for timer in self.timers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             fire(timer);
@@ -218,7 +218,7 @@ impl Stop {
     }
 }
 
-/// Makes a timer due at once.
+/// Makes a timer expire at once.
 fn fire(timer: &OwnedFd) {
     let soon = Itimerspec {
         it_interval: Timespec { tv_sec: 0, tv_nsec: 0 },

@@ -1,40 +1,41 @@
-//! One client that keys and thinks: when its next transaction is due.
+//! Keying and think times of one client, which determine its next transaction's start.
 //!
-//! Not here: who waits until then (pacer), and how long users key and think (workloads).
+//! Not here: waiting (pacer), and the lengths of these times (workloads).
 
 use model::{Kind, KindIndex, NS_PER_S, Number, Rng, Slot, Stream, Workload};
 
-/// Think times are cut at this many times their mean (TPC-C 5.2.5.4).
+/// Cap of think times, in multiples of their mean (TPC-C 5.2.5.4).
 const THINK_CAP: f64 = 10.0;
-/// The throw that says where a client is found when load begins; no transaction has this number.
+/// Number of the random draw for a client's state at the start; no transaction has it.
 const AT_THE_START: u64 = u64::MAX;
-/// A client is found at one of this many first transactions of its own: kinds may come from a deck,
-/// and then what follows depends on what was drawn from it already.
+/// Number of first transactions among which a client may start: types may come from a deck, and
+/// then later ones depend on those drawn before.
 const FOUND_AMONG: u64 = 1 << 20;
-/// So often a place of the right kind is looked for; a kind of one in a thousand is found.
+/// Limit on attempts to find a transaction of the right type; a type with a share of 1/1000 is
+/// found.
 const LOOKS_MAX: u32 = 100_000;
 
-/// A user who keys, has its transaction, and thinks.
+/// Pacing of a user who keys, executes a transaction, and thinks.
 pub(crate) struct ThinkTime {
     client: u32,
     seed: u64,
-    /// All times are multiplied by it.
+    /// Factor on keying and think times.
     scale: f64,
-    /// The kind of the last transaction; none before the first.
+    /// Type of the last transaction; `None` before the first.
     previous: Option<KindIndex>,
-    /// When the last transaction was over, or would have been; before the first, when that is due.
+    /// End of the last transaction, or when it would have ended; before the first, its due time.
     free_ns: u64,
-    /// When the client was last connected again.
+    /// Time of the client's last reconnect, in nanoseconds.
     pub(crate) connected_ns: u64,
     /// The last transaction had to wait for a connection, so the next one may be late.
     pub(crate) is_behind: bool,
 }
 
-/// Where in its cycle a client is found.
+/// The position of a client in its cycle at the start of the load.
 enum Found {
-    /// It thinks after one of this kind for so much longer, and then keys.
+    /// Thinks for `left_ns` more after a transaction of this type, and then keys.
     Thinking { kind: KindIndex, left_ns: u64 },
-    /// It keys a transaction of this kind for so much longer.
+    /// Keys for `left_ns` more before a transaction of this type.
     Keying { kind: KindIndex, left_ns: u64 },
 }
 
@@ -51,8 +52,8 @@ impl ThinkTime {
         }
     }
 
-    /// A transaction has finished. What a user would have begun while there was no connection is
-    /// intended when it would have been begun, so the wait for the connection delays no other.
+    /// Notes the end of a transaction. Those that a disconnected user would have started keep their
+    /// intended times, so the wait for the connection delays no other.
     pub(crate) fn finished(&mut self, kind: KindIndex, slot: Slot, finished_ns: u64) {
         let wait_ns = slot.claimed_ns.saturating_sub(slot.intended_ns);
         let was_unconnected = slot.intended_ns < self.connected_ns;
@@ -61,7 +62,7 @@ impl ThinkTime {
         self.free_ns = finished_ns - if was_unconnected { wait_ns } else { 0 };
     }
 
-    /// The end of thinking (after the last transaction) and keying (before this one).
+    /// Returns the end of thinking (after the last transaction) and keying (before this one).
     pub(crate) fn intend(&self, number: Number, kind: KindIndex, kinds: &[Kind]) -> u64 {
         let Some(previous) = self.previous else { return self.free_ns };
         let mut rng = Rng::new(self.seed, Stream::Thinking(self.client), number.nth());
@@ -70,9 +71,9 @@ impl ThinkTime {
         self.free_ns + think_ns + self.keying_ns(&kinds[usize::from(kind)])
     }
 
-    /// Load begins: the client is found as somebody who has keyed and thought for ever, so that
-    /// the rate is the same from the first instant on. Gives the number of its first transaction:
-    /// the one that it keys, or that comes after the one after which it thinks.
+    /// Starts the load: the client is in the middle of its cycle, as if it had been running
+    /// forever, so that the rate is stationary from the start. Returns the number of its first
+    /// transaction.
     pub(crate) fn begin(&mut self, load_start_ns: u64, workload: &dyn Workload) -> u64 {
         let kinds = workload.kinds();
         let kind_of =
@@ -93,9 +94,8 @@ impl ThinkTime {
         nth
     }
 
-    /// Where somebody comes upon a client at a random instant: in a pause as often as such pauses
-    /// are long, and at any place within it alike. How long transactions take is not known
-    /// beforehand, and counts as nothing.
+    /// Draws the position of a client at a random instant: each pause in proportion to its length,
+    /// and uniformly within it. The unknown duration of transactions counts as 0.
     fn find(&self, kinds: &[Kind], rng: &mut Rng) -> Found {
         let mean_s = |kind: &Kind| {
             let weight = kind.weight as f64 / NS_PER_S as f64;
@@ -118,11 +118,11 @@ impl ThinkTime {
             }
             place -= keying;
         }
-        // There are no pauses, or the sum was rounded: at the end of one.
+        // Without pauses, or by rounding: at the end of a pause.
         Found::Thinking { kind: 0, left_ns: 0 }
     }
 
-    /// The mean of the thinking after a transaction of this kind, and where it is cut.
+    /// Returns the mean think time after a transaction of this type, and its cap.
     fn thinking(&self, kind: &Kind) -> (f64, u64) {
         let mean_ns = kind.thinking_ns as f64 * self.scale;
         (mean_ns, (mean_ns * THINK_CAP) as u64)

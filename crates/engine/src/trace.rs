@@ -1,7 +1,6 @@
-//! One transaction outside of a run, with each of its requests observed: what was sent, what came
-//! back, and how long that took.
+//! Traces one transaction outside of a run: each request, its reply, and its time.
 //!
-//! The conversation is the one that a run measures. Not here: a load, retries, a recorder.
+//! The transaction is the one that a run measures. Not here: a load, retries, a recorder.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -21,39 +20,40 @@ use crate::clock::{Origin, ThreadClock, thread_cpu_ns};
 use crate::place::threads::block_on;
 use crate::stop::Stop;
 
-/// Rows of a reply that are kept.
+/// Limit on rows of a reply that are kept.
 const ROWS_MAX: usize = 10;
-/// Among so many numbers a transaction of the wanted type is looked for; the rarest that a
-/// workload may have comes once in a thousand.
+/// Limit on transaction numbers that are searched for one of the wanted type; the rarest type of a
+/// workload has a share of 1/1000.
 const NUMBERS_MAX: u64 = 100_000;
 
-/// Which transaction is executed, by whom and where.
+/// The transaction to trace.
 pub struct Traced {
-    /// The workload.
+    /// Workload of the transaction.
     pub workload: Arc<dyn Workload>,
-    /// The database.
+    /// Database to which the client connects.
     pub database: Arc<dyn Database>,
-    /// Its type.
+    /// Index of the transaction type.
     pub kind: KindIndex,
-    /// The least number that it may have.
+    /// Smallest number of the transaction among those of its client.
     pub number: u64,
-    /// Transactions of the same type that the connection executes before it, with the numbers that
-    /// come after its own.
+    /// Number of transactions of the same type that the connection executes before it, with the
+    /// numbers after its own.
     pub warm_up: u32,
 }
 
-/// Why there is no transaction to be observed.
+/// The reason why no transaction could be traced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CannotTrace {
-    /// None of the numbers is of this type.
+    /// No transaction of this type among the searched numbers.
     NotInMix,
-    /// The workload's producer makes nothing for its clients to send.
+    /// The workload's producer generated no input.
     NothingToSend,
-    /// The database let nobody in.
+    /// The database did not accept the connection.
     Refused(DbError),
 }
 
-/// Executes one transaction on this thread, and tells all that was said.
+/// Executes one transaction on this thread, and returns its trace. A failed transaction is a trace
+/// too.
 pub fn trace(traced: &Traced) -> Result<TransactionTrace, CannotTrace> {
     let stop = Arc::new(Stop::default());
     let origin = Origin::now();
@@ -73,7 +73,7 @@ pub fn trace(traced: &Traced) -> Result<TransactionTrace, CannotTrace> {
     })
 }
 
-/// Ends the producer's tasks, however the transaction ends.
+/// Stops the producer's tasks when dropped, however the transaction ended.
 struct Ended(Arc<Stop>);
 
 impl Drop for Ended {
@@ -114,7 +114,7 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
         clock: Rc::clone(&clock),
     };
     for number in numbers.take(traced.warm_up as usize) {
-        // What refuses this one refuses the other too, and is reported there.
+        // An error here recurs in the traced transaction, which reports it.
         conversation.begin(number)?;
         if conversation.converse().is_err_and(|no| no.kind.breaks_session()) {
             let _ = block_on(model::reconnect(conversation.sessions.own()));
@@ -140,7 +140,7 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
     Ok(TransactionTrace { transaction, number, outcome, elapsed_ns, traffic, exchanges })
 }
 
-/// The first client of a closed load has these.
+/// Returns the number of a transaction of the first client in a closed load.
 fn number_of(nth: u64) -> Number {
     Number::OfClient { client: 0, nth }
 }
@@ -172,7 +172,7 @@ impl Conversation<'_> {
         block_on(self.client.converse(&mut context))
     }
 
-    /// Waits until the workload's producer has something to send, where there is one.
+    /// Waits until the workload's producer, if there is one, has input for the client.
     fn await_input(&mut self) -> Result<(), CannotTrace> {
         let signal = self.traced.workload.producer().map(Producer::for_clients);
         loop {
@@ -188,7 +188,7 @@ impl Conversation<'_> {
     }
 }
 
-/// What was seen of a reply.
+/// The kept part of a reply.
 #[derive(Default)]
 struct Seen {
     rows: Vec<Vec<String>>,
@@ -208,16 +208,16 @@ impl Seen {
     }
 }
 
-/// A session that notes each request with its reply.
+/// A session that records each request with its reply.
 struct ObservedSession {
     session: Box<dyn Session>,
     clock: Rc<dyn Clock>,
     exchanges: Rc<RefCell<Vec<Exchange>>>,
-    /// The exchange under way, and the traffic before it.
+    /// The running exchange, and the traffic before it.
     begun: Option<(Exchange, Traffic)>,
-    /// The texts of prepared statements that were called on this connection.
+    /// Texts of the prepared statements that were called on this connection.
     called: HashSet<String>,
-    /// Of the reply that is being read.
+    /// Kept part of the reply that is being read.
     seen: Seen,
 }
 

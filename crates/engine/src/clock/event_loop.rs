@@ -1,4 +1,4 @@
-//! An event loop's clock: one timer of the kernel for all who wait on this loop.
+//! The clock of an event loop: one kernel timer for all tasks that wait on the loop.
 //!
 //! The event loop has no timers: each of its clocks is a descriptor that it watches.
 
@@ -26,7 +26,7 @@ pub(crate) struct LoopClock {
     origin: Origin,
     stop: Arc<Stop>,
     timer: Arc<OwnedFd>,
-    /// Who waits for what, in the order of instant and registration.
+    /// Wakers by instant and order of registration.
     waiting: RefCell<BTreeMap<(u64, u64), Waker>>,
     registered: Cell<u64>,
     armed_ns: Cell<u64>,
@@ -47,7 +47,7 @@ impl LoopClock {
         }))
     }
 
-    /// Wakes who is due, for as long as the loop lives. Spawned once a loop.
+    /// Wakes tasks when they are due, as long as the loop lives. Spawned once per loop.
     pub(crate) async fn serve(self: Rc<Self>) -> io::Result<()> {
         let watched = Watched::new(Arc::clone(&self.timer))?;
         let mut seen = RUNNING;
@@ -65,7 +65,7 @@ impl LoopClock {
             }
             poll_fn(|context| watched.poll_readable(context)).await;
             let mut expirations = [0u8; 8];
-            // Not yet readable is no error: the timer was set again meanwhile.
+            // A failed read is no error: the timer was set again meanwhile.
             let _ = rustix::io::read(self.timer.as_fd(), &mut expirations);
             watched.clear_readable();
             self.armed_ns.set(NEVER);

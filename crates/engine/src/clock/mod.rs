@@ -1,6 +1,6 @@
 //! The three clocks: a thread's, an event loop's and the simulation's.
 //!
-//! The only place, with `app` and the interfaces, that reads the time.
+//! Apart from `app` and the interfaces, the only place that reads the time.
 
 mod event_loop;
 mod simulated;
@@ -15,17 +15,18 @@ pub use thread::ThreadClock;
 
 use model::NS_PER_S;
 
-/// The instant that a run's clocks count from.
+/// The instant from which a run's clocks count.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
-    /// In nanoseconds of CLOCK_MONOTONIC.
+    /// Nanoseconds of CLOCK_MONOTONIC.
     monotonic_ns: u64,
-    /// In nanoseconds of CLOCK_REALTIME.
+    /// Nanoseconds of CLOCK_REALTIME.
     unix_ns: u64,
 }
 
 impl Origin {
-    /// This instant. Whoever is interrupted between its two readings reads both again.
+    /// Returns the current instant. Both clocks are read several times, and the closest pair is
+    /// used.
     pub fn now() -> Origin {
         let readings = (0..ORIGIN_READINGS).map(|_| {
             let before_ns = monotonic_ns();
@@ -37,17 +38,17 @@ impl Origin {
         closest.expect("there is more than one reading").1
     }
 
-    /// Nanoseconds since the origin.
+    /// Returns the nanoseconds since the origin.
     pub fn elapsed_ns(self) -> u64 {
         monotonic_ns() - self.monotonic_ns
     }
 
-    /// The time of day that it was, in nanoseconds since 1970.
+    /// Returns the time of day at the origin, in nanoseconds since 1970-01-01T00:00:00Z.
     pub fn unix_ns(self) -> u64 {
         self.unix_ns
     }
 
-    /// The instant as the kernel wants it.
+    /// Converts an instant to the kernel's format.
     pub(crate) fn timespec(self, instant_ns: u64) -> Timespec {
         let absolute_ns = self.monotonic_ns.saturating_add(instant_ns);
         Timespec {
@@ -57,7 +58,7 @@ impl Origin {
     }
 }
 
-/// Of so many readings of both clocks, the one in which they lie closest is taken.
+/// Number of readings of both clocks, of which the closest pair is used.
 const ORIGIN_READINGS: usize = 8;
 
 fn monotonic_ns() -> u64 {
@@ -65,20 +66,20 @@ fn monotonic_ns() -> u64 {
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
 }
 
-/// The real time of the day, with which the kernel stamps what it receives: nanoseconds of
+/// Returns the real time, with which the kernel stamps received data, in nanoseconds of
 /// CLOCK_REALTIME. It may be set, and jump.
 pub(crate) fn unix_ns() -> u64 {
     let now = clock_gettime(ClockId::Realtime);
     u64::try_from(now.tv_sec).unwrap_or(0) * NS_PER_S + now.tv_nsec as u64
 }
 
-/// Nanoseconds of CLOCK_MONOTONIC_COARSE: as of the kernel's last tick, 1 to 10 ms ago.
+/// Returns nanoseconds of CLOCK_MONOTONIC_COARSE, as of the kernel's last tick, 1 to 10 ms ago.
 pub(crate) fn coarse_ns() -> u64 {
     let now = clock_gettime(ClockId::MonotonicCoarse);
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
 }
 
-/// CPU time that the calling thread has used, in nanoseconds.
+/// Returns the CPU time of the calling thread, in nanoseconds.
 pub(crate) fn thread_cpu_ns() -> u64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     used.tv_sec as u64 * NS_PER_S + used.tv_nsec as u64

@@ -1,4 +1,4 @@
-//! Virtual time: it stands still while anybody can act, and then jumps to the next instant.
+//! Virtual time: it stands while any task is ready, and then jumps to the next instant.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use model::{Clock, Signal, Woken};
 
 use crate::stop::{ABORTED, RUNNING, Stop};
 
-/// Who acts when. Ties in time are broken by the client's index, so a run is repeatable.
+/// The queue of waiting tasks. Ties in time are broken by the index, so that a run is repeatable.
 #[derive(Default)]
 pub(crate) struct Agenda {
     now_ns: Cell<u64>,
@@ -23,29 +23,29 @@ impl Agenda {
         self.now_ns.get()
     }
 
-    /// Says who acts next, so that its waits are entered under its name.
+    /// Sets the task that is polled next, under which its waits are entered.
     pub(crate) fn act(&self, client: u32) {
         self.acting.set(client);
     }
 
-    /// The next entry, if there is one.
+    /// Returns time and index of the next entry, if there is one.
     pub(crate) fn next(&self) -> Option<(u64, u32)> {
         self.waiting.borrow().first().copied()
     }
 
-    /// Takes the next entry and goes to its instant.
+    /// Takes the next entry and advances to its time.
     pub(crate) fn advance(&self) -> Option<u32> {
         let (instant_ns, client) = self.waiting.borrow_mut().pop_first()?;
         self.go_to(instant_ns);
         Some(client)
     }
 
-    /// Goes forward to `instant_ns`.
+    /// Advances to `instant_ns`, never backwards.
     pub(crate) fn go_to(&self, instant_ns: u64) {
         self.now_ns.set(self.now_ns.get().max(instant_ns));
     }
 
-    /// Everyone who waits, in order; they are to look again.
+    /// Takes all waiting tasks, in order of their indexes, to be polled again.
     pub(crate) fn take_all(&self) -> Vec<u32> {
         let all = std::mem::take(&mut *self.waiting.borrow_mut());
         let mut clients: Vec<u32> = all.into_iter().map(|(_, client)| client).collect();
@@ -54,7 +54,7 @@ impl Agenda {
     }
 }
 
-/// The clock of everyone in a simulation.
+/// The clock of all tasks in a simulation.
 pub(crate) struct SimulatedClock {
     agenda: Rc<Agenda>,
     stop: Arc<Stop>,

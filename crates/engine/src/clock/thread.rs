@@ -1,4 +1,4 @@
-//! A thread's clock: waiting sleeps on the stop word with an absolute deadline.
+//! The clock of a thread: a wait sleeps on the stop word with an absolute deadline.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use rustix::thread::futex;
 use super::Origin;
 use crate::stop::{ABORTED, RUNNING, Stop};
 
-/// Real time on a thread of its own.
+/// Real time on a separate thread, where waits block.
 pub struct ThreadClock {
     origin: Origin,
     stop: Arc<Stop>,
@@ -21,7 +21,7 @@ impl ThreadClock {
         ThreadClock { origin, stop }
     }
 
-    /// A clock of its own that nobody stops, counting from now.
+    /// Makes a clock that starts now and is never stopped.
     pub fn unstopped() -> ThreadClock {
         ThreadClock::new(Origin::now(), Arc::new(Stop::default()))
     }
@@ -36,7 +36,8 @@ impl ThreadClock {
                 return Woken::Stopped;
             }
             let deadline = self.origin.timespec(instant_ns);
-            // Every end of the sleep (woken, timed out, word changed, signal) is looked at above.
+            // The loop checks again, however the sleep ends: woken, timed out, word changed,
+            // signal.
             let _ = futex::wait_bitset(
                 self.stop.futex(),
                 futex::Flags::PRIVATE,
@@ -62,7 +63,7 @@ impl Clock for ThreadClock {
     }
 
     fn poll_signal(&self, signal: &Signal, seen: u64, _context: &mut Context<'_>) -> Poll<Woken> {
-        // Whoever stops the run raises the signal afterwards.
+        // A stop raises the signal after it sets the word.
         signal.block(seen, || self.stop.word() != RUNNING);
         Poll::Ready(self.stop.woken())
     }

@@ -1,4 +1,4 @@
-//! Many clients on an event loop a core.
+//! Many clients on one event loop per core.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ use crate::clock::LoopClock;
 use crate::heartbeat::{self, Heartbeats};
 use crate::os_sched::{Granted, pin_thread, prepare_thread};
 
-/// Starts `workers` loops and deals the clients out to them.
+/// Starts `workers` loops and deals the clients to them.
 pub(crate) fn start(
     specs: Vec<ClientSpec>,
     workers: usize,
@@ -61,7 +61,7 @@ fn live(
     drop(event_loop.spawn(Rc::clone(&timer).serve()));
     let clock = Rc::clone(&timer) as Rc<dyn Clock>;
     let clients = connect_all(&event_loop, hand, n_at_once, timer, context);
-    // Nothing else happens on this loop until all clients of the run are here: it may block.
+    // This loop has nothing else to do until all clients of the run are connected: it may block.
     let Some(load_start_ns) = context.start_barrier.wait() else {
         return Ok(());
     };
@@ -74,7 +74,7 @@ fn live(
             event_loop.spawn(async move {
                 client.serve(load_start_ns, Placement::Loop).await;
                 let group = client.group;
-                // Nobody listens any more: the run is over anyway.
+                // If the receiver is gone, the run is over.
                 let _ = tell.send(WorkerMessage::Left { group, moments: client.moments() });
                 client
             })
@@ -92,7 +92,7 @@ fn live(
             }
         }
         heartbeat::end(&heartbeats, context.origin.elapsed_ns(), context.stop.end_ns());
-        // All stay connected until nobody of the run has anything to do.
+        // All clients stay connected until every client of the run is done.
         context.end_barrier.wait();
         drop(clients);
     });

@@ -1,7 +1,7 @@
-//! Where clients live: a thread each, event loops, or virtual time.
+//! Placements of clients: a thread each, event loops, or virtual time.
 //!
-//! Each place connects its clients, waits at the start barrier until all have, serves, and tells
-//! the coordinator. Not here: phases and limits (coordinator), and what a client does
+//! Each placement connects its clients, waits at the start barrier until all have, serves, and
+//! reports to the coordinator. Not here: phases and limits (coordinator), and transactions
 //! (client_loop).
 
 pub(crate) mod loops;
@@ -30,7 +30,7 @@ use crate::reply_lag::ClientReplyLags;
 use crate::stop::Stop;
 use crate::threads::ClientThreads;
 
-/// What a place tells the coordinator.
+/// Message from a worker to the coordinator.
 pub(crate) enum WorkerMessage {
     /// A client has a session, which can be cancelled from now on.
     Signed {
@@ -41,7 +41,7 @@ pub(crate) enum WorkerMessage {
         group: u16,
         took_ns: u64,
     },
-    /// An attempt was refused; another one will be made.
+    /// A connection attempt failed; another one will follow.
     Retried {
         db_error: DbError,
     },
@@ -53,19 +53,19 @@ pub(crate) enum WorkerMessage {
         group: u16,
         moments: Vec<ClientMoments>,
     },
-    /// A client died of a mistake of ours.
+    /// A client ended by a panic, which is a bug.
     Lost {
         why: String,
     },
 }
 
-/// What all places of a run share.
+/// State shared by all workers of a run.
 #[derive(Clone)]
 pub(crate) struct RunContext {
     pub(crate) origin: Origin,
     pub(crate) stop: Arc<Stop>,
     pub(crate) start_barrier: Arc<Barrier>,
-    /// Where clients wait, still connected, until the run is over.
+    /// Barrier at which clients wait, still connected, until the run is over.
     pub(crate) end_barrier: Arc<Barrier>,
     pub(crate) tell: Sender<WorkerMessage>,
     pub(crate) granted: Arc<OnceLock<Granted>>,
@@ -74,22 +74,22 @@ pub(crate) struct RunContext {
     pub(crate) heartbeats: AllHeartbeats,
 }
 
-/// Attempts that a client has to connect before the load begins, the first included.
+/// Limit on attempts of a client to connect before the load.
 const CONNECT_ATTEMPTS: u32 = 5;
-/// The pause before the second of them; it doubles with each further one.
+/// Pause before the second attempt; it doubles with each further one.
 const CONNECT_PAUSE_NS: u64 = 50 * NS_PER_MS;
-/// How soon one who waits for its turn sees that the run is over.
+/// Interval at which a client that waits for its turn checks for the end of the run.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Where clients wait for their turn to connect.
+/// Limits pace and number of simultaneous connection attempts.
 pub(crate) struct ConnectLimiter {
-    /// From one client's turn to the next one's; 0 is at once.
+    /// Time between the turns of two clients, in nanoseconds; 0 for none.
     interval_ns: u64,
     first_client: u32,
     pub(crate) at_once: u32,
     n_within: Mutex<u32>,
     has_left: Condvar,
-    /// A client could not connect for good, so the run cannot begin: nobody tries again.
+    /// A client finally failed to connect, so the run cannot begin: no client retries.
     is_shut: AtomicBool,
 }
 
@@ -106,7 +106,7 @@ impl ConnectLimiter {
         }
     }
 
-    /// Waits on a thread until there is room.
+    /// Waits, blocking the thread, until there is room for another attempt.
     pub(crate) fn enter(&self, stop: &Stop) -> Within<'_> {
         let mut n_within = self.n_within.lock().unwrap_or_else(PoisonError::into_inner);
         while *n_within >= self.at_once && !stop.is_aborted() {
@@ -122,7 +122,7 @@ impl ConnectLimiter {
     }
 }
 
-/// One who has entered; dropped when connected or refused.
+/// Permission for a connection attempt; dropped when it has ended.
 pub(crate) struct Within<'a>(&'a ConnectLimiter);
 
 impl Drop for Within<'_> {
@@ -136,7 +136,7 @@ const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
 const ABANDONED: u32 = 2;
 
-/// Where clients wait for each other: until all have connected, or until all are done.
+/// A barrier for all clients: until all have connected, or until all are done.
 #[derive(Default)]
 pub(crate) struct Barrier {
     word: AtomicU32,
@@ -158,14 +158,14 @@ impl Barrier {
         let _ = futex::wake(&self.word, futex::Flags::PRIVATE, i32::MAX as u32);
     }
 
-    /// Blocks until the barrier is opened or abandoned; the instant at which the load begins, if it
-    /// does.
+    /// Blocks until the barrier is opened or abandoned; returns the start of the load, or `None` if
+    /// abandoned.
     pub(crate) fn wait(&self) -> Option<u64> {
         loop {
             match self.word.load(Ordering::SeqCst) {
                 CLOSED => {
                     let flags = futex::Flags::PRIVATE;
-                    // However the wait ends, the word is looked at again.
+                    // However the wait ends, the word is checked again.
                     let _ = futex::wait(&self.word, flags, CLOSED, None);
                 }
                 OPEN => return Some(self.load_start_ns.load(Ordering::SeqCst)),
@@ -175,8 +175,8 @@ impl Barrier {
     }
 }
 
-/// Connects a client when it is its turn, again where that may help. Tells how it went; none if
-/// it was refused.
+/// Connects a client at its turn, with retries if the session could not be opened, and reports the
+/// outcome. `None` if it failed.
 pub(crate) async fn connect(
     spec: ClientSpec,
     placement: Placement,
@@ -218,8 +218,8 @@ pub(crate) async fn connect(
     }
 }
 
-/// The sessions of a client that has connected. All of them are cancelled as one, and their replies
-/// are watched alike.
+/// Returns the sessions of a connected client. All are cancelled together, and their replies are
+/// measured alike.
 fn sessions(
     spec: &ClientSpec,
     place: Place,
@@ -227,7 +227,7 @@ fn sessions(
     tell: &dyn Fn(WorkerMessage),
 ) -> Sessions {
     let cancels = Arc::new(ClientCancels::default());
-    // In virtual time there are no sockets.
+    // Virtual time has no sockets.
     let lags: Option<Rc<dyn ReplyLags>> = (place.placement != Placement::Simulated).then(|| {
         let (clock, common) = (Rc::clone(&place.clock), Arc::clone(&spec.common));
         let lags: Rc<dyn ReplyLags> =
@@ -240,7 +240,7 @@ fn sessions(
     Sessions::new(own, Box::new(ClientConnector { database, place, statements, lags, cancels }))
 }
 
-/// Makes a client's session one of those that are measured and cancelled.
+/// Registers a session of a client for measurement and cancellation.
 fn take_in(session: &mut dyn Session, lags: Option<&Rc<dyn ReplyLags>>, cancels: &ClientCancels) {
     if let Some(lags) = lags {
         session.measure_reply_lag(Rc::clone(lags));
@@ -248,7 +248,7 @@ fn take_in(session: &mut dyn Session, lags: Option<&Rc<dyn ReplyLags>>, cancels:
     cancels.add(session.canceller());
 }
 
-/// Makes further sessions of one client.
+/// Opens further sessions of one client.
 struct ClientConnector {
     database: Arc<dyn Database>,
     place: Place,
@@ -269,7 +269,7 @@ impl Connector for ClientConnector {
     }
 }
 
-/// Cancels all sessions of a client, those too that it opens afterwards.
+/// Cancels all sessions of a client, including those that it opens afterwards.
 #[derive(Default)]
 struct ClientCancels(Mutex<(bool, Vec<Arc<dyn Cancel>>)>);
 
@@ -279,7 +279,7 @@ impl ClientCancels {
         if held.0 {
             cancel.cancel();
         }
-        // A client that opens and closes sessions all the time leaves nothing here but this.
+        // Sessions that are closed are removed, however often a client opens new ones.
         held.1.retain(|other| Arc::strong_count(other) > 1);
         held.1.push(cancel);
     }
@@ -293,13 +293,13 @@ impl Cancel for ClientCancels {
     }
 }
 
-/// Runs a client's code; its panic is reported, never lost.
+/// Runs a client's code; a panic is reported to the coordinator.
 pub(crate) fn guarded(tell: &Sender<WorkerMessage>, work: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
         let words = panic.downcast_ref::<String>().map(String::as_str);
         let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
         let why = words.unwrap_or("a client ended without a word").to_owned();
-        // Nobody listens any more: the run is over anyway.
+        // If the receiver is gone, the run is over.
         let _ = tell.send(WorkerMessage::Lost { why });
     }
 }

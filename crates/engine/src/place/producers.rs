@@ -1,5 +1,5 @@
-//! The threads on which workloads make what their clients send: one a task, wherever the clients
-//! live. Not here: what is made (the workload).
+//! Threads of the producers, one per task, in any placement of the clients. Not here: the tasks
+//! themselves (workloads).
 
 use std::io;
 use std::sync::Arc;
@@ -12,25 +12,25 @@ use super::{RunContext, guarded};
 use crate::clock::{ThreadClock, thread_cpu_ns, through};
 use crate::stop::Stop;
 
-/// The threads of all producers of a run.
+/// Threads of all producers of a run.
 pub(crate) struct Threads(Vec<JoinHandle<()>>);
 
 impl Threads {
-    /// Waits until all have ended. They do once the load is over, which `stop` makes sure of: no
-    /// client is left that would take what they make.
+    /// Waits until all threads have ended. They end once the load is over, which `stop` enforces:
+    /// no client is left for their input.
     pub(crate) fn end(self, stop: &Stop) {
         if self.0.is_empty() {
             return;
         }
         stop.abort();
         for thread in self.0 {
-            // What it panicked of was reported by itself.
+            // A panic was reported by the thread itself.
             let _ = thread.join();
         }
     }
 }
 
-/// Starts a thread for each task; each begins with the load.
+/// Starts a thread for each task; tasks begin with the load. Fails if a thread cannot be started.
 pub(crate) fn start(
     tasks: Vec<Box<dyn ProducerTask>>,
     load_start_ns: u64,

@@ -1,4 +1,4 @@
-//! Virtual time on one thread: an agenda of instants, ties broken by the client's index.
+//! Virtual time on one thread: an agenda of instants, ties broken by the index.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -16,10 +16,10 @@ use crate::client_loop::ClientSpec;
 use crate::clock::{Agenda, SimulatedClock, through};
 use crate::stop::Stop;
 
-/// A client's future in virtual time; none once it has ended.
+/// A future in virtual time; `None` once it has ended.
 type Task<'a> = Option<Pin<Box<dyn Future<Output = ()> + 'a>>>;
 
-/// Enters a task among those that a signal has woken.
+/// A waker that adds its task to those woken by a signal.
 struct WakesTask {
     task: usize,
     woken: Arc<Mutex<BTreeSet<usize>>>,
@@ -31,7 +31,7 @@ impl Wake for WakesTask {
     }
 }
 
-/// A simulation of a run.
+/// The simulation of a run.
 pub(crate) struct Simulation {
     agenda: Rc<Agenda>,
     clock: Rc<dyn Clock>,
@@ -49,7 +49,7 @@ impl Simulation {
         self.agenda.now_ns()
     }
 
-    /// Connects all clients.
+    /// Connects all clients; those that fail are left out.
     pub(crate) fn connect(
         &self,
         specs: Vec<ClientSpec>,
@@ -72,8 +72,8 @@ impl Simulation {
         clients
     }
 
-    /// Serves all clients, beside the tasks of their workloads' producers. `ahead` is called with
-    /// each instant before time goes there, and says when what is under way must be cut off.
+    /// Serves all clients, and runs the tasks of producers. `ahead` is called with each instant
+    /// before time advances to it, and returns when running transactions must be cut off.
     pub(crate) fn serve(
         &self,
         clients: Vec<ClientLoop>,
@@ -102,7 +102,7 @@ impl Simulation {
         self.run(&mut tasks, ahead);
     }
 
-    /// Runs tasks until all have ended, or nobody waits for anything any more.
+    /// Runs tasks until all have ended, or none waits for an instant or a signal.
     fn run(&self, tasks: &mut [Task<'_>], ahead: &mut dyn FnMut(u64) -> Option<u64>) {
         let mut seen = self.stop.word();
         let woken = Arc::new(Mutex::new(BTreeSet::new()));
@@ -114,7 +114,7 @@ impl Simulation {
             self.poll(tasks, index, &wakers);
         }
         loop {
-            // A signal takes no time: whoever waits for it acts at the same instant.
+            // A signal takes no time: its waiters act at the same instant.
             if let Some(index) = next_woken() {
                 self.poll(tasks, index, &wakers);
                 continue;

@@ -1,4 +1,4 @@
-//! A thread a client: sockets block, futures are always ready.
+//! One thread per client: sockets block, and futures are always ready.
 
 use std::future::Future;
 use std::io;
@@ -14,7 +14,7 @@ use crate::client_loop::ClientSpec;
 use crate::clock::{ThreadClock, through};
 use crate::os_sched::prepare_thread;
 
-/// Enough for SQLite's parser and our conversations; untouched pages cost nothing.
+/// Enough for SQLite's parser and our transactions; untouched pages cost nothing.
 const STACK_BYTES: usize = 1 << 20;
 
 /// Starts a thread for each client.
@@ -37,7 +37,7 @@ fn live(spec: ClientSpec, context: &RunContext) {
     context.granted.get_or_init(|| granted);
     let clock: Rc<dyn Clock> = Rc::new(ThreadClock::new(context.origin, context.stop.clone()));
     let tell = |shown| drop(context.tell.send(shown));
-    // Whoever queued before its turn would keep out those whose turn it is.
+    // A client must not queue before its turn, or it would keep out others.
     let turn_ns = context.limiter.turn_ns(spec.client);
     block_on(through(clock.as_ref(), turn_ns));
     let within = context.limiter.enter(&context.stop);
@@ -50,11 +50,12 @@ fn live(spec: ClientSpec, context: &RunContext) {
     }
     let group = client.group;
     tell(WorkerMessage::Left { group, moments: client.moments() });
-    // It stays connected until nobody of the run has anything to do.
+    // The client stays connected until every client of the run is done.
     context.end_barrier.wait();
 }
 
-/// Polls once: on a thread everything blocks instead of waiting. Pending is our mistake.
+/// Polls a future once: on a thread everything blocks instead of returning `Pending`, which is a
+/// bug and panics.
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
