@@ -1,6 +1,6 @@
 //! Files of users: read within limits, and written as a whole or not at all.
 //!
-//! Not here: what is in them, the words of a command, and files of the kernel.
+//! Not here: the contents of files, wording of errors for a command, and kernel files.
 
 mod plain;
 mod unfinished;

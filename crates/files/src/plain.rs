@@ -1,21 +1,23 @@
-//! Reading a file that somebody names: a plain one, up to a limit. A pipe would block whoever opens
-//! it, and a device may have no end.
+//! Reads user files: plain ones, up to a limit. A pipe would block when opened, and a device may
+//! have no end.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Error, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Opens a pipe without waiting for somebody who writes to it (open(2)).
+/// Opens a pipe without waiting for a writer (open(2)).
 const O_NONBLOCK: i32 = 0o4000;
 
-/// The text of a plain file of at most `bytes_max` bytes.
+/// Returns the text of a plain file of at most `bytes_max` bytes. Fails if it is longer, special,
+/// or not UTF-8.
 pub fn read_text(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<String> {
     let bytes = read_bytes(path, bytes_max)?;
     String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
-/// The bytes of a plain file of at most `bytes_max` bytes.
+/// Returns the bytes of a plain file of at most `bytes_max` bytes. Fails if it is longer, or
+/// special.
 pub fn read_bytes(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<Vec<u8>> {
     let file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)?;
     let kind = file.metadata()?.file_type();
@@ -30,7 +32,7 @@ pub fn read_bytes(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<Vec<u8>>
     }
 }
 
-/// Refuses what is there and is neither a file nor a folder: a pipe, a socket, a device.
+/// Fails if the path is neither a file nor a folder, but a pipe, a socket or a device.
 pub fn refuse_special(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(there) if !there.is_file() && !there.is_dir() => Err(special()),

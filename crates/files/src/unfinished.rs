@@ -1,10 +1,10 @@
-//! A file under another name until it is whole, so that nobody ever finds half of it under its own,
-//! however the process ends.
+//! Files under another name until they are complete, so that an incomplete file is never seen under
+//! its own name, however the process ends.
 //!
-//! What a killed process left is removed by the next one that writes such a file. Its name tells
-//! the process: `runs.sqlite-1a2b3c4d-18456-0.new`, with a hash of boot and PID namespace, the PID,
-//! and a number. A process of another boot or container cannot be seen from here: its files count
-//! as left when they are a day old, longer than any of them is written.
+//! What a killed process left is removed by the next one that writes such a file. The name
+//! identifies the process: `runs.sqlite-1a2b3c4d-18456-0.new`, with a hash of boot and PID
+//! namespace, the PID, and a number. Processes of another boot or container are invisible from
+//! here: their files count as left after a day, which is longer than any write.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -15,14 +15,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What SQLite keeps beside a database.
+/// Suffixes of the files that SQLite keeps beside a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 const END: &str = ".new";
-/// A name has at most 255 bytes (NAME_MAX), of which ours and SQLite's ends take up to 60.
+/// Limit on the bytes of a name: 255 (NAME_MAX) less up to 60 for our suffix and SQLite's.
 const NAME_BYTES_MAX: usize = 180;
 const LEFT_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A file that has another name until it is whole. It is gone with this unless it is given one.
+/// A file that has another name until it is complete. Dropping it removes the file unless it was
+/// renamed.
 #[derive(Debug)]
 pub struct Unfinished {
     path: PathBuf,
@@ -30,8 +31,8 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// Makes an empty file beside `path`, with these rights less the user's mask, and removes what
-    /// processes that were killed left there.
+    /// Creates an empty file beside `path`, with these permissions less the umask, and removes what
+    /// killed processes left there.
     pub fn beside(path: &Path, mode: u32) -> io::Result<Unfinished> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         remove_leftovers(path);
@@ -45,29 +46,28 @@ impl Unfinished {
         Ok(Unfinished { path, file })
     }
 
-    /// Its name for now.
+    /// Returns the temporary path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file itself.
     pub fn file(&mut self) -> &mut File {
         &mut self.file
     }
 
-    /// Gives it the name `path`, in place of what is there. The name comes after the bytes, also if
-    /// the power fails.
+    /// Renames the file to `path`, replacing an existing one. The name appears after the bytes,
+    /// even if power fails.
     pub fn replace(self, path: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.path, path)
     }
 
-    /// The same, but leaves what is there: that is an error.
+    /// Like [`Unfinished::replace`], but fails if `path` exists.
     pub fn create(self, path: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         match fs::hard_link(&self.path, path) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                // Some file systems have no links; there two processes do not share a folder.
+                // Some file systems have no links; there, two processes never share a folder.
                 if path.symlink_metadata().is_ok() {
                     return Err(ErrorKind::AlreadyExists.into());
                 }
@@ -84,7 +84,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes what processes that were killed left of the file at `path` before it was whole.
+/// Removes incomplete files that killed processes left for the file at `path`.
 pub fn remove_leftovers(path: &Path) {
     let Ok(entries) = fs::read_dir(folder_of(path)) else { return };
     let prefix = prefix(path);
@@ -98,7 +98,7 @@ pub fn remove_leftovers(path: &Path) {
     }
 }
 
-/// Whether this end of a name is that of a process that is gone.
+/// Whether this end of a name belongs to a process that is gone.
 fn is_left(rest: &[u8], is_old: &dyn Fn() -> bool) -> bool {
     let parse = || {
         let rest = std::str::from_utf8(rest).ok()?.strip_suffix(END)?;
@@ -110,7 +110,7 @@ fn is_left(rest: &[u8], is_old: &dyn Fn() -> bool) -> bool {
     };
     match parse() {
         Some((there, pid)) if there == place() && Path::new("/proc/self").exists() => {
-            // One that nobody has waited for has a folder there, and no program any more.
+            // A zombie process still has a folder there, but no program.
             let program = fs::read_link(format!("/proc/{pid}/exe"));
             program.is_err_and(|error| error.kind() == ErrorKind::NotFound)
         }
@@ -119,7 +119,7 @@ fn is_left(rest: &[u8], is_old: &dyn Fn() -> bool) -> bool {
     }
 }
 
-/// A number for this boot and PID namespace; with both a PID is that of one process.
+/// Returns a hash of this boot and PID namespace; together with it, a PID is unique.
 fn place() -> u32 {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
@@ -127,7 +127,7 @@ fn place() -> u32 {
     model::fnv1a(&both) as u32
 }
 
-/// How the names of unfinished files begin.
+/// Returns the first part of the names of unfinished files.
 fn prefix(path: &Path) -> OsString {
     let name = path.file_name().unwrap_or(OsStr::new("dbdyno")).as_bytes();
     let mut prefix = OsString::from_vec(name[..name.len().min(NAME_BYTES_MAX)].to_vec());
@@ -135,18 +135,18 @@ fn prefix(path: &Path) -> OsString {
     prefix
 }
 
-/// The folder that a file lies in, or would.
+/// Returns the folder that contains a file, or would contain it.
 pub fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
 
-/// Removes a file with what SQLite keeps beside it: that first, since it is found by the file.
+/// Removes a file with SQLite's files beside it; those first, since they are found by its name.
 fn remove(path: &Path) {
     for end in BESIDE.iter().chain([&""]) {
         let mut name = path.as_os_str().to_owned();
         name.push(end);
-        // Most of them are not there.
+        // Most of these files do not exist.
         let _ = fs::remove_file(name);
     }
 }

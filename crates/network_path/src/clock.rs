@@ -1,21 +1,20 @@
-//! The time of the path's process.
+//! The clocks of the path's process.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// Nanoseconds in a second.
 pub(crate) const NS_PER_S: u64 = 1_000_000_000;
 
-/// Nanoseconds of the clock that is never set.
+/// Returns the nanoseconds of CLOCK_MONOTONIC.
 pub(crate) fn now_ns() -> u64 {
     ns(clock_gettime(ClockId::Monotonic))
 }
 
-/// What this process has used of the CPUs.
+/// Returns the CPU time of this process, in nanoseconds.
 pub(crate) fn cpu_ns() -> u64 {
     ns(clock_gettime(ClockId::ProcessCPUTime))
 }
 
-/// An instant as the kernel takes it.
+/// Converts an instant to the kernel's format.
 pub(crate) fn timespec(ns: u64) -> Timespec {
     Timespec { tv_sec: (ns / NS_PER_S) as i64, tv_nsec: (ns % NS_PER_S) as i64 }
 }

@@ -1,29 +1,28 @@
-//! One direction of the path: bytes leave it in the order in which they came, at no more than its
-//! bandwidth, and none before its delay is over. All connections share it.
+//! One direction of the path: bytes leave in the order in which they came, limited by its bandwidth
+//! and after its delay. All connections share it.
 //!
-//! A pure function of instants. Not here: sockets.
+//! A pure function of time. Not here: sockets.
 
 use crate::clock::NS_PER_S;
 
-/// How long bytes may wait for their turn before no more are taken from connections: what waits
-/// longer stays in the sockets, where the senders notice. Longer than a wake-up takes, so that the
-/// link never idles while somebody sends.
+/// Limit on the time that bytes wait for their turn: beyond it, no more are taken from connections,
+/// so that they stay in the sockets and senders notice. Longer than a wake-up, so that the link
+/// never idles while there is something to send.
 const BACKLOG_NS_MAX: u64 = 5_000_000;
-/// Of the time of a second that is sent in one piece, so that connections take turns.
+/// Number of pieces that the link sends per second, so that connections take turns.
 const PIECES_PER_S: u64 = 1_000;
-/// The least that is taken from a connection at once: a packet of Ethernet.
+/// Smallest piece that is taken from a connection: an Ethernet packet.
 const PIECE_BYTES_MIN: u64 = 1_500;
-/// The most: what a buffer holds.
+/// Largest piece that is taken from a connection: a buffer.
 pub(crate) const PIECE_BYTES_MAX: usize = 1 << 16;
 
-/// A direction of the path.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     delay_ns: u64,
     bytes_per_s: Option<u64>,
-    /// When all that was taken has left.
+    /// Time at which everything taken so far has left.
     free_ns: u64,
-    /// When all that was taken has arrived.
+    /// Time at which everything taken so far has arrived.
     due_ns: u64,
 }
 
@@ -32,16 +31,16 @@ impl Link {
         Link { delay_ns, bytes_per_s, free_ns: 0, due_ns: 0 }
     }
 
-    /// From now on it is another path: what is under way arrives as it would have, and nothing
-    /// overtakes it.
+    /// Changes the conditions: what is on its way arrives as it would have, and nothing overtakes
+    /// it.
     pub(crate) fn change(&mut self, delay_ns: u64, bytes_per_s: Option<u64>) {
         (self.delay_ns, self.bytes_per_s) = (delay_ns, bytes_per_s);
     }
 
-    /// When bytes that are taken now have arrived at the other end, all of them. Where they have
-    /// waited for their turn since an earlier instant, the link did not idle meanwhile, even if we
-    /// wake up late; but they are not delivered before now and the delay, since nobody knows when
-    /// the last of them came.
+    /// Returns when all bytes that are taken now arrive at the other end. If they have waited for
+    /// their turn since `since_ns`, the link did not idle meanwhile, even if we wake up late; but
+    /// they do not arrive before now plus the delay, since it is unknown when the last of them
+    /// came.
     pub(crate) fn send(&mut self, now_ns: u64, since_ns: u64, n_bytes: usize) -> u64 {
         let per_s = |per_s| (n_bytes as u128 * u128::from(NS_PER_S)).div_ceil(u128::from(per_s));
         let sending_ns = self.bytes_per_s.map_or(0, per_s) as u64;
@@ -50,17 +49,17 @@ impl Link {
         self.due_ns
     }
 
-    /// Whether so much waits for its turn that no more is taken.
+    /// Whether the limit on waiting bytes is reached.
     pub(crate) fn is_full(&self, now_ns: u64) -> bool {
         self.free_ns.saturating_sub(now_ns) > BACKLOG_NS_MAX
     }
 
-    /// When there is room again.
+    /// Returns when there is room again.
     pub(crate) fn has_room_ns(&self) -> u64 {
         self.free_ns.saturating_sub(BACKLOG_NS_MAX)
     }
 
-    /// How much is taken from a connection at once.
+    /// Returns the number of bytes taken from a connection at once.
     pub(crate) fn piece_bytes(&self) -> usize {
         let piece = |per_s: u64| (per_s / PIECES_PER_S).max(PIECE_BYTES_MIN) as usize;
         self.bytes_per_s.map_or(PIECE_BYTES_MAX, piece).min(PIECE_BYTES_MAX)

@@ -1,4 +1,4 @@
-//! The path as its owner has it: a process that ends with us.
+//! The path as its owner sees it: a process that ends with ours.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -7,32 +7,31 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use model::{NetworkConditions, PathEntrance};
 
-/// A path to servers. It ends when this is dropped, or when we die.
+/// A path to servers. Its process ends when this is dropped, or when ours ends.
 pub struct NetworkPath {
     child: Child,
-    /// Closed by the system when we die, however we die; no other process has it.
+    /// Closed by the system when our process ends, however it does; no other process has it.
     pipe: Option<ChildStdin>,
     said: BufReader<ChildStdout>,
     entrance: PathEntrance,
 }
 
-/// What a path has done until now.
+/// Statistics of a path since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathReport {
-    /// Bytes from clients to servers.
     pub bytes_to_servers: u64,
-    /// Bytes from servers to clients.
     pub bytes_to_clients: u64,
-    /// By how much bytes were delivered later than they should, on average.
+    /// Mean delay of deliveries beyond the requested one, in nanoseconds.
     pub late_ns_mean: u64,
-    /// The same at most.
+    /// Largest delay of a delivery beyond the requested one, in nanoseconds.
     pub late_ns_max: u64,
-    /// What its process has used of the CPUs.
+    /// CPU time of its process, in nanoseconds.
     pub cpu_ns: u64,
 }
 
 impl NetworkPath {
-    /// Starts `program`, which calls [`crate::serve`] when `word` is its argument.
+    /// Starts `program`, which calls [`crate::serve`] when `word` is its argument. Fails if the
+    /// process cannot be started or does not answer.
     pub fn start(
         program: &Path,
         word: &str,
@@ -40,8 +39,7 @@ impl NetworkPath {
     ) -> io::Result<NetworkPath> {
         let mut token = [0; 16];
         getrandom::fill(&mut token).map_err(io::Error::other)?;
-        // In a process group of its own: the Ctrl-C that ends us is not for it, since clients that
-        // are still at work need it.
+        // In a separate process group: Ctrl-C for ours must not end it while clients still need it.
         let mut child = Command::new(program)
             .arg0("dbdyno")
             .arg(word)
@@ -63,22 +61,22 @@ impl NetworkPath {
         Ok(path)
     }
 
-    /// Where clients connect to it.
+    /// Returns the address and secret for clients.
     pub fn entrance(&self) -> PathEntrance {
         self.entrance
     }
 
-    /// The number of its process.
+    /// Returns the PID of its process.
     pub fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// From now on its conditions are these.
+    /// Changes the conditions of the path. Fails if its process has ended.
     pub fn change(&mut self, conditions: NetworkConditions) -> io::Result<()> {
         self.ask(&format!("change {}", in_numbers(conditions))).map(drop)
     }
 
-    /// What it has done until now.
+    /// Returns statistics since the start. Fails if its process has ended.
     pub fn report(&mut self) -> io::Result<PathReport> {
         let shown = self.ask("report")?;
         let numbers: Result<Vec<u64>, _> = shown.split(' ').map(str::parse).collect();
@@ -96,7 +94,7 @@ impl NetworkPath {
         }
     }
 
-    /// A line to it, and the line that it answers.
+    /// Sends a line to the process and returns its answer.
     fn ask(&mut self, line: &str) -> io::Result<String> {
         let pipe = self.pipe.as_mut().expect("it is open until the end");
         pipe.write_all(format!("{line}\n").as_bytes())?;
@@ -114,7 +112,6 @@ fn in_numbers(conditions: NetworkConditions) -> String {
     format!("{delay_ns} {}", bytes_per_s.unwrap_or(0))
 }
 
-/// Its process ends with its input.
 impl Drop for NetworkPath {
     fn drop(&mut self) {
         drop(self.pipe.take());

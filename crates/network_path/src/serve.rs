@@ -1,5 +1,5 @@
-//! The path's own process: it takes connections of clients, connects to the servers that they
-//! name, and passes bytes on when they are due. One thread, which waits for descriptors alone.
+//! The path's process: accepts connections of clients, connects to the servers that they name, and
+//! passes bytes on when they are due. One thread, which waits for descriptors only.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Write};
@@ -20,75 +20,73 @@ use crate::clock::{cpu_ns, now_ns, timespec};
 use crate::link::{Link, PIECE_BYTES_MAX};
 use crate::sockets::{Got, accept, begin_connect, end, is_connected, listen_here, read, write};
 
-/// What is under way or waits to be written in a direction of a connection: a sender that is ahead
-/// by more waits. As much as a second of 8 MB/s, or 8 ms of 1 GB/s.
+/// Limit on bytes per direction of a connection that are on their way or wait to be written; beyond
+/// it the sender waits. A second at 8 MB/s, or 8 ms at 1 GB/s.
 const UNDER_WAY_MAX: usize = 8 << 20;
-/// The longest greeting: a secret and dozens of addresses.
+/// Longest greeting: a secret and dozens of addresses.
 const GREETING_MAX: usize = 4_096;
-/// Descriptors that are looked at before what is due is delivered.
+/// Number of events handled before due bytes are delivered.
 const EVENTS_MAX: usize = 64;
-/// What `epoll` says of the three that are no connections; those come behind.
+/// Event data of the three descriptors that are not connections; connections follow.
 const INPUT: u64 = 0;
 const LISTENER: u64 = 1;
 const TIMER: u64 = 2;
 const FIRST: u64 = 3;
 
-/// The side of a client, and that of a server.
+/// Index of the client's side, and below of the server's.
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
 
-/// What is to be delivered to the other side of a connection.
+/// Bytes to be delivered to the other side of a connection.
 struct Parcel {
     due_ns: u64,
     connection: usize,
-    /// Which of all connections that had this place.
+    /// Serial number of the connection, since indexes are reused.
     serial: u64,
-    /// None if the sender sends no more.
+    /// Empty if the sender has finished.
     bytes: Vec<u8>,
 }
 
-/// A side of a connection that waits until the link has room.
+/// A side of a connection that waits for room on the link.
 struct Paused {
     connection: usize,
     serial: u64,
-    /// Since when.
     since_ns: u64,
 }
 
-/// A side of a connection.
 #[derive(Default)]
 struct Side {
     socket: Option<OwnedFd>,
-    /// What is watched of it; none if it is not watched.
+    /// Watched events; `None` if it is not watched.
     watched: Option<EventFlags>,
-    /// It sends no more.
+    /// This side has finished sending.
     has_ended: bool,
-    /// It waits until the link has room.
+    /// This side waits for room on the link.
     is_paused: bool,
-    /// Bytes that it sent and that are not written to the other side yet.
+    /// Bytes from this side that are not written to the other side yet.
     n_under_way: usize,
-    /// What is due, and had no room.
+    /// Bytes that are due and could not be written yet.
     unwritten: Vec<u8>,
-    /// How much of it is written.
+    /// Number of these that are written.
     n_written: usize,
-    /// Nothing more comes behind that.
+    /// Nothing follows these bytes.
     is_last: bool,
 }
 
 impl Side {
-    /// Whether more may be under way from it.
+    /// Whether more bytes of this side may be on their way.
     fn has_room(&self) -> bool {
         self.n_under_way < UNDER_WAY_MAX
     }
 }
 
-/// How far a connection is.
+/// The state of a connection.
 enum State {
-    /// The client says where it wants to go.
+    /// The client sends the addresses of its servers.
     Greeting(Vec<u8>),
-    /// A server is being connected to; the addresses that are left, and what the client has sent.
+    /// Connecting to a server: the remaining addresses, and what the client has sent.
     Connecting(VecDeque<SocketAddr>, Vec<u8>),
-    /// Bytes are passed on.
+    /// Bytes are passed on in both directions.
     Open,
 }
 
@@ -98,7 +96,7 @@ struct Connection {
     sides: [Side; 2],
 }
 
-/// All of the path.
+/// The state of the whole process.
 struct Paths {
     epoll: OwnedFd,
     timer: OwnedFd,
@@ -106,7 +104,7 @@ struct Paths {
     token: String,
     connections: Slab<Connection>,
     n_connections: u64,
-    /// By the side that sends.
+    /// Links by the side that sends.
     links: [Link; 2],
     parcels: [VecDeque<Parcel>; 2],
     paused: [VecDeque<Paused>; 2],
@@ -117,10 +115,10 @@ struct Paths {
     late_ns_max: u64,
 }
 
-/// Is the path whose conditions stand in the first line of the input, until the input ends.
+/// Runs the path whose conditions are in the first line of the input, until the input ends.
 pub fn serve() -> io::Result<()> {
     let mut first = String::new();
-    // One byte at a time: what follows is for later.
+    // One byte at a time: later lines are read later.
     let stdin = io::stdin();
     let mut byte = [0];
     while rustix::io::read(&stdin, &mut byte)? == 1 && byte[0] != b'\n' {
@@ -128,7 +126,7 @@ pub fn serve() -> io::Result<()> {
     }
     let Some((token, conditions)) = first.split_once(' ') else { return Err(bad(&first)) };
     let (delay_ns, bytes_per_s) = read_conditions(conditions)?;
-    // Two descriptors a client, of which there may be as many as its owner may have.
+    // Two descriptors per client, and as many clients as the owner may have.
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let _fewer = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     let link = Link::new(delay_ns, bytes_per_s);
@@ -137,7 +135,7 @@ pub fn serve() -> io::Result<()> {
     paths.run()
 }
 
-/// Nanoseconds of delay, and bytes per second or 0.
+/// Parses nanoseconds of delay, and bytes per second or 0.
 fn read_conditions(line: &str) -> io::Result<(u64, Option<u64>)> {
     let numbers: Result<Vec<u64>, _> = line.split(' ').map(str::parse).collect();
     match numbers.as_deref() {
@@ -150,7 +148,7 @@ fn bad(line: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("no conditions: '{line}'"))
 }
 
-/// A line to the owner.
+/// Sends a line to the owner.
 fn say(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(format!("{line}\n").as_bytes())?;
@@ -185,7 +183,7 @@ impl Paths {
         Ok((paths, port))
     }
 
-    /// Until the owner is gone.
+    /// Serves until the owner is gone.
     fn run(&mut self) -> io::Result<()> {
         let mut events: Vec<Event> = Vec::with_capacity(EVENTS_MAX);
         loop {
@@ -216,7 +214,7 @@ impl Paths {
         }
     }
 
-    /// What the owner asks; whether it is gone.
+    /// Handles a request of the owner; returns whether the owner is gone.
     fn hear(&mut self) -> io::Result<bool> {
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
@@ -235,7 +233,7 @@ impl Paths {
         Ok(false)
     }
 
-    /// Takes all clients that wait.
+    /// Accepts all waiting clients.
     fn welcome(&mut self) -> io::Result<()> {
         while let Some(socket) = accept(&self.listener)? {
             self.n_connections += 1;
@@ -249,13 +247,13 @@ impl Paths {
         Ok(())
     }
 
-    /// A socket can be read or written, or is broken.
+    /// Handles a socket that is readable, writable or broken.
     fn ready(&mut self, index: usize, side: usize, flags: EventFlags) {
         let Some(connection) = self.connections.get_mut(index) else { return };
         match &mut connection.state {
             State::Greeting(_) => self.greeted(index),
             State::Connecting(..) if side == SERVER => self.connected(index),
-            // A client that leaves meanwhile is found out later.
+            // A client that leaves now is noticed later.
             State::Connecting(..) => {}
             State::Open => {
                 if flags.contains(EventFlags::OUT) {
@@ -270,7 +268,7 @@ impl Paths {
         }
     }
 
-    /// Reads where a client wants to go.
+    /// Reads a client's greeting.
     fn greeted(&mut self, index: usize) {
         let connection = &mut self.connections[index];
         let State::Greeting(said) = &mut connection.state else { return };
@@ -295,7 +293,7 @@ impl Paths {
         self.connect_next(index);
     }
 
-    /// Begins to connect to the next address, if one is left.
+    /// Starts to connect to the next address, if there is one.
     fn connect_next(&mut self, index: usize) {
         let connection = &mut self.connections[index];
         let server = &mut connection.sides[SERVER];
@@ -312,7 +310,7 @@ impl Paths {
         self.remove(index);
     }
 
-    /// The server has answered, or not.
+    /// Handles the outcome of connecting to a server.
     fn connected(&mut self, index: usize) {
         let connection = &mut self.connections[index];
         if !connection.sides[SERVER].socket.as_ref().is_some_and(is_connected) {
@@ -343,7 +341,8 @@ impl Paths {
         self.take_piece(index, side, since_ns);
     }
 
-    /// Takes a piece of what a side has sent, which waits since then; whether there may be more.
+    /// Takes a piece of what a side has sent, waiting since `since_ns`; returns whether there may
+    /// be more.
     fn take_piece(&mut self, index: usize, side: usize, since_ns: u64) -> bool {
         let of = &mut self.connections[index].sides[side];
         let n_bytes_max = self.links[side].piece_bytes();
@@ -364,7 +363,7 @@ impl Paths {
         }
     }
 
-    /// Puts on the link what a side has sent, and waits since then; nothing is its end.
+    /// Puts bytes of a side, waiting since `since_ns`, on the link; empty is the end.
     fn send(&mut self, index: usize, side: usize, since_ns: u64, bytes: Vec<u8>) {
         let connection = &mut self.connections[index];
         connection.sides[side].n_under_way += bytes.len();
@@ -374,7 +373,7 @@ impl Paths {
         self.parcels[side].push_back(Parcel { due_ns, connection: index, serial, bytes });
     }
 
-    /// Passes on what is due. Those of a link are due in the order in which they came.
+    /// Delivers what is due. Bytes of a link are due in the order in which they came.
     fn deliver(&mut self) {
         for from in [CLIENT, SERVER] {
             loop {
@@ -402,7 +401,7 @@ impl Paths {
         }
     }
 
-    /// Writes to a side what is due.
+    /// Writes due bytes to a side.
     fn flush(&mut self, index: usize, side: usize) {
         let Some(connection) = self.connections.get_mut(index) else { return };
         let to = &mut connection.sides[side];
@@ -433,7 +432,7 @@ impl Paths {
         }
     }
 
-    /// Whoever waits for room on a link has a turn, first come first served.
+    /// Resumes sides that wait for room on a link, first come first served.
     fn resume(&mut self) {
         for side in [CLIENT, SERVER] {
             while !self.paused[side].is_empty() && !self.links[side].is_full(now_ns()) {
@@ -453,19 +452,19 @@ impl Paths {
         }
     }
 
-    /// Wakes us when something is due, or a link has room for who waits.
+    /// Sets the timer to the next delivery, or to when a link has room for waiting sides.
     fn set_timer(&mut self) -> io::Result<()> {
         let due = self.parcels.iter().filter_map(|of| of.front()).map(|parcel| parcel.due_ns);
         let waiting = self.links.iter().zip(&self.paused).filter(|(_, of)| !of.is_empty());
         let room = waiting.map(|(link, _)| link.has_room_ns());
-        // An instant of 0 would be none.
+        // An instant of 0 would disarm the timer.
         let next_ns = due.chain(room).min().map_or(0, |next_ns| next_ns.max(1));
         let value = Itimerspec { it_interval: timespec(0), it_value: timespec(next_ns) };
         timerfd_settime(self.timer.as_fd(), TimerfdTimerFlags::ABSTIME, &value)?;
         Ok(())
     }
 
-    /// Watches of both sides what they can do for us now.
+    /// Updates the watched events of both sides.
     fn watch(&mut self, index: usize) {
         let Some(connection) = self.connections.get_mut(index) else { return };
         for (side, of) in connection.sides.iter_mut().enumerate() {
@@ -481,7 +480,7 @@ impl Paths {
             flags.set(EventFlags::OUT, is_connecting || !of.unwritten.is_empty());
             let wanted = (!flags.is_empty()).then_some(flags);
             let data = EventData::new_u64(FIRST + (index * 2 + side) as u64);
-            // One that nobody waits for is not watched: that it is broken would be said for ever.
+            // A side without wanted events is not watched: an error would be reported forever.
             let changed = match (of.watched, wanted) {
                 (before, now) if before == now => Ok(()),
                 (None, Some(flags)) => epoll::add(&self.epoll, socket, data, flags),
@@ -493,7 +492,7 @@ impl Paths {
         }
     }
 
-    /// Ends a connection; what is under way in it is lost, as where a connection breaks.
+    /// Ends a connection; bytes on their way are lost, as when a connection breaks.
     fn remove(&mut self, index: usize) {
         drop(self.connections.remove(index));
     }

@@ -1,4 +1,4 @@
-//! Sockets of the path: what never blocks, and sends at once.
+//! Non-blocking sockets of the path, which send at once.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -11,10 +11,10 @@ use rustix::net::{
 };
 
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
-/// Connections that may wait to be accepted: more clients than connect at once.
+/// Limit on connections that wait to be accepted: more than connect at once.
 const WAITING_MAX: i32 = 4_096;
 
-/// Listens on this machine alone, at any port that is free.
+/// Listens on the loopback address, at any free port; returns the port too.
 pub(crate) fn listen_here() -> io::Result<(OwnedFd, u16)> {
     let listener = socket_with(AddressFamily::INET, SocketType::STREAM, FLAGS, None)?;
     bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
@@ -23,7 +23,7 @@ pub(crate) fn listen_here() -> io::Result<(OwnedFd, u16)> {
     Ok((listener, port))
 }
 
-/// A client that has connected; none if nobody waits.
+/// Accepts a client; `None` if none is waiting.
 pub(crate) fn accept(listener: &OwnedFd) -> io::Result<Option<OwnedFd>> {
     match accept_with(listener, FLAGS) {
         Ok(socket) => {
@@ -35,7 +35,7 @@ pub(crate) fn accept(listener: &OwnedFd) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// Begins to connect to a server.
+/// Starts to connect to a server.
 pub(crate) fn begin_connect(to: SocketAddr) -> io::Result<OwnedFd> {
     let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = socket_with(family, SocketType::STREAM, FLAGS, None)?;
@@ -46,34 +46,33 @@ pub(crate) fn begin_connect(to: SocketAddr) -> io::Result<OwnedFd> {
     }
 }
 
-/// Whether the connection was made.
+/// Whether the connection was established.
 pub(crate) fn is_connected(socket: &OwnedFd) -> bool {
     matches!(sockopt::socket_error(socket), Ok(Ok(())))
 }
 
-/// What was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Got {
-    /// So many bytes.
+    /// Number of bytes that were read.
     Bytes(usize),
-    /// The other side sends no more.
+    /// The other side has finished sending, or the connection is broken.
     End,
-    /// Nothing is there.
+    /// No bytes are available now.
     Nothing,
 }
 
-/// Reads into `room` what is there.
+/// Reads available bytes into `room`.
 pub(crate) fn read(socket: &OwnedFd, room: &mut [u8]) -> Got {
     match recv(socket, room, RecvFlags::DONTWAIT) {
         Ok((0, _)) => Got::End,
         Ok((n_bytes, _)) => Got::Bytes(n_bytes),
         Err(Errno::AGAIN | Errno::INTR) => Got::Nothing,
-        // Whoever breaks a connection sends no more either.
+        // A broken connection sends no more either.
         Err(_) => Got::End,
     }
 }
 
-/// Writes what there is room for; an `Err` says that nobody reads any more.
+/// Writes as much as fits; fails if the other side no longer reads.
 pub(crate) fn write(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     match send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
         Err(Errno::AGAIN | Errno::INTR) => Ok(0),
@@ -81,7 +80,7 @@ pub(crate) fn write(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     }
 }
 
-/// Says that no more bytes will come. One that is broken knows already.
+/// Shuts down writing. An error means that the connection is broken already.
 pub(crate) fn end(socket: &OwnedFd) {
     let _broken = shutdown(socket.as_fd(), Shutdown::Write);
 }

@@ -1,4 +1,4 @@
-//! Disturbances: from `[[at]]` as written to what is done in mid-run, contradictions refused.
+//! Disturbances: decides `[[at]]` as written, and rejects contradictions.
 
 use model::{
     Action, Disturbance, Host, HostsChange, NetworkConditions, Phases, ServerAction, Target, Which,
@@ -12,15 +12,14 @@ use crate::table::{AtValues, JOIN};
 use crate::target::keeps_data;
 use crate::written::Given;
 
-/// Each has a thread of its own, and those with SQL a connection.
+/// Limit on disturbances: each has a thread, and those with SQL a connection.
 const DISTURBANCES_MAX: usize = 64;
-/// Each time is reported, stored and shown.
+/// Limit on executions: each is reported, stored and shown.
 const TIMES_MAX: u64 = 1000;
-/// A run whose end only counts decide is held to this many hours for [`TIMES_MAX`].
+/// Length of a run without a time limit that is assumed for [`TIMES_MAX`].
 const UNLIMITED_NS: u64 = 24 * 3600 * model::NS_PER_S;
-/// The keys of what is done.
 const ACTION_KEYS: &str = "sql, command, server, hosts, settle and network_delay";
-/// The actions that stand alone.
+/// The actions without parameters.
 const ACTIONS: [ServerAction; 4] =
     [ServerAction::Restart, ServerAction::Kill, ServerAction::Stop, ServerAction::Start];
 
@@ -145,7 +144,7 @@ fn decide_command(
     Ok(Action::Command(text.to_owned()))
 }
 
-/// Other conditions of the network of the run, which stays as it is where nothing else is written.
+/// Decides the conditions of the simulated network; those that are not written stay as in the run.
 fn decide_network(values: &AtValues, network: NetworkConditions) -> Result<Action, BadPlan> {
     let AtValues { network_delay, network_bandwidth, .. } = values;
     if network.is_direct() {
@@ -162,7 +161,7 @@ fn decide_network(values: &AtValues, network: NetworkConditions) -> Result<Actio
     }))
 }
 
-/// What is done to a managed server, or to a node of it.
+/// Decides an action on a managed server, or on a node of it.
 fn decide_server(
     draft: &Draft,
     values: &AtValues,
@@ -192,7 +191,7 @@ fn decide_server(
     }
 }
 
-/// The node that is meant; it is there at first, or joins in mid-run.
+/// Decides the node, which exists from the start or joins during the run.
 fn node_of(
     draft: &Draft,
     node: &Given<Option<u32>>,
@@ -212,7 +211,7 @@ fn node_of(
     Ok(Some(number))
 }
 
-/// A change of the hosts that clients use.
+/// Decides a change of the hosts that clients use.
 fn decide_hosts(
     draft: &Draft,
     values: &AtValues,
@@ -222,7 +221,7 @@ fn decide_hosts(
     let AtValues { hosts, node, .. } = values;
     let host_of = |text: &str| Host::parse(text).map_err(|why| hosts.bad(why));
     if text.contains('@') {
-        // Whatever else is wrong with it: it may hold a password, which nothing repeats.
+        // The text may contain a password, so no other error may repeat it.
         host_of(text)?;
     }
     let (word, host) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
@@ -251,7 +250,7 @@ fn decide_hosts(
     Ok(Action::Hosts { change, which })
 }
 
-/// What is done to a server; none is a node that joins.
+/// Parses an action on a server; `None` for a node that joins.
 fn action(text: &str) -> Result<Option<ServerAction>, String> {
     let text = text.trim();
     if text == JOIN {

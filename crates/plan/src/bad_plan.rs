@@ -1,8 +1,8 @@
-//! What is wrong with a plan, in words. Not here: what refuses it (everything beside this).
+//! Errors in a plan. Not here: the checks that find them.
 
 use std::fmt;
 
-/// A mistake in a plan or on the command line, with its place and its remedy.
+/// An error in a plan or on the command line, with its place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadPlan(pub String);
 

@@ -1,6 +1,6 @@
-//! What is waited for before each trial: a query, and for how long.
+//! The condition to wait for before each trial: a query and a time limit.
 //!
-//! Not here: how it is waited for (app).
+//! Not here: waiting (app).
 
 use model::{Condition, Target};
 
@@ -9,7 +9,7 @@ use crate::draft::spelled;
 use crate::table::ExperimentValues;
 use crate::target::keeps_data;
 
-/// A condition is a query: there must be something that can answer one.
+/// Fails if there is a condition, but a target cannot answer queries.
 pub(crate) fn can_be_asked<'t>(
     values: &ExperimentValues,
     mut targets: impl Iterator<Item = &'t Target>,
@@ -22,7 +22,7 @@ pub(crate) fn can_be_asked<'t>(
     }
 }
 
-/// What must hold before each trial.
+/// Decides the condition to wait for before each trial.
 pub(crate) fn decide_wait(values: &ExperimentValues) -> Result<Option<Condition>, BadPlan> {
     let ExperimentValues { wait_until, wait_at_most, .. } = values;
     let query = |beside| spelled("wait_until", "SELECT ...", beside);

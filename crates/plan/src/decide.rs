@@ -1,4 +1,4 @@
-//! From a draft to a plan: every value read, every default filled in, contradictions refused.
+//! From a draft to a plan: parses every value, applies every default, rejects contradictions.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -17,12 +17,13 @@ use crate::target::{is_of_one_process, keeps_data, refused_engine};
 use crate::written::{From, Given, Written};
 use crate::{at, managed, server};
 
-/// More groups than this are no plan that a person made.
+/// Limit on groups, above any plan that a person writes.
 const GROUPS_MAX: usize = 256;
-/// Clients of all groups together; each costs memory even if it only thinks.
+/// Limit on clients of all groups; each costs memory even if it only thinks.
 const CLIENTS_MAX: u64 = 1_000_000;
 
-/// Decides a draft. `default_target` gives the target of a workload where none is written.
+/// Decides a draft. `default_target` returns the target of a workload if none is written. Fails
+/// with the place and the remedy.
 pub fn decide(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
@@ -35,7 +36,7 @@ pub fn decide(
     let groups = draft.groups.iter().map(decide_group).collect::<Result<Vec<_>, _>>()?;
     check_groups(draft, &groups)?;
     check_duration(&values.duration, &groups)?;
-    // All of them: one that is left out is a mistake of compilation.
+    // All fields, so that one left out fails to compile.
     let PlanValues {
         name,
         seed,
@@ -119,12 +120,12 @@ pub fn decide(
     })
 }
 
-/// What a plan is called that has no name: by its workloads, each once.
+/// Returns the name of a plan without one: its distinct workloads.
 fn workloads_of(groups: &[Group]) -> String {
     each_once(groups.iter().map(|group| group.workload.as_str())).join("+")
 }
 
-/// Refuses a path to a server to which there is none.
+/// Rejects a simulated network for a target that is not reached over a network.
 fn check_network<T>(value: &Given<T>, is_asked: bool, target: &Target) -> Result<(), BadPlan> {
     let is_over_network = match managed::is_managed(target) {
         true => managed::read(target).map_or(true, |wanted| !wanted.by_socket),
@@ -139,7 +140,7 @@ fn check_network<T>(value: &Given<T>, is_asked: bool, target: &Target) -> Result
     }
 }
 
-/// Refuses what a group cannot do on this target.
+/// Rejects what a group cannot do on this target.
 fn check_on_target(draft: &GroupDraft, group: &Group, target: &Target) -> Result<(), BadPlan> {
     if group.processes > 0 && is_of_one_process(target) {
         let from = draft.values.get("processes").map_or(&From::Default, |written| &written.from);
@@ -159,7 +160,7 @@ fn check_on_target(draft: &GroupDraft, group: &Group, target: &Target) -> Result
     }
 }
 
-/// Groups are distinguished by their names, and all their clients must fit into one run.
+/// Checks that groups have distinct names, and that their clients fit into one run.
 fn check_groups(draft: &Draft, groups: &[Group]) -> Result<(), BadPlan> {
     if groups.len() > GROUPS_MAX {
         let why = format!("{} groups are too many: at most {GROUPS_MAX}", groups.len());
@@ -184,7 +185,7 @@ fn check_groups(draft: &Draft, groups: &[Group]) -> Result<(), BadPlan> {
     Ok(())
 }
 
-/// Refuses two groups that want the same data otherwise, as far as both say how.
+/// Rejects two groups that want the same data with different parameters, as far as both give them.
 fn check_common_data(a: &Group, b: &Group) -> Result<(), String> {
     let entry = |group: &Group| workloads::by_name(&group.workload).map_err(|bad| bad.to_string());
     let (of_a, of_b) = (entry(a)?, entry(b)?);
@@ -205,7 +206,7 @@ fn check_common_data(a: &Group, b: &Group) -> Result<(), String> {
     Ok(())
 }
 
-/// That two groups want the same data with another value of a parameter.
+/// Returns the error that two groups want the same data with different values of a parameter.
 pub fn disagreement(groups: [&str; 2], parameter: &str, values: [&dyn Display; 2]) -> String {
     let [a, b] = groups;
     let [of_a, of_b] = values;
@@ -215,8 +216,8 @@ pub fn disagreement(groups: [&str; 2], parameter: &str, values: [&dyn Display; 2
     )
 }
 
-/// The workload of a decided group and its settings, before anything is known of its data; none of
-/// a workload that needs to know it.
+/// Returns the workload of a decided group and its settings, before its data are known; `None` if
+/// the workload needs to know them.
 pub fn workload_of(group: &Group, seed: u64) -> Option<(Settings, Arc<dyn Workload>)> {
     let entry = workloads::by_name(&group.workload).ok()?;
     let pairs = group.parameters.iter().map(|(name, text)| (name.as_str(), text.as_str()));
@@ -225,7 +226,7 @@ pub fn workload_of(group: &Group, seed: u64) -> Option<(Settings, Arc<dyn Worklo
     Some((settings, workload))
 }
 
-/// Whether a group is measured for a time.
+/// Whether some group is measured for a time.
 fn is_by_time(groups: &[Group]) -> bool {
     groups.iter().any(|group| group.stop_condition == StopCondition::Time)
 }
@@ -246,7 +247,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let load = decide_load(&values)?;
     let (parameters, made) = decide_parameters(draft, entry)?;
     check_stored_rate(draft, &values.rate, entry, made.as_ref())?;
-    // What `load` is made of is read there.
+    // The parts of `load` are read separately.
     let GroupValues { name, clients, processes, transactions, queue_full, .. } = values;
     let stop_condition = transactions.value.unwrap_or(StopCondition::Time);
     check_processes(&processes, clients.value, stop_condition, queue_full.value)?;
@@ -271,7 +272,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     })
 }
 
-/// Refuses what clients in several processes cannot do together.
+/// Rejects what clients in several processes cannot do together.
 fn check_processes(
     processes: &Given<u32>,
     clients: u32,
@@ -302,7 +303,7 @@ fn check_processes(
     }
 }
 
-/// Refuses disturbances of which clients in other processes would not know.
+/// Rejects disturbances that clients in other processes would miss.
 fn check_hosts(groups: &[Group], disturbances: &[Disturbance]) -> Result<(), BadPlan> {
     let is_of_hosts = |of: &&Disturbance| matches!(of.action, Action::Hosts { .. } | Action::Join);
     match disturbances.iter().find(is_of_hosts) {
@@ -315,10 +316,9 @@ fn check_hosts(groups: &[Group], disturbances: &[Disturbance]) -> Result<(), Bad
     }
 }
 
-/// Parameters of a workload as written, by name.
 type Parameters = Vec<(String, String)>;
 
-/// Only what was given stays in the plan; its reading is checked here, where its place is known.
+/// Checks the parameters, while their place is known; only given ones stay in the plan.
 fn decide_parameters(
     draft: &GroupDraft,
     entry: &'static workloads::Entry,
@@ -342,7 +342,7 @@ fn decide_parameters(
     Ok((parameters, made))
 }
 
-/// A rate in bytes or records is one in transactions only where each stores as many.
+/// Rejects a rate in bytes or records unless each transaction stores the same volume.
 fn check_stored_rate(
     draft: &GroupDraft,
     rate: &Given<Option<ArrivalRate>>,
@@ -373,7 +373,7 @@ fn check_stored_rate(
     }))
 }
 
-/// What to give besides where an application offers what clients store.
+/// Suggests the application's rate, if the workload has one.
 fn application_rate(entry: &workloads::Entry) -> &'static str {
     match entry.parameters.iter().any(|parameter| parameter.name == model::PRODUCER_RATE) {
         true => ", or measurements per second by --application-rate",
@@ -381,7 +381,7 @@ fn application_rate(entry: &workloads::Entry) -> &'static str {
     }
 }
 
-/// A mistake in a workload's parameter, with the place where it was written.
+/// Returns an error in a workload's parameter, with the place where it was written.
 fn placed(written: &Written, bad: model::BadParameter) -> BadPlan {
     match &bad.parameter {
         Some(parameter) => written.from.bad_value(parameter, bad.why),
@@ -393,7 +393,7 @@ fn decide_load(values: &GroupValues) -> Result<Load, BadPlan> {
     let GroupValues { load, rate, arrivals, queue, queue_full, keythink_scale, .. } = values;
     let model = match load.is_written() {
         true => load.value,
-        // A rate is meant: nobody gives one to a load that has none.
+        // Only open load has a rate.
         false if rate.is_written() => LoadModel::Open,
         false if keythink_scale.is_written() => LoadModel::KeyThink,
         false => load.value,
@@ -425,7 +425,7 @@ fn decide_load(values: &GroupValues) -> Result<Load, BadPlan> {
     }
 }
 
-/// Refuses a value that another load has.
+/// Rejects a value that belongs to another load model.
 fn belongs<T>(value: &Given<T>, to: LoadModel, model: LoadModel) -> Result<(), BadPlan> {
     match value.is_written() {
         true => {
@@ -437,7 +437,7 @@ fn belongs<T>(value: &Given<T>, to: LoadModel, model: LoadModel) -> Result<(), B
 }
 
 impl GroupDraft {
-    /// An error about the group as a whole.
+    /// Makes an error about the group as a whole.
     fn bad(&self, why: impl std::fmt::Display) -> BadPlan {
         self.from.as_ref().unwrap_or(&From::Default).bad(why)
     }

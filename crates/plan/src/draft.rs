@@ -1,4 +1,4 @@
-//! A plan as written: every value still text, with the place where it was written.
+//! A plan as written: every value is text, with its place.
 
 use std::fmt;
 
@@ -6,62 +6,52 @@ use crate::bad_plan::BadPlan;
 use crate::table::{EXPERIMENT, find};
 use crate::written::{From, Values, Written};
 
-/// A group as written.
+/// A group of a draft.
 #[derive(Clone, Debug, Default)]
 pub struct GroupDraft {
-    /// Where it begins, if it is in a file.
+    /// Position of the group in a file.
     pub from: Option<From>,
-    /// Values by name (`clients`, `rate`).
     pub values: Values,
-    /// The workload's parameters by name.
     pub parameters: Vec<(String, Written)>,
 }
 
-/// A plan as written.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
-    /// The file that it comes from.
+    /// Name of the file.
     pub file: Option<String>,
-    /// Values by name (`duration`).
+    /// Values at the top, by name (`duration`).
     pub values: Values,
-    /// Values of the experiment by name (`repeat`).
     pub experiment: Values,
-    /// The groups.
     pub groups: Vec<GroupDraft>,
-    /// What is varied.
+    /// Varied parameters, in order.
     pub vary: Vec<VaryDraft>,
-    /// Settings of the server, in order.
     pub server: Vec<(String, Written)>,
-    /// What is done in mid-run.
+    /// Disturbances during the run.
     pub at: Vec<AtDraft>,
-    /// Whether the file was named on the command line here: only such a plan may have commands.
+    /// The file was named on the command line of this machine: only such a plan may have commands.
     pub is_local: bool,
 }
 
-/// A disturbance as written.
+/// A disturbance of a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtDraft {
-    /// Where it begins.
     pub from: From,
-    /// Values by name (`time`, `command`).
     pub values: Values,
 }
 
-/// An axis as written.
+/// An axis of a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaryDraft {
-    /// What is varied, by the name that a plan or the command line has for it.
+    /// Name of the parameter, as in a plan or on the command line.
     pub name: String,
-    /// Its values, each as one would write it alone.
+    /// Values, each as it would be written alone.
     pub values: Vec<String>,
-    /// Where that is written.
     pub from: From,
 }
 
 impl Draft {
-    /// Lets a plan from a store have the commands that a plan has which was named on the command
-    /// line here, and no others.
-    /// A named plan that lacks one of them is refused: it is another plan.
+    /// Allows commands in a plan from a store if the plan named on the command line has them too,
+    /// and no others. Fails if the named plan lacks one of them: it is another plan.
     pub fn allow_commands_of(&mut self, named: Option<&Draft>) -> Result<(), BadPlan> {
         let command = |at: &AtDraft| at.values.get("command").map(|written| written.text.clone());
         let known: Vec<String> = named
@@ -82,19 +72,18 @@ impl Draft {
 }
 
 impl GroupDraft {
-    /// The name of its workload, if that is written.
     pub fn workload(&self) -> Option<&Written> {
         self.values.get("workload")
     }
 
-    /// What it is called: by its name, or by its workload.
+    /// Returns its name, or its workload's.
     pub(crate) fn name(&self) -> Option<&Written> {
         self.values.get("name").or_else(|| self.workload())
     }
 }
 
 impl AtDraft {
-    /// An error about it as a whole.
+    /// Makes an error about it as a whole.
     pub fn bad(&self, why: impl fmt::Display) -> BadPlan {
         self.from.bad(why)
     }
@@ -117,14 +106,14 @@ impl VaryDraft {
         }
     }
 
-    /// An error about it as a whole.
+    /// Makes an error about it as a whole.
     pub(crate) fn bad(&self, why: impl fmt::Display) -> BadPlan {
         self.from.bad(why)
     }
 }
 
-/// A parameter as one would write it where something else was written: a flag on the command line,
-/// a key in a file; with a value for an example, unless that is empty.
+/// Spells a parameter for an error message: as a flag on the command line, or a key in a file like
+/// `beside`; with an example value, unless that is empty.
 pub(crate) fn spelled(name: &str, value: &str, beside: &From) -> String {
     let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "=._".contains(c));
     let is_number = value.parse::<f64>().is_ok();

@@ -1,7 +1,7 @@
-//! Forms: how the values of a parameter are read, and printed so that they read back.
+//! Forms: parsing of a parameter's values, and printing that parses to the same value.
 //!
-//! A form has no values itself: it is named in a declaration (table). A choice is its own form.
-//! Not here: which parameters there are, and what is wrong between two of them (decide).
+//! A form has no values itself: a declaration names it (table). A choice is its own form. Not here:
+//! the list of parameters, and conflicts between two of them (decide).
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -17,28 +17,27 @@ use toml::Value;
 use crate::rates_file;
 use crate::target::check_target;
 
-/// How the values of a parameter are read and printed.
+/// Parsing and printing of a parameter's values.
 pub(crate) trait Form {
-    /// What is decided.
     type Value;
 
-    /// What it takes, for help and flags.
+    /// The kind of values, for help and flags.
     const KIND: ParameterKind;
 
-    /// Reads what was written; an error lacks the parameter's name.
+    /// Parses a value; an error lacks the parameter's name.
     fn read(text: &str) -> Result<Self::Value, String>;
 
-    /// Reads what was written as a list.
+    /// Parses a value written as a list.
     fn read_list(items: &[String]) -> Result<Self::Value, String> {
         Self::read(&items.join(","))
     }
 
-    /// What holds where nothing is written and there is no default.
+    /// Returns the value if none is written and there is no default.
     fn absent() -> Option<Self::Value> {
         None
     }
 
-    /// In TOML, so that it reads back as the same; none where nothing is to be written.
+    /// Prints the value in TOML, so that it parses to the same; `None` if nothing is to be written.
     fn print(value: &Self::Value) -> Option<Value>;
 }
 
@@ -58,7 +57,7 @@ impl<C: Choice> Form for C {
     }
 }
 
-/// What need not be there.
+/// A value that may be absent.
 pub(crate) enum Optional<F> {
     #[expect(dead_code, reason = "a form has no values")]
     Never(PhantomData<F>, Infallible),
@@ -85,7 +84,6 @@ impl<F: Form> Form for Optional<F> {
     }
 }
 
-/// Any text.
 pub(crate) enum Text {}
 
 impl Form for Text {
@@ -101,7 +99,7 @@ impl Form for Text {
     }
 }
 
-/// A name, which stands in the lines of lists and tables.
+/// A name, limited to fit into lines of lists and tables.
 pub(crate) enum Name {}
 
 impl Form for Name {
@@ -112,7 +110,7 @@ impl Form for Name {
         if text.contains(model::is_control_char) {
             return Err("a name is one line, without control or invisible characters".to_owned());
         }
-        // As long as a label may be: a line of a list.
+        // As long as a label: a line of a list.
         const CHARACTERS_MAX: usize = 200;
         match text.chars().count() > CHARACTERS_MAX {
             true => Err(format!("a name is no longer than {CHARACTERS_MAX} characters")),
@@ -125,7 +123,7 @@ impl Form for Name {
     }
 }
 
-/// SQL: one statement, or a list of them.
+/// SQL: one statement, or a list of statements.
 pub(crate) enum Statements {}
 
 impl Form for Statements {
@@ -151,7 +149,7 @@ impl Form for Statements {
     }
 }
 
-/// A database, by its URL.
+/// A database, given by its URL.
 pub(crate) enum Url {}
 
 impl Form for Url {
@@ -164,13 +162,13 @@ impl Form for Url {
         Ok(target)
     }
 
-    /// Without its password.
+    /// Prints the URL without its password.
     fn print(value: &Target) -> Option<Value> {
         Some(value.to_string().into())
     }
 }
 
-/// A whole number in a range.
+/// A whole number within a range.
 pub(crate) enum Count<const MIN: u64, const MAX: u64> {}
 
 impl<const MIN: u64, const MAX: u64> Form for Count<MIN, MAX> {
@@ -189,7 +187,7 @@ impl<const MIN: u64, const MAX: u64> Form for Count<MIN, MAX> {
     }
 }
 
-/// The same where few bits are enough.
+/// A whole number within a range, of 32 bits.
 pub(crate) enum Few<const MIN: u32, const MAX: u32> {}
 
 impl<const MIN: u32, const MAX: u32> Form for Few<MIN, MAX> {
@@ -230,7 +228,6 @@ impl Form for Factor {
     }
 }
 
-/// A duration, in nanoseconds.
 pub(crate) enum Duration {}
 
 impl Form for Duration {
@@ -241,19 +238,18 @@ impl Form for Duration {
         parse_duration(text).map_err(|bad| bad.0)
     }
 
-    /// A round one is printed as people write it.
+    /// Prints a round duration as people write it.
     fn print(value: &u64) -> Option<Value> {
         Some(exact(*value).into())
     }
 }
 
-/// A duration that reads back as the same.
+/// Formats a duration so that it parses to the same value.
 pub(crate) fn exact(ns: u64) -> String {
     let rounded = format_duration(ns);
     if parse_duration(&rounded) == Ok(ns) { rounded } else { format!("{ns}ns") }
 }
 
-/// A duration within limits, in seconds.
 pub(crate) enum DurationWithin<const MIN_S: u64, const MAX_S: u64> {}
 
 impl<const MIN_S: u64, const MAX_S: u64> Form for DurationWithin<MIN_S, MAX_S> {
@@ -275,7 +271,6 @@ impl<const MIN_S: u64, const MAX_S: u64> Form for DurationWithin<MIN_S, MAX_S> {
     }
 }
 
-/// A duration above zero.
 pub(crate) enum PositiveDuration {}
 
 impl Form for PositiveDuration {
@@ -294,7 +289,6 @@ impl Form for PositiveDuration {
     }
 }
 
-/// A duration of whole seconds.
 pub(crate) enum Seconds {}
 
 impl Form for Seconds {
@@ -314,7 +308,6 @@ impl Form for Seconds {
     }
 }
 
-/// Events per second.
 pub(crate) enum Rate {}
 
 impl Form for Rate {
@@ -330,7 +323,6 @@ impl Form for Rate {
     }
 }
 
-/// Bytes per second.
 pub(crate) enum ByteRate {}
 
 impl Form for ByteRate {
@@ -358,7 +350,7 @@ impl Form for ByteRate {
     }
 }
 
-/// Arrivals per second, as they may change.
+/// Arrivals per second, constant or changing.
 pub(crate) enum RateOverTime {}
 
 impl Form for RateOverTime {
@@ -380,7 +372,7 @@ impl Form for RateOverTime {
     }
 }
 
-/// Yes or no.
+/// A truth value, as `on` or `off`.
 pub(crate) enum Switch {}
 
 impl Form for Switch {
@@ -396,7 +388,7 @@ impl Form for Switch {
     }
 }
 
-/// How many transactions end a group.
+/// Number of transactions that ends a group.
 pub(crate) enum Transactions {}
 
 impl Form for Transactions {
@@ -429,7 +421,7 @@ impl Form for Transactions {
     }
 }
 
-/// Database errors that are tried again, by the name of their kind, number or SQLSTATE.
+/// Database errors to retry on, by name of their kind, number or SQLSTATE.
 pub(crate) enum Retried {}
 
 impl Form for Retried {
@@ -459,7 +451,7 @@ impl Form for Retried {
     }
 }
 
-/// What must hold of what is sought.
+/// Objectives that a searched value must meet.
 pub(crate) enum Objectives {}
 
 impl Form for Objectives {

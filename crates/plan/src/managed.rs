@@ -1,36 +1,34 @@
-//! `managed:` targets: what is asked of a server of our own. Not here: starting it (app).
+//! `managed:` targets: options of a server that dbdyno starts. Not here: starting it (app).
 //!
-//! Which of a URL's options are whose: `bin`, `folder`, `user` and `start_limit` say how the
-//! server is started, what the driver knows is the driver's, and all else is a setting of the
-//! server. A setting that has the name of an option is written with `-` for `_`.
+//! The options of the URL: `bin`, `folder`, `user` and `start_limit` say how the server is started,
+//! those that the driver knows are the driver's, and all others are settings of the server. A
+//! setting with the name of an option is written with `-` for `_`.
 
 use model::managed::{Kind, Options, from_target};
 use model::{BadParameter, Settings, Target};
 
 pub use model::managed::PARAMETERS;
 
-/// The scheme.
+/// Scheme of managed targets.
 pub const NAME: &str = "managed";
-/// One line about it.
+/// Summary in one line.
 pub const SUMMARY: &str =
     "A private MariaDB (also a Galera cluster), MySQL or PostgreSQL, removed when the command ends";
-/// An example of its URL.
+/// Example of a URL.
 pub const EXAMPLE: &str = "managed:mariadb?innodb_buffer_pool_size=4G";
 
-/// What a managed target asks for.
+/// The parsed options of a managed target.
 #[derive(Clone)]
 pub struct Wanted {
-    /// Which server.
     pub kind: Kind,
-    /// How it is started.
     pub options: Options,
-    /// For the driver, in order.
+    /// Options for the driver, in order.
     pub driver: Vec<(String, String)>,
-    /// Whether clients use its socket and not TCP.
+    /// Clients use the Unix socket instead of TCP.
     pub by_socket: bool,
 }
 
-/// Whether a target is a server to be started.
+/// Whether dbdyno starts the target's server.
 pub fn is_managed(target: &Target) -> bool {
     target.scheme == NAME
 }
@@ -42,7 +40,7 @@ pub(crate) fn is_setting(target: &Target, name: &str) -> bool {
     name != "socket" && !of_driver.chain(PARAMETERS).any(|row| row.name == name)
 }
 
-/// What tells whether a managed target's settings were tried: its kind and program, and they.
+/// Returns what identifies tested settings of a managed target: product, program and settings.
 pub fn settings_of(target: &Target) -> Vec<(String, String)> {
     let given = target.options.iter();
     let mut all: Vec<(String, String)> =
@@ -51,12 +49,12 @@ pub fn settings_of(target: &Target) -> Vec<(String, String)> {
     all
 }
 
-/// How many nodes of a cluster a managed target asks for; none where it is no cluster.
+/// Returns the number of cluster nodes of a managed target; `None` if it is no cluster.
 pub(crate) fn n_nodes(target: &Target) -> Option<u32> {
     if is_managed(target) { read(target).ok()?.options.nodes } else { None }
 }
 
-/// Reads a managed target; an error names the remedy.
+/// Parses a managed target. Fails with the remedy.
 pub fn read(target: &Target) -> Result<Wanted, BadParameter> {
     let mut server = target.clone();
     let mut driver = Vec::new();

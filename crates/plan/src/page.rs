@@ -1,8 +1,8 @@
-//! What a plan from a page may ask for. Whoever opens a page acts as the user who serves it, so a
-//! plan from there starts no program but dbdyno's own, and names no file.
+//! Plans from a web page. A page acts as the user who serves it, so a plan from there must not
+//! start any program except dbdyno's own, or name a file.
 //!
-//! It is a list of what may be: what is added to a plan is refused from a page until it is in one
-//! of the lists here. Not here: who may open a page (dbdyno's web).
+//! These are lists of what is allowed: a new key is rejected from a page until it is in one of
+//! them. Not here: access to pages (dbdyno's web).
 
 use std::path::{Component, Path};
 
@@ -16,7 +16,7 @@ use crate::target::can_restart;
 use crate::vary::is_target;
 use crate::written::{From, Written};
 
-/// What says whatever it likes from a page.
+/// Keys that are allowed with any value.
 const PLAN: &[&str] = &[
     "name",
     "seed",
@@ -77,9 +77,9 @@ const AT: &[&str] = &[
     "every",
     "until",
 ];
-/// Options of a managed server that say nothing of files, programs and accounts.
+/// Options of a managed server that concern no files, programs or accounts.
 const MANAGED: &[&str] = &["start_limit", "nodes", "load_on"];
-/// Values of a server's settings that name neither a file nor a program.
+/// Values of server settings that name neither a file nor a program.
 const WORDS: &[&str] = &[
     "on",
     "off",
@@ -119,7 +119,7 @@ const WORDS: &[&str] = &[
     "zstd",
 ];
 
-/// Families of settings of the MySQL family and of PostgreSQL, as their names begin.
+/// Prefixes of allowed settings of the MySQL family and of PostgreSQL.
 const SETTINGS: &[&str] = &[
     "aria_",
     "autovacuum",
@@ -172,10 +172,10 @@ const SETTINGS: &[&str] = &[
     "wal_",
     "work_mem",
 ];
-/// Options of a target that name files of this machine.
+/// Options of a target that name files on this machine.
 const FILES: &[&str] = &["tls_ca", "tls_cert", "tls_key"];
 
-/// Refuses what a plan from a page may not ask for. SQLite files must lie in `folder`.
+/// Rejects what a plan from a page may not contain. SQLite files must be in `folder`.
 pub fn check_from_page(draft: &Draft, folder: Option<&Path>) -> Result<(), BadPlan> {
     let is_sql_safe = is_sql_safe(draft);
     for (name, written) in &draft.values {
@@ -207,7 +207,7 @@ pub fn check_from_page(draft: &Draft, folder: Option<&Path>) -> Result<(), BadPl
     Ok(())
 }
 
-/// A database error, with what can be done instead.
+/// Makes the error for a value that is not allowed from a page, with an alternative.
 fn refused(from: &From, name: &str, why: &str) -> BadPlan {
     from.bad_value(name, format!("{why}: save the plan and run it in a terminal"))
 }
@@ -231,8 +231,8 @@ fn of_group(name: &'static str, written: &Written) -> Result<(), BadPlan> {
     }
 }
 
-/// The values of an axis are held to the same as if each were written alone. What is wrong with
-/// its name is reported where it is decided.
+/// Checks the values of an axis as if each were written alone. Errors in its name are reported
+/// elsewhere.
 fn of_axis(draft: &Draft, axis: &VaryDraft, folder: Option<&Path>) -> Result<(), BadPlan> {
     let places = places(draft, axis).unwrap_or_default();
     for value in &axis.values {
@@ -252,8 +252,8 @@ fn of_axis(draft: &Draft, axis: &VaryDraft, folder: Option<&Path>) -> Result<(),
     Ok(())
 }
 
-/// Whether SQL of a plan does no more than whoever signs in to the server over the network could
-/// do anyway. On a server of ours it would act as the user who serves the page.
+/// Whether the plan's SQL is limited to what any user who signs in to the server over the network
+/// could do. On a managed server it would act as the user who serves the page.
 fn is_sql_safe(draft: &Draft) -> bool {
     let written = draft.values.get("target").map(|written| &written.text);
     let of_axes = draft.vary.iter().filter(|axis| is_target(&axis.name));
@@ -279,7 +279,7 @@ fn sql(name: &str, written: &Written, is_safe: bool) -> Result<(), BadPlan> {
 }
 
 fn target(url: &str, from: &From, folder: Option<&Path>) -> Result<(), BadPlan> {
-    // One that cannot be read is refused where it is decided.
+    // An invalid target is rejected elsewhere.
     let Ok(target) = Target::parse(url) else { return Ok(()) };
     let bad = |why: &str| Err(refused(from, "target", why));
     if is_managed(&target) {
@@ -305,16 +305,16 @@ fn target(url: &str, from: &From, folder: Option<&Path>) -> Result<(), BadPlan> 
     Ok(())
 }
 
-/// Whether a file lies in a folder itself, and is no link out of it.
+/// Whether a file is directly in a folder, and is no link out of it.
 fn is_in(file: &Path, folder: Option<&Path>) -> bool {
     let is_plain = file.components().all(|part| part != Component::ParentDir);
     is_plain && folder.is_some() && file.parent() == folder && !file.is_symlink()
 }
 
-/// A setting of a server from a page belongs to a family that is known to name neither files, nor
-/// programs, nor accounts, and its value is a number with its unit or a known word. Servers take
-/// names with prefixes (`loose_`, `enable_`, `skip_`) and the beginnings of names, so that a list
-/// of what is refused would never be whole.
+/// Checks a server setting from a page: it must belong to a family known to name neither files nor
+/// programs nor accounts, and its value must be a number with a unit or a known word. A list of
+/// forbidden settings would never be complete, because servers accept prefixes (`loose_`,
+/// `enable_`, `skip_`) and abbreviated names.
 fn setting(name: &str, value: &str, from: &From) -> Result<(), BadPlan> {
     let digits = |c: char| c.is_ascii_digit() || c == '.';
     let unit = value.trim().trim_start_matches('-').trim_start_matches(digits);

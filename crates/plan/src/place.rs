@@ -1,7 +1,7 @@
-//! Where the name of an axis leads: one knob has many spellings, and is one place.
+//! Places to which axis names refer: one parameter has many spellings, and is one place.
 //!
-//! `clients` and `group.NAME.clients`, `server.a_b` and `server.A-B`, a flag and a key meet here,
-//! so that nothing is varied twice, or varied and fixed. Not here: what is varied (vary).
+//! `clients` and `group.NAME.clients`, `server.a_b` and `server.A-B`, a flag and a key are resolved
+//! here, so that nothing is varied twice, or varied and fixed. Not here: the axes (vary).
 
 use model::{
     FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey, Parameter, did_you_mean,
@@ -13,20 +13,19 @@ use crate::draft::{Draft, GroupDraft, VaryDraft, spelled};
 use crate::table::{EXPERIMENT, GROUP, PLAN, Row, find};
 use crate::written::{From, Written};
 
-/// A place in a draft that an axis writes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A value of the plan, by name.
+    /// A value at the top of the plan, by name.
     Plan(&'static str),
-    /// A setting of the server, plainly spelled.
+    /// A setting of the server, in normalized spelling.
     Server(String),
-    /// A value of the group of this index, by name.
+    /// A value of a group, by index and name.
     Group(usize, &'static str),
-    /// A parameter of the workload of the group of this index.
+    /// A parameter of a group's workload, by index and name.
     Parameter(usize, &'static str),
 }
 
-/// The places that the name of an axis means: several where all groups know it.
+/// Returns the places to which an axis name refers: several if all groups know it.
 pub(crate) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadPlan> {
     let name = vary.name.as_str();
     if let Some(setting) = name.strip_prefix("server.") {
@@ -64,10 +63,10 @@ pub(crate) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadP
     Err(vary.unknown(name, known))
 }
 
-/// Writes a value of an axis to where its name says.
+/// Writes a value of an axis to its places.
 pub(crate) fn put(draft: &mut Draft, vary: &VaryDraft, value: String) -> Result<(), BadPlan> {
     let from = match &vary.from {
-        // Of several axes on the line, the one that is meant.
+        // With several axes on the command line, names the one that is meant.
         From::Flag(flag) => From::Flag(format!("{flag} {}", vary.name)),
         from => from.clone(),
     };
@@ -101,7 +100,7 @@ pub(crate) fn put(draft: &mut Draft, vary: &VaryDraft, value: String) -> Result<
     Ok(())
 }
 
-/// Refuses a knob that two axes turn, and one that is fixed where it is varied as well.
+/// Rejects a parameter that is varied by two axes, or varied and fixed.
 pub(crate) fn check_axes(draft: &Draft, axes: &[VaryDraft]) -> Result<(), BadPlan> {
     let mut seen: Vec<(&VaryDraft, Vec<Place>)> = Vec::new();
     for vary in axes {
@@ -124,8 +123,8 @@ pub(crate) fn check_axes(draft: &Draft, axes: &[VaryDraft]) -> Result<(), BadPla
     Ok(())
 }
 
-/// The fixed value at a place that an axis may not take over: a flag goes before all that a file
-/// says, so only an axis on the command line takes over what a file fixes of the server.
+/// Returns a fixed value at a place that conflicts with an axis: a flag overrides everything in a
+/// file, so only an axis on the command line overrides a server setting that a file fixes.
 fn fixed<'d>(draft: &'d Draft, place: &Place, vary: &VaryDraft) -> Option<&'d Written> {
     let written = written_at(draft, place);
     let is_in_file = |from: &From| matches!(from, From::File { .. });
@@ -136,7 +135,7 @@ fn fixed<'d>(draft: &'d Draft, place: &Place, vary: &VaryDraft) -> Option<&'d Wr
     })
 }
 
-/// What a draft has at a place.
+/// Returns the value of a draft at a place.
 pub(crate) fn written_at<'d>(draft: &'d Draft, place: &Place) -> Option<&'d Written> {
     match place {
         Place::Plan(path) => draft.values.get(path),
@@ -152,9 +151,9 @@ pub(crate) fn written_at<'d>(draft: &'d Draft, place: &Place) -> Option<&'d Writ
 }
 
 impl Draft {
-    /// Adds an axis of the command line, which goes before those of a file that turn the same.
+    /// Adds an axis of the command line, which replaces axes of the file for the same places.
     pub fn add_axis(&mut self, axis: VaryDraft) {
-        // What cannot be is reported when all is decided.
+        // Invalid axes are reported when everything is decided.
         let here = places(self, &axis).unwrap_or_default();
         let is_over = |other: &VaryDraft| {
             let there = places(self, other).unwrap_or_default();
@@ -171,7 +170,7 @@ pub(crate) fn flag_of(name: &str) -> String {
     name.replace('_', "-")
 }
 
-/// The parameter of this name: as key, flag, or path of an earlier version.
+/// Returns the parameter with this name: a key, a flag, or a path of an earlier version.
 fn known<T>(
     rows: &'static [Row<T>],
     former: &'static [FormerKey],
@@ -180,7 +179,7 @@ fn known<T>(
     find(rows, todays_key(former, name).unwrap_or(name))
 }
 
-/// Where a group has the word, if it knows it.
+/// Returns the place of a name within a group, if the group knows it.
 fn in_group(draft: &Draft, index: usize, name: &str) -> Option<Place> {
     if let Some(row) = known(GROUP, FORMER_OF_GROUP, name) {
         return Some(Place::Group(index, row.name));
@@ -201,7 +200,7 @@ fn group_names(group: &GroupDraft) -> Vec<&'static str> {
     rows.chain(parameters_of(group).iter().map(|row| row.name)).collect()
 }
 
-/// What others call what can be varied.
+/// Names that other programs use for parameters that can be varied.
 const OF_OTHERS: [(&str, &str); 8] = [
     ("threads", "clients"),
     ("users", "clients"),
@@ -213,7 +212,7 @@ const OF_OTHERS: [(&str, &str); 8] = [
     ("server", "target, or server.NAME for one of its settings"),
 ];
 
-/// Whether a word looks like the name of a server's setting.
+/// Whether a word looks like the name of a server setting.
 fn is_like_a_setting(word: &str) -> bool {
     word.contains('_') && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

@@ -1,12 +1,12 @@
-//! A plan as decided, in TOML that decides to the same plan. Not here: its axes (print_experiment),
-//! and how each value is printed (form).
+//! Prints a decided plan in TOML that decides to the same plan. Not here: its axes
+//! (print_experiment), and the format of each value (form).
 
 use model::{Group, Plan};
 use toml::{Table, Value};
 
 use crate::table::{AT, GROUP, PLAN, printed};
 
-/// The plan in TOML, without a password.
+/// Prints the plan in TOML, without a password.
 pub fn to_toml(plan: &Plan) -> String {
     let mut top = printed(PLAN, plan);
     if !plan.settings.is_empty() {

@@ -1,5 +1,5 @@
-//! A draft as it is edited: in TOML with what was written and nothing else, and as the words of a
-//! command line. Not here: a decided plan (print).
+//! Prints a draft in TOML, with what was written only, and as a command line. Not here: a decided
+//! plan (print).
 
 use model::Parameter;
 use toml::Value;
@@ -8,8 +8,8 @@ use crate::draft::{Draft, GroupDraft};
 use crate::table::{AT, EXPERIMENT, GROUP, PLAN, Row};
 use crate::written::{Values, Written};
 
-/// The draft in TOML, which reads back as the same draft, in the order of the tables. Comments of
-/// the file that it came from are gone.
+/// Prints the draft in TOML that reads back as the same draft, in the order of the tables. Comments
+/// of its file are lost.
 pub fn draft_to_toml(draft: &Draft) -> String {
     let mut text = lines(PLAN, &draft.values);
     let named = |(name, written): &(String, Written)| line(name, written);
@@ -53,7 +53,7 @@ fn line(name: &str, written: &Written) -> String {
     format!("{} = {value}\n", key(name))
 }
 
-/// A name as a key, with quotes where it needs them.
+/// Formats a name as a key, in quotes if necessary.
 fn key(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     match !name.is_empty() && name.chars().all(is_bare) {
@@ -62,7 +62,7 @@ fn key(name: &str) -> String {
     }
 }
 
-/// A number or a truth value where it reads back as the same text, and else a text.
+/// Converts to a number or truth value if that reads back as the same text, else to a text.
 fn scalar(text: &str) -> Value {
     let integer = text.parse::<i64>().ok().filter(|number| number.to_string() == text);
     let float = text.parse::<f64>().ok().filter(|number| number.is_finite());
@@ -76,11 +76,11 @@ fn scalar(text: &str) -> Value {
 }
 
 impl Draft {
-    /// The same plan without what says no more than the defaults do, as a person would write it.
+    /// Removes values equal to their defaults, as a person would write the plan.
     pub fn without_defaults(mut self) -> Draft {
         let is_counted = self.groups.iter().any(|g| g.values.contains_key("transactions"));
         let workload = self.groups.first().and_then(GroupDraft::workload).cloned();
-        // Beside a count, a duration is a limit, whatever its length.
+        // With a transaction count, a duration is a limit, whatever its length.
         let limit = self.values.get("duration").filter(|_| is_counted).cloned();
         keep_said(PLAN, &mut self.values);
         self.values.extend(limit.map(|limit| ("duration", limit)));
@@ -103,8 +103,8 @@ impl Draft {
         self
     }
 
-    /// The words behind `dbdyno run` that ask for the same; none where only a file can say it:
-    /// several groups, settings of a server, disturbances.
+    /// Returns the arguments of `dbdyno run` for the same plan; `None` if it needs a file: several
+    /// groups, server settings, disturbances.
     pub fn words(&self) -> Option<Vec<String>> {
         let [group] = self.groups.as_slice() else { return None };
         let workload = &group.workload()?.text;
@@ -131,7 +131,7 @@ impl Draft {
     }
 }
 
-/// Whether a text says what holds anyway, however it is spelled.
+/// Whether a text is equal to the default, in any spelling.
 fn is_default(row: &Parameter, text: &str) -> bool {
     let read = |text: &str| row.parse(text).ok();
     text == row.default || (read(text).is_some() && read(text) == read(row.default))

@@ -1,4 +1,5 @@
-//! An experiment, in TOML that decides to the same points. Not here: the plan of one point (print).
+//! Prints an experiment in TOML that decides to the same points. Not here: the plan of one point
+//! (print).
 
 use model::{Axis, Experiment, Target, plain_setting};
 use toml::{Table, Value};
@@ -9,14 +10,14 @@ use crate::table::{EXPERIMENT, printed};
 use crate::toml_file::read_toml;
 use crate::vary::{decide_all, is_target};
 
-/// An experiment as a plan with axes, which decides to the same points, or with a search, which
-/// decides to the same one; none where no such plan is found.
+/// Prints an experiment as a plan with axes that decides to the same points, or with a search that
+/// decides to the same search; `None` if no such plan is found.
 pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     let mut top = experiment.points.first()?.plan.parse::<Table>().ok()?;
     if experiment.seek.is_some() {
         return sought_to_toml(top, experiment);
     }
-    // What an axis sets is not set beside it.
+    // A setting that is an axis must not be set beside it.
     for setting in experiment.axes.iter().filter_map(|axis| axis.name.strip_prefix("server.")) {
         if let Some(Value::Table(server)) = top.get_mut("server") {
             server.retain(|name, _| plain_setting(name) != plain_setting(setting));
@@ -31,7 +32,7 @@ pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     })
 }
 
-/// A search as a plan. It decides how long its probes are, and what each of them seeks.
+/// Prints a search. The search determines the length and objective of its probes.
 fn sought_to_toml(mut top: Table, experiment: &Experiment) -> Option<String> {
     let seek = experiment.seek.as_ref()?;
     top.remove("duration");
@@ -49,15 +50,15 @@ fn sought_to_toml(mut top: Table, experiment: &Experiment) -> Option<String> {
     decides(&top).or_else(|| decides(&with_value))
 }
 
-/// What a search takes of an experiment's parameters.
+/// Parameters of an experiment that apply to a search.
 const OF_SEARCH: [&str; 5] = ["seek", "objective", "seek_budget", "wait_until", "wait_at_most"];
 
-/// A decided plan names its target.
+/// Default target for a decided plan, which always names its own.
 fn no_default(_: &str) -> Result<Target, String> {
     Err("a decided plan names its target".to_owned())
 }
 
-/// A table forgets the order of the axes.
+/// Prints the axes as text, because a TOML table loses their order.
 fn axes_toml(axes: &[Axis]) -> String {
     let axis = |axis: &Axis| {
         let values: Value = axis.values.clone().into();
@@ -66,8 +67,8 @@ fn axes_toml(axes: &[Axis]) -> String {
     axes.iter().map(axis).collect()
 }
 
-/// The axes with the targets of the points' plans: what was set of a managed server beside them is
-/// in their URLs. None where settings are an axis themselves, or the target is none.
+/// Returns the axes with the targets of the points' plans, whose URLs contain the settings of a
+/// managed server. `None` if settings are an axis themselves, or the target is not.
 fn with_targets_as_decided(experiment: &Experiment) -> Option<Vec<Axis>> {
     let mut axes = experiment.axes.clone();
     let index = axes.iter().position(|axis| is_target(&axis.name))?;
@@ -82,14 +83,14 @@ fn with_targets_as_decided(experiment: &Experiment) -> Option<Vec<Axis>> {
     Some(axes)
 }
 
-/// The plan with these axes, without what need not be there, if it decides to the experiment.
+/// Prints the plan with these axes, without optional parts, if it decides to the experiment.
 fn written(top: &mut Table, axes: &str, experiment: &Experiment) -> Option<String> {
     let written = |top: &Table| {
         let text = toml::to_string(top).expect("a table of texts, numbers and tables is TOML");
         let text = format!("{text}\n[experiment.vary]\n{axes}");
         decides_to(&text, experiment).then_some(text)
     };
-    // Other workloads have other parameters and names; those of the first are perhaps defaults.
+    // Other workloads have other parameters and names; those of the first may be defaults.
     ["", "parameters", "name"].into_iter().find_map(|unwritten| {
         if unwritten == "name" {
             top.remove(unwritten);
@@ -100,7 +101,7 @@ fn written(top: &mut Table, axes: &str, experiment: &Experiment) -> Option<Strin
     })
 }
 
-/// Whether a plan's points are those of an experiment.
+/// Whether the points of a plan are those of an experiment.
 fn decides_to(text: &str, experiment: &Experiment) -> bool {
     let decided = read_toml("", text).and_then(|draft| decide_all(&draft, &no_default));
     decided.is_ok_and(|varied| {

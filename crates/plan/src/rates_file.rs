@@ -1,13 +1,13 @@
-//! A file of arrival rates: lines of a second and the rate from there on, as a spreadsheet or a
-//! monitoring system writes them.
+//! Files of arrival rates: lines with a second and the rate from then on, as exported from
+//! spreadsheets or monitoring systems.
 
 use model::{ArrivalRate, NS_PER_S};
 
-/// A year of minutes takes a quarter of this.
+/// Limit on the size of the file: four times a year of minutes.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// Reads `second,rate` lines; a first line of words and lines that begin with `#` are skipped.
-/// Each rate holds until the next line's second, the last one stays.
+/// Reads `second,rate` lines; a header and lines that begin with `#` are skipped. Each rate holds
+/// until the next line's second, the last one stays. Fails with the line and the reason.
 pub(crate) fn read(path: &str) -> Result<ArrivalRate, String> {
     let text = files::read_text(path, BYTES_MAX)
         .map_err(|error| format!("the file of rates '{path}' cannot be read: {error}"))?;

@@ -1,7 +1,7 @@
-//! Repeats by level: how they are nested, and whether target, data and order allow it.
+//! Repeats by level: nesting, and whether target, data and order allow it.
 //!
-//! Not here: how a level is written (repeat_rule), in which order trials are made (model), and what
-//! they show (analysis).
+//! Not here: the syntax of a level (repeat_rule), the order of trials (model), and statistics
+//! (analysis).
 
 use model::{Choice, DataPolicy, Goal, Nesting, Order, Plan, StopRule};
 
@@ -11,19 +11,18 @@ use crate::repeat_rule;
 use crate::table::ExperimentValues;
 use crate::target::{can_restart, keeps_data};
 
-/// Repeats as decided.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Repeats {
-    /// Trials of each point in all, at most.
+    /// Trials per point; an upper limit if a rule may end them.
     pub(crate) repeats: u64,
     pub(crate) nesting: Nesting,
     pub(crate) stop: Option<StopRule>,
 }
 
-/// Decides how often is repeated, at which levels.
+/// Decides the number of repeats per level.
 pub(crate) fn decide(values: &ExperimentValues) -> Result<Repeats, BadPlan> {
     let ExperimentValues { repeat, repeat_restart, repeat_rebuild, .. } = values;
-    // The names of the levels, from the lowest up.
+    // Names of the levels, from the lowest up.
     let names = ["repeat", "repeat_restart", "repeat_rebuild"];
     let levels = [repeat, repeat_restart, repeat_rebuild];
     let is_repeated = |level: &repeat_rule::Repeats| level.n > 1 || level.stop.is_some();
@@ -45,7 +44,7 @@ pub(crate) fn decide(values: &ExperimentValues) -> Result<Repeats, BadPlan> {
     })
 }
 
-/// Refuses repeats of a level that targets, data or order do not allow.
+/// Rejects repeats of a level that targets, data or order do not allow.
 pub(crate) fn can_be_repeated(
     draft: &Draft,
     values: &ExperimentValues,

@@ -1,6 +1,6 @@
-//! The repeats of one level as written: a number, or a rule until when.
+//! The syntax of one level's repeats: a number, or a rule that ends them.
 //!
-//! Not here: what levels there are, and how they are nested (repeat).
+//! Not here: the list of levels, and their nesting (repeat).
 
 use analysis::comparison::MIN_EFFECT;
 use analysis::figures::{Direction, direction, known, names_of_run};
@@ -9,21 +9,19 @@ use toml::Value;
 
 use crate::form::Form;
 
-/// More repeats of a level than these are no experiment that a person waits for.
+/// Limit on repeats of a level: more would take longer than users wait.
 const REPEATS_MAX: u64 = 10_000;
-/// Repeats at most where a rule ends them, unless told otherwise.
+/// Default limit on repeats that a rule ends.
 const MOST: u64 = 30;
 
-/// The repeats of a level.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Repeats {
-    /// How many; at most, where a rule may end them.
+    /// Number of repeats; an upper limit if a rule may end them.
     pub(crate) n: u64,
-    /// The rule.
     pub(crate) stop: Option<StopRule>,
 }
 
-/// The repeats of a level of an experiment as decided; none where it is not repeated.
+/// Returns the repeats of a level in a decided experiment; `None` if it is not repeated.
 pub(crate) fn level_of(experiment: &Experiment, level: Level) -> Option<Repeats> {
     let model::Nesting { restarts, rebuilds } = experiment.nesting;
     let n = match level {
@@ -65,7 +63,7 @@ impl Form for Repeats {
     }
 }
 
-/// Reads `until=2%,max=20`.
+/// Parses a rule such as `until=2%,max=20`.
 fn read_rule(text: &str) -> Result<Repeats, String> {
     let (mut goal, mut figure, mut min_effect) = (None, None, None);
     let (mut most, mut min) = (MOST, stats::FIGURES_MIN as u64);
@@ -73,7 +71,7 @@ fn read_rule(text: &str) -> Result<Repeats, String> {
     for part in text.split(',') {
         let (key, value) = part.split_once('=').unwrap_or((part, ""));
         let (key, value) = (key.trim(), value.trim());
-        // As the option of a comparison is written.
+        // The option of `compare` is spelled with a dash.
         let key = if key == "min-effect" { "min_effect" } else { key };
         if let Some((_, before)) = seen.iter().find(|(known, _)| *known == key) {
             return Err(format!(
@@ -134,7 +132,7 @@ fn read_goal(value: &str) -> Result<Goal, String> {
     }
 }
 
-/// A share above 0 and of at most 50 %.
+/// Parses a share above 0 % and of at most 50 %.
 fn percent(key: &str, value: &str) -> Result<f64, String> {
     let number = value.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     let percent = number.filter(|percent| *percent > 0.0 && *percent <= 50.0);

@@ -1,13 +1,10 @@
-//! Workloads that are written in files: a file's name stands where a workload's does.
+//! Workloads defined in files, whose paths are used like names.
 
 use model::{BadParameter, Source};
 use workloads::Entry;
 
-/// The workload of this name: a compiled one, or that of a file. A file is read once.
-///
-/// # Errors
-///
-/// There is no such workload, or the file cannot be read, or is wrong.
+/// Returns the workload with this name, built-in or from a file. Fails if there is no such
+/// workload, or its file cannot be read or is invalid.
 pub fn workload_named(name: &str) -> Result<&'static Entry, BadParameter> {
     let known = workloads::by_name(name);
     if known.is_ok() || workloads::language_of(name).is_none() {

@@ -1,23 +1,24 @@
-//! How much load a search needs at least: its shortest probes have a fixed share of it.
+//! The smallest budget of a search: short probes get a fixed share of it.
 //!
-//! Not here: where probes go, and what they show (analysis).
+//! Not here: the choice of probes, and their evaluation (analysis).
 
 use analysis::seek::SHORT_PROBE_SHARE;
 use model::{Metric, Seek};
 
-/// The shortest that a probe is measured for, however short its ramp-up is.
+/// Shortest measurement of a probe, however short its ramp-up is.
 const MEASURE_NS_MIN: u64 = 500_000_000;
 
-/// The least budget of a search: with it short probes measure for longer than they ramp up, and
-/// have enough arrivals at the lowest rate for the quantiles that are asked.
+/// Returns the smallest budget of a search, in nanoseconds: its short probes measure for longer
+/// than their ramp-up, and have enough arrivals at the lowest rate for the quantiles in its
+/// objectives.
 pub(crate) fn budget_ns_min(seek: &Seek, ramp_up_ns: u64) -> u64 {
     let to_outlast = ramp_up_ns.max(MEASURE_NS_MIN) as f64;
     let arriving = arrivals_needed(seek).map_or(0.0, |arrivals| arrivals / seek.low * 1e9);
     budget_ns_for(ramp_up_ns, to_outlast.max(arriving))
 }
 
-/// How many arrivals a short probe needs for the quantiles that are asked; nothing where no rate is
-/// sought: nobody knows how many requests clients make.
+/// Returns the number of arrivals that a short probe needs for the quantiles in the objectives;
+/// `None` if no rate is sought, since the number of requests is then unknown.
 pub(crate) fn arrivals_needed(seek: &Seek) -> Option<f64> {
     let of = |metric: Metric| match metric {
         Metric::P999 => 4_800.0,
@@ -28,7 +29,7 @@ pub(crate) fn arrivals_needed(seek: &Seek) -> Option<f64> {
     (!seek.is_whole).then_some(needed)
 }
 
-/// The shortest budget with which short probes measure for so long, in whole seconds.
+/// Returns the smallest budget with which short probes measure for `measure_ns`, in whole seconds.
 pub fn budget_ns_for(ramp_up_ns: u64, measure_ns: f64) -> u64 {
     let seconds = (measure_ns / 1e9).ceil() * 1e9;
     ((seconds + ramp_up_ns as f64) / SHORT_PROBE_SHARE) as u64

@@ -1,7 +1,7 @@
-//! A search as planned: the range, the objectives and the budget, and the plan of a probe.
+//! A decided search: the range, the objectives and the budget, and the plan of a probe.
 //!
-//! Both ends of the range are decided before the first probe: what cannot be is reported at once.
-//! Not here: where probes go (app).
+//! Both ends of the range are decided before the first probe, so that errors are reported at once.
+//! Not here: the choice of probes (app).
 
 use model::{
     Choice, Condition, DataPolicy, ParameterKind, Plan, Seek, Target, format_duration,
@@ -22,16 +22,15 @@ use crate::written::{From, Values, Written};
 
 /// A search as decided from a draft.
 pub struct SeekPlan {
-    /// What is sought.
     pub seek: Seek,
-    /// What must hold before each probe.
+    /// Condition to wait for before each probe.
     pub wait_until: Option<Condition>,
-    /// What every probe is, but for what is sought.
+    /// The plan of every probe, without the sought value.
     draft: Draft,
     axis: VaryDraft,
 }
 
-/// Decides a search.
+/// Decides a search. Fails with the place and the remedy.
 pub fn decide_seek(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
@@ -76,14 +75,14 @@ pub fn decide_seek(
     let plan = seek_plan.plan(low, 0, default_target)?;
     can_be_asked(&values, std::iter::once(&plan.target))?;
     check_duration(draft, &seek_plan.seek, plan.phases.ramp_up_ns)?;
-    // The budget may be nobody's but the table's; then the search itself is the place.
+    // The budget may be the default; then the error is placed at the search itself.
     let from = if seek_budget.is_written() { &seek_budget.from } else { &sought.from };
     let budget = spelled("seek_budget", "", from);
     is_enough(&seek_plan.seek, plan.phases.ramp_up_ns, &budget).map_err(|why| from.bad(why))?;
     Ok(seek_plan)
 }
 
-/// Refuses an axis of which more is not more load.
+/// Rejects an axis on which a higher value does not mean more load.
 fn can_be_sought(draft: &Draft, axis: &VaryDraft) -> Result<(), BadPlan> {
     let counts = |index: usize| {
         let rows = parameters_of(&draft.groups[index]).iter();
@@ -107,7 +106,7 @@ fn can_be_sought(draft: &Draft, axis: &VaryDraft) -> Result<(), BadPlan> {
     Err(axis.bad(format!("'{name}' cannot be searched for, only varied; choose one of {known}")))
 }
 
-/// Refuses what a search would not do.
+/// Rejects parameters that a search would ignore.
 fn check_ignored(values: &ExperimentValues) -> Result<(), BadPlan> {
     let ExperimentValues {
         repeat,
@@ -143,7 +142,7 @@ fn check_ignored(values: &ExperimentValues) -> Result<(), BadPlan> {
     }
 }
 
-/// Refuses a duration of probes, and says at once how long a search is at least.
+/// Rejects a duration given by a flag, and names the smallest budget.
 fn check_duration(draft: &Draft, seek: &Seek, ramp_up_ns: u64) -> Result<(), BadPlan> {
     let is_flag = |written: &&Written| matches!(written.from, From::Flag(_));
     match draft.values.get("duration").filter(is_flag) {
@@ -156,7 +155,8 @@ fn check_duration(draft: &Draft, seek: &Seek, ramp_up_ns: u64) -> Result<(), Bad
     }
 }
 
-/// What a search needs at least and why, where its budget is less; and what would do, besides more.
+/// Fails with the required budget and its reasons if the budget is too small, and with
+/// alternatives.
 fn is_enough(seek: &Seek, ramp_up_ns: u64, budget: &str) -> Result<(), String> {
     let least_ns = budget_ns_min(seek, ramp_up_ns);
     if seek.budget_ns >= least_ns {
@@ -186,7 +186,7 @@ fn is_enough(seek: &Seek, ramp_up_ns: u64, budget: &str) -> Result<(), String> {
 }
 
 impl SeekPlan {
-    /// The plan of a probe.
+    /// Returns the plan of a probe at value `at`.
     pub fn plan(
         &self,
         at: f64,
@@ -208,7 +208,7 @@ impl SeekPlan {
         Ok(plan)
     }
 
-    /// What of the plan a search does not do, if there is anything.
+    /// Returns a note about ignored parts of the plan, if there are any.
     pub fn note(&self) -> Option<String> {
         let written = self.draft.values.get("duration")?;
         Some(format!(
@@ -217,12 +217,12 @@ impl SeekPlan {
         ))
     }
 
-    /// A value of the axis as one would write it.
+    /// Formats a value of the axis as a user would write it.
     pub fn value(&self, at: f64) -> String {
         format!("{at}")
     }
 
-    /// What a stored plan has where a value is sought, if that can be read.
+    /// Returns the sought parameter's value in a stored plan, if it can be read.
     pub fn value_in(&self, plan: &str) -> Option<f64> {
         let draft = read_toml("a stored plan", plan).ok()?;
         let place = places(&draft, &self.axis).ok()?.into_iter().next()?;
@@ -233,11 +233,11 @@ impl SeekPlan {
         }
     }
 
-    /// The search of a stored experiment: its plan is read, and what is sought is known.
+    /// Makes the search of a stored experiment from its plan and range.
     pub fn stored(draft: Draft, seek: Seek) -> SeekPlan {
         let from = From::Flag("seek".to_owned());
         let axis = VaryDraft { name: seek.axis.clone(), values: Vec::new(), from };
-        // Its experiment knows what is waited for.
+        // The stored experiment has the condition.
         SeekPlan { seek, wait_until: None, draft, axis }
     }
 }

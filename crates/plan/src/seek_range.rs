@@ -1,6 +1,6 @@
-//! What is sought, and from where to where: `rate=100..5000`.
+//! The syntax of a search range: `rate=100..5000`.
 //!
-//! Not here: which parameters can be sought (seek_plan).
+//! Not here: the list of parameters that can be sought (seek_plan).
 
 use std::cmp::Ordering;
 
@@ -12,15 +12,11 @@ use crate::form::Form;
 /// A range of values of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Range {
-    /// The axis.
     pub(crate) axis: String,
-    /// From here.
     pub(crate) low: f64,
-    /// To here.
     pub(crate) high: f64,
 }
 
-/// The range of a search as decided.
 pub(crate) fn range_of(seek: &Seek) -> Range {
     Range { axis: seek.axis.clone(), low: seek.low, high: seek.high }
 }

@@ -1,7 +1,7 @@
-//! Settings of the server, `[server]` and `server.*` axes: whose they are, and who sets them.
+//! Server settings, from `[server]` and `server.*` axes.
 //!
-//! Those of a managed server become options of its target, and it is started with them; those of
-//! another are set by SQL for the run. Not here: what the server makes of them (settings).
+//! Settings of a managed server become options of its target, and it is started with them; those of
+//! other servers are set by SQL for the run. Not here: setting them (settings).
 
 use model::{Target, plain_setting};
 
@@ -10,10 +10,10 @@ use crate::draft::Draft;
 use crate::managed::{is_managed, is_setting};
 use crate::target::check_target;
 
-/// More settings than this are no plan that a person made.
+/// Limit on settings, above any plan that a person writes.
 const SETTINGS_MAX: usize = 64;
 
-/// The target and the settings that SQL sets on it.
+/// Decides the target, and the settings that SQL sets on it.
 pub(crate) fn decide(
     draft: &Draft,
     mut target: Target,
@@ -61,7 +61,8 @@ pub(crate) fn decide(
     Ok((target, settings))
 }
 
-/// Whether it may be said in SQL; whether the server knows it is the server's to say.
+/// Checks that a setting can be written in SQL. The server itself decides whether it knows the
+/// name.
 fn check(name: &str, value: &str) -> Result<(), String> {
     let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(letters) {

@@ -1,9 +1,9 @@
-//! The parameters of a plan, its groups, disturbances and experiment: each is declared here, once.
+//! The parameters of plan, group, disturbance and experiment: each is declared here, once.
 //!
-//! A declaration has the name (the TOML key; the flag has `-` for `_`), the form of its values,
-//! the default, the help, and where a decided plan has it. Flag, key, reading, printing, help and
-//! docs derive from it. Not here: how values are read (form), and what is wrong between two of
-//! them (decide, at, seek_plan, vary).
+//! A declaration has the name (the TOML key; the flag has `-` for `_`), the form of its values, the
+//! default, the help, and its value in a decided plan. Flag, key, parsing, printing, help and docs
+//! derive from it. Not here: parsing itself (form), and conflicts between parameters (decide, at,
+//! seek_plan, vary).
 
 use model::{
     Action, Arrivals, DataPolicy, Disturbance, Experiment, Group, Load, LoadModel, MonitorScope,
@@ -21,40 +21,40 @@ use crate::repeat_rule::{Repeats, level_of};
 use crate::seek_range::{Range, range_of};
 use crate::written::{Given, Values, given};
 
-/// The default of `settle_limit`: 10m.
+/// Default of `settle_limit`, 10m.
 const SETTLE_LIMIT_NS: u64 = 600 * model::NS_PER_S;
-/// The word for a node that joins.
+/// Keyword for a node that joins.
 pub(crate) const JOIN: &str = "join";
-/// Parameters of a group that have no flag: `--name` is the plan's, and the workload stands alone.
+/// Parameters of a group without a flag: `--name` is the plan's, and the workload is positional.
 const WITHOUT_FLAG: [&str; 2] = ["name", "workload"];
 
-/// A parameter, and how a decided `T` has it.
+/// A parameter, and its printed value in a decided `T`.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<T: 'static> {
-    /// Name, what it takes, default and help.
+    /// Name, kind of values, default and help.
     pub parameter: Parameter,
     print: fn(&T) -> Option<Value>,
 }
 
-/// The parameters of a group that have a flag.
+/// Returns the parameters of a group that have a flag.
 pub fn group_flags() -> impl Iterator<Item = &'static Parameter> {
     let rows = GROUP.iter().map(|row| &row.parameter);
     rows.filter(|row| !WITHOUT_FLAG.contains(&row.name))
 }
 
-/// The parameter of this name, as flag or key.
+/// Returns the parameter with this name, as flag or key.
 pub(crate) fn find<T>(rows: &'static [Row<T>], name: &str) -> Option<&'static Parameter> {
     let name = name.replace('-', "_");
     rows.iter().map(|row| &row.parameter).find(|row| row.name == name)
 }
 
-/// What `of` has of each parameter.
+/// Prints the parameters of `of`.
 pub(crate) fn printed<T>(rows: &[Row<T>], of: &T) -> Table {
     let pair = |row: &Row<T>| Some((row.parameter.name.to_owned(), (row.print)(of)?));
     rows.iter().filter_map(pair).collect()
 }
 
-/// The key of a field: its name, or another where that is a word of Rust.
+/// The key of a field: its name, or another one if that is a Rust keyword.
 macro_rules! key {
     ($field:ident) => {
         stringify!($field)
@@ -64,10 +64,10 @@ macro_rules! key {
     };
 }
 
-/// Declares the parameters of an owner: a table of them, and a struct of their values as read.
+/// Declares the parameters of an owner: a table of them, and a struct of their parsed values.
 ///
 /// Each is `field: Form = "default", "help", |decided| value;` where the value may be an `Option`,
-/// none where a decided owner does not have it.
+/// `None` if a decided owner does not have it.
 macro_rules! parameters {
     (
         $(#[$about_table:meta])* $visibility:vis static $table:ident;
@@ -96,7 +96,7 @@ macro_rules! parameters {
         }
 
         impl $values {
-            /// Reads each, or takes its default.
+            /// Parses each parameter, or takes its default.
             pub(crate) fn read(values: &Values) -> Result<$values, BadPlan> {
                 Ok($values {
                     $($field: given::<$form>(values, key!($field $($key)?), $default)?,)*
@@ -107,9 +107,9 @@ macro_rules! parameters {
 }
 
 parameters! {
-    /// The plan's own parameters.
+    /// Parameters at the top of a plan.
     pub static PLAN;
-    /// Their values.
+    /// Parsed parameters at the top of a plan.
     struct PlanValues;
     of Plan;
 
@@ -188,9 +188,9 @@ parameters! {
 }
 
 parameters! {
-    /// The parameters of each group. Its name and its workload have no flag.
+    /// Parameters of each group. Name and workload have no flag.
     pub static GROUP;
-    /// Their values.
+    /// Parsed parameters of a group.
     struct GroupValues;
     of Group;
 
@@ -243,9 +243,9 @@ parameters! {
 }
 
 parameters! {
-    /// The parameters of an experiment.
+    /// Parameters of an experiment, with flags.
     pub static EXPERIMENT;
-    /// Their values.
+    /// Parsed parameters of an experiment.
     struct ExperimentValues;
     of Experiment;
 
@@ -295,9 +295,9 @@ parameters! {
 }
 
 parameters! {
-    /// The parameters of each disturbance. None has a flag.
+    /// Parameters of each disturbance, without flags.
     pub static AT;
-    /// Their values.
+    /// Parsed parameters of a disturbance.
     struct AtValues;
     of Disturbance;
 
@@ -366,7 +366,7 @@ parameters! {
         |at| Some(at.until_ns);
 }
 
-/// So that the length of a pause reads back exactly.
+/// Formats an action so that the length of a pause parses to the same value.
 fn written(action: model::ServerAction) -> String {
     match action {
         model::ServerAction::Pause { for_ns } => format!("pause {}", exact(for_ns)),
@@ -379,7 +379,7 @@ mod tests {
     use super::*;
     use crate::written::{From, Written};
 
-    /// What a decided owner is in this test.
+    /// The decided values of this test's owner.
     struct Made {
         depth: u32,
     }
@@ -387,7 +387,7 @@ mod tests {
     parameters! {
         /// A parameter that is declared here, and nowhere else.
         static MADE;
-        /// Its value.
+        /// Parsed parameters of this test's owner.
         struct MadeValues;
         of Made;
 

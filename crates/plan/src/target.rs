@@ -1,18 +1,16 @@
-//! A target's scheme and options, read where their place is still known. Not here: what they mean
-//! (drivers, servers), and settings of the server that a plan names beside it (server).
+//! Checks of a target's scheme and options, while their place is known. Not here: their meaning
+//! (drivers, servers), and server settings beside the target (server).
 
 use model::{BadParameter, Dialect, Settings, Target, Workload};
 
 use crate::managed;
 
-/// Whether a target is a database that holds what is written there: it can be asked, disturbed and
-/// built again.
+/// Whether a target's database keeps what is written: it can be queried, disturbed and rebuilt.
 pub(crate) fn keeps_data(target: &Target) -> bool {
     drivers::of_target(target).is_none_or(|entry| entry.product.administration.keeps_data)
 }
 
-/// Whether a target can be started again by us: a server of ours, or what is opened in this
-/// process.
+/// Whether dbdyno can restart a target: a managed server, or a database opened in this process.
 pub(crate) fn can_restart(target: &Target) -> bool {
     let is_in_process = |entry: &drivers::Entry| entry.product.administration.is_in_process;
     managed::is_managed(target) || drivers::of_target(target).is_some_and(is_in_process)
@@ -25,8 +23,8 @@ pub(crate) fn is_of_one_process(target: &Target) -> bool {
             .is_some_and(|entry| entry.product.administration.is_in_process)
 }
 
-/// Why the database of a target cannot have the storage engine that is asked for, and the remedy;
-/// nothing where it can. It is called as the target calls it: `mariadb`, not as its driver.
+/// Returns the reason why a target's database does not support the requested storage engine, and
+/// the remedy; `None` if it does. Names the database as the target does: `mariadb`, not its driver.
 pub fn refused_engine(
     target: &Target,
     dialect: &Dialect,
@@ -50,7 +48,7 @@ pub fn refused_engine(
     })
 }
 
-/// Refuses an unknown scheme, and options that its driver or server does not know.
+/// Rejects an unknown scheme, and options that its driver or server does not know.
 pub(crate) fn check_target(target: &Target) -> Result<(), BadParameter> {
     if managed::is_managed(target) {
         return managed::read(target).map(drop);

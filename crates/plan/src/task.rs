@@ -1,4 +1,4 @@
-//! Which use case a plan asks for. Not here: doing it (app).
+//! The use case that a plan asks for. Not here: executing it (app).
 
 use model::{Plan, Target};
 
@@ -8,18 +8,16 @@ use crate::draft::Draft;
 use crate::seek_plan::{SeekPlan, decide_seek};
 use crate::vary::{Varied, decide_all};
 
-/// What a plan asks for, decided.
 pub enum Task {
-    /// One run.
     Run(Box<Plan>),
-    /// A run of each point, several of each perhaps.
+    /// Runs of all points, with repeats.
     Experiment(Varied),
-    /// The highest value at which objectives hold.
+    /// A search for the highest value at which all objectives hold.
     Search(Box<SeekPlan>),
 }
 
-/// Decides a draft: a search where something is sought, an experiment where something is varied,
-/// repeated, or said of an experiment, and else a run.
+/// Decides a draft: a search if something is sought, an experiment if something is varied, repeated
+/// or set for an experiment, else a run.
 pub fn decide_task(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,

@@ -1,4 +1,4 @@
-//! A plan file, read with the line and column of everything in it.
+//! Plan files, parsed with line and column of every value.
 
 use model::{
     FORMER_OF_EXPERIMENT, FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey,
@@ -12,8 +12,8 @@ use crate::draft::{AtDraft, Draft, GroupDraft, VaryDraft};
 use crate::table::{AT, EXPERIMENT, GROUP, PLAN, Row};
 use crate::written::{From, Values, Written};
 
-/// The keys of a table: those of today, those of earlier versions, and those that are read by
-/// themselves.
+/// The keys of a table: current ones, those of earlier versions, and those that are read
+/// separately.
 struct Keys {
     names: Vec<&'static str>,
     former: &'static [FormerKey],
@@ -29,18 +29,18 @@ impl Keys {
         Keys { names: rows.iter().map(|row| row.parameter.name).collect(), former, also }
     }
 
-    /// Today's key of what has this path in a file.
+    /// Returns the current key for a path in a file.
     fn find(&self, path: &str) -> Option<&'static str> {
         let today = self.names.iter().find(|name| **name == path).copied();
         today.or_else(|| todays_key(self.former, path))
     }
 
-    /// Whether earlier versions had a table of this name.
+    /// Whether earlier versions had a table with this name.
     fn is_former_table(&self, name: &str) -> bool {
         self.former.iter().any(|(table, ..)| *table == name)
     }
 
-    /// What may stand in a table of this name; empty is the table itself.
+    /// Returns the keys allowed in a table with this name; empty for the table itself.
     fn names_in<'a>(&'a self, table: &'a str) -> impl Iterator<Item = &'static str> + 'a {
         let today = self.names.iter().chain(self.also).filter(move |_| table.is_empty()).copied();
         let former = self.former.iter().filter(move |(of, ..)| *of == table && !of.is_empty());
@@ -48,7 +48,7 @@ impl Keys {
     }
 }
 
-/// Reads `text`, the contents of the file `name`.
+/// Parses `text`, the contents of the file `name`. Fails with line and column.
 pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
     let file = File { name, text };
     let table = DeTable::parse(text).map_err(|error| {
@@ -115,7 +115,7 @@ impl File<'_> {
         for (key, value) in table {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("vary", DeValue::Table(axes)) => {
-                    // As they are written: the last one's values follow each other.
+                    // In the order of the file: the last axis varies fastest.
                     let mut axes: Vec<_> = axes.iter().collect();
                     axes.sort_by_key(|(name, _)| name.span().start);
                     for (name, values) in axes {
@@ -187,7 +187,7 @@ impl File<'_> {
         Ok(draft)
     }
 
-    /// Reads a key, or a table of keys as earlier versions had them.
+    /// Reads a key, or a table of keys as in earlier versions.
     fn read(
         &self,
         keys: &Keys,
@@ -206,7 +206,7 @@ impl File<'_> {
                 .try_for_each(|(key, value)| self.read(keys, &path, key, value, values));
         }
         let Some(name) = keys.find(&path) else {
-            // A key of another table is meant rather than one that is spelt alike.
+            // A key of another table is likelier than a similar spelling.
             let there = elsewhere(word);
             let hint =
                 if there.is_empty() { did_you_mean(word, keys.names_in(table)) } else { there };
@@ -235,7 +235,7 @@ impl File<'_> {
     }
 }
 
-/// What other words are called in a plan, or where they belong.
+/// Words that other tools use, with their meaning in a plan or their place.
 const OTHER_WORDS: [(&[&str], &str); 6] = [
     (&["threads", "connections", "users", "virtual_users", "vus"], "it is 'clients' in [[group]]"),
     (&["warmup", "warm_up", "rampup"], "it is 'ramp_up' at the top"),
@@ -245,7 +245,7 @@ const OTHER_WORDS: [(&[&str], &str); 6] = [
     (&["label", "labels"], "a label is an option of the command: --label KEY=VALUE"),
 ];
 
-/// Where in a plan a key of this name belongs, in words; empty where there is none.
+/// Returns a hint where in a plan a key belongs; empty if unknown.
 fn elsewhere(word: &str) -> String {
     if word == "build" {
         let why = ": this is the plan of a build of data: repeat it with the command in its first \
@@ -282,7 +282,7 @@ fn elsewhere(word: &str) -> String {
     }
 }
 
-/// A value as one would write it on the command line; none for tables and dates.
+/// Formats a value as on the command line; `None` for tables and dates.
 fn plain(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),

@@ -1,7 +1,7 @@
-//! Axes: which words of a draft are varied, and the plans that come of it.
+//! Axes: the varied parameters of a draft, and the resulting plans.
 //!
-//! Every point is decided before the first is tried: a mistake in the last one is reported at once,
-//! with its place. Not here: how points are walked (experiment).
+//! Every point is decided before the first one runs, so that all errors are reported at once, with
+//! their place. Not here: the order of points (experiment).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,31 +27,30 @@ use crate::written::From;
 /// An experiment as decided from a draft.
 #[derive(Clone, Debug)]
 pub struct Varied {
-    /// What is varied.
+    /// Varied parameters, in order.
     pub axes: Vec<Axis>,
-    /// The values of each point, and its plan.
+    /// Points: their values and plans.
     pub points: Vec<(Vec<String>, Plan)>,
-    /// Trials of each; at most, where a rule may end them.
+    /// Trials per point; an upper limit if a rule may end them.
     pub repeats: u32,
-    /// The levels above runs that are repeated.
+    /// Levels of repetition above single runs.
     pub nesting: Nesting,
-    /// When repeats end before there are as many.
+    /// Rule that ends the repeats early.
     pub stop: Option<StopRule>,
-    /// In which order.
     pub order: Order,
-    /// What becomes of the data.
+    /// Treatment of the data between trials.
     pub data: DataPolicy,
-    /// Before each trial but the first.
+    /// Pause before each trial except the first, in nanoseconds.
     pub pause_ns: u64,
-    /// What must hold before each trial.
+    /// Condition to wait for before each trial.
     pub wait_until: Option<Condition>,
-    /// The file of figures that are shown beside its own.
+    /// File of figures to show beside those of the experiment.
     pub reference: Option<PathBuf>,
 }
 
 impl Varied {
-    /// The experiment, whose runs have these labels, without its reference, and the plan of each
-    /// of its points; passwords are in the plans alone.
+    /// Returns the experiment with these labels for its runs, without its reference, and the plan
+    /// of each point; only those plans contain passwords.
     pub fn into_experiment(
         self,
         id: String,
@@ -88,7 +87,7 @@ impl Varied {
     }
 }
 
-/// Decides all points of a draft.
+/// Decides all points of a draft. Fails with the place and the remedy.
 pub fn decide_all(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
@@ -110,7 +109,7 @@ pub fn decide_all(
     for values_of_point in combinations(&axes) {
         let mut point = draft.clone();
         let mut set: Vec<(&VaryDraft, &String)> = draft.vary.iter().zip(&values_of_point).collect();
-        // What is set of a server asks which one it is.
+        // Server settings depend on the target, so it comes first.
         set.sort_by_key(|(vary, _)| !is_target(&vary.name));
         for (vary, value) in set {
             put(&mut point, vary, value.clone())?;
@@ -146,7 +145,7 @@ pub fn decide_all(
     })
 }
 
-/// Refuses trials that are too short to count, so that none is repeated in vain.
+/// Rejects trials that are too short to count, so that none is repeated in vain.
 fn can_count(draft: &Draft, plan: &Plan) -> Result<(), BadPlan> {
     let is_by_count = |group: &Group| {
         let counts = |(_, workload): (_, Arc<dyn Workload>)| {
@@ -167,7 +166,7 @@ fn can_count(draft: &Draft, plan: &Plan) -> Result<(), BadPlan> {
     Err(written.bad_value("duration", why))
 }
 
-/// Where a file is that is named in a plan: beside the plan.
+/// Resolves the path of a file named in a plan, relative to the plan.
 fn found_from(from: &From, file: &str) -> PathBuf {
     match from {
         From::File { name, .. } => Path::new(name).with_file_name(file),
@@ -175,7 +174,7 @@ fn found_from(from: &From, file: &str) -> PathBuf {
     }
 }
 
-/// Refuses words of a search where nothing is sought.
+/// Rejects search parameters without a search.
 fn is_no_search(values: &ExperimentValues) -> Result<(), BadPlan> {
     let ExperimentValues { objective, seek_budget, .. } = values;
     let seek = |beside| spelled("seek", "rate=100..5000", beside);
@@ -189,7 +188,7 @@ fn is_no_search(values: &ExperimentValues) -> Result<(), BadPlan> {
     Ok(())
 }
 
-/// An axis that shapes the data asks for new ones.
+/// Rejects an axis that shapes the data unless the data are rebuilt.
 fn check_data(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan> {
     for vary in draft.vary.iter().filter(|_| values.data.value != DataPolicy::Rebuild) {
         if draft.groups.iter().any(|group| shapes_data(group, &vary.name)) {
@@ -204,7 +203,7 @@ fn check_data(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan> {
     Ok(())
 }
 
-/// Only the data of a server of our own can be put back as they were.
+/// Rejects copying data unless all targets are managed servers.
 fn can_be_copied(values: &ExperimentValues, points: &[(Vec<String>, Plan)]) -> Result<(), BadPlan> {
     let data = &values.data;
     let target = points.iter().map(|(_, plan)| &plan.target).find(|target| !is_managed(target));
@@ -239,8 +238,8 @@ fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
     Ok(Axis { name: name.clone(), values: vary.values.clone() })
 }
 
-/// Whether two values are one, however they are written: `1` and `01`, `1000` and `1k`, `1s` and
-/// `1000ms`. What a setting of a server's means only the server knows.
+/// Whether two values are equal in any spelling: `1` and `01`, `1000` and `1k`, `1s` and `1000ms`.
+/// Server settings are compared as text, since only the server knows their meaning.
 fn is_same(axis: &str, a: &str, b: &str) -> bool {
     if axis.starts_with("server.") {
         return a == b;
@@ -250,8 +249,8 @@ fn is_same(axis: &str, a: &str, b: &str) -> bool {
     shown(a) == shown(b) || as_number() || as_length()
 }
 
-/// Every target that a draft names, alone or as a value of an axis, with its place. One that cannot
-/// be read is refused where it is decided.
+/// Returns every target that a draft names, alone or as a value of an axis, with its place. Invalid
+/// ones are skipped here, and rejected elsewhere.
 pub fn targets_of(draft: &Draft) -> Vec<(Target, &From)> {
     let alone = draft.values.get("target").map(|written| (&written.text, &written.from));
     let axes = draft.vary.iter().filter(|axis| is_target(&axis.name));
@@ -260,12 +259,12 @@ pub fn targets_of(draft: &Draft) -> Vec<(Target, &From)> {
     all.filter_map(|(url, from)| Some((Target::parse(url).ok()?, from))).collect()
 }
 
-/// Whether an axis is which database is loaded.
+/// Whether an axis is the target.
 pub(crate) fn is_target(axis: &str) -> bool {
     matches!(axis, "target" | "target.url")
 }
 
-/// A value as it is shown and kept: a URL without its password.
+/// Formats a value for output and storage: a URL without its password.
 fn shown(value: &str) -> String {
     match Target::parse(value) {
         Ok(target) if target.password.is_some() => target.to_string(),
@@ -273,7 +272,7 @@ fn shown(value: &str) -> String {
     }
 }
 
-/// Whether an axis changes what must be built.
+/// Whether an axis is a data-shaping parameter of a group.
 fn shapes_data(group: &GroupDraft, axis: &str) -> bool {
     let name = flag_of(short_axis(axis));
     parameters_of(group).iter().any(|row| row.shapes_data && row.flag() == name)

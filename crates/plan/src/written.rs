@@ -1,4 +1,4 @@
-//! Values as written, each with its place, and as read. Not here: whose they are (draft, table).
+//! Values as written, each with its place, and as parsed. Not here: their owners (draft, table).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,21 +6,19 @@ use std::fmt;
 use crate::bad_plan::BadPlan;
 use crate::form::Form;
 
-/// Where something was written.
+/// The place where something was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum From {
-    /// As a flag on the command line, without dashes.
+    /// In a flag on the command line, by its name without dashes.
     Flag(String),
-    /// In a file.
     File {
-        /// The file as it was named.
         name: String,
-        /// From 1.
+        /// Line in the file, from 1.
         line: usize,
-        /// From 1, in characters.
+        /// Column in characters, from 1.
         column: usize,
     },
-    /// Nowhere: the table's default.
+    /// Not written: the table's default.
     Default,
 }
 
@@ -35,7 +33,7 @@ impl fmt::Display for From {
 }
 
 impl From {
-    /// An error about what stands here.
+    /// Makes an error about what is written here.
     pub fn bad(&self, why: impl fmt::Display) -> BadPlan {
         match self {
             From::Default => BadPlan(why.to_string()),
@@ -43,7 +41,7 @@ impl From {
         }
     }
 
-    /// An error about a value of this name; a flag says the name itself.
+    /// Makes an error about a value with this name; a flag contains the name itself.
     pub(crate) fn bad_value(&self, name: &str, why: impl fmt::Display) -> BadPlan {
         match self {
             From::Flag(_) => self.bad(why),
@@ -52,33 +50,31 @@ impl From {
     }
 }
 
-/// A value as written.
+/// A value as written, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Its text; of a list that of all, with commas between.
+    /// Text of the value; the items of a list are joined by commas.
     pub text: String,
-    /// The texts of a list, one by one.
+    /// Items of a list; `None` for a single value.
     pub list: Option<Vec<String>>,
-    /// Its place.
     pub from: From,
 }
 
 impl Written {
-    /// A value that is no list.
+    /// Makes a value that is not a list.
     pub fn new(text: impl Into<String>, from: From) -> Written {
         Written { text: text.into(), list: None, from }
     }
 
-    /// An error about this value.
+    /// Makes an error about this value.
     pub fn bad(&self, why: impl fmt::Display) -> BadPlan {
         self.from.bad(why)
     }
 }
 
-/// Values as written, by name.
 pub type Values = BTreeMap<&'static str, Written>;
 
-/// A value as read, or its default.
+/// A parsed value, or its default.
 #[derive(Clone, Debug)]
 pub(crate) struct Given<T> {
     name: &'static str,
@@ -87,18 +83,18 @@ pub(crate) struct Given<T> {
 }
 
 impl<T> Given<T> {
-    /// Whether somebody wrote it.
+    /// Whether the user wrote the value.
     pub(crate) fn is_written(&self) -> bool {
         self.from != From::Default
     }
 
-    /// An error about it.
+    /// Makes an error about this value.
     pub(crate) fn bad(&self, why: impl fmt::Display) -> BadPlan {
         self.from.bad_value(self.name, why)
     }
 }
 
-/// Reads the value of this name, or its default.
+/// Parses the value with this name, or takes its default.
 pub(crate) fn given<F: Form>(
     values: &Values,
     name: &'static str,
