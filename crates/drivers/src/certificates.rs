@@ -1,5 +1,5 @@
-//! Certificates for servers under test, made again each time: an authority, and what it vouches
-//! for.
+//! Certificates for test servers, generated each time: an authority, and certificates that it
+//! signs.
 
 use std::io::Write;
 
@@ -8,10 +8,10 @@ use base64::engine::general_purpose::STANDARD;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use tempfile::NamedTempFile;
 
-/// An RSA key of 2048 bits for tests (PKCS #8, PEM): a secret of nobody.
+/// An RSA key of 2048 bits for tests (PKCS #8, PEM); not a secret.
 const RSA_KEY: &str = include_str!("certificates/rsa_test_key.pem");
 
-/// A server's certificate for the name `localhost`, and who vouches for it.
+/// A server's certificate for the name `localhost`, and its authority.
 pub(crate) struct Certificates {
     ca: NamedTempFile,
     stranger: NamedTempFile,
@@ -36,8 +36,8 @@ impl Certificates {
         }
     }
 
-    /// For a server with an old library (yaSSL): RSA alone, vouched for by nobody else, and its key
-    /// in the form that came before PKCS #8.
+    /// Makes a certificate for a server with an old library (yaSSL): RSA, self-signed, with the key
+    /// in the form before PKCS #8.
     pub(crate) fn make_old() -> Certificates {
         let key = rsa_key();
         let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
@@ -51,25 +51,24 @@ impl Certificates {
         Certificates { ca, stranger, certificate: certificate.pem(), key }
     }
 
-    /// The file of the authority that vouches for the server.
+    /// Returns the file of the authority that signed the server's certificate.
     pub(crate) fn ca(&self) -> &str {
         self.ca.path().to_str().expect("a plain path")
     }
 
-    /// The file of one that does not know it.
+    /// Returns the file of another authority.
     pub(crate) fn stranger(&self) -> &str {
         self.stranger.path().to_str().expect("a plain path")
     }
 }
 
-/// The RSA key for tests.
 pub(crate) fn rsa_key() -> KeyPair {
     KeyPair::from_pem(RSA_KEY).expect("a key")
 }
 
-/// The RSA key for tests in the form that came before PKCS #8 (PKCS #1, DER).
+/// Returns the RSA key for tests in the form before PKCS #8 (PKCS #1, DER).
 pub(crate) fn bare_rsa_key() -> Vec<u8> {
-    // PKCS #8 (RFC 5208) is PKCS #1 behind 26 bytes that say so, for a key of 2048 bits.
+    // PKCS #8 (RFC 5208) is a header of 26 bytes before PKCS #1, for a key of 2048 bits.
     rsa_key().serialized_der()[26..].to_vec()
 }
 

@@ -1,7 +1,7 @@
-//! What every driver with real tables must do, whatever its database: a suite over an opened one.
+//! Laws that every driver with real tables must obey, as a test suite over an opened database.
 //!
-//! Each law makes its own table, so that they can share a server. Not here: what only one
-//! database does (that driver's own tests), and the simulated one, which keeps nothing.
+//! Each law makes its own table, so that laws can share a server. Not here: tests of a single
+//! database (its driver), and the simulated one, which keeps no data.
 
 mod as_text;
 pub(crate) mod as_transaction;
@@ -20,7 +20,7 @@ use model::{
     StatementKind, Table, Traffic, Value, Woken, load, query, reconnect,
 };
 
-/// Holds a driver to all laws; `make` opens a database that may be new or shared.
+/// Checks all laws; `make` opens a database, new or shared.
 pub(crate) fn holds(make: &dyn Fn() -> Arc<dyn Database>) {
     for (name, law) in LAWS {
         eprintln!("conformance: {name}");
@@ -59,7 +59,7 @@ const LAWS: &[(&str, Law)] = &[
     ("statements are counted by kind", traffic_is_counted),
 ];
 
-/// Time stands still: real drivers wait for their database, not for the clock.
+/// A clock that stands still: real drivers wait for their database, not for the clock.
 pub(crate) struct StillClock;
 
 impl Clock for StillClock {
@@ -76,7 +76,7 @@ impl Clock for StillClock {
     }
 }
 
-/// On an event loop a time limit is for a run's clock to tell; here none is ever reached.
+/// A clock that never reaches a time limit, for event loops.
 struct PatientClock;
 
 impl Clock for PatientClock {
@@ -93,7 +93,7 @@ impl Clock for PatientClock {
     }
 }
 
-/// The same database for clients on event loops only: the laws hold there too.
+/// The same database, restricted to event loops.
 pub(crate) struct OnLoops(pub(crate) Arc<dyn Database>);
 
 impl Database for OnLoops {
@@ -115,7 +115,7 @@ impl Database for OnLoops {
 }
 
 thread_local! {
-    /// The event loop of this thread, once a session lives on it.
+    /// Event loop of this thread, once a session lives on it.
     static LOOP: OnceCell<EventLoop> = const { OnceCell::new() };
 }
 
@@ -123,8 +123,7 @@ fn new_loop() -> EventLoop {
     EventLoop::new().expect("an event loop")
 }
 
-/// Runs a future: on this thread's event loop if it has one, else it never waits otherwise than
-/// by blocking.
+/// Runs a future on this thread's event loop if it has one; else the future may only block.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     LOOP.with(|event_loop| match event_loop.get() {
         Some(event_loop) => event_loop.block_on(future),
@@ -135,7 +134,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     })
 }
 
-/// A value that outlives its row.
+/// An owned value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kept {
     Null,
@@ -157,7 +156,7 @@ pub(crate) fn keep(value: Value<'_>) -> Kept {
     }
 }
 
-/// A session, and the shortest words for what tests ask of it.
+/// A session with short methods for tests.
 pub(crate) struct TestSession(pub(crate) Box<dyn Session>);
 
 impl TestSession {
@@ -254,7 +253,7 @@ fn column(name: &'static str, of: ColumnType, nullable: bool) -> Column {
     Column { name, of, nullable }
 }
 
-/// Makes a table of numbers with a name and a value.
+/// Creates a table of numbers with a name and a value.
 fn items(session: &mut TestSession, database: &Arc<dyn Database>, name: &'static str) -> Table {
     let columns = vec![
         column("id", ColumnType::BigInt, false),
@@ -459,7 +458,7 @@ fn statements_are_prepared_late(database: &Arc<dyn Database>) {
         assert_eq!(session.call_rows(1, &[Value::Int(1)]), [[Kept::Int(10)]]);
     }
     let missing = statement(database, Read, "SELECT v FROM law_nothing");
-    // A server is asked when the statement is first used.
+    // The server may reject a statement only at its first use.
     let missing = session.0.prepare(missing).and_then(|id| session.call(id.0, &[]));
     refused(missing, DbErrorKind::Missing);
     assert_eq!(session.call_rows(1, &[Value::Int(1)]), [[Kept::Int(10)]]);
@@ -547,7 +546,7 @@ fn no_update_is_lost(database: &Arc<dyn Database>) {
     assert_eq!(session.int("SELECT v FROM law_update"), N_THREADS * N_EACH);
 }
 
-/// Numbered rows; the last one again where a duplicate is wanted.
+/// Numbered rows, optionally with a duplicate at the end.
 struct Numbers {
     next: i64,
     end: i64,
@@ -603,20 +602,20 @@ fn cancels_end_statements(database: &Arc<dyn Database>) {
     block_on(load(&mut *session.0, &table, &mut source)).expect("loaded");
     session.ask(Request::Commit).expect("committed");
     let joined = "FROM law_cancel a, law_cancel b, law_cancel c";
-    // Rows that come one by one, and a number that never comes.
+    // Rows that come one by one, and a count that never comes.
     for head in ["a.id", "count(*)"] {
         is_cancelled(database, &format!("SELECT {head} {joined}"));
     }
 }
 
-/// Cancels a statement under way from another thread. By itself it would not end on any machine.
+/// Cancels a running statement from another thread. By itself it would not end on any machine.
 fn is_cancelled(database: &Arc<dyn Database>, sql: &str) {
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         let worker = scope.spawn(move || {
             let mut session = TestSession::connect(database, &[(Read, sql)]);
             let mut hand = Some(session.0.canceller());
-            // Where no row comes before the end, the cancel may come before the beginning.
+            // If no row comes before the end, the cancel may come before the start.
             if sql.contains("count") {
                 sender.send(hand.take()).expect("somebody listens");
             }
@@ -658,7 +657,7 @@ fn traffic_is_counted(database: &Arc<dyn Database>) {
     let mut session = TestSession::connect(database, &[(Write, insert), (Read, read)]);
     items(&mut session, database, "law_traffic");
     let one = [Value::Int(1)];
-    // What is used for the first time may have to be prepared, in a round trip of its own.
+    // The first use may prepare the statement in another round trip.
     session.call(0, &[Value::Int(0)]).expect("inserted");
     session.call(1, &one).expect("it reads");
     let before = session.0.traffic();

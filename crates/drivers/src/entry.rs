@@ -1,4 +1,4 @@
-//! What the list of databases tells of each, and how a target is opened or cannot be.
+//! Entries in the list of databases, and the opening of targets.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,56 +6,53 @@ use std::sync::Arc;
 
 use model::{BadParameter, Database, DbError, Parameter, Product, Target};
 
-/// A database that we can speak to.
+/// A supported database.
 pub struct Entry {
-    /// Its name.
     pub name: &'static str,
-    /// The schemes of its URLs; the first is the usual one.
+    /// URL schemes; the first is the usual one.
     pub schemes: &'static [&'static str],
-    /// One line about it.
+    /// Summary in one line.
     pub summary: &'static str,
-    /// An example of its URL.
+    /// Example of a URL.
     pub example: &'static str,
-    /// The options of its URLs.
+    /// Options of its URLs.
     pub parameters: &'static [Parameter],
-    /// Whether our conformance suite has passed on a real one; otherwise why not.
+    /// The servers on which the conformance suite has passed; `Err` with the reason if there are
+    /// none.
     pub verified: Result<&'static str, &'static str>,
-    /// The file that a target is, where it is one.
+    /// Returns the file of a target, if it is one.
     pub file: fn(&Target) -> Option<PathBuf>,
     /// Whether clients of a target connect to its hosts over a network.
     pub is_over_network: fn(&Target) -> bool,
-    /// Where a server of it usually is on this machine; none where there is no server.
+    /// Usual address of a server on this machine; `None` if there is no server.
     pub local_server: Option<LocalServer>,
-    /// What is known of it.
     pub product: &'static Product,
-    /// Whether a target can be opened, as far as its URL tells.
+    /// Checks whether a target can be opened, as far as its URL tells.
     pub check: fn(&Target) -> Result<(), BadParameter>,
-    /// Opens a target.
+    /// Opens a target. Fails if the URL is invalid, or the database returns an error.
     pub open: fn(&Target, Opening) -> Opened,
 }
 
-/// Where a server usually is, if it is on this machine.
+/// The usual address of a server on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalServer {
-    /// How it is called.
+    /// Name of the product.
     pub title: &'static str,
-    /// The port at which it listens.
     pub port: u16,
-    /// Its Unix sockets in the usual packages.
+    /// Unix sockets in the usual packages.
     pub sockets: &'static [&'static str],
-    /// Its programs, each by the name of the first that there is.
+    /// Groups of program names; the first name that exists is used.
     pub programs: &'static [&'static str],
 }
 
-/// A target that has been opened, or not.
 pub type Opened = Result<Arc<dyn Database>, CannotOpen>;
 
-/// Why a target cannot be opened.
+/// The reason why a target cannot be opened.
 #[derive(Debug)]
 pub enum CannotOpen {
-    /// What was written cannot be right.
+    /// The target is invalid.
     Bad(BadParameter),
-    /// The database said no.
+    /// The database returned an error.
     Refused(DbError),
 }
 
@@ -70,11 +67,11 @@ impl fmt::Display for CannotOpen {
 
 impl std::error::Error for CannotOpen {}
 
-/// How a target is opened.
+/// Parameters for opening a target.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening {
-    /// May make the database if it is not there.
+    /// The database may be created if it does not exist.
     pub create: bool,
-    /// The seed of the run, for what draws.
+    /// Seed of the run, for drivers that draw.
     pub seed: u64,
 }

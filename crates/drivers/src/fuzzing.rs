@@ -1,7 +1,7 @@
-//! Both protocols against a server that says anything, in pieces of any size.
+//! Fuzzing of both protocols against a server that sends arbitrary bytes, in pieces of any size.
 //!
-//! What must hold: no panic, an end, and no more memory than the limits allow. The targets in
-//! `fuzz/` and a short proptest call the same two functions. Not here: sockets and TLS.
+//! Invariants: no panic, an end, and no more memory than the limits allow. The targets in `fuzz/`
+//! and a short proptest call the same two functions. Not here: sockets and TLS.
 
 use std::sync::Arc;
 
@@ -12,12 +12,13 @@ use model::{
 
 use crate::net::{Channel, FLIGHT_BYTES, Input, Protocol, SignIn, Step, TlsMode};
 
-/// No message of the server may be longer.
+/// Limit on the length of a server's message.
 const LIMIT_BYTES: usize = 1 << 20;
-/// Chunks of a load that are sent without an answer: more than the rows there are.
+/// Limit on chunks of a load sent without a reply: more than the rows of its source.
 const SENDS_MAX: usize = 1_000;
 
-/// A server of the MySQL family: a byte of options, a byte that cuts, and what it says.
+/// Simulates a server of the MySQL family: a byte of options, a byte that sets piece sizes, and its
+/// bytes.
 pub fn mysql(data: &[u8]) {
     let [options, cut, said @ ..] = data else { return };
     let mut talk = Talk::new(*cut, said);
@@ -36,7 +37,7 @@ pub fn mysql(data: &[u8]) {
     }
 }
 
-/// A PostgreSQL server: a byte of options, a byte that cuts, and what it says.
+/// Simulates a PostgreSQL server: a byte of options, a byte that sets piece sizes, and its bytes.
 pub fn postgres(data: &[u8]) {
     let [options, cut, said @ ..] = data else { return };
     let mut talk = Talk::new(*cut, said);
@@ -55,7 +56,7 @@ pub fn postgres(data: &[u8]) {
     }
 }
 
-/// What the protocols know: prepared ones and one that goes as text, in both dialects' words.
+/// Returns prepared statements and one sent as text, valid in both dialects.
 fn statements() -> Arc<[Statement]> {
     let of = |sql: &str, kind, sent| Statement { sent, ..Statement::new("fuzzed", kind, sql) };
     Arc::from([
@@ -65,10 +66,10 @@ fn statements() -> Arc<[Statement]> {
     ])
 }
 
-/// A conversation with a server that answers from a tape.
+/// A conversation with a server that replays bytes.
 struct Talk<'d> {
     said: &'d [u8],
-    /// Draws the sizes of pieces.
+    /// State of the generator of piece sizes.
     cut: u32,
     input: Input,
     out: Vec<u8>,
@@ -79,13 +80,13 @@ impl<'d> Talk<'d> {
         Talk { said, cut: cut.into(), input: Input::new(LIMIT_BYTES + 16), out: Vec::new() }
     }
 
-    /// The next piece of the tape; false at its end, or where the answer is too long.
+    /// Receives the next piece; false at the end, or if a message is too long.
     fn hear(&mut self) -> bool {
         self.out.clear();
         if self.said.is_empty() {
             return false;
         }
-        // A linear congruential generator; 0 cuts nothing.
+        // A linear congruential generator; 0 never cuts.
         self.cut = self.cut.wrapping_mul(1_103_515_245);
         let n_bytes = match self.cut {
             0 => self.said.len(),
@@ -102,7 +103,7 @@ impl<'d> Talk<'d> {
         loop {
             match sign_in.advance(&mut self.input, &mut self.out, &channel) {
                 Ok(Step::Done(protocol)) => return Some(protocol),
-                // As if it had been secured.
+                // Continues as if TLS were established.
                 Ok(Step::StartTls) => {
                     assert!(!channel.is_tls, "TLS begins once");
                     channel.is_tls = true;
@@ -114,7 +115,7 @@ impl<'d> Talk<'d> {
         }
     }
 
-    /// Asks this and that until the connection breaks or the server has nothing more to say.
+    /// Sends requests until the connection breaks or the server's bytes are used up.
     fn converse(&mut self, protocol: &mut impl Protocol) {
         let values = [Value::Int(7), Value::Text("it's")];
         let call = |number, values| Call { statement: StatementId(number), values };
@@ -140,11 +141,11 @@ impl<'d> Talk<'d> {
         }
     }
 
-    /// An error where the connection is broken, or the server has said everything.
+    /// Sends a request. Fails if the connection is broken, or the server's bytes are used up.
     fn ask(&mut self, protocol: &mut impl Protocol, request: Request<'_>) -> Result<(), DbError> {
         if protocol.start(request, &mut self.out).is_err() {
             self.out.clear();
-            // Time passes, though nothing is asked.
+            // Simulates a pause without a request.
             return if self.hear() { Ok(()) } else { Err(silent()) };
         }
         let mut n_seen = 0usize;
@@ -188,7 +189,7 @@ impl<'d> Talk<'d> {
                 Step::Send => {
                     n_sends += 1;
                     assert!(n_sends < SENDS_MAX, "a load has an end");
-                    // Sometimes the server speaks while rows are on their way to it.
+                    // Sometimes the server sends bytes while rows are on their way to it.
                     if n_sends % 2 == 0 || !self.hear() {
                         self.out.clear();
                     }
@@ -203,7 +204,7 @@ fn silent() -> DbError {
     DbError::new(DbErrorKind::ConnectionLost, "the server has nothing more to say")
 }
 
-/// Reads all that a row has.
+/// Reads all columns of a row.
 fn look(row: &dyn Row) {
     for column in 0..row.width() {
         let _ = (row.value(column).type_name(), row.name(column).len());

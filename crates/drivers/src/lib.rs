@@ -1,6 +1,6 @@
 //! Database drivers: one folder per database, and the list of them.
 //!
-//! Not here: what is requested (workloads), when (engine), and what happens with the answers.
+//! Not here: what is requested (workloads), when (engine), and the use of results.
 
 #[cfg(test)]
 mod certificates;

@@ -1,13 +1,13 @@
-//! What the modes of a database mean for commits that it has acknowledged: how each driver's list
-//! of them is read. Not here: the lists, which are the drivers' own.
+//! Durability of acknowledged commits, judged by a driver's list of risky modes. Not here: the
+//! lists, which are in the drivers.
 
 use model::{CommitRisk, Fact};
 
-/// A mode in which an acknowledged commit may be lost: name, value, and how.
+/// A mode in which an acknowledged commit may be lost: name, value, and which failure loses it.
 pub(crate) type RiskyMode = (&'static str, &'static str, &'static str);
 
-/// Whether one of the modes is in force, as facts; the first of them counts. Nothing where the
-/// facts do not have any of these modes: then nobody knows.
+/// Returns facts about the first risky mode that is in force. Empty if the facts contain none of
+/// these modes, so that durability is unknown.
 pub(crate) fn durability(facts: &[Fact], risky: &[RiskyMode]) -> Vec<Fact> {
     if !risky.iter().any(|(name, _, _)| mode(facts, name).is_some()) {
         return Vec::new();
@@ -19,12 +19,12 @@ pub(crate) fn durability(facts: &[Fact], risky: &[RiskyMode]) -> Vec<Fact> {
     }))
 }
 
-/// Whether a mode has this value, in letters of either case.
+/// Whether a mode has this value, in any case.
 pub(crate) fn has_mode(facts: &[Fact], name: &str, value: &str) -> bool {
     mode(facts, name).is_some_and(|is| is.eq_ignore_ascii_case(value))
 }
 
-/// What the facts say of a mode, or of the database itself.
+/// Returns the value of a mode, or of a fact about the database itself.
 pub(crate) fn mode(facts: &[Fact], name: &str) -> Option<String> {
     let is_it = |fact: &&Fact| matches!(&*fact.about, "mode" | "database") && fact.name == name;
     facts.iter().rev().find(is_it).map(|fact| fact.value.to_string())

@@ -1,7 +1,7 @@
-//! Real servers, for the tests of both wire drivers: those that are started for them, and any that
-//! `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL` names.
+//! Real servers for tests of both network drivers: those started for the tests, and those named by
+//! `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL`.
 //!
-//! Not here: the laws. A driver lists its own, and which server keeps which.
+//! Not here: the laws. A driver lists them, with the servers that must obey them.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -17,58 +17,58 @@ use crate::certificates::Certificates;
 use crate::conformance::{Kept, Read, TestSession, Write, block_on, refused};
 use crate::{CannotOpen, Opening, open};
 
-/// A server to keep laws on.
+/// A server on which laws are tested.
 pub(crate) struct Site {
     target: Target,
 }
 
 impl Site {
-    /// The server of this sort that all tests share. What is missing fails with its remedy.
+    /// Returns the server of this kind that all tests share. Fails with the remedy if it is not
+    /// installed.
     pub(crate) fn shared(product: &TestServer) -> Site {
         Site::at(product.shared())
     }
 
-    /// A server of the test's own.
+    /// Returns a site for a test's own server.
     pub(crate) fn at(server: &Server) -> Site {
         Site { target: server.target() }
     }
 
-    /// The real one that somebody names.
+    /// Returns the server that the environment names, if it names one.
     pub(crate) fn named(kind: Kind) -> Option<Site> {
         for_tests::named(kind).map(|target| Site { target })
     }
 
-    /// How to sign in as one who may do everything.
+    /// Returns the target with an administrator's account.
     pub(crate) fn target(&self) -> Target {
         self.target.clone()
     }
 
-    /// A database of a law's own, by its name, opened with options; made if it is not there.
+    /// Opens a law's own database by name, with options; creates it if it does not exist.
     pub(crate) fn open(&self, name: &str, options: &[(&str, &str)]) -> Arc<dyn Database> {
         let target = with(self.target_of(name), options);
         opened(&target)
     }
 
-    /// How to sign in to a law's own database.
+    /// Returns the target of a law's own database.
     pub(crate) fn target_of(&self, name: &str) -> Target {
         let mut target = self.target();
         target.path = format!("{}_{name}", target.path);
         target
     }
 
-    /// What the server tells of itself.
+    /// Returns a fact that the server reports.
     pub(crate) fn fact(&self, name: &str) -> String {
         fact(&opened(&self.target).facts().expect("facts"), name)
     }
 }
 
-/// The value of a fact.
 pub(crate) fn fact(facts: &[Fact], name: &str) -> String {
     let found = facts.iter().find(|fact| fact.name == name);
     found.unwrap_or_else(|| panic!("{name} in {facts:?}")).value.to_string()
 }
 
-/// A target with more options; the last of a name holds.
+/// Adds options to a target; the last of a name applies.
 pub(crate) fn with(mut target: Target, options: &[(&str, &str)]) -> Target {
     for (name, value) in options {
         target.options.retain(|(known, _)| known != name);
@@ -88,7 +88,7 @@ pub(crate) fn opened(target: &Target) -> Arc<dyn Database> {
     open(&patient, opening).unwrap_or_else(|no| panic!("{target}: {no}"))
 }
 
-/// Why a target cannot be opened by one who may make nothing.
+/// Returns the error of opening a target without creating its database.
 pub(crate) fn cannot_open(target: &Target) -> (DbErrorKind, String) {
     match open(target, Opening { create: false, seed: 1 }) {
         Err(CannotOpen::Refused(no)) => (no.kind, no.to_string()),
@@ -97,8 +97,8 @@ pub(crate) fn cannot_open(target: &Target) -> (DbErrorKind, String) {
     }
 }
 
-/// Whether TLS is used as it is asked for, at a server that listens on 127.0.0.1 with a certificate
-/// for `localhost`; `is_secured` tells whether a session's connection is.
+/// Checks that TLS is used as requested, at a server on 127.0.0.1 with a certificate for
+/// `localhost`; `is_secured` checks a session's connection.
 pub(crate) fn tls_is_as_it_is_asked_for(
     target: &Target,
     certificates: &Certificates,
@@ -130,16 +130,16 @@ pub(crate) fn tls_is_as_it_is_asked_for(
     refused(at("localhost", "verify-full", stranger), "tls_ca=");
 }
 
-/// A target with another user, whose password is `x`.
+/// Returns a target with another user, whose password is `x`.
 pub(crate) fn signed_in_as(mut target: Target, user: &str) -> Target {
     (target.user, target.password) = (Some(user.to_owned()), Some(Secret::new("x")));
     target
 }
 
-/// Whether a user who may have one connection hears so at the second.
+/// Checks the error of a second connection for a user who may have one.
 pub(crate) fn too_many_are_reported_so(target: &Target) {
     let database = opened(target);
-    // The connection that tried the target may take a moment to end.
+    // The connection that checked the target may take a moment to end.
     let first = loop {
         if let Ok(first) = TestSession::try_connect(&database, &[]) {
             break first;
@@ -169,20 +169,20 @@ pub(crate) fn load_odd(database: &Arc<dyn Database>) -> Result<Reply, DbError> {
     block_on(model::load(&mut *session.0, &table, &mut One(true)))
 }
 
-/// How a server's session is ended while it does something. Its number stands behind each text.
+/// SQL to end a server's session while it works. The connection ID follows each text.
 pub(crate) struct Killing {
-    /// Asks a session for its number.
+    /// Query for a session's connection ID.
     pub(crate) number: &'static str,
-    /// Counts the session while it does it.
+    /// Query that counts the session while it works.
     pub(crate) under_way: &'static str,
-    /// Ends it.
+    /// Statement that ends it.
     pub(crate) kill: &'static str,
-    /// What stands behind the number there.
+    /// Text after the connection ID in that statement.
     pub(crate) end: &'static str,
 }
 
 impl Killing {
-    /// Ends a session while it does `sql` by itself; returns what came of that.
+    /// Ends a session while it executes `sql`; returns the kind of the error.
     pub(crate) fn during(
         &self,
         database: &Arc<dyn Database>,
@@ -200,7 +200,7 @@ impl Killing {
                 let no = session.call(0, &[]).expect_err("it is ended");
                 refused(session.call(0, &[]), DbErrorKind::ConnectionLost);
                 block_on(reconnect(&mut *session.0)).expect("made again");
-                // Prepared once more, since the old connection's statements are gone.
+                // Prepared again, since the old connection's statements are gone.
                 assert_eq!(session.call_rows(1, &[]), [[Kept::Int(7)]]);
                 no.kind
             });
@@ -211,7 +211,7 @@ impl Killing {
         })
     }
 
-    /// Ends a session while nothing is asked, which it must find out without asking.
+    /// Ends an idle session, which must notice without a request.
     pub(crate) fn while_idle(&self, database: &Arc<dyn Database>) {
         let mut killer = TestSession::connect(database, &[]);
         let mut session = TestSession::connect(database, &[(Read, "SELECT 7")]);
@@ -219,7 +219,7 @@ impl Killing {
         assert!(!session.0.has_ended(), "nobody has ended it");
         assert_eq!(session.call_rows(0, &[]), [[Kept::Int(7)]], "and looking changes nothing");
         killer.do_all(&[&format!("{}{number}{}", self.kill, self.end)]);
-        // The server takes its time.
+        // The server may take a moment.
         while !session.0.has_ended() {
             thread::yield_now();
         }

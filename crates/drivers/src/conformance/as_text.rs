@@ -1,6 +1,6 @@
-//! A statement that goes as text says the same as one that is prepared.
+//! Statements sent as text must give the same results as prepared ones.
 //!
-//! Every value is written both ways and read both ways. Not here: how fast either is.
+//! Every value is written both ways and read both ways. Not here: performance.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn both(database: &Arc<dyn Database>, kind: StatementKind, sql: &str) -> [Statem
     [of(Sent::Prepared), of(Sent::Text)]
 }
 
-/// A session that can write and read the table of all types, prepared and as text.
+/// Connects with statements that write and read the table of all types, prepared and as text.
 fn connect(database: &Arc<dyn Database>) -> TestSession {
     let insert = format!("INSERT INTO {NAME} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     let columns = "small, big, money, fine, words, raw, x, at, day";
@@ -90,7 +90,7 @@ pub(super) fn says_the_same(database: &Arc<dyn Database>) {
             check(&mut session, id, &row);
         }
     }
-    // Servers can be told to read quotes otherwise.
+    // Servers can be configured to read quotes differently.
     session.do_all(match database.dialect().name {
         "postgres" => &["SET standard_conforming_strings = off"],
         "sqlite" => &[],
@@ -200,7 +200,7 @@ pub(super) fn shares_batches(database: &Arc<dyn Database>) {
         let expect = expect.into_iter().enumerate();
         assert!(seen.into_iter().eq(expect.map(|(set, value)| (set, "big".to_owned(), value))));
         if in_transaction {
-            // The first no ends it, whichever way it came.
+            // The first error ends the batch, in either form.
             let new = row(first + 5);
             let second = call(INSERT[usize::from(first > 20)], &rows[0][..]);
             let batch = [call(INSERT[0], &new[..]), second, call(SELECT[1], &keys[1][..])];

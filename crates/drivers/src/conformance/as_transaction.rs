@@ -12,7 +12,7 @@ const INSERT: &str = "INSERT INTO law_flight (id, v) VALUES (?, ?)";
 const READ: &str = "SELECT v FROM law_flight ORDER BY id";
 const COUNT: &str = "SELECT count(*) FROM law_flight";
 
-/// A whole transaction in one batch, one in two, and one that only reads.
+/// Executes a transaction in one batch, in two batches, and a read-only one.
 pub(super) fn is_whole(database: &Arc<dyn Database>) {
     let mut session = TestSession::connect(database, &[(Write, INSERT), (Read, READ)]);
     items(&mut session, database, "law_flight");
@@ -42,7 +42,7 @@ pub(super) fn is_whole(database: &Arc<dyn Database>) {
     assert_eq!(TestSession::connect(database, &[]).int(COUNT), 2);
 }
 
-/// What is refused is not committed, and the session goes on after a rollback.
+/// A failed batch is not committed, and the session can continue after a rollback.
 pub(super) fn commits_nothing_behind_a_no(database: &Arc<dyn Database>) {
     let mut session = TestSession::connect(database, &[(Write, INSERT), (Read, READ)]);
     items(&mut session, database, "law_flight");
@@ -59,7 +59,7 @@ pub(super) fn commits_nothing_behind_a_no(database: &Arc<dyn Database>) {
     assert_eq!(TestSession::connect(database, &[]).int(COUNT), 1);
 }
 
-/// Who does not understand the answer must not take what is committed for undone.
+/// An error in reading the reply must not hide that the transaction is committed.
 pub(super) fn is_reported_as_it_ended_where_nobody_reads(database: &Arc<dyn Database>) {
     let [begin, commit] = [StatementId::BEGIN, StatementId::COMMIT].map(Call::control);
     let values = [Value::Int(1), Value::Int(10)];
@@ -68,7 +68,7 @@ pub(super) fn is_reported_as_it_ended_where_nobody_reads(database: &Arc<dyn Data
     is_reported_as_it_ended(database, Request::Batch(&[begin, insert, read, commit]));
 }
 
-/// The same where a server carries out a whole text, whoever reads its rows.
+/// The same for a text of several statements, which the server executes whoever reads its rows.
 pub(crate) fn a_text_is_reported_as_it_ended(database: &Arc<dyn Database>) {
     let sql = "INSERT INTO law_flight (id, v) VALUES (1, 1); SELECT v FROM law_flight";
     is_reported_as_it_ended(database, Request::Text { kind: Write, sql });
@@ -84,7 +84,7 @@ fn is_reported_as_it_ended(database: &Arc<dyn Database>, request: Request<'_>) {
         DbErrorKind::UnknownCommit => 1,
         kind => {
             assert_eq!(kind, DbErrorKind::Shape);
-            // Of no use where the transaction is over, and no harm.
+            // Useless if the transaction is over, and harmless.
             let _ = session.ask(Request::Rollback);
             0
         }

@@ -1,4 +1,4 @@
-//! How a server of the MySQL family is built in and administered.
+//! Building and administration of servers of the MySQL family.
 
 use model::{Administration, ClientLoad, Fact, FileFormat, FlatFile, SettingsBySql};
 
@@ -16,10 +16,10 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         load: load_file,
         finish: |tables| format!("ANALYZE TABLE {tables};"),
     }),
-    // A lock's name is the server's, not the database's, and has at most 64 letters.
+    // Lock names are shared by all databases of a server, and have at most 64 characters.
     alone: &["SELECT GET_LOCK(CONCAT('dbdyno ', SHA2(DATABASE(), 224)), 0)"],
     alone_ends: "DO RELEASE_LOCK(CONCAT('dbdyno ', SHA2(DATABASE(), 224)))",
-    // Galera: reads wait until what other nodes have committed is here.
+    // Galera: reads wait until the commits of other nodes are applied here.
     sees_other_hosts: Some("SET SESSION wsrep_sync_wait = 1"),
     house_limits: &[
         "SELECT IF(@@SESSION.sql_big_selects, NULL, 'SET SESSION sql_big_selects = 1'), \
@@ -50,7 +50,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
              WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}'"
         )
     }),
-    // A node of Galera that has not yet what the others have. Others do not listen meanwhile.
+    // A Galera node that is not synchronized yet. Other servers do not listen meanwhile.
     is_recovering: |no| no.code == 1047,
     thread_per_session: true,
     durability: |facts| durability(facts, RISKY),
@@ -72,7 +72,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
             ),
             None => format!("SHOW GLOBAL VARIABLES WHERE Variable_name = '{}'", plain(name)),
         },
-        // Read-only variables, those of sessions alone and missing privileges are reported by it.
+        // Fails for read-only and session-only variables, and without the privilege.
         probe: |name| match of_performance_schema(name) {
             Some((table, name)) => format!(
                 "UPDATE performance_schema.setup_{table}s SET ENABLED = ENABLED WHERE NAME = '{name}'"
@@ -80,7 +80,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
             None => format!("SET GLOBAL {0} = @@GLOBAL.{0}", plain(name)),
         },
         set: set_global,
-        // A server that is restarted has forgotten all of it.
+        // A restarted server has lost all changes.
         unset: |_| String::new(),
         take_up: "",
         taken_up: "",
@@ -118,7 +118,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     ..Administration::PLAIN
 };
 
-/// Modes in which a commit that was acknowledged may be lost, and how.
+/// Modes in which an acknowledged commit may be lost, and why.
 const RISKY: &[RiskyMode] = &[
     ("innodb_flush_log_at_trx_commit", "0", "a crash may lose the last second of commits"),
     ("innodb_flush_log_at_trx_commit", "2", "a loss of power may lose the last second of commits"),
@@ -141,13 +141,13 @@ fn load_file(file: &FlatFile) -> String {
     )
 }
 
-/// Servers take `-` for `_` on their command lines, and not in SQL.
+/// Replaces `-` by `_`: servers accept `-` on their command lines, but not in SQL.
 fn plain(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// What the performance schema counts is set in its own tables: `instrument:wait/io/file/x` is a
-/// row of `setup_instruments`, `consumer:x` one of `setup_consumers`.
+/// Splits the name of a performance schema setting: `instrument:wait/io/file/x` is a row of
+/// `setup_instruments`, `consumer:x` one of `setup_consumers`.
 fn of_performance_schema(name: &str) -> Option<(&str, &str)> {
     let known =
         name.split_once(':').filter(|(table, _)| matches!(*table, "instrument" | "consumer"));
@@ -155,9 +155,9 @@ fn of_performance_schema(name: &str) -> Option<(&str, &str)> {
     known.filter(|(_, name)| name.chars().all(is_plain))
 }
 
-/// `SET GLOBAL`: a number as such, since a variable of numbers takes no text, and then as text,
-/// since one of text takes no number. A size is a number of bytes in SQL, where files and command
-/// lines have `64M`.
+/// Returns alternatives of `SET GLOBAL`: first with a number, which a text variable rejects, then
+/// with a text, which a numeric variable rejects. Sizes are bytes in SQL, while files and command
+/// lines accept `64M`.
 fn set_global(name: &str, value: &str) -> Vec<String> {
     if let Some((table, name)) = of_performance_schema(name) {
         let enabled = if value.eq_ignore_ascii_case("on") { "YES" } else { "NO" };

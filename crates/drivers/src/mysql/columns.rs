@@ -1,15 +1,15 @@
-//! Columns of a result as the server describes them, kept in memory that is used again.
+//! Columns of a result as the server describes them, in reused memory.
 
 use super::packets::Reader;
 
-/// No server has more in a result (MySQL and MariaDB: 4096); more is no result.
+/// Limit on columns of a result (MySQL and MariaDB: 4096).
 pub(super) const COLUMNS_MAX: u64 = 4096;
 
-/// Character set number of bytes that are no text.
+/// Number of the character set of binary strings.
 const BINARY: u16 = 63;
 const UNSIGNED: u16 = 32;
 
-/// Types by their numbers in the protocol.
+/// Numbers of column types in the protocol.
 pub(super) mod kind {
     pub(crate) const DECIMAL: u8 = 0x00;
     pub(crate) const TINY: u8 = 0x01;
@@ -32,20 +32,18 @@ pub(super) mod kind {
     pub(crate) const VAR_STRING: u8 = 0xfd;
 }
 
-/// One column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Column {
-    /// Its type, a number of [`kind`].
+    /// Type of the column, from [`kind`].
     pub(super) kind: u8,
-    /// A number without a sign.
+    /// The number is unsigned.
     pub(super) is_unsigned: bool,
-    /// Bytes rather than text.
+    /// The value is bytes, not text.
     pub(super) is_binary: bool,
     name_start: u32,
     name_end: u32,
 }
 
-/// The columns of a result.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Columns {
     pub(super) list: Vec<Column>,
@@ -53,13 +51,13 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Forgets them, and keeps their memory.
+    /// Removes all columns, keeping their memory.
     pub(super) fn clear(&mut self) {
         self.list.clear();
         self.names.clear();
     }
 
-    /// Adds what a column definition says; none if it is none.
+    /// Adds a column from its definition; `None` if that is malformed.
     pub(super) fn add(&mut self, payload: &[u8]) -> Option<()> {
         let mut reader = Reader(payload);
         let [_catalog, _schema, _table, _original_table] =
@@ -83,7 +81,7 @@ impl Columns {
         Some(())
     }
 
-    /// A column's name; empty where it is no UTF-8, or there is no such column.
+    /// Returns a column's name; empty if it is not UTF-8, or there is no such column.
     pub(super) fn name(&self, index: usize) -> &str {
         let Some(Column { name_start, name_end, .. }) = self.list.get(index) else { return "" };
         str::from_utf8(&self.names[*name_start as usize..*name_end as usize]).unwrap_or_default()

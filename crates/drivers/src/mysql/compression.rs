@@ -1,8 +1,8 @@
-//! The family's compressed protocol: packets within frames, each frame deflated by itself.
+//! The compressed protocol of the MySQL family: packets within frames, each deflated separately.
 //!
-//! A frame is a length, a number in the exchange and the length of what it holds, or 0 where that
-//! is not deflated (<https://mariadb.com/kb/en/0-packet/>). Not here: what packets mean, and
-//! `zstd`, which no server of MariaDB has.
+//! A frame consists of its length, a sequence number, and the length of its content, or 0 if that
+//! is not deflated (<https://mariadb.com/kb/en/0-packet/>). Not here: packets, and `zstd`, which no
+//! MariaDB server supports.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use model::{
@@ -14,34 +14,34 @@ use super::packets::{HEADER_BYTES, PART_BYTES, broken};
 use super::protocol::MySql;
 use crate::net::{CancelKey, Input, Protocol, Step};
 
-/// Length, number, length of what it holds.
+/// Length, sequence number, length of the content.
 const FRAME_HEADER_BYTES: usize = 7;
-/// Shorter ones are not worth it; servers think so too.
+/// Smallest content worth deflating; servers use the same limit.
 const DEFLATED_BYTES_MIN: usize = 50;
-/// What a frame that is there as a whole may take of an [`Input`].
+/// Largest complete frame in an [`Input`].
 pub(super) const FRAME_BYTES_MAX: usize = FRAME_HEADER_BYTES + PART_BYTES;
 
-/// Packs packets into frames, and takes them out.
+/// Packs packets into frames, and unpacks them.
 pub(super) struct Compressor {
     deflate: Compress,
     inflate: Decompress,
-    /// Packets that were taken out and are not read yet.
+    /// Unpacked packets that are not read yet.
     plain: Input,
-    /// Packets that are to be packed.
+    /// Packets to be packed.
     unpacked: Vec<u8>,
-    /// What a frame held; used again.
+    /// Buffer for the content of a frame.
     inflated: Vec<u8>,
     deflated: Vec<u8>,
-    /// The number of our next frame, unless a command begins.
+    /// Sequence number of our next frame, unless a command begins.
     next_frame: u8,
-    /// The number of a packet that goes on with what is under way: a part, or rows of a load.
+    /// Sequence number of a packet that continues the current exchange: a part, or rows of a load.
     next_packet: Option<u8>,
 }
 
 impl Compressor {
-    /// A compressor for packets of at most `packet_bytes_max`.
+    /// Makes a compressor for packets of at most `packet_bytes_max`.
     pub(super) fn new(packet_bytes_max: usize) -> Compressor {
-        // A packet's part that has not come as a whole, and one more frame.
+        // A part of a packet that is still incomplete, and one more frame.
         let part_bytes = packet_bytes_max.min(PART_BYTES) + HEADER_BYTES;
         Compressor {
             deflate: Compress::new(Compression::default(), true),
@@ -55,12 +55,12 @@ impl Compressor {
         }
     }
 
-    /// The packets that were taken out.
+    /// Returns the unpacked packets.
     pub(super) fn plain(&mut self) -> &mut Input {
         &mut self.plain
     }
 
-    /// Takes the next frame out of `input`; false if it has not come as a whole.
+    /// Unpacks the next frame of `input`; false if it is incomplete.
     pub(super) fn take(&mut self, input: &mut Input) -> Result<bool, DbError> {
         let [a, b, c, sequence, d, e, f, rest @ ..] = input.bytes() else { return Ok(false) };
         let length =
@@ -89,7 +89,7 @@ impl Compressor {
         Ok(true)
     }
 
-    /// Packs what `put` puts out. The packets of a load go on where one has begun.
+    /// Packs what `put` writes. The packets of a load continue its exchange.
     pub(super) fn pack<T>(
         &mut self,
         out: &mut Vec<u8>,
@@ -104,7 +104,7 @@ impl Compressor {
             let (packet, others) = rest.split_at(HEADER_BYTES + n_payload);
             let goes_on = *sequence > 0 || self.next_packet == Some(0);
             if !goes_on {
-                // A command begins an exchange.
+                // A command begins a new exchange.
                 self.next_frame = 0;
             }
             let goes_on = n_payload == PART_BYTES || (is_load && n_payload > 0);
@@ -122,7 +122,7 @@ impl Compressor {
 
     fn put_frame(&mut self, out: &mut Vec<u8>, plain: &[u8]) {
         self.deflated.clear();
-        // Where that is no less, it goes as it is.
+        // Sent undeflated if deflating does not help.
         self.deflated.reserve_exact(plain.len());
         let is_deflated = plain.len() >= DEFLATED_BYTES_MIN && {
             self.deflate.reset();
@@ -143,10 +143,10 @@ impl Compressor {
     }
 }
 
-/// What grew beyond this for one packet is given back.
+/// Capacity beyond which a buffer is freed after use.
 const BYTES_KEPT: usize = 1 << 20;
 
-/// A signed-in connection: one that speaks, and what its packets go through.
+/// A signed-in connection: its protocol, and optional compression.
 pub(super) struct Connection {
     protocol: MySql,
     compressor: Option<Box<Compressor>>,
@@ -207,7 +207,7 @@ impl Protocol for Connection {
         let Connection { protocol, compressor } = self;
         let Some(compressor) = compressor else { return protocol.advance_load(input, out, source) };
         loop {
-            // A chunk at a time is on its way.
+            // One chunk at a time is on its way.
             if protocol.is_sending() && !out.is_empty() {
                 return Ok(Step::Send);
             }

@@ -1,11 +1,11 @@
-//! Dates and spans of time as the MySQL family writes them. All are UTC: the session's time zone
-//! is set so. Not here: the calendar.
+//! Dates and times of the MySQL family. All are UTC: the session's time zone is set so. Not here:
+//! the calendar.
 
 use model::Civil;
 
 pub(super) const US_PER_S: i64 = 1_000_000;
 
-/// From microseconds since 1970; none outside the years that DATETIME has.
+/// Converts from microseconds since 1970; `None` outside of the years that DATETIME supports.
 pub(super) fn civil(us: i64) -> Option<Civil> {
     Some(Civil::of_us(us)).filter(|civil| (0..=9999).contains(&civil.year))
 }
@@ -15,7 +15,7 @@ pub(super) fn day(days: i32) -> Option<Civil> {
     Some(Civil::of_days(days)).filter(|civil| (0..=9999).contains(&civil.year))
 }
 
-/// Reads `2026-01-31`, with or without ` 23:59:59` and `.000001`.
+/// Parses `2026-01-31`, with or without ` 23:59:59` and `.000001`.
 pub(super) fn read(text: &[u8]) -> Option<Civil> {
     let (date, time) = match text.iter().position(|byte| matches!(byte, b' ' | b'T')) {
         Some(at) => (&text[..at], Some(&text[at + 1..])),
@@ -39,7 +39,7 @@ pub(super) fn read(text: &[u8]) -> Option<Civil> {
     (civil.year <= 9999).then_some(civil)
 }
 
-/// Reads a span of time such as `-838:59:59.000001`, in microseconds.
+/// Parses a TIME value such as `-838:59:59.000001` into microseconds.
 pub(super) fn read_span_us(text: &[u8]) -> Option<i64> {
     let (sign, text) = match text.strip_prefix(b"-") {
         Some(text) => (-1, text),
@@ -69,7 +69,7 @@ fn three(text: &[u8], between: u8) -> Option<[&[u8]; 3]> {
     parts.next().is_none().then_some(three)
 }
 
-/// At most nine digits.
+/// Parses up to nine digits.
 fn digits(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 9 || !text.iter().all(u8::is_ascii_digit) {
         return None;

@@ -1,4 +1,4 @@
-//! The family's error numbers as database errors, with what to do about them.
+//! Error numbers of the MySQL family as database errors, with advice.
 //!
 //! Numbers: MariaDB's and MySQL's lists of error codes; where the two differ, both are here.
 
@@ -6,12 +6,11 @@ use model::{DbError, DbErrorKind};
 
 use super::packets::ServerError;
 
-/// What the server's no means to the one who must go on.
+/// Converts an error of the server.
 #[cold]
 pub(super) fn db_error(error: ServerError) -> DbError {
     let ServerError { code, sqlstate, message } = error;
-    // A commit that a node of a Galera cluster could not tell the others; not translated. It is
-    // rolled back.
+    // A commit that a Galera node could not replicate (never translated). It is rolled back.
     let has_left = code == 1180 && message.contains("Not connected to Primary Component");
     let said = of_middleware(code, &message).or_else(|| of_user_limit(code, &message));
     let kind = match said {
@@ -26,28 +25,28 @@ pub(super) fn db_error(error: ServerError) -> DbError {
     DbError { kind, code: i64::from(code), sqlstate, message }
 }
 
-/// Whether the server ends the connection with this error.
+/// Whether the server closes the connection after this error.
 pub(super) fn ends_connection(code: u16) -> bool {
-    // Shutdown, wait timeouts, KILL, Galera's node that left, forced close, and 1153, which comes
-    // in the midst of a packet that is not read to its end.
+    // Shutdown, wait timeouts, KILL, a Galera node that left, forced close, and 1153, which is sent
+    // before a packet is read to its end.
     matches!(code, 1040 | 1053 | 1080 | 1152..=1161 | 1184 | 1203 | 1927 | 3169 | 4031)
 }
 
-/// Whether an error that ends the connection is the server's answer to the statement: then nothing
-/// of it was carried out. A proxy that lost its server says the same by some numbers.
+/// Whether an error that closes the connection is the server's reply to the statement, which is
+/// then not executed. A proxy that lost its server uses some of the same numbers.
 pub(super) fn is_answer(no: &DbError) -> bool {
     !["MaxScale", "backend", "Lost connection"].iter().any(|words| no.message.contains(words))
 }
 
-/// Whether it is a number of the client library, by which proxies say what became of their own
-/// connection to the server.
+/// Whether the number belongs to the client library: proxies use these for their own connection to
+/// the server.
 pub(super) fn is_of_client(code: u16) -> bool {
     matches!(code, 2000..=2999)
 }
 
-/// What programs between us and the server say by numbers of their own, which other products use
-/// too, so that only their words tell: ProxySQL (`MySQL_Session.cpp`) and RDS
-/// Proxy ("Troubleshooting for RDS Proxy").
+/// Classifies errors of middleware. They use numbers of their own, which other products use too, so
+/// that only their text distinguishes them: ProxySQL (`MySQL_Session.cpp`) and RDS Proxy
+/// ("Troubleshooting for RDS Proxy").
 fn of_middleware(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)> {
     let has = |words: &str| message.contains(words);
     Some(match code {
@@ -74,7 +73,7 @@ fn of_middleware(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)
     })
 }
 
-/// A limit of this user: only that of its connections is soon free again.
+/// Classifies a resource limit of this user, except that of connections, which soon recovers.
 fn of_user_limit(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)> {
     let is_of_connections = message.contains("connections");
     (code == 1226 && !is_of_connections).then_some((
@@ -109,7 +108,7 @@ fn kind(code: u16, sqlstate: &str) -> DbErrorKind {
         1021 | 1114 | 1878 => DbErrorKind::DiskFull,
         126 | 127 | 145 | 1034 | 1194 | 1195 | 1712 | 1877 => DbErrorKind::Corrupt,
         1235 | 1148 | 3948 | 4166 => DbErrorKind::Unsupported,
-        // Of all, of this user, or of this user within an hour.
+        // In total, of this user, or of this user per hour.
         1040 | 1203 | 1226 => DbErrorKind::TooManyConnections,
         1047 | 1053 | 1080 | 1152..=1161 | 1184 | 1927 | 4031 => DbErrorKind::ConnectionLost,
         _ if sqlstate.starts_with("08") => DbErrorKind::ConnectionLost,
@@ -120,9 +119,9 @@ fn kind(code: u16, sqlstate: &str) -> DbErrorKind {
     }
 }
 
-/// What a person can do, where the server's own words do not say.
+/// Returns advice, if the server's message has none.
 fn advice(code: u16, message: &str) -> Option<&'static str> {
-    // A server that mysql_install_db has made has such users for its own host.
+    // A server installed with mysql_install_db has such users for its own host.
     let is_anonymous = message.contains("user ''@");
     Some(match code {
         1044 | 1045 | 1698 if is_anonymous => {

@@ -1,4 +1,4 @@
-//! What is in force, as the server itself tells it.
+//! Settings in force, as the server reports them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use model::{DbError, Fact, Row, Value};
 use super::server::MysqlServer;
 use crate::net::{Connector, NetSession};
 
-/// What decides whether a commit is kept, and what transactions see of each other.
+/// Variables that determine durability and isolation.
 const MODES: &[&str] = &[
     "innodb_flush_log_at_trx_commit",
     "sync_binlog",
@@ -19,7 +19,7 @@ const MODES: &[&str] = &[
     "innodb_snapshot_isolation",
 ];
 
-/// What else shapes a result.
+/// Other variables that affect results.
 const SETTINGS: &[&str] = &[
     "binlog_format",
     "binlog_row_image",
@@ -70,11 +70,11 @@ const SETTINGS: &[&str] = &[
     "wsrep_on",
 ];
 
-/// What the server says of the connection itself.
+/// Status of the connection itself.
 const STATUS: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Ssl%' OR \
                       Variable_name = 'Compression'";
 
-/// The facts of an opened database.
+/// Reads the facts of an opened database.
 pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     let mut session = NetSession::connect_admin(server)?;
     let variables = pairs(&mut session, "SHOW VARIABLES")?;
@@ -89,7 +89,7 @@ pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     for (name, value) in compiled.iter().filter_map(of) {
         facts.push(Fact::new("database", &name, value));
     }
-    // A server that has both names of one setting knows the old one for old clients alone.
+    // A server that knows both names of a setting keeps the old one for old clients only.
     let is_old_name =
         |name: &&&str| **name == "tx_isolation" && variables.contains_key("transaction_isolation");
     for (name, value) in MODES.iter().filter(|name| !is_old_name(name)).filter_map(of) {
@@ -114,15 +114,15 @@ pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     Ok(facts)
 }
 
-/// The settings of a cache that answers repeated queries; none where there is no such cache, or
-/// only for queries that ask for it.
+/// Returns the settings of a query cache; `None` if there is no such cache, or it is used on
+/// request only.
 fn query_cache(kind: &str, bytes: &str) -> Option<String> {
     let has_room = bytes.parse::<u64>().is_ok_and(|bytes| bytes > 0);
     let is_on = kind.eq_ignore_ascii_case("on") || kind == "1";
     (is_on && has_room).then(|| format!("query_cache_type={kind}, query_cache_size={bytes}"))
 }
 
-/// How this client speaks to the server.
+/// Returns facts about the connections of this client.
 fn connection(
     connector: &Connector,
     as_text: bool,
@@ -145,7 +145,7 @@ fn connection(
     ]
 }
 
-/// Names (in small letters) and values of a SHOW.
+/// Returns names (in lower case) and values of a SHOW statement.
 fn pairs(
     session: &mut NetSession<MysqlServer>,
     sql: &str,

@@ -1,6 +1,7 @@
-//! A password under the server's RSA key, for connections without TLS (`caching_sha2_password` and
-//! `sha256_password`). The key comes from the server itself, unproven: it hides the password from
-//! onlookers, not from an impostor. So it is asked for only where the password may be in clear.
+//! Encrypts a password with the server's RSA key, for connections without TLS
+//! (`caching_sha2_password` and `sha256_password`). The key comes from the server, unverified: it
+//! hides the password from eavesdroppers, not from an impostor. So it is used only if the password
+//! may be sent in clear text.
 
 use model::DbError;
 use mysql_common::crypto::der::{PubKeyFileType, pem_to_der};
@@ -10,10 +11,11 @@ use yasna::{ASN1Error, ASN1ErrorKind, ASN1Result, BERReader};
 
 use super::packets::broken;
 
-/// Bytes that OAEP with SHA-1 adds to what it hides (RFC 8017, section 7.1.1).
+/// Bytes of OAEP padding with SHA-1 (RFC 8017, section 7.1.1).
 const PADDING: usize = 42;
 
-/// Encrypts the password, mixed with the server's nonce, with the key that `pem` holds.
+/// Encrypts the password, XORed with the server's nonce, with the key in `pem`. Fails if the key is
+/// invalid.
 pub(super) fn encrypt(pem: &[u8], password: &[u8], nonce: &[u8]) -> Result<Vec<u8>, DbError> {
     let bad = || broken("its RSA key is not a valid key of 2048 to 8192 bits");
     if nonce.is_empty() {
@@ -32,8 +34,8 @@ pub(super) fn encrypt(pem: &[u8], password: &[u8], nonce: &[u8]) -> Result<Vec<u
     key.encrypt_block(mixed, Pkcs1OaepPadding::new(GetRandom)).map_err(|_| bad())
 }
 
-/// A key as X.509 has it (RFC 5280, section 4.1.2.7; RFC 8017, appendix A.1.1), refused where it is
-/// too short to hide anything or so long that its arithmetic would take the client's time.
+/// Parses a key of X.509 (RFC 5280, section 4.1.2.7; RFC 8017, appendix A.1.1). Fails if it is too
+/// short to be safe or so long that its arithmetic would slow the client.
 fn public_key(reader: BERReader<'_, '_>) -> ASN1Result<PublicKey> {
     let (key, bits) = reader.read_sequence(|reader| {
         reader.next().read_sequence(|reader| {
@@ -57,7 +59,7 @@ fn public_key(reader: BERReader<'_, '_>) -> ASN1Result<PublicKey> {
         false => Err(invalid()),
     };
     let (modulus, exponent) = (number(modulus)?, number(exponent)?);
-    // Of whole bytes, as the padding's length is counted in them.
+    // Whole bytes, because the padding is counted in bytes.
     let is_sound = (2048..=8192).contains(&modulus.bits())
         && modulus.bits().is_multiple_of(8)
         && modulus.bit(0)

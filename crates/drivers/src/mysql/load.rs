@@ -1,8 +1,8 @@
-//! LOAD DATA LOCAL from memory: the server asks for a file, and gets the rows of a source.
+//! LOAD DATA LOCAL from memory: the server requests a file, and gets the rows of a source.
 //!
 //! With LOCAL the server turns errors into warnings (a duplicate is skipped, a value that does not
-//! fit is bent), since it cannot stop who sends. Here a warning is a database error. Not here: when
-//! a load may begin (the protocol).
+//! fit is changed), since it cannot stop the sender. Here a warning is an error. Not here: when a
+//! load may begin (the protocol).
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use super::packets::{Done, ServerError, put_packet};
 use super::values::put_field;
 use crate::net::FLIGHT_BYTES;
 
-/// A load, from the asking to what came of it.
+/// A load, from its request to its result.
 #[derive(Default)]
 pub(super) struct Load {
     table: Cow<'static, str>,
@@ -27,27 +27,27 @@ pub(super) struct Load {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// The server has not asked for the file, or there is no load.
+    /// The server has not requested the file, or there is no load.
     #[default]
     Waiting,
     Sending,
     Ended,
 }
 
-/// What was put out.
+/// The result of writing rows.
 pub(super) enum LoadStep {
-    /// Rows; there are more.
+    /// Some rows; more follow.
     Chunk,
-    /// The last of them.
+    /// The last rows.
     Last,
 }
 
 impl Load {
-    /// The statement that begins it.
+    /// Starts a load and returns its statement.
     pub(super) fn start(&mut self, table: &Table) -> String {
         *self = Load { table: table.name.clone(), ..Load::default() };
         let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
-        // A tab, a backslash, a new line: in numbers, which mean the same in every sql_mode.
+        // A tab, a backslash, a newline: as numbers, which mean the same in every sql_mode.
         format!(
             "LOAD DATA LOCAL INFILE 'dbdyno' INTO TABLE {} CHARACTER SET utf8mb4 \
              FIELDS TERMINATED BY 0x09 ESCAPED BY 0x5c LINES TERMINATED BY 0x0a ({})",
@@ -56,7 +56,7 @@ impl Load {
         )
     }
 
-    /// The server asks for the file in packet `sequence`.
+    /// Notes the server's request for the file, in packet `sequence`.
     pub(super) fn begin(&mut self, sequence: u8) {
         self.state = State::Sending;
         self.sequence = sequence.wrapping_add(1);
@@ -73,12 +73,12 @@ impl Load {
         self.state == State::Ended
     }
 
-    /// The server has refused it.
+    /// Notes that the server has rejected the load.
     pub(super) fn stop(&mut self) {
         self.state = State::Ended;
     }
 
-    /// Puts out the next rows, a flight at most.
+    /// Writes the next rows, at most a flight.
     pub(super) fn send(
         &mut self,
         out: &mut Vec<u8>,
@@ -105,7 +105,7 @@ impl Load {
         if has_more {
             return Ok(LoadStep::Chunk);
         }
-        // An empty packet ends the file; where no row was left, it is there already.
+        // An empty packet ends the file; if no row was left, it is written already.
         if self.n_sent > n_before {
             put_packet(out, self.sequence, |_| {});
         }
@@ -113,19 +113,19 @@ impl Load {
         Ok(LoadStep::Last)
     }
 
-    /// The server has taken it all.
+    /// Notes that the server has read the whole file.
     pub(super) fn finish(&mut self, done: Done) {
         self.state = State::Ended;
         (self.n_affected, self.n_warnings) = (done.n_affected, done.n_warnings);
     }
 
-    /// Whether the server must be asked what it warned of; once.
+    /// Whether to query the server's warnings; true once.
     pub(super) fn must_ask(&mut self) -> bool {
         let has_doubts = self.n_warnings > 0 || self.n_affected != self.n_sent;
         has_doubts && !std::mem::replace(&mut self.has_asked, true)
     }
 
-    /// A row of SHOW WARNINGS as a database error, unless it is a mere note.
+    /// Converts a row of SHOW WARNINGS to an error; `None` for a mere note.
     pub(super) fn read_warning(&self, row: &dyn Row) -> Option<DbError> {
         let [Value::Text(level), Value::Int(code), Value::Text(message)] =
             [row.value(0), row.value(1), row.value(2)]
@@ -140,12 +140,12 @@ impl Load {
         Some(db_error(ServerError { code, sqlstate, message }))
     }
 
-    /// What came of it, when nothing was refused.
+    /// Returns the result if there was no error. Fails if rows are missing.
     pub(super) fn outcome(&self) -> Result<Reply, DbError> {
         if self.n_affected == self.n_sent {
             return Ok(Reply { n_rows: 0, n_affected: self.n_affected });
         }
-        // Servers before MySQL 5.7 do not warn of the one reason that there is to skip a row.
+        // Servers before MySQL 5.7 do not warn when they skip a duplicate.
         let message = format!(
             "{} rows were sent, {} were inserted: the keys of the others already exist",
             self.n_sent, self.n_affected
@@ -153,7 +153,7 @@ impl Load {
         Err(DbError::new(DbErrorKind::Duplicate, message))
     }
 
-    /// The database error with the name of the table.
+    /// Adds the name of the table to an error.
     pub(super) fn name(&self, no: DbError) -> DbError {
         no.during(format_args!("loading {}", self.table))
     }

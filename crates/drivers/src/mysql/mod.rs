@@ -1,4 +1,4 @@
-//! MariaDB and MySQL, over their own protocol; the server tells which of the two it is.
+//! MariaDB and MySQL, over their own protocol; the server's greeting tells which one it is.
 //!
 //! Not here: sockets, TLS and sessions (net), and SQL beyond transaction control.
 

@@ -1,5 +1,5 @@
-//! What a server of the MySQL family counts itself, and which of it is read unless all is asked
-//! for. The names and their meaning are the servers' own (SHOW GLOBAL STATUS).
+//! Counters of servers of the MySQL family, and those read by default. Names and meaning are the
+//! servers' own (SHOW GLOBAL STATUS).
 
 use model::{
     CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading, SessionSampling,
@@ -40,13 +40,13 @@ pub(super) const MONITORING: Monitoring = Monitoring {
         ("consumer:global_instrumentation", "ON"),
         ("consumer:thread_instrumentation", "ON"),
         ("consumer:statements_digest", "ON"),
-        // MariaDB counts prepared statements only with it.
+        // MariaDB counts prepared statements only with this consumer.
         ("consumer:events_statements_current", "ON"),
     ],
     instruments_of_own: "",
 };
 
-/// What each session does, by what the list of processes and InnoDB say. A session without a
+/// Query for the states of sessions, from the process list and InnoDB. A session without a
 /// statement is idle, unless it has a transaction.
 macro_rules! session_states {
     ($is_waiting:literal, $is_in_transaction:literal, $lock:literal, $joins:literal) => {
@@ -72,7 +72,7 @@ macro_rules! session_states {
     };
 }
 
-/// MariaDB and MySQL until 5.7: with the index whose lock is waited for.
+/// MariaDB and MySQL up to 5.7: with the index whose lock is waited for.
 const STATES_WITH_LOCKS: &str = session_states!(
     "t.trx_state = 'LOCK WAIT'",
     "t.trx_id IS NOT NULL",
@@ -81,7 +81,6 @@ const STATES_WITH_LOCKS: &str = session_states!(
      LEFT JOIN information_schema.INNODB_LOCKS AS l ON l.lock_id = t.trx_requested_lock_id "
 );
 
-/// MySQL from 8.0.
 const STATES_WITH_WAITS: &str = session_states!(
     "t.trx_state = 'LOCK WAIT'",
     "t.trx_id IS NOT NULL",
@@ -89,8 +88,8 @@ const STATES_WITH_WAITS: &str = session_states!(
     "LEFT JOIN information_schema.INNODB_TRX AS t ON t.trx_mysql_thread_id = p.ID "
 );
 
-/// Without the privilege for InnoDB's tables (PROCESS): our own sessions alone, and waits for row
-/// locks count as executing.
+/// Without the privilege for InnoDB's tables (PROCESS): own sessions only, and waits for row locks
+/// count as executing.
 const STATES: &str = session_states!("FALSE", "FALSE", "''", "");
 
 const fn column(name: &'static str, unit: &'static str, scale: f64) -> SummaryColumn {
@@ -98,14 +97,14 @@ const fn column(name: &'static str, unit: &'static str, scale: f64) -> SummaryCo
 }
 
 const COUNT: SummaryColumn = column("count", "", 1.0);
-/// The performance schema counts picoseconds.
+/// The performance schema counts in picoseconds.
 const TIME: SummaryColumn = column("time", "s", 1e-12);
 
 const WITH_SCHEMA: &str = "Start the server with performance_schema=ON.";
 
 /// MariaDB, and MySQL from 5.7, sum up prepared statements by session; MariaDB only while the
-/// consumer `events_statements_current` is on. Nothing is read where digests have their executions
-/// (MySQL 9.7 lists them as `EXECUTE SELECT ...`): they would count twice.
+/// consumer `events_statements_current` is on. Returns nothing if digests include executions (MySQL
+/// 9.7 lists them as `EXECUTE SELECT ...`), which would count twice.
 const PREPARED: SessionsQuery = SessionsQuery {
     source: "performance_schema.prepared_statements_instances",
     sql: "SELECT CONCAT(OWNER_THREAD_ID, '.', STATEMENT_ID), LEFT(SQL_TEXT, 1000), \
@@ -118,7 +117,7 @@ const PREPARED: SessionsQuery = SessionsQuery {
           AND DIGEST_TEXT NOT LIKE 'EXECUTE `%' AND DIGEST_TEXT NOT LIKE 'EXECUTE IMMEDIATE %')",
 };
 
-/// Statements that read or set something of the server itself are ours, and left out.
+/// Statements about the server itself come from dbdyno, and are excluded.
 const SUMMARIES: &[SummaryQuery] = &[
     SummaryQuery {
         of: SummaryOf::Statements,
@@ -302,7 +301,7 @@ const CHOSEN: &[Counter] = &[
     ),
 ];
 
-/// Server and engine tell them as rows of one list.
+/// Server and engine counters are rows of one list.
 fn ask(names: &[&str]) -> Vec<String> {
     let all = "SHOW GLOBAL STATUS";
     if names.is_empty() {
@@ -312,7 +311,7 @@ fn ask(names: &[&str]) -> Vec<String> {
     vec![format!("{all} WHERE Variable_name IN ({})", quoted.join(", "))]
 }
 
-/// What goes up and down, by how its name begins, what is in it, and how it ends; and its unit.
+/// Returns interpretation and unit of a counter, from the beginning, middle and end of its name.
 fn reading(name: &str) -> (Reading, &'static str) {
     const BEGINS: [&str; 11] = [
         "delayed_insert_threads",
@@ -353,7 +352,7 @@ fn reading(name: &str) -> (Reading, &'static str) {
         "_bytes_dirty",
         "_rows",
     ];
-    // Counters whose names look like levels.
+    // Cumulative counters whose names look like levels.
     const TOTALS: [&str; 10] = [
         "pages_flushed",
         "pages_made",

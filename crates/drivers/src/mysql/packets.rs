@@ -1,4 +1,4 @@
-//! Packets of the MySQL family as they lie in the stream, and the fixed parts of replies.
+//! Packets of the MySQL family in the stream, and the fixed parts of replies.
 //!
 //! Layouts are those of MariaDB's and MySQL's protocol documentation
 //! (<https://mariadb.com/kb/en/clientserver-protocol/>). Not here: rows and values.
@@ -7,7 +7,7 @@ use model::{DbError, DbErrorKind};
 
 use crate::net::Input;
 
-/// A packet of this length goes on in the next one.
+/// Payload length from which a packet continues in the next one.
 pub(super) const PART_BYTES: usize = 0xff_ffff;
 pub(super) const HEADER_BYTES: usize = 4;
 
@@ -22,18 +22,18 @@ pub(super) const IN_TRANSACTION: u16 = 0x0001;
 pub(super) const MORE_RESULTS: u16 = 0x0008;
 pub(super) const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
 
-/// Finds packets in what has come, and joins those that came in parts.
+/// Finds complete packets in the input, and joins those in several parts.
 pub(super) struct Framer {
     parts: Vec<u8>,
     bytes_max: usize,
 }
 
-/// A packet that is there as a whole.
+/// A complete packet.
 #[derive(Clone, Copy)]
 pub(super) struct Framed {
-    /// Where its last (or only) part ends in the input.
+    /// End of its last (or only) part in the input.
     n_bytes: usize,
-    /// Its number in the exchange.
+    /// Sequence number within the exchange.
     pub(super) sequence: u8,
     is_joined: bool,
 }
@@ -44,7 +44,7 @@ impl Framer {
         Framer { parts: Vec::new(), bytes_max }
     }
 
-    /// The next packet, once it is there as a whole.
+    /// Returns the next packet once it is complete. Fails if it is too long.
     #[inline]
     pub(super) fn next(&mut self, input: &mut Input) -> Result<Option<Framed>, DbError> {
         loop {
@@ -69,7 +69,7 @@ impl Framer {
         }
     }
 
-    /// Takes the joined parts out, where `framed` was joined: see [`Framed::payload`].
+    /// Takes the joined parts if `framed` was joined: see [`Framed::payload`].
     #[inline]
     pub(super) fn take_parts(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.parts)
@@ -77,13 +77,13 @@ impl Framer {
 }
 
 impl Framed {
-    /// What the packet holds.
+    /// Returns the content of the packet.
     #[inline]
     pub(super) fn payload<'p>(&self, input: &'p Input, parts: &'p [u8]) -> &'p [u8] {
         if self.is_joined { parts } else { &input.bytes()[HEADER_BYTES..self.n_bytes] }
     }
 
-    /// It has been read.
+    /// Removes the packet from the input.
     #[inline]
     pub(super) fn consume(self, input: &mut Input) {
         input.consume(self.n_bytes);
@@ -99,7 +99,7 @@ fn too_long(bytes_max: usize) -> DbError {
     DbError::new(DbErrorKind::ConnectionLost, message)
 }
 
-/// Puts out a packet that `write` fills. One that is too long goes out in parts.
+/// Writes a packet that `write` fills, split into parts if it is too long.
 #[inline]
 pub(super) fn put_packet(out: &mut Vec<u8>, sequence: u8, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
@@ -125,14 +125,14 @@ fn split(out: &mut Vec<u8>, start: usize, mut sequence: u8) {
         out.extend_from_slice(&rest[..n_part]);
         rest = &rest[n_part..];
         sequence = sequence.wrapping_add(1);
-        // A last part that is full is followed by an empty one.
+        // A last part of maximum length is followed by an empty one.
         if n_part < PART_BYTES {
             return;
         }
     }
 }
 
-/// Puts out a command with its text.
+/// Writes a command with its text.
 pub(super) fn put_command(out: &mut Vec<u8>, command: u8, text: &[u8]) {
     put_packet(out, 0, |out| {
         out.push(command);
@@ -140,7 +140,7 @@ pub(super) fn put_command(out: &mut Vec<u8>, command: u8, text: &[u8]) {
     });
 }
 
-/// A length-encoded integer.
+/// Writes a length-encoded integer.
 #[inline]
 pub(super) fn put_length(out: &mut Vec<u8>, n: usize) {
     match n {
@@ -160,7 +160,7 @@ pub(super) fn put_length(out: &mut Vec<u8>, n: usize) {
     }
 }
 
-/// Reads a packet from its beginning; none means that it is shorter than it must be.
+/// Reads a packet from its start; methods return `None` if it is too short.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'p>(pub(super) &'p [u8]);
 
@@ -199,7 +199,7 @@ impl<'p> Reader<'p> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// A length-encoded integer. Null (0xfb) and an error (0xff) are none.
+    /// Reads a length-encoded integer; `None` for null (0xfb) and an error (0xff).
     #[inline]
     pub(super) fn length(&mut self) -> Option<u64> {
         match self.u8()? {
@@ -214,7 +214,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Bytes behind their length.
+    /// Reads bytes after their length.
     #[inline]
     pub(super) fn string(&mut self) -> Option<&'p [u8]> {
         let n_bytes = usize::try_from(self.length()?).ok()?;
@@ -222,7 +222,7 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// What an OK (or the end of rows in its form) tells.
+/// Content of an OK packet, or of the end of rows in its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Done {
     pub(super) n_affected: u64,
@@ -230,7 +230,7 @@ pub(super) struct Done {
     pub(super) n_warnings: u16,
 }
 
-/// Reads an OK.
+/// Parses an OK packet.
 pub(super) fn read_ok(payload: &[u8]) -> Option<Done> {
     let mut reader = Reader(payload.get(1..)?);
     let n_affected = reader.length()?;
@@ -238,14 +238,14 @@ pub(super) fn read_ok(payload: &[u8]) -> Option<Done> {
     Some(Done { n_affected, status: reader.u16()?, n_warnings: reader.u16()? })
 }
 
-/// Reads the end of rows or columns as servers told it before there was an OK for that.
+/// Parses the end of rows or columns in the older form, without an OK packet.
 pub(super) fn read_eof(payload: &[u8]) -> Option<Done> {
     let mut reader = Reader(payload.get(1..)?);
     let n_warnings = reader.u16()?;
     Some(Done { n_affected: 0, status: reader.u16()?, n_warnings })
 }
 
-/// An error as the server tells it.
+/// Content of an ERR packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ServerError {
     pub(super) code: u16,
@@ -253,7 +253,7 @@ pub(super) struct ServerError {
     pub(super) message: String,
 }
 
-/// Reads an error. Before the server knows what we can read, it has no SQLSTATE.
+/// Parses an ERR packet. It has no SQLSTATE before capabilities are agreed.
 pub(super) fn read_error(payload: &[u8]) -> Option<ServerError> {
     let mut reader = Reader(payload.get(1..)?);
     let code = reader.u16()?;
@@ -265,7 +265,7 @@ pub(super) fn read_error(payload: &[u8]) -> Option<ServerError> {
     Some(ServerError { code, sqlstate, message })
 }
 
-/// A prepared statement as the server tells it.
+/// The reply to COM_STMT_PREPARE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PreparedHeader {
     pub(super) id: u32,
@@ -273,13 +273,13 @@ pub(super) struct PreparedHeader {
     pub(super) n_values: u16,
 }
 
-/// Reads the answer to COM_STMT_PREPARE.
+/// Parses the reply to COM_STMT_PREPARE.
 pub(super) fn read_prepared(payload: &[u8]) -> Option<PreparedHeader> {
     let mut reader = Reader(payload.get(1..)?);
     Some(PreparedHeader { id: reader.u32()?, n_columns: reader.u16()?, n_values: reader.u16()? })
 }
 
-/// The other side does not speak as it must.
+/// Makes the error of a server that violates the protocol.
 #[cold]
 pub(super) fn broken(what: &str) -> DbError {
     let message =

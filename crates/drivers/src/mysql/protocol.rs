@@ -1,7 +1,7 @@
-//! One side of a signed-in connection: requests in, packets out, packets in, replies out.
+//! The protocol of a signed-in connection: requests to packets, packets to replies.
 //!
-//! What is expected of the server stands in a queue, so that a flight of several commands is the
-//! same as one. Not here: sign-in, sockets, what bytes of values mean.
+//! Expected replies are in a queue, so that several commands in a flight work like one. Not here:
+//! sign-in, sockets, and the encoding of values.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,56 +26,55 @@ use crate::net::{CancelKey, Input, Protocol, Step, may_commit, may_commit_within
 
 const COM_QUIT: u8 = 0x01;
 
-/// How a connection was agreed on.
+/// Results of the handshake.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Agreed {
-    /// The server's number for it.
+    /// The server's connection ID.
     pub(super) connection_id: u64,
-    /// Columns are ended by a packet of their own (before `CLIENT_DEPRECATE_EOF`).
+    /// Columns end with a packet of their own (before `CLIENT_DEPRECATE_EOF`).
     pub(super) has_column_end: bool,
-    /// The server leaves out columns that have not changed (`MARIADB_CLIENT_CACHE_METADATA`).
+    /// The server omits unchanged columns (`MARIADB_CLIENT_CACHE_METADATA`).
     pub(super) leaves_out_columns: bool,
-    /// The server may be asked to load what we send.
+    /// The server may be asked to load our data.
     pub(super) can_load: bool,
-    /// The status that the server told last.
+    /// Server status of the last reply.
     pub(super) status: u16,
 }
 
-/// What one reply belongs to.
+/// The command to which a reply belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
-    /// A command of ours that nobody asked for.
+    /// An internal command that no request asked for.
     Quiet,
-    /// A statement being prepared, by its place.
+    /// Preparation of a statement, by index.
     Prepare(usize),
-    /// An execution, by the place of its statement.
+    /// Execution of a statement, by index.
     Call(usize),
-    /// A text.
     Text,
-    /// A bulk load, and what it warns of.
+    /// A bulk load, and its warnings.
     Load,
     Warnings,
 }
 
-/// Where in a reply one is.
+/// The position within a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Header,
-    /// Columns, of which so many are still to come.
+    /// Column definitions, of which this many are left.
     Columns(u16),
     ColumnsEnd,
     Rows,
-    /// Descriptions of a prepared statement's values, then of its columns: how many of each.
+    /// Definitions of a prepared statement's parameters, then of its columns: the numbers of each.
     Values(u16, u16),
     ValuesEnd(u16),
 }
 
-/// Whose columns the rows have.
+/// The owner of the current columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
-    /// A statement's, by its place.
+    /// A statement, by index.
     Statement(usize),
-    /// Nobody's: they are read again each time.
+    /// No statement: they are read for each result.
     Nobody,
 }
 
@@ -87,7 +86,6 @@ struct Held {
     end: usize,
 }
 
-/// The protocol of the MySQL family.
 pub(super) struct MySql {
     agreed: Agreed,
     as_text: bool,
@@ -98,31 +96,31 @@ pub(super) struct MySql {
     whose: Whose,
     columns: Columns,
     places: Vec<Place>,
-    /// Executions that wait for their statements to be prepared, or for their turn.
+    /// Executions that wait for preparation, or for their turn.
     held: VecDeque<Held>,
     held_bytes: Vec<u8>,
     in_turn: bool,
-    /// The last of what is held commits, and must wait until all else was accepted.
+    /// The last held execution commits, and must wait until all others succeeded.
     commits_apart: bool,
-    /// Statements of our own that begin or end a transaction within a flight, once asked for.
+    /// Internal statements that begin or end a transaction within a flight, once used.
     controls: [Option<usize>; 3],
     reply: Reply,
     db_error: Option<DbError>,
-    /// It is that of the one who reads the rows: the server did not hear of it.
+    /// The error is the row visitor's: the server does not know it.
     is_unread: bool,
-    /// Something of the request under way is committed for certain.
+    /// A part of the current request is certainly committed.
     has_committed: bool,
-    /// Results with rows so far: in the request, and in the reply that is being read.
+    /// Results with rows so far: in the request, and in the current reply.
     n_sets: usize,
     n_sets_of_call: usize,
     is_committing: bool,
-    /// A part of the text under way may commit by itself.
+    /// A part of the current text may commit by itself.
     commits_within: bool,
-    /// We have switched it off, so that nothing in a flight is committed by itself.
+    /// Autocommit was switched off, so that nothing in a flight commits by itself.
     is_autocommit_off: bool,
-    /// A flight was refused in its midst: the transaction holds what came after it.
+    /// A flight failed in the middle: the transaction contains what came after the error.
     is_doomed: bool,
-    /// The transaction under way has asked for something to be changed.
+    /// The current transaction has requested a change.
     has_written: bool,
     load: Load,
     traffic: Traffic,
@@ -202,7 +200,7 @@ impl MySql {
         self.held_bytes.clear();
     }
 
-    /// Puts out what must come before a statement, and refuses what must not come.
+    /// Writes what must precede a statement, and rejects what must not follow.
     #[inline]
     fn precede(&mut self, writes: bool, out: &mut Vec<u8>) -> Result<(), DbError> {
         if self.is_doomed {
@@ -219,8 +217,8 @@ impl MySql {
         Ok(())
     }
 
-    /// Says something that nobody asked for. Like a preparation it is not counted as a statement;
-    /// its bytes are.
+    /// Sends an internal command. Like a preparation it does not count as a statement, but its
+    /// bytes count.
     fn put_quiet(&mut self, out: &mut Vec<u8>, sql: &str) {
         put_command(out, COM_QUERY, sql.as_bytes());
         self.expected.push_back(Expected::Quiet);
@@ -255,7 +253,7 @@ impl MySql {
         Err(DbError::new(DbErrorKind::Missing, message))
     }
 
-    /// The place of a statement; one of ours where it begins or ends a transaction.
+    /// Returns the index of a statement; of an internal one if it begins or ends a transaction.
     fn resolve(&mut self, statement: StatementId) -> Result<usize, DbError> {
         if !statement.is_control() {
             return self.place_of(statement);
@@ -272,7 +270,7 @@ impl MySql {
         Ok(place)
     }
 
-    /// One statement that is prepared: the hot path.
+    /// Starts one prepared statement: the hot path.
     #[inline]
     fn start_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let place = self.place_of(call.statement)?;
@@ -289,7 +287,7 @@ impl MySql {
         Ok(())
     }
 
-    /// Several statements, or some that must be prepared first.
+    /// Starts several statements, or statements that must be prepared first.
     fn start_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), DbError> {
         let (mut writes, mut begins, mut commits) = (false, false, false);
         for call in calls {
@@ -305,9 +303,9 @@ impl MySql {
             true => self.has_written = writes,
             false => self.precede(writes, out)?,
         }
-        // The first no must be the end. Behind a no that ends the transaction (a deadlock) the
-        // rest of a flight would be committed by itself; outside of a transaction it always is.
-        // A COMMIT behind any no would commit what came before it.
+        // The first error must end the batch. After an error that ends the transaction (a
+        // deadlock), the rest of a flight would commit by itself, as it always does outside of a
+        // transaction. A COMMIT after any error would commit what came before it.
         let is_flight = calls.len() > 1 && writes;
         self.in_turn = is_flight && !begins && !self.is_in_transaction();
         self.commits_apart = calls.len() > 1 && commits && self.has_written;
@@ -350,7 +348,7 @@ impl MySql {
         }
     }
 
-    /// Puts out held executions: the next one where they go in turn, else all.
+    /// Writes held executions: the next one if they go in turn, else all.
     fn release(&mut self, out: &mut Vec<u8>) -> Result<(), DbError> {
         let n_now = match self.held.len() {
             _ if self.in_turn => 1,
@@ -375,7 +373,7 @@ impl MySql {
         Ok(())
     }
 
-    /// Reads packets for as long as something is expected; false if more must come.
+    /// Reads packets as long as replies are expected; false if more bytes are needed.
     #[inline]
     fn read(
         &mut self,
@@ -473,7 +471,7 @@ impl MySql {
         Ok(Wanted::More)
     }
 
-    /// The beginning of rows: how many columns they have, and whether those are described.
+    /// Reads the start of a result: number of columns, and whether definitions follow.
     #[inline]
     fn read_width(&mut self, expected: Expected, payload: &[u8]) -> Result<(), DbError> {
         let mut reader = Reader(payload);
@@ -481,7 +479,7 @@ impl MySql {
         let n_columns = n_columns.ok_or_else(|| broken("an invalid number of columns"))?;
         let follow = !self.agreed.leaves_out_columns || reader.u8() != Some(0);
         self.whose = match expected {
-            // A procedure's results differ from each other.
+            // Results of a procedure differ from each other.
             Expected::Call(place) if self.n_sets_of_call == 0 && !self.known[place].is_text => {
                 Whose::Statement(place)
             }
@@ -523,7 +521,7 @@ impl MySql {
         Ok(())
     }
 
-    /// A prepared statement's values are described; its columns come next, if it has any.
+    /// Continues after a prepared statement's parameters: with its columns, if it has any.
     fn after_values(&mut self, n_columns: u16) -> Phase {
         match n_columns {
             0 => self.end_prepare(),
@@ -578,7 +576,7 @@ impl MySql {
         Ok(())
     }
 
-    /// A result, or the whole reply, has ended well.
+    /// Handles the successful end of a result, or of the whole reply.
     #[inline]
     fn finish(&mut self, expected: Expected, done: Done) {
         if self.phase == Phase::Rows {
@@ -609,7 +607,7 @@ impl MySql {
         if let Expected::Prepare(place) | Expected::Call(place) = expected {
             let known = &mut self.known[place];
             no = no.during(known.statement.name);
-            // Numbers of statements that the server has not (any more).
+            // The server does not know the statement's number (any more).
             known.doubt(matches!(code, 1243 | 1615 | 2030));
         }
         if ends_connection(code) {
@@ -636,7 +634,7 @@ impl MySql {
         Ok(())
     }
 
-    /// Whether a part of what is answered may have been committed by itself.
+    /// Whether a part of the answered request may have committed by itself.
     fn may_commit_within(&self, expected: Expected) -> bool {
         match expected {
             Expected::Call(place) => may_commit_within(&self.known[place].statement.sql),
@@ -650,7 +648,7 @@ impl MySql {
         self.db_error.get_or_insert(no);
     }
 
-    /// What is held will not be sent, so the server has not got its types.
+    /// Drops held executions, whose types the server then does not have.
     fn drop_held(&mut self) {
         for held in self.held.drain(..) {
             self.known[held.place].doubt(false);
@@ -666,7 +664,7 @@ impl MySql {
         }
     }
 
-    /// Whether it is more than a read.
+    /// Whether it changes data.
     fn is_change(&self, expected: Expected) -> bool {
         match expected {
             Expected::Call(place) => self.known[place].kind != StatementKind::Read,
@@ -676,7 +674,7 @@ impl MySql {
     }
 }
 
-/// What a packet asks for.
+/// The next step that a packet requires.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     More,
@@ -714,7 +712,7 @@ impl Protocol for MySql {
             }
         };
         if result.is_err() {
-            // Nothing of it is sent.
+            // None of it is sent.
             self.expected.clear();
             self.drop_held();
             self.is_autocommit_off = was_autocommit_off;
@@ -769,7 +767,7 @@ impl Protocol for MySql {
                 }
                 return Ok(Step::More);
             }
-            // What would be an error elsewhere is a warning here.
+            // With LOCAL, errors are only warnings.
             if self.db_error.is_none() && self.load.must_ask() {
                 put_command(out, COM_QUERY, b"SHOW WARNINGS LIMIT 64");
                 self.expected.push_back(Expected::Warnings);

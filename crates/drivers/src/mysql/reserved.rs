@@ -1,13 +1,13 @@
-//! Words that some server of the family reserves, in one of its modes, and that our SQL therefore
-//! must not use as names. Not here: words that are keywords without being reserved.
+//! Words that some server of the family reserves, in any mode, and that our SQL must not use as
+//! names. Not here: keywords that are not reserved.
 //!
 //! Sources: `information_schema.KEYWORDS` of MySQL 9.7.4 (`RESERVED = 1`); "Keywords and Reserved
-//! Words" of the manuals of MySQL 5.7, 8.0 and 8.4 for words that 9.7 has freed again, also those
-//! that were reserved in some versions of a series alone; for MariaDB
-//! 10.11 those words of its `information_schema.KEYWORDS` that it takes for the name of a column
-//! or of a derived table in no `sql_mode`, or not in `sql_mode=ORACLE`.
+//! Words" of the manuals of MySQL 5.7, 8.0 and 8.4 for words that 9.7 no longer reserves, including
+//! those reserved in some versions of a series only; for MariaDB 10.11 those words of its
+//! `information_schema.KEYWORDS` that it rejects as the name of a column or of a derived table in
+//! every `sql_mode`, or in `sql_mode=ORACLE`.
 
-/// Of MySQL 9.7.
+/// Reserved by MySQL 9.7.
 const MYSQL: &str = "\
     accessible add all alter analyze and as asc asensitive before between bigint binary blob \
     both by call cascade case change char character check collate column condition constraint \
@@ -34,25 +34,25 @@ const MYSQL: &str = "\
     varbinary varchar varcharacter varying virtual when where while window with write xor \
     year_month zerofill";
 
-/// Of older versions of MySQL, and some of MariaDB. The manuals have those that begin with `sql_`
-/// as not reserved, yet they are options where the first column of a query stands.
+/// Reserved by older versions of MySQL, and some by MariaDB. The manuals list those that begin with
+/// `sql_` as not reserved, but they are options at the position of a query's first column.
 const OLDER_MYSQL: &str = "\
     admin array get_master_public_key manual master_bind master_ssl_verify_server_cert member \
     nonblocking parallel parse_gcol_expr persist persist_only role sql_buffer_result sql_cache \
     sql_no_cache";
 
-/// Of MariaDB besides.
+/// Also reserved by MariaDB.
 const MARIADB: &str = "\
     current_role delete_domain_id do_domain_ids ignore_domain_ids master_demote_to_replica \
     master_demote_to_slave offset page_checksum parse_vcol_expr portion ref_system_id returning \
     stats_auto_recalc stats_persistent stats_sample_pages";
 
-/// Of MariaDB's `sql_mode=ORACLE` besides.
+/// Also reserved in MariaDB's `sql_mode=ORACLE`.
 const ORACLE_MODE: &str = "\
     body elsif goto minus others package raise rownum rowtype sysdate";
 
-/// The small words of an SQL text that are reserved somewhere: our keywords are capitals, so these
-/// are names. Texts in quotes and in backquotes may be anything.
+/// Returns the lower-case words of an SQL text that are reserved somewhere: our keywords are upper
+/// case, so these are names. Texts in quotes and backquotes are ignored.
 pub(crate) fn reserved_names(sql: &str) -> Vec<&str> {
     let is_reserved = |word: &&str| {
         let mut lists = [MYSQL, OLDER_MYSQL, MARIADB, ORACLE_MODE].into_iter();

@@ -1,6 +1,6 @@
-//! A row where it lies in its packet: first its columns are found, then they are read on demand.
+//! Rows in place in their packets: columns are located first, and read on demand.
 //!
-//! Finding them proves that they are there, so reading cannot fail. Not here: packets.
+//! Locating them proves that they are complete, so reading cannot fail. Not here: packets.
 
 use model::{Civil, Row, Value};
 
@@ -8,19 +8,19 @@ use super::columns::{Column, Columns, kind};
 use super::dates::{self, US_PER_S, read_span_us};
 use super::packets::Reader;
 
-/// In which form values come.
+/// The encoding of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Of prepared statements.
+    /// Binary, for prepared statements.
     Binary,
-    /// Of statements as text.
+    /// Text, for statements as text.
     Text,
 }
 
-/// Where a value lies: start and end in the packet; none where it is null.
+/// Start and end of a value in the packet; `None` if it is null.
 pub(super) type Place = Option<(u32, u32)>;
 
-/// Finds the columns of a row; none if the packet is no row of theirs.
+/// Locates the columns of a row; `None` if the packet is malformed.
 #[inline]
 pub(super) fn find(
     payload: &[u8],
@@ -29,7 +29,7 @@ pub(super) fn find(
     places: &mut Vec<Place>,
 ) -> Option<()> {
     places.clear();
-    // Places are kept short; a packet has at most a gibibyte.
+    // Places are 32 bits; a packet has at most 1 GiB.
     if payload.len() > u32::MAX as usize {
         return None;
     }
@@ -40,7 +40,7 @@ pub(super) fn find(
 }
 
 fn find_binary(payload: &[u8], columns: &[Column], places: &mut Vec<Place>) -> Option<()> {
-    // One bit a column, the first two unused.
+    // One bit per column, the first two unused.
     let n_bitmap = (columns.len() + 9) / 8;
     let nulls = payload.get(1..1 + n_bitmap)?;
     let mut reader = Reader(&payload[1 + n_bitmap..]);
@@ -86,7 +86,7 @@ fn find_text(payload: &[u8], columns: &[Column], places: &mut Vec<Place>) -> Opt
     Some(())
 }
 
-/// A row whose columns are found.
+/// A row with located columns.
 pub(super) struct Found<'r> {
     pub(super) payload: &'r [u8],
     pub(super) columns: &'r Columns,
@@ -142,7 +142,7 @@ fn binary_value(bytes: &[u8], column: Column) -> Value<'_> {
     }
 }
 
-/// A whole number of 1, 2, 4 or 8 bytes, the lowest first.
+/// Decodes a little-endian integer of 1, 2, 4 or 8 bytes.
 #[inline]
 fn integer(bytes: &[u8], is_unsigned: bool) -> Value<'_> {
     let is_negative = !is_unsigned && bytes.last().is_some_and(|last| last & 0x80 != 0);
@@ -152,7 +152,7 @@ fn integer(bytes: &[u8], is_unsigned: bool) -> Value<'_> {
     if is_unsigned && value < 0 { beyond(value as u64) } else { Value::Int(value) }
 }
 
-/// What no `i64` holds comes as the nearest float.
+/// Converts a value beyond `i64` to the nearest float.
 #[cold]
 fn beyond(value: u64) -> Value<'static> {
     Value::Float(value as f64)
@@ -181,7 +181,7 @@ fn binary_civil(bytes: &[u8]) -> Civil {
     civil
 }
 
-/// A span of time has no type of its own here: it is a number of microseconds.
+/// Decodes a TIME value to microseconds, since there is no type for it.
 fn binary_span(bytes: &[u8]) -> Value<'_> {
     let mut reader = Reader(bytes);
     let mut read = || {
@@ -244,7 +244,7 @@ fn text_integer(bytes: &[u8]) -> Option<Value<'_>> {
     })
 }
 
-/// Digits with a point. One that has too many digits for an `i64` stays text.
+/// Parses a decimal. One with too many digits for `i64` stays text.
 fn decimal(bytes: &[u8]) -> Value<'_> {
     let read = || {
         let (is_negative, digits) = match bytes {

@@ -1,4 +1,4 @@
-//! A server of the MySQL family as its sessions know it: where it is, who signs in, and how.
+//! Address, account and options of a server of the MySQL family.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -7,31 +7,30 @@ use model::Secret;
 
 use crate::net::Connector;
 
-/// A server, and how one signs in to it.
 pub(super) struct MysqlServer {
     pub(super) connector: Connector,
     pub(super) user: String,
     pub(super) password: Option<Secret>,
-    /// None only while it is being made.
+    /// `None` only while the database is being created.
     pub(super) database: Option<String>,
-    /// Statements go as text, with their values in it.
+    /// Statements are sent as text, with their values as literals.
     pub(super) as_text: bool,
-    /// Packets go deflated, both ways.
+    /// Packets are compressed in both directions.
     pub(super) compress: bool,
-    /// The server may be asked to load what we send.
+    /// The server may be asked to load our data.
     pub(super) local_infile: bool,
-    /// The password may be shown to a server that has not proven to be the right one.
+    /// The password may be sent to a server that is not verified.
     pub(super) clear_password: bool,
     pub(super) packet_bytes_max: usize,
-    /// The server's own limit for a statement, in nanoseconds; 0 is none.
+    /// Server-side time limit of a statement, in nanoseconds; 0 for none.
     pub(super) statement_timeout_ns: u64,
-    /// Its commits may end the session or begin another transaction (completion_type), or nobody
-    /// knows: then each session sets it back.
+    /// A commit may end the session or begin another transaction (completion_type), or this is
+    /// unknown: each session then resets it.
     pub(super) chains: AtomicBool,
-    /// The modes of SQL that sessions set, since the server's change what our SQL means; none where
-    /// they need not, or where nobody has looked yet.
+    /// The sql_mode that sessions set, because some modes of the server's change the meaning of our
+    /// SQL; `None` if not needed. Unset until looked up.
     pub(super) sql_mode: OnceLock<Option<String>>,
-    /// As its greeting tells; which of the two families it is follows from that.
+    /// From the server's greeting; distinguishes the two products.
     pub(super) version: Mutex<String>,
 }
 
@@ -40,13 +39,12 @@ impl MysqlServer {
         self.password.as_ref().map_or(b"", |password| password.reveal().as_bytes())
     }
 
-    /// The version that the server told last; empty before the first connection.
+    /// Returns the last reported version; empty before the first connection.
     pub(super) fn version(&self) -> String {
         self.version.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What the greeting says of the version. MariaDB before 11.0 puts a number in front, by which
-    /// old replicas took it for something that they knew.
+    /// Stores the version from a greeting. MariaDB before 11.0 prefixes a number for old replicas.
     pub(super) fn note_version(&self, version: &str) {
         let version = version.strip_prefix("5.5.5-").unwrap_or(version);
         let mut known = self.version.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,15 +53,15 @@ impl MysqlServer {
         }
     }
 
-    /// Whether it is MariaDB rather than MySQL.
+    /// Whether the server is MariaDB, not MySQL.
     pub(super) fn is_mariadb(&self) -> bool {
         self.version().to_ascii_lowercase().contains("mariadb")
     }
 
-    /// What every session begins with. Dates are UTC; a commit ends a transaction and begins no
-    /// other (completion_type); the server's sql_mode stays as it is, but for modes that change
-    /// what our SQL means. Proxies that share connections do not know completion_type, so it is
-    /// only set where that changes something.
+    /// Returns the first statement of every session. Dates are UTC; a commit ends the transaction
+    /// and begins no other (completion_type); the server's sql_mode stays, except for modes that
+    /// change the meaning of our SQL. Proxies that share connections do not know completion_type,
+    /// so it is only set if necessary.
     pub(super) fn session_state(&self) -> String {
         let mut sql = "SET autocommit=1, time_zone='+00:00'".to_owned();
         if self.chains.load(Ordering::Relaxed) {
@@ -111,7 +109,8 @@ const CHANGING: &[&str] = &[
     "TIME_TRUNCATE_FRACTIONAL",
 ];
 
-/// A sql_mode without modes that change what our SQL means; none where it has none of them.
+/// Returns a sql_mode without modes that change the meaning of our SQL; `None` if it has none of
+/// them.
 pub(super) fn plain_modes(sql_mode: &str) -> Option<String> {
     let is_plain = |mode: &&str| !CHANGING.iter().any(|one| one.eq_ignore_ascii_case(mode));
     let all = || sql_mode.split(',').filter(|mode| !mode.is_empty());

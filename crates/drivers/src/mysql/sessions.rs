@@ -1,4 +1,4 @@
-//! How sessions of a server are made and ended. Not here: what a server is known by (server).
+//! Making and ending sessions of a server. Not here: its parameters (server).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,12 +30,12 @@ impl Server for MysqlServer {
             Ok(())
         });
         if asked.is_err() {
-            // Where nobody knows, each session sets it.
+            // Unknown: each session sets it.
             chains = true;
         }
         self.chains.fetch_or(chains, Ordering::Relaxed);
         match (session.cancel_key(), number) {
-            // The greeting has room for 32 bits of it; some servers keep none, and say 0.
+            // The greeting has 32 bits for it; some servers send 0.
             (Some(CancelKey::KillQuery(ours)), Some(number)) => {
                 number != 0 && ours as u32 != number as u32
             }
@@ -52,13 +52,13 @@ impl Server for MysqlServer {
             row.text(0)?.clone_into(&mut sql_mode);
             Ok(())
         });
-        // Who cannot say it is asked again by the next session.
+        // If this server cannot say, the next session asks again.
         if asked.is_err() {
             return;
         }
         if let Some(modes) = self.sql_mode.get_or_init(|| plain_modes(&sql_mode)) {
             let set = format!("SET SESSION sql_mode = '{modes}'");
-            // The next session sets it as it begins, or reports why it cannot.
+            // The next session sets it as it begins, or reports the error.
             let _ = session.ask_here(&set, &mut |_| Ok(()));
         }
     }
@@ -79,7 +79,7 @@ impl Server for MysqlServer {
         if self.compress {
             return FRAME_BYTES_MAX;
         }
-        // Longer packets are joined from parts; the next header may have come with one.
+        // Longer packets are joined from parts; the next header may come with one.
         self.packet_bytes_max.min(PART_BYTES) + 2 * HEADER_BYTES
     }
 
@@ -87,7 +87,7 @@ impl Server for MysqlServer {
         let Ok(mut session) = NetSession::connect_here(self, place) else { return };
         for key in keys {
             if let CancelKey::KillQuery(id) = key {
-                // One that has ended by itself is unknown to the server.
+                // The server does not know a session that has ended by itself.
                 let _ = session.ask_here(&format!("KILL {id}"), &mut |_| Ok(()));
             }
         }

@@ -1,19 +1,20 @@
-//! How InnoDB is brought to rest: old row versions purged, dirty pages written.
+//! Settling of InnoDB: purge old row versions, write dirty pages.
 //!
-//! The order, the settings and their values are those that HammerDB 4.10 uses for MariaDB
-//! ("Purge and Write back for MariaDB TPROC-C"), on the advice of MariaDB's developers. Left out is
-//! innodb_lru_flush_size: it is deprecated, and servers report 0 for it, which cannot be set back.
+//! Order, settings and values are those of HammerDB 4.10 for MariaDB ("Purge and Write back for
+//! MariaDB TPROC-C"), on the advice of MariaDB's developers. innodb_lru_flush_size is left out: it
+//! is deprecated, and servers report 0 for it, which cannot be restored.
 
 use model::{Fact, NothingLeft, Settling, SettlingLevel, SettlingStep};
 
 use crate::modes::mode;
 
-/// The first version whose purge threads can be set while it runs (MDEV-11024).
+/// First version whose purge threads can be set at run time (MDEV-11024).
 const DYNAMIC_FROM: (u32, u32) = (10, 7);
 
-/// An autocommit statement is counted by its command, as one in a transaction is, and not in
-/// Com_commit. Handler_commit counts statements of transactions too, those that only read among
-/// them, and twice with a binary log: it would be no better (MariaDB 10.11, MySQL 5.6).
+/// Query for changing statements. An autocommit statement is counted by its command, like one in a
+/// transaction, and not in Com_commit. Handler_commit also counts statements of transactions,
+/// including reading ones, and twice with a binary log: it would be no better (MariaDB 10.11, MySQL
+/// 5.6).
 const CHANGES: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_insert', \
                        'Com_insert_select', 'Com_update', 'Com_update_multi', 'Com_delete', \
                        'Com_delete_multi', 'Com_replace', 'Com_replace_select', 'Com_load')";
@@ -45,7 +46,7 @@ const OF_MARIADB: Settling = Settling {
     advised: ADVISED,
 };
 
-/// For loads: purge goes on beside them, and holds up no statement.
+/// Advised for loads: purge runs beside them, and delays no statement.
 const ADVISED: &[(&str, &str)] = &[
     ("innodb_purge_threads", "4"),
     ("innodb_purge_batch_size", "1000"),
@@ -55,17 +56,18 @@ const ADVISED: &[(&str, &str)] = &[
 const PURGE_STAYS: &str = "Open transactions of other sessions may hold old row versions: end \
                            them. Without any, the server leaves this for its next work.";
 
-/// MySQL keeps logs of transactions that it has purged in the list: from 5.7 on until the next of
-/// so many purges, 5.6 while it is idle.
+/// MySQL keeps purged logs of transactions in the list: from 5.7 until the next of a number of
+/// purges, in 5.6 while it is idle.
 const ALL_PURGED: NothingLeft = NothingLeft {
     sql: "SHOW ENGINE INNODB STATUS",
     numbers_behind: ["Trx id counter", "Purge done for trx's n:o <"],
 };
 
-/// From this version of MySQL on, a setting says after how many purges the list is shortened.
+/// First version of MySQL with a setting for the number of purges after which the list is
+/// truncated.
 const TRUNCATES_FROM: (u32, u32) = (5, 7);
 
-/// Of MySQL the number of purge threads is fixed at its start.
+/// MySQL fixes the number of purge threads at its start.
 const PURGE_OF_OLD_MYSQL: SettlingStep = SettlingStep {
     name: "purge",
     doing: "purging old row versions",
@@ -87,7 +89,7 @@ const PURGE_OF_OLD_MYSQL: SettlingStep = SettlingStep {
 const PURGE_OF_MYSQL: SettlingStep = SettlingStep {
     settings: &[
         ("innodb_purge_batch_size", "5000"),
-        // Otherwise every 128th purge, which an idle server does not reach.
+        // By default every 128th purge, which an idle server does not reach.
         ("innodb_purge_rseg_truncate_frequency", "1"),
     ],
     ..PURGE_OF_OLD_MYSQL
@@ -106,7 +108,7 @@ const CHECKPOINT: SettlingStep = SettlingStep {
     name: "checkpoint",
     doing: "writing dirty pages",
     settings: &[
-        // The low-water mark is at most the other, and a capacity at most its maximum.
+        // The low-water mark is limited by the other setting, and a capacity by its maximum.
         ("innodb_max_dirty_pages_pct_lwm", "0"),
         ("innodb_max_dirty_pages_pct", "0"),
         ("innodb_lru_scan_depth", "4096"),
@@ -114,7 +116,7 @@ const CHECKPOINT: SettlingStep = SettlingStep {
         ("innodb_io_capacity", "120000"),
     ],
     statements: &[],
-    // Without, a server that has nothing else to do leaves most pages where they are.
+    // Without these settings, an idle server leaves most pages dirty.
     needs_settings: true,
     if_denied: "",
     passed_over: &[],

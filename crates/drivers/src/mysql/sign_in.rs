@@ -1,6 +1,6 @@
-//! Signing in to a server of the MySQL family: greeting, TLS, password, and the session's state.
+//! Sign-in to a server of the MySQL family: greeting, TLS, password, and session state.
 //!
-//! Packets and password methods are `mysql_common`'s. Not here: sockets, and what comes after.
+//! Packets and authentication methods come from `mysql_common`. Not here: sockets, and requests.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,54 +26,53 @@ use super::server::MysqlServer;
 use super::statements::COM_QUERY;
 use crate::net::{Channel, Input, SignIn, Step, check_clear};
 
-/// The largest packet of ours that the server should expect: the most that servers take.
+/// Largest packet of ours that the server should accept: the maximum of servers.
 const PACKET_BYTES_MAX: u32 = 1 << 30;
-/// `utf8mb4_general_ci`: every server since 5.5 knows it.
+/// `utf8mb4_general_ci`, which every server since 5.5 knows.
 const UTF8MB4: u8 = 45;
-/// More steps than any password method takes.
+/// Limit on authentication steps, above that of any method.
 const STEPS_MAX: u32 = 32;
-/// The first byte of more data for a password method.
+/// First byte of more data for an authentication method.
 const MORE_DATA: u8 = 0x01;
 
-/// A sign-in under way.
 pub(super) struct MysqlSignIn {
     server: Arc<MysqlServer>,
     statements: Arc<[Statement]>,
     framer: Framer,
     state: State,
     n_steps: u32,
-    /// Once the password is proven, where packets go deflated from there on.
+    /// Set once the password is accepted, if packets are compressed from then on.
     compressor: Option<Box<Compressor>>,
 }
 
 enum State {
-    /// The server speaks first.
+    /// Waiting for the server's greeting.
     Greeting,
-    /// TLS has been asked for.
+    /// TLS was requested.
     Securing(Box<Greeting>),
-    /// The password is being proven.
+    /// The password is being verified.
     Proving(Box<Proof>),
     /// The session's state is being set.
     Setting(Agreed),
 }
 
-/// What the server said of itself.
+/// The server's greeting.
 struct Greeting {
     packet: HandshakePacket<'static>,
     capabilities: CapabilityFlags,
     mariadb_capabilities: MariadbCapabilities,
 }
 
-/// A password method at work.
+/// A running authentication method.
 struct Proof {
     method: AuthProc,
     nonce: Vec<u8>,
-    /// The server has been asked for its RSA key.
+    /// The server was asked for its RSA key.
     awaits_key: bool,
     agreed: Agreed,
 }
 
-/// What a password method may know.
+/// Input of an authentication method.
 struct AuthInput<'a> {
     password: &'a [u8],
     nonce: &'a [u8],
@@ -115,7 +114,7 @@ impl MysqlSignIn {
         }
     }
 
-    /// The next packet's payload and number, once it is there as a whole.
+    /// Returns payload and sequence number of the next packet, once it is complete.
     fn next(&mut self, input: &mut Input) -> Result<Option<(Vec<u8>, u8)>, DbError> {
         loop {
             let plain = match &mut self.compressor {
@@ -197,7 +196,7 @@ impl MysqlSignIn {
         Ok(Step::More)
     }
 
-    /// Answers the greeting: who we are, what we can, and the first proof of the password.
+    /// Answers the greeting with account, capabilities, and the first authentication data.
     fn respond(
         &mut self,
         greeting: Greeting,
@@ -215,7 +214,7 @@ impl MysqlSignIn {
         let database = self.server.database.as_deref().map(str::as_bytes);
         let response = HandshakeResponse::new(
             Some(proof),
-            // From which on there is utf8mb4; older ones are refused.
+            // First version with utf8mb4; older ones are rejected.
             (5, 5, 3),
             Some(self.server.user.as_bytes()),
             database,
@@ -241,7 +240,7 @@ impl MysqlSignIn {
         Ok(())
     }
 
-    /// With the server's usual method if we have it; else the server will ask for another.
+    /// Chooses the server's default method if we support it; else the server will ask for another.
     fn first_proof(
         &self,
         offered: Option<&AuthPlugin<'_>>,
@@ -262,7 +261,7 @@ impl MysqlSignIn {
         (plugin, method, Vec::new())
     }
 
-    /// Puts out what the session begins with.
+    /// Sends the first statement of the session.
     fn set_state(&mut self, out: &mut Vec<u8>) {
         let state = self.server.session_state();
         let put = |out: &mut Vec<u8>| put_command(out, COM_QUERY, state.as_bytes());
@@ -367,7 +366,7 @@ impl Greeting {
             wanted |= C::CLIENT_SSL;
         }
         let mut capabilities = wanted & offered;
-        // A MariaDB says by the lack of this flag that it has capabilities of its own.
+        // MariaDB signals its own capabilities by the absence of this flag.
         let is_mariadb = !offered.contains(C::CLIENT_LONG_PASSWORD);
         let mut mariadb_capabilities = MariadbCapabilities::empty();
         if is_mariadb && capabilities.contains(C::CLIENT_DEPRECATE_EOF) {
@@ -393,7 +392,7 @@ impl SignIn for MysqlSignIn {
         if let State::Securing(_) = self.state {
             let securing = std::mem::replace(&mut self.state, State::Greeting);
             let State::Securing(greeting) = securing else { return Err(broken("TLS")) };
-            // Greeting 0, the request for TLS 1.
+            // Greeting is 0, the TLS request 1.
             self.respond(*greeting, 2, out, channel)?;
             return Ok(Step::More);
         }
@@ -416,9 +415,9 @@ fn asks_for_key(method: &AuthProc, data: &[u8]) -> bool {
     }
 }
 
-/// What `mysql_common` does not look at: it panics at a length of the nonce that is none.
+/// Checks the greeting, because `mysql_common` panics at an invalid nonce length.
 fn check_greeting(payload: &[u8]) -> Result<(), DbError> {
-    // Behind the number of the protocol, which may be anything.
+    // After the protocol version, which may be anything.
     let version_end = payload.iter().skip(1).position(|byte| *byte == 0).map(|at| at + 1);
     let nonce_length = version_end.and_then(|end| payload.get(end + 21));
     match nonce_length {
@@ -427,7 +426,7 @@ fn check_greeting(payload: &[u8]) -> Result<(), DbError> {
     }
 }
 
-/// Methods that show the password are for channels on which only the server can see it.
+/// Rejects methods that send the password on channels where others could read it.
 fn check_method(
     plugin: &AuthPlugin<'_>,
     server: &MysqlServer,
@@ -440,14 +439,14 @@ fn check_method(
             Err(DbError::new(DbErrorKind::Denied, message))
         }
         AuthPlugin::MysqlClearPassword => may_show(server, channel, "mysql_clear_password"),
-        // In clear over TLS, else under a key that anybody can make.
+        // In clear text over TLS, else under an unverified key.
         AuthPlugin::Sha256Password => may_show(server, channel, "sha256_password"),
         _ => Ok(()),
     }
 }
 
-/// `caching_sha2_password` proves the password to a server that remembers it; another one asks for
-/// the password itself.
+/// Checks a challenge: `caching_sha2_password` proves the password to a server that has it cached;
+/// another one asks for the password itself.
 fn check_answer(
     method: &AuthProc,
     challenge: &[u8],
@@ -463,7 +462,7 @@ fn check_answer(
     }
 }
 
-/// Whether a method may send the password itself, or under an unproven key; there may be none.
+/// Fails unless the password may be sent itself, or under an unverified key. An empty one may.
 fn may_show(server: &MysqlServer, channel: &Channel, method: &'static str) -> Result<(), DbError> {
     if server.password().is_empty() {
         return Ok(());
@@ -499,7 +498,7 @@ fn too_old() -> DbError {
     DbError::new(DbErrorKind::Unsupported, message)
 }
 
-/// "Access denied" is also what a user hears who must use TLS and does not.
+/// Adds advice: "Access denied" is also the error of a user who must use TLS.
 fn may_need_tls(mut no: DbError) -> DbError {
     if no.code == 1045 {
         no.message += "; if this user must use TLS, connect with tls=require";
@@ -507,7 +506,7 @@ fn may_need_tls(mut no: DbError) -> DbError {
     no
 }
 
-/// Of a user who must show a certificate.
+/// Adds advice for a user who must present a certificate.
 fn may_need_certificate(mut no: DbError) -> DbError {
     if no.code == 1045 {
         no.message += "; a user with REQUIRE X509, SUBJECT or ISSUER needs a certificate of the \

@@ -1,4 +1,4 @@
-//! How the MySQL family is spelled.
+//! The SQL dialect of the MySQL family.
 
 use model::{
     BeginSql, ColumnType, Dialect, Partitioning, RoutineLanguage, RowLock, Serial, StorageEngine,
@@ -10,19 +10,18 @@ const MYISAM: StorageEngine = StorageEngine {
     loss: Some("a crash may damage the tables, and a loss of power lose the last rows"),
     ..StorageEngine::with_clause("myisam", " ENGINE=MyISAM")
 };
-/// Crash-safe, and without transactions: what a statement has written stays.
+/// Crash-safe, but without transactions: a statement's changes stay.
 const ARIA: StorageEngine = StorageEngine {
     is_transactional: false,
     loss: Some("a loss of power may lose the last rows"),
     ..StorageEngine::with_clause("aria", " ENGINE=Aria")
 };
-/// A plugin, which not every server has.
+/// A plugin that not every server has.
 const ROCKSDB: StorageEngine = StorageEngine {
     plugin: Some("ha_rocksdb"),
     ..StorageEngine::with_clause("rocksdb", " ENGINE=ROCKSDB")
 };
 
-/// How a transaction begins.
 pub(super) const BEGIN: BeginSql =
     BeginSql { writes: "START TRANSACTION", reads: "START TRANSACTION READ ONLY", plain: "BEGIN" };
 

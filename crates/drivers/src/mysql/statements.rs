@@ -1,6 +1,6 @@
-//! What a connection knows of its statements, and how their execution is put out.
+//! Prepared statements of a connection, and the encoding of their executions.
 //!
-//! Types of values go out once; later executions only carry the values. Not here: replies.
+//! Types of values are sent once; later executions only carry the values. Not here: replies.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ pub(super) const COM_QUERY: u8 = 0x03;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
 const COM_STMT_CLOSE: u8 = 0x19;
-/// Where the statement's number stands in an execution: behind header and command.
+/// Offset of the statement's ID in an execution: after header and command.
 const ID_OFFSET: usize = 5;
 
-/// Where a statement's words are: those that were declared are shared by all connections.
+/// The owner of a statement: declared ones are shared by all connections.
 pub(super) enum DeclaredOrOwn {
-    /// Declared, at this place.
+    /// Declared, with its index.
     Declared(Arc<[Statement]>, usize),
-    /// This connection's own.
+    /// Prepared by this connection only.
     Own(Statement),
 }
 
@@ -41,24 +41,24 @@ impl Deref for DeclaredOrOwn {
 pub(super) struct PreparedStatement {
     pub(super) statement: DeclaredOrOwn,
     pub(super) kind: StatementKind,
-    /// It goes as text each time: it was declared so, or the connection has no other way.
+    /// Sent as text each time: declared so, or required by the connection.
     pub(super) is_text: bool,
-    /// The server's number for it, once prepared.
+    /// The server's ID for it, once prepared.
     pub(super) id: Option<u32>,
-    /// A number that it had, and that the server may still keep for it.
+    /// A former ID that the server may still keep.
     stale: Option<u32>,
-    /// How many values it takes, once prepared.
+    /// Number of parameters, once prepared.
     n_values: usize,
-    /// The types that the server has for its values; empty if it has none.
+    /// Types of its values that the server has; empty if none.
     types: Vec<u8>,
-    /// What it returns, as the server last said.
+    /// Columns of its result, as last described by the server.
     pub(super) columns: Columns,
-    /// Its text between the values' marks, where it is sent as text.
+    /// Text between the placeholders, if it is sent as text.
     pieces: Vec<String>,
 }
 
 impl PreparedStatement {
-    /// A statement that is not prepared yet; as text if it was declared so, or `as_text`.
+    /// Makes an unprepared statement; sent as text if declared so, or if `as_text`.
     pub(super) fn new(statement: DeclaredOrOwn, as_text: bool) -> PreparedStatement {
         PreparedStatement {
             is_text: as_text || statement.sent == Sent::Text,
@@ -73,14 +73,14 @@ impl PreparedStatement {
         }
     }
 
-    /// The server has prepared it.
+    /// Notes that the server has prepared it.
     pub(super) fn prepared(&mut self, id: u32, n_values: u16) {
         self.id = Some(id);
         self.n_values = usize::from(n_values);
         self.columns.clear();
     }
 
-    /// What the server has of it is not certain any more; `forget` also drops its number.
+    /// Notes that the server's state is uncertain; `forget` also drops the ID.
     #[cold]
     pub(super) fn doubt(&mut self, forget: bool) {
         self.types.clear();
@@ -89,8 +89,8 @@ impl PreparedStatement {
         }
     }
 
-    /// Puts out its preparation. What the server may have kept of an earlier one is closed, since
-    /// it counts against the server's max_prepared_stmt_count; there is no answer to that.
+    /// Writes its preparation. A former one is closed, since it counts against the server's
+    /// max_prepared_stmt_count; closing has no reply.
     pub(super) fn put_prepare(&mut self, out: &mut Vec<u8>) {
         if let Some(id) = self.stale.take() {
             put_command(out, COM_STMT_CLOSE, &id.to_le_bytes());
@@ -98,7 +98,7 @@ impl PreparedStatement {
         put_command(out, COM_STMT_PREPARE, self.statement.sql.as_bytes());
     }
 
-    /// Whether so many values are what it takes.
+    /// Fails unless the number of values matches.
     pub(super) fn check_count(&self, n_given: usize) -> Result<(), DbError> {
         if n_given == self.n_values {
             return Ok(());
@@ -106,7 +106,7 @@ impl PreparedStatement {
         Err(wrong_number(self.n_values, n_given).during(self.statement.name))
     }
 
-    /// Puts out an execution. Its number may still be unknown: see [`set_id`].
+    /// Writes an execution. The ID may still be unknown: see [`set_id`].
     #[inline]
     pub(super) fn put_execute(
         &mut self,
@@ -159,7 +159,7 @@ impl PreparedStatement {
         self.types.resize(values.len(), kind::NULL);
         for (known, value) in self.types.iter_mut().zip(values) {
             let kind = kind_of(value);
-            // A null has the type of the values before it.
+            // A null keeps the type of the values before it.
             if kind != kind::NULL {
                 *known = kind;
             }
@@ -167,7 +167,7 @@ impl PreparedStatement {
         }
     }
 
-    /// Puts out the statement as text, its values within.
+    /// Writes the statement as text with its values.
     pub(super) fn put_text(
         &mut self,
         out: &mut Vec<u8>,
@@ -186,7 +186,7 @@ impl PreparedStatement {
         })
     }
 
-    /// Writes the text with its values in it.
+    /// Writes the text with its values as literals.
     fn fill(
         &mut self,
         out: &mut Vec<u8>,
@@ -208,7 +208,7 @@ impl PreparedStatement {
         Ok(())
     }
 
-    /// The statement as it goes to the server with these values.
+    /// Returns the statement as it would be sent with these values.
     pub(super) fn sent(&mut self, values: &[Value<'_>], escapes: Escapes) -> SentStatement {
         let name = self.statement.name;
         let mut text = Vec::new();
@@ -219,7 +219,7 @@ impl PreparedStatement {
     }
 }
 
-/// Writes the server's number into an execution that begins at `start`.
+/// Writes the server's ID into an execution that begins at `start`.
 pub(super) fn set_id(out: &mut [u8], start: usize, id: u32) {
     out[start + ID_OFFSET..start + ID_OFFSET + 4].copy_from_slice(&id.to_le_bytes());
 }
@@ -230,7 +230,7 @@ fn wrong_number(wanted: usize, got: usize) -> DbError {
     DbError::new(DbErrorKind::Shape, message)
 }
 
-/// The text between the marks of values. Marks in quotes and comments are none.
+/// Splits the text at placeholders, ignoring those in quotes and comments.
 fn pieces(sql: &str, escapes: Escapes) -> Vec<String> {
     let bytes = sql.as_bytes();
     let mut pieces = Vec::new();

@@ -1,5 +1,5 @@
-//! Values on their way out: in the binary form of prepared statements, in text, and in the lines
-//! of a bulk load. Nothing is copied but into what is put out.
+//! Encoding of values: in the binary form of prepared statements, as literals, and in lines of a
+//! bulk load. They are copied only into the output.
 
 use model::{Civil, DbError, DbErrorKind, Value, put_decimal, put_unsigned};
 
@@ -7,7 +7,7 @@ use super::columns::kind;
 use super::dates;
 use super::packets::put_length;
 
-/// The type under which a value goes out.
+/// Returns the type with which a value is sent.
 #[inline]
 pub(super) fn kind_of(value: &Value<'_>) -> u8 {
     match value {
@@ -22,7 +22,7 @@ pub(super) fn kind_of(value: &Value<'_>) -> u8 {
     }
 }
 
-/// Puts out a value in binary form. Null is a bit elsewhere.
+/// Writes a value in binary form. Null is a bit elsewhere.
 #[inline]
 pub(super) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), DbError> {
     match *value {
@@ -64,16 +64,16 @@ fn put_day(out: &mut Vec<u8>, civil: Civil) {
     out.extend_from_slice(&[civil.month, civil.day]);
 }
 
-/// How the server reads a quoted text: the session's mode decides.
+/// Escapes in quoted texts: the session's mode decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escapes {
-    /// `\'`
+    /// Backslash escapes, `\'`.
     Backslash,
-    /// `''` only (`NO_BACKSLASH_ESCAPES`).
+    /// Doubled quotes only, `''` (`NO_BACKSLASH_ESCAPES`).
     Doubled,
 }
 
-/// Puts out a value as it stands in a statement's text.
+/// Writes a value as a literal.
 pub(super) fn put_literal(
     out: &mut Vec<u8>,
     value: &Value<'_>,
@@ -108,7 +108,7 @@ pub(super) fn put_literal(
     Ok(())
 }
 
-/// Puts out a value as it stands in a line of LOAD DATA.
+/// Writes a value as a field of LOAD DATA.
 pub(super) fn put_field(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), DbError> {
     match *value {
         Value::Null => out.extend_from_slice(b"\\N"),
@@ -124,7 +124,7 @@ pub(super) fn put_field(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), DbEr
 }
 
 fn put_escaped(out: &mut Vec<u8>, mut bytes: &[u8]) {
-    // Nearly all text has nothing to escape: it goes in one piece.
+    // Nearly all text has nothing to escape, and is copied in one piece.
     while let Some(at) = bytes.iter().position(|byte| matches!(byte, 0 | b'\t' | b'\n' | b'\\')) {
         out.extend_from_slice(&bytes[..at]);
         let letter = match bytes[at] {
@@ -159,7 +159,7 @@ fn put_integer(out: &mut Vec<u8>, value: i64) {
     put_unsigned(out, value.unsigned_abs(), 1);
 }
 
-/// With an exponent, so that it is read as a float and not as a decimal of 300 digits.
+/// Writes a float with an exponent, so that it is not read as a decimal of 300 digits.
 fn put_float(out: &mut Vec<u8>, value: f64) -> Result<(), DbError> {
     use std::io::Write;
     if !value.is_finite() {

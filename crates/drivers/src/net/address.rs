@@ -1,19 +1,18 @@
-//! One place where a server listens. Not here: how one gets there (connector).
+//! The address of a server. Not here: connecting to it (connector).
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// One place where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
-    /// A host (name or number) and a port.
+    /// Host (name or IP address) and port.
     Host(String, u16),
-    /// A socket in the file system.
+    /// Path of a Unix socket.
     Socket(PathBuf),
 }
 
 impl Address {
-    /// The name or number of the host.
+    /// Returns the name or address of the host.
     pub(super) fn host(&self) -> &str {
         match self {
             Address::Host(host, _) => host,

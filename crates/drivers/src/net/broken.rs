@@ -1,20 +1,20 @@
-//! What is said of a connection that broke. Not here: who notices it (stream, tls_client, connect).
+//! Errors of broken connections. Not here: their detection (stream, tls_client, connect).
 
 use std::io;
 
 use model::{DbError, DbErrorKind};
 
-/// The connection was ended by the other side.
+/// The error of a connection closed by the other side.
 pub(super) fn ended() -> DbError {
     DbError::new(DbErrorKind::ConnectionLost, "the server closed the connection")
 }
 
-/// Nothing came in time.
+/// The error of a reply that did not come in time.
 pub(super) fn silent() -> DbError {
     db_error(io::ErrorKind::TimedOut.into())
 }
 
-/// A connection that broke.
+/// Converts an error of a socket.
 pub(super) fn db_error(error: io::Error) -> DbError {
     if error.kind() == io::ErrorKind::TimedOut {
         let advice = "check scheme, host and port, or raise connect_timeout";

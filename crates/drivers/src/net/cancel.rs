@@ -1,11 +1,11 @@
-//! A hand on a session for other threads: it sees to it that the server stops what the session had
-//! under way, and shuts the socket down.
+//! Cancellation of sessions from other threads: makes the server stop the session's work, and shuts
+//! the socket down.
 //!
-//! A server does not look at the socket while it works on a statement, so it must be told on
-//! another connection. A pooler in front of it does not know what to stop before the statement has
-//! come there, nor after the socket has gone: so the cancel is repeated until the session has
-//! heard of its end, and only then the socket goes. One thread a target does that for all its
-//! cancelled sessions. Not here: how it is reported (each driver's `Server::end`).
+//! A server does not look at the socket while it executes a statement, so it must be told on
+//! another connection. A pooler in between cannot relay the cancel before the statement has reached
+//! the server, nor after the socket is gone: so the cancel is repeated until the session has
+//! noticed, and only then the socket is shut down. One thread per target does this for all its
+//! cancelled sessions. Not here: the request itself (each driver's `Server::end`).
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -19,29 +19,29 @@ use model::Cancel;
 use super::socket::shut_down;
 use super::{CancelKey, Server};
 
-/// What other threads know of a session.
+/// State of a session that is shared with other threads.
 pub(super) struct Handle<S> {
     flags: Arc<Flags>,
     held: Mutex<Held>,
     canceller: Option<Arc<Canceller<S>>>,
 }
 
-/// What a session looks at and says with each request: one line of the cache.
+/// Flags that a session reads and writes with each request: one cache line.
 #[derive(Default)]
 pub(super) struct Flags {
     cancelled: AtomicBool,
-    /// Whether the server works for it.
+    /// The server is working for it.
     busy: AtomicBool,
 }
 
 impl Flags {
-    /// Whether it was cancelled, for good.
+    /// Whether it was cancelled, permanently.
     #[inline]
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Acquire)
     }
 
-    /// Whether the server works for it from now on.
+    /// Notes whether the server is working for it.
     #[inline]
     pub(super) fn set_busy(&self, busy: bool) {
         self.busy.store(busy, Ordering::Release);
@@ -51,7 +51,7 @@ impl Flags {
 #[derive(Default)]
 struct Held {
     socket: Option<Arc<OwnedFd>>,
-    /// Once signed in: the place of the server, and what ends the session's work there.
+    /// Once signed in: place of the server, and the key to cancel there.
     key: Option<(usize, CancelKey)>,
 }
 
@@ -60,31 +60,30 @@ impl<S: Server> Handle<S> {
         Handle { flags: Arc::default(), held: Mutex::default(), canceller }
     }
 
-    /// Its flags, for its session.
     pub(super) fn flags(&self) -> &Arc<Flags> {
         &self.flags
     }
 
-    /// Whether it was cancelled, for good.
+    /// Whether it was cancelled, permanently.
     pub(super) fn is_cancelled(&self) -> bool {
         self.flags.is_cancelled()
     }
 
-    /// A socket that a cancel shuts down, from before it is connected.
+    /// Registers the socket that a cancel shuts down, before it is connected.
     pub(super) fn watch(&self, socket: &Arc<OwnedFd>) {
         *lock(&self.held) = Held { socket: Some(Arc::clone(socket)), key: None };
-        // A cancel that came before found no socket.
+        // An earlier cancel found no socket.
         if self.is_cancelled() {
             shut_down(socket);
         }
     }
 
-    /// The connection is signed in.
+    /// Notes that the connection is signed in.
     pub(super) fn know(&self, place: usize, key: CancelKey) {
         lock(&self.held).key = Some((place, key));
     }
 
-    /// The connection is no more.
+    /// Notes that the connection is gone.
     pub(super) fn forget(&self) {
         *lock(&self.held) = Held::default();
         self.flags.set_busy(false);
@@ -92,13 +91,13 @@ impl<S: Server> Handle<S> {
 }
 
 impl<S> Handle<S> {
-    /// Whether its connection is one to `place`.
+    /// Whether its connection is to `place`.
     pub(super) fn is_at(&self, place: usize) -> bool {
         lock(&self.held).key.as_ref().is_some_and(|(at, _)| *at == place)
     }
 
-    /// Shuts the connection down if it is one to `place`; whether it was. Its session finds out,
-    /// and may connect again.
+    /// Shuts the connection down if it is to `place`; returns whether it was. Its session notices,
+    /// and may reconnect.
     pub(super) fn cut(&self, place: usize) -> bool {
         let held = lock(&self.held);
         match (&held.key, &held.socket) {
@@ -126,18 +125,17 @@ impl<S: Server> Cancel for Handle<S> {
     }
 }
 
-/// Tells servers to stop what cancelled sessions had under way.
+/// Makes servers stop the work of cancelled sessions.
 pub(super) struct Canceller<S> {
     server: Arc<S>,
     waiting: Mutex<Waiting>,
     is_done: Condvar,
 }
 
-/// How long the end of a target may wait until its servers have heard of it. One that hangs never
-/// does.
+/// Time that closing a target may wait for its servers to stop; a server that hangs never does.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a cancelled session goes on at most while its server is asked to end it, and how often
-/// it is asked.
+/// Longest time that a cancelled session continues while its server is asked to stop, and the
+/// interval of asking.
 const SHUT_DOWN_AFTER: Duration = Duration::from_millis(300);
 const TELL_EVERY: Duration = Duration::from_millis(20);
 
@@ -173,13 +171,13 @@ impl<S: Server> Canceller<S> {
         });
         waiting.is_swept = spawned.is_ok();
         if !waiting.is_swept {
-            // Without a thread the server goes on until it has done what nobody waits for.
+            // Without a thread, the server finishes work whose result is not needed.
             std::mem::take(&mut waiting.cancelled).values().for_each(|all| shut_all_down(all));
         }
     }
 
-    /// Tells the server until no session waits for it, and shuts the sockets down then, or when
-    /// that takes long.
+    /// Asks the server until no session waits for it, and shuts the sockets down then, or after a
+    /// time limit.
     fn end(&self, place: usize, cancelled: &[Cancelled]) {
         let (knows, known) = mpsc::channel::<()>();
         let is_shut = AtomicBool::new(false);
@@ -224,15 +222,15 @@ fn shut_all_down(cancelled: &[Cancelled]) {
 }
 
 impl<S> Canceller<S> {
-    /// Waits until the servers have heard of it, but not for ever.
+    /// Waits until all servers have been asked, up to a time limit.
     pub(super) fn wait(&self) {
         let waiting = lock(&self.waiting);
-        // However it ends, nobody can do more.
+        // However the wait ends, nothing more can be done.
         let _ = self.is_done.wait_timeout_while(waiting, PATIENCE, |waiting| waiting.is_swept);
     }
 }
 
-/// No panic can leave these values half changed.
+/// Locks, ignoring poisoning: no panic can leave these values half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

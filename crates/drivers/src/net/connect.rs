@@ -1,4 +1,4 @@
-//! How a connection is made: a socket, perhaps TLS, a sign-in; all within a time limit.
+//! Connecting: a socket, optionally TLS, and a sign-in, all within a time limit.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -21,17 +21,17 @@ use super::socket::{Got, Socket, Wait};
 use super::stream::{Channel, Stream};
 use super::{Connector, Protocol, Server, SignIn, Step};
 
-/// How often a sign-in may wait for the server: a broken one could go on for ever.
+/// Limit on waits during a sign-in: a broken server could continue forever.
 const WAITS_MAX: u32 = 1_000;
-/// After how many times `connect_timeout` a server that says nothing is looked after.
+/// Multiple of `connect_timeout` after which a silent server is checked.
 const SILENCE_TIMES: u32 = 6;
-/// How long one waits when too many wait at a Unix socket already.
+/// Pause when too many connections wait at a Unix socket.
 const CROWDED_NS: u64 = NS_PER_MS;
 
-/// Where a session lives.
+/// The place where a session runs.
 #[derive(Clone)]
 pub(super) enum ExecContext {
-    /// A thread of its own: it blocks.
+    /// A separate thread, which blocks.
     Thread,
     /// An event loop, with its clock.
     Loop(Rc<dyn Clock>),
@@ -46,11 +46,11 @@ impl ExecContext {
     }
 }
 
-/// What a connection is made from.
+/// Parameters of a connection.
 pub(super) struct ConnectSpec<S> {
     pub(super) server: Arc<S>,
     pub(super) place: usize,
-    /// Whose place that is; none for who builds, checks, asks or makes round trips.
+    /// Index of the client; `None` for sessions that build, check, query or measure round trips.
     pub(super) client: Option<u32>,
     pub(super) exec: ExecContext,
     pub(super) statements: Arc<[Statement]>,
@@ -58,7 +58,7 @@ pub(super) struct ConnectSpec<S> {
 }
 
 impl<S: Server> ConnectSpec<S> {
-    /// Of a session on this thread that knows no statements; nobody can cancel it.
+    /// Makes the parameters of a session on this thread, without statements and cancellation.
     pub(super) fn here(server: &Arc<S>, place: usize) -> ConnectSpec<S> {
         ConnectSpec {
             server: Arc::clone(server),
@@ -72,7 +72,7 @@ impl<S: Server> ConnectSpec<S> {
 }
 
 impl<S: Server> ConnectSpec<S> {
-    /// Goes to another place, since nobody is at this one.
+    /// Moves on to another place, because this one does not respond.
     pub(super) fn go_on(&mut self) {
         self.place = self.server.connector().place_after(self.place, self.client);
     }
@@ -93,7 +93,7 @@ impl<S> Clone for ConnectSpec<S> {
 
 pub(super) type ProtocolOf<S> = <<S as Server>::SignIn as SignIn>::Protocol;
 
-/// Connects and signs in.
+/// Connects and signs in. Fails with the address of the server.
 pub(super) async fn connect<S: Server>(
     spec: ConnectSpec<S>,
 ) -> Result<Line<ProtocolOf<S>>, DbError> {
@@ -117,7 +117,7 @@ pub(super) async fn connect<S: Server>(
     }
 }
 
-/// What a server said, without the password, which it may repeat.
+/// Removes the password from a server's message, which may repeat it.
 pub(super) fn without_password<S: Server>(server: &S, mut no: DbError) -> DbError {
     if let Some(password) = server.secret() {
         no.message = password.hide_in(&no.message);
@@ -125,7 +125,7 @@ pub(super) fn without_password<S: Server>(server: &S, mut no: DbError) -> DbErro
     no
 }
 
-/// The work, or a database error when it takes too long.
+/// Limits the time of `work`; fails after `timeout`.
 async fn within<T>(
     clock: &dyn Clock,
     timeout: Duration,
@@ -145,10 +145,10 @@ async fn within<T>(
     .await
 }
 
-/// A connected stream.
+/// Opens a connected stream.
 async fn open<S: Server>(spec: &ConnectSpec<S>) -> Result<Stream, DbError> {
     let connector = spec.server.connector();
-    // On an event loop the whole of it is limited.
+    // On an event loop the caller limits the total time.
     let deadline = Deadline::after(connector.timeout);
     let socket = match connector.address(spec.place) {
         Address::Socket(path) => {
@@ -162,9 +162,10 @@ async fn open<S: Server>(spec: &ConnectSpec<S>) -> Result<Stream, DbError> {
                 ExecContext::Thread => connector.resolve(spec.place)?,
                 ExecContext::Loop(_) => connector.resolved(spec.place)?,
             };
-            // Who builds, checks or asks knows no statements, and connects directly.
+            // Sessions that build, check or query have no statements, and connect directly.
             let entrance = connector.entrance().filter(|_| !spec.statements.is_empty());
-            // The other end of the way connects to the addresses, as they are tried here.
+            // The path's process connects to the addresses, in the order in which they would be
+            // tried here.
             let greeting = entrance.map(|entrance| entrance.greeting(&addresses));
             let addresses = match entrance {
                 Some(entrance) => vec![SocketAddr::from((Ipv4Addr::LOCALHOST, entrance.port))],
@@ -174,7 +175,7 @@ async fn open<S: Server>(spec: &ConnectSpec<S>) -> Result<Stream, DbError> {
             for (index, address) in addresses.into_iter().enumerate() {
                 let socket = Socket::tcp(&address).map_err(no_socket)?;
                 spec.handle.watch(socket.descriptor());
-                // The next one has its share of the time.
+                // The remaining addresses share the remaining time.
                 let share = (n_addresses - index) as u32;
                 let made = match deadline.left() {
                     Ok(left) => open_tcp(spec, socket, &address, left / share).await,
@@ -307,7 +308,7 @@ async fn sign_in<S: Server>(
     }
 }
 
-/// A connection that was made and lost before a byte came.
+/// Adds advice for a connection that was lost before a byte came.
 fn unheard(no: DbError) -> DbError {
     if no.is_silence() {
         return no;
@@ -325,9 +326,9 @@ fn channel(connector: &Connector, address: &Address) -> Channel {
     }
 }
 
-/// A client waits until its run is cut off. Whoever builds, checks or asks for facts knows no
-/// statements beforehand, and nobody cuts it off: an index may take an hour, but a server that was
-/// stopped would be waited for in vain.
+/// Sets the limits on waiting. A client waits until its run is cut off. A session that builds,
+/// checks or queries has no declared statements, and is never cut off: an index may take an hour,
+/// but waiting for a stopped server would be useless.
 fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result<(), DbError> {
     if !spec.statements.is_empty() {
         return line.stream.set_receive_timeout(None).map_err(no_socket);
@@ -348,8 +349,8 @@ fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result
     line.stream.set_receive_timeout(Some(silence)).map_err(no_socket)
 }
 
-/// Whether a server still says anything to somebody new: one that is busy or full does, even if it
-/// is no. Where no connection can be made, that tells nothing of those that there are.
+/// Whether a server still responds to new connections, even with an error, as a busy or full one
+/// does. If no connection can be made, that tells nothing about existing ones.
 fn is_there<S: Server>(server: &Arc<S>, place: usize) -> bool {
     let spec = ConnectSpec::here(server, place);
     let (connector, address) = (server.connector(), server.connector().address(place));
@@ -372,7 +373,7 @@ async fn start_tls<T>(
     line: &mut Line<T>,
 ) -> Result<Option<Vec<u8>>, DbError> {
     if !line.input.bytes().is_empty() {
-        // Somebody in between may have put it there.
+        // A third party may have sent them.
         let message = "unexpected bytes before the TLS handshake; check for a proxy that changes \
                        the connection";
         return Err(DbError::new(DbErrorKind::Denied, message));
@@ -381,15 +382,15 @@ async fn start_tls<T>(
     poll_fn(|context| line.stream.poll_handshake(context)).await
 }
 
-/// Tells a server something on a connection of its own, on this thread, and waits until it ends
-/// the connection.
+/// Sends bytes to a server on a separate connection, on this thread, and waits until the server
+/// closes it.
 pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Result<(), DbError> {
     let spec = ConnectSpec::here(server, place);
     let shown = async {
         let stream = open(&spec).await?;
         let mut line = Line::new((), stream, Input::new(1 << 10), bytes.to_owned());
         poll_fn(|context| line.poll_send(context)).await?;
-        // The end is what is waited for.
+        // The end of the connection is expected.
         let _ = poll_fn(|context| line.poll_receive(context, Wait::Bytes)).await;
         Ok(())
     };

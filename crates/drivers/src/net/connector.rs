@@ -1,5 +1,5 @@
-//! How connections are made: the places of a target, and who uses which. Not here: bytes (socket),
-//! TLS itself (tls).
+//! The places of a target and their assignment to clients. Not here: bytes (socket), TLS itself
+//! (tls).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,32 +16,31 @@ use super::address::Address;
 use super::hosts::Spread;
 use super::tls::Tls;
 
-/// How many hosts a run may add: each keeps its place for good.
+/// Limit on hosts that a run may add: each keeps its place permanently.
 const ADDED_MAX: usize = 64;
 
-/// Commands that were sent together have arrived: whatever is between takes them.
+/// State: commands sent together have arrived, so the path supports them.
 const ARRIVED: u32 = u32::MAX;
-/// So many losses in a row are no coincidence.
+/// Number of consecutive losses that is no coincidence.
 const LOST_FLIGHTS: u32 = 2;
 
-/// How connections are made: the places of a target, and what holds for all of them.
+/// The places of a target, with common parameters of their connections.
 pub(crate) struct Connector {
-    /// Those that are known come first; the others are room for more.
+    /// Known places first; the others are room for more.
     places: Box<[OnceLock<Arc<KnownHost>>]>,
     spread: Mutex<Spread>,
-    /// How often the places that clients use were changed.
+    /// Number of changes to the places that clients use.
     n_changes: AtomicU64,
-    /// The place that answered last to somebody who builds, checks or asks.
+    /// Place that last responded to a session that builds, checks or queries.
     desk_place: AtomicUsize,
     silent: Mutex<BTreeSet<usize>>,
-    /// Losses of commands that were sent together; [`ARRIVED`] once some have arrived.
+    /// Losses of commands sent together; [`ARRIVED`] once some have arrived.
     n_lost_flights: AtomicU32,
-    /// Where clients enter the way to the servers; none where they connect directly.
+    /// Entrance of the simulated network; `None` if clients connect directly.
     entrance: Mutex<Option<PathEntrance>>,
     default_port: u16,
-    /// How connections are secured.
     pub(crate) tls: Tls,
-    /// How long connecting and signing in may take in all.
+    /// Time limit of connecting and signing in together.
     pub(crate) timeout: Duration,
 }
 
@@ -50,17 +49,17 @@ struct KnownHost {
     resolved: Mutex<Resolved>,
 }
 
-/// What a host's name stands for, as far as is known.
+/// Resolved addresses of a host.
 #[derive(Default)]
 struct Resolved {
-    /// Kept for good, until another answer comes.
+    /// Kept until there is another answer.
     addresses: Vec<SocketAddr>,
-    /// Somebody asks already.
+    /// A resolution is in progress.
     is_asked: bool,
 }
 
 impl Connector {
-    /// A connector to one or several places; clients are spread over them.
+    /// Makes a connector to one or several places; clients are spread over them.
     pub(crate) fn new(addresses: Vec<Address>, tls: Tls, timeout: Duration) -> Connector {
         let n_places = addresses.len();
         let known = addresses.into_iter().map(|address| OnceLock::from(KnownHost::new(address)));
@@ -79,12 +78,12 @@ impl Connector {
         }
     }
 
-    /// The port of a host that is added without one.
+    /// Sets the port of a host that is added without one.
     pub(crate) fn with_default_port(self, default_port: u16) -> Connector {
         Connector { default_port, ..self }
     }
 
-    /// The places that a target names: its socket where it has one, else its hosts.
+    /// Returns the places that a target names: its socket if it has one, else its hosts.
     pub(crate) fn addresses(
         target: &Target,
         socket: Option<PathBuf>,
@@ -102,37 +101,37 @@ impl Connector {
         }
     }
 
-    /// The places that clients use now.
+    /// Returns the places that clients currently use.
     pub(crate) fn used(&self) -> Vec<usize> {
         lock(&self.spread).used().to_vec()
     }
 
-    /// How many those are.
+    /// Returns the number of places that clients currently use.
     pub(crate) fn n_places(&self) -> usize {
         lock(&self.spread).used().len()
     }
 
-    /// The place of a client that was refused so many times before.
+    /// Returns the place of a client after `n_refused` consecutive failures.
     pub(crate) fn place_of(&self, client: u32, n_refused: usize) -> usize {
         let mut spread = lock(&self.spread);
         let home = spread.home(client);
-        // Whoever was refused at all of them begins again.
+        // After failures at all places, start again.
         (0..n_refused % spread.used().len()).fold(home, |place, _| spread.after(place, client))
     }
 
-    /// Where a client that found nobody at `place` tries next.
+    /// Returns the next place for a client to which `place` does not respond.
     pub(crate) fn place_after(&self, place: usize, client: Option<u32>) -> usize {
         lock(&self.spread).after(place, client.unwrap_or(0))
     }
 
-    /// How often the places that clients use were changed.
+    /// Returns the number of changes to the places that clients use.
     #[inline]
     pub(crate) fn n_changes(&self) -> u64 {
         self.n_changes.load(Ordering::Relaxed)
     }
 
-    /// The places for somebody who builds, checks or asks, in the order in which to try: the one
-    /// that answered last comes first.
+    /// Returns the places for a session that builds, checks or queries, in the order to try: the
+    /// one that responded last comes first.
     pub(crate) fn admin_places(&self) -> Vec<usize> {
         let mut places = self.used();
         let last = self.desk_place.load(Ordering::Relaxed);
@@ -141,7 +140,7 @@ impl Connector {
         places
     }
 
-    /// Remembers who answered to somebody who builds, checks or asks, and who did not.
+    /// Notes whether a place responded to a session that builds, checks or queries.
     pub(crate) fn note_answer(&self, place: usize, has_answered: bool) {
         if has_answered {
             self.desk_place.store(place, Ordering::Relaxed);
@@ -150,7 +149,7 @@ impl Connector {
         }
     }
 
-    /// Commands that were sent together were answered.
+    /// Notes that commands sent together were answered.
     #[inline]
     pub(super) fn note_flight(&self) {
         if self.n_lost_flights.load(Ordering::Relaxed) != ARRIVED {
@@ -158,26 +157,25 @@ impl Connector {
         }
     }
 
-    /// The connection broke while commands that were sent together had no answer; whether that is
-    /// what always becomes of them.
+    /// Notes that the connection broke before commands sent together were answered; returns whether
+    /// that seems systematic.
     pub(super) fn note_lost_flight(&self) -> bool {
         let add = |n_lost| (n_lost != ARRIVED).then(|| LOST_FLIGHTS.min(n_lost + 1));
         let before = self.n_lost_flights.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
         before.is_ok_and(|n_lost| n_lost + 1 >= LOST_FLIGHTS)
     }
 
-    /// From now on clients enter here; whether the places are hosts.
+    /// Sets the entrance for clients; returns whether all places are hosts.
     pub(super) fn enter_through(&self, entrance: Option<PathEntrance>) -> bool {
         *lock(&self.entrance) = entrance;
         self.used().into_iter().all(|place| matches!(self.address(place), Address::Host(..)))
     }
 
-    /// Where clients enter the way to the servers.
+    /// Returns the entrance of the simulated network.
     pub(super) fn entrance(&self) -> Option<PathEntrance> {
         *lock(&self.entrance)
     }
 
-    /// The address of a place.
     pub(crate) fn address(&self, place: usize) -> &Address {
         &self.known(place).address
     }
@@ -195,7 +193,7 @@ impl Connector {
         known.into_iter().position(|known| known.address == *address)
     }
 
-    /// As [`model::Hosts::list`] tells it.
+    /// See [`model::Hosts::list`].
     pub(super) fn hosts(&self, places: impl IntoIterator<Item = usize>) -> Vec<Host> {
         let host = |place: usize| match self.address(place) {
             Address::Host(name, port) => Host { name: name.clone(), port: Some(*port) },
@@ -204,13 +202,13 @@ impl Connector {
         places.into_iter().map(host).collect()
     }
 
-    /// As [`model::Hosts::silent`] tells it.
+    /// See [`model::Hosts::silent`].
     pub(super) fn silent(&self) -> Vec<Host> {
         let silent = lock(&self.silent).clone();
         self.hosts(silent)
     }
 
-    /// As [`model::Hosts::add`] does it.
+    /// See [`model::Hosts::add`].
     pub(super) fn add(&self, host: &Host) -> Result<usize, String> {
         let address = self.address_of(host);
         let mut spread = lock(&self.spread);
@@ -218,7 +216,7 @@ impl Connector {
             Some(place) => place,
             None => {
                 let known = KnownHost::new(address);
-                // Now, so that no event loop must wait for it.
+                // Resolved now, so that no event loop must wait for it.
                 let resolved = known.ask().map_err(|db_error| db_error.to_string())?;
                 known.resolved().addresses = resolved;
                 let place = self.places.iter().position(|place| place.get().is_none());
@@ -236,7 +234,7 @@ impl Connector {
         Ok(n_moved)
     }
 
-    /// As [`model::Hosts::remove`] does it.
+    /// See [`model::Hosts::remove`].
     pub(super) fn remove(&self, host: &Host) -> Result<usize, String> {
         let address = self.address_of(host);
         let mut spread = lock(&self.spread);
@@ -248,14 +246,14 @@ impl Connector {
         Ok(n_moved)
     }
 
-    /// The place of a host that is not in use; none if it is.
+    /// Returns the place of a host that is not in use; `None` if it is.
     pub(super) fn place_left(&self, host: &Host) -> Option<usize> {
         let place = self.find(&self.address_of(host))?;
         (!lock(&self.spread).used().contains(&place)).then_some(place)
     }
 
-    /// What to connect to for a place that is a host, in the order in which to try. The first time
-    /// that may take as long as the system's resolver takes.
+    /// Returns the addresses of a host's place, in the order to try. The first call may block in
+    /// the system's resolver.
     pub(super) fn resolve(&self, place: usize) -> Result<Vec<SocketAddr>, DbError> {
         let known = self.known(place);
         let addresses = known.resolved().addresses.clone();
@@ -267,7 +265,8 @@ impl Connector {
         Ok(found)
     }
 
-    /// The same without ever waiting: who is not known yet is looked up for the next attempt.
+    /// Like [`Connector::resolve`] without blocking: an unknown host is resolved for the next
+    /// attempt.
     pub(super) fn resolved(&self, place: usize) -> Result<Vec<SocketAddr>, DbError> {
         let known = self.known(place);
         let addresses = known.resolved().addresses.clone();
@@ -278,16 +277,16 @@ impl Connector {
         Ok(addresses)
     }
 
-    /// Looks every host up, so that no event loop must wait for that. Who is not found now may be
-    /// found when a client wants to connect to it.
+    /// Resolves every host, so that no event loop must wait for it. Failures are retried when a
+    /// client connects.
     pub(super) fn resolve_all(&self) {
         for place in self.used() {
             let _ = self.resolve(place);
         }
     }
 
-    /// No connection is made to what a name stood for: asks again, aside, and keeps what is known
-    /// until there is an answer.
+    /// Resolves a name again in the background, because no connection succeeds; known addresses are
+    /// kept until there is an answer.
     pub(super) fn doubt(&self, place: usize) {
         let known = self.known(place);
         if known.is_number() || std::mem::replace(&mut known.resolved().is_asked, true) {
@@ -313,12 +312,12 @@ impl KnownHost {
         Arc::new(KnownHost { address, resolved: Mutex::default() })
     }
 
-    /// No panic can leave it half changed.
+    /// Locks, ignoring poisoning: no panic can leave it half changed.
     fn resolved(&self) -> MutexGuard<'_, Resolved> {
         lock(&self.resolved)
     }
 
-    /// Whether there is nothing to look up.
+    /// Whether there is nothing to resolve.
     fn is_number(&self) -> bool {
         match &self.address {
             Address::Host(host, _) => host.parse::<IpAddr>().is_ok(),
@@ -337,7 +336,7 @@ impl KnownHost {
     }
 }
 
-/// No panic can leave these values half changed.
+/// Locks, ignoring poisoning: no panic can leave these values half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

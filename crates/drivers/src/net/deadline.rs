@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// When one has no patience any more, on the kernel's monotonic clock, in which it waits too.
+/// A deadline on the kernel's monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline(Duration);
 
 impl Deadline {
-    /// So long from now on.
+    /// Makes a deadline `limit` from now.
     pub(super) fn after(limit: Duration) -> Deadline {
         Deadline(now().saturating_add(limit))
     }
 
-    /// What is left of it; an error if nothing is.
+    /// Returns the remaining time. Fails if there is none.
     pub(super) fn left(self) -> io::Result<Duration> {
         let left = self.0.saturating_sub(now());
-        // The kernel takes a timeout of less than a microsecond for none.
+        // The kernel treats a timeout below a microsecond as none.
         match left < Duration::from_micros(1) {
             true => Err(io::ErrorKind::TimedOut.into()),
             false => Ok(left),

@@ -1,20 +1,20 @@
-//! Which of a target's places its clients use, and which client uses which. Not here: how one gets
-//! to a place (address), and how a client moves (session).
+//! Assignment of clients to the places of a target. Not here: connecting to a place (address), and
+//! moving a client (session).
 
 use std::collections::BTreeMap;
 
-/// Places in use, and the clients at them.
+/// Places in use, with their clients.
 pub(super) struct Spread {
-    /// In the order in which they were named.
+    /// Places in the order in which they were named.
     used: Vec<usize>,
-    /// Each client that was seen, and its place.
+    /// Known clients with their places.
     homes: BTreeMap<u32, usize>,
-    /// Whether a place was added or taken away.
+    /// A place was added or removed.
     has_changed: bool,
 }
 
 impl Spread {
-    /// Over the first `n_places`.
+    /// Makes an assignment to the first `n_places`.
     pub(super) fn over(n_places: usize) -> Spread {
         assert!(n_places > 0, "a target has a place");
         Spread { used: (0..n_places).collect(), homes: BTreeMap::new(), has_changed: false }
@@ -24,7 +24,7 @@ impl Spread {
         &self.used
     }
 
-    /// The place of a client: of all in turn, as long as they are the same.
+    /// Returns the place of a client: round-robin as long as places do not change.
     pub(super) fn home(&mut self, client: u32) -> usize {
         if let Some(home) = self.homes.get(&client) {
             return *home;
@@ -37,8 +37,8 @@ impl Spread {
         home
     }
 
-    /// The next place for a client that finds nobody at `place`. Half of them go round one way and
-    /// half the other, so that those of a lost place do not all go to the same one.
+    /// Returns the next place for a client to which `place` does not respond. Half of the clients
+    /// go round in each direction, so that those of a lost place are spread.
     pub(super) fn after(&self, place: usize, client: u32) -> usize {
         let n_used = self.used.len();
         let at = self.used.iter().position(|used| *used == place);
@@ -50,7 +50,8 @@ impl Spread {
         }
     }
 
-    /// Uses one more place: it gets clients from those that have most, until it has as many.
+    /// Adds a place, which gets clients from those with the most until it has as many; returns the
+    /// number moved.
     pub(super) fn add(&mut self, place: usize) -> usize {
         self.has_changed = true;
         self.used.push(place);
@@ -72,7 +73,8 @@ impl Spread {
         }
     }
 
-    /// Uses a place no more: its clients go where the fewest are. None if it is the last one.
+    /// Removes a place; its clients go where the fewest are. Returns the number moved, or `None`
+    /// for the last place.
     pub(super) fn remove(&mut self, place: usize) -> Option<usize> {
         if self.used.len() < 2 {
             return None;
@@ -90,7 +92,7 @@ impl Spread {
         Some(n_moved)
     }
 
-    /// How many clients are at each place in use.
+    /// Returns the number of clients at each place in use.
     fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.used.len()];
         for home in self.homes.values() {
@@ -101,13 +103,13 @@ impl Spread {
         counts
     }
 
-    /// How many clients are at a place.
+    /// Returns the number of clients at a place.
     pub(super) fn count(&self, place: usize) -> usize {
         self.homes.values().filter(|home| **home == place).count()
     }
 }
 
-/// The first of those with the fewest.
+/// Returns the first index with the smallest count.
 fn least(counts: &[usize]) -> usize {
     let fewest = counts.iter().min().expect("one at least is in use");
     counts.iter().position(|count| count == fewest).expect("it was found there")

@@ -1,30 +1,30 @@
-//! What has come from the other side and is not read yet: one buffer, read where it lies.
+//! Received bytes that are not read yet, in one buffer.
 //!
-//! A connection has a buffer only while something unread lies in it: most of ten thousand clients
-//! wait for nothing, and those of one event loop read one after the other. Not here: where bytes
-//! come from (stream), and what they mean (protocols).
+//! A connection has a buffer only while it contains something unread: most of ten thousand clients
+//! are idle, and those of one event loop are read one after the other. Not here: receiving
+//! (stream), and parsing (protocols).
 
 use std::cell::RefCell;
 
 use model::{DbError, DbErrorKind};
 
-/// Most answers fit.
+/// Initial size of a buffer, in which most replies fit.
 const BYTES_FIRST: usize = 16 << 10;
-/// A buffer that grew beyond this for one answer is given back when that is read.
+/// Size beyond which a buffer is freed once it is read.
 const BYTES_KEPT: usize = 1 << 20;
-/// Buffers that a thread keeps for the next who reads. One is in use at a time, save for those in
-/// which half a message lies, and those of a connection that unpacks what it reads.
+/// Number of buffers that a thread keeps. One is in use at a time, except those with half a
+/// message, and those of a connection that decompresses.
 const SPARE_MAX: usize = 4;
 
 thread_local! {
-    /// Buffers that nothing lies in, of all connections that are read on this thread.
+    /// Empty buffers of all connections that are read on this thread.
     static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Bytes that have come. Grows to its limit and no further.
+/// Received bytes. Grows up to a limit.
 pub(crate) struct Input {
-    /// All of it is initialised; unread is what lies between `start` and `end`. It has no length
-    /// while nothing lies there.
+    /// All of it is initialized; the unread bytes are between `start` and `end`. It has no length
+    /// while nothing is unread.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -32,18 +32,18 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// An empty one; no message of the other side may be longer than `limit_bytes`.
+    /// Makes an empty input; messages are limited to `limit_bytes`.
     pub(crate) fn new(limit_bytes: usize) -> Input {
         Input { buffer: Vec::new(), start: 0, end: 0, limit_bytes }
     }
 
-    /// What is unread.
+    /// Returns the unread bytes.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// Has read the first `n_bytes`.
+    /// Removes the first `n_bytes`.
     #[inline]
     pub(crate) fn consume(&mut self, n_bytes: usize) {
         assert!(n_bytes <= self.end - self.start, "no more is read than has come");
@@ -51,7 +51,7 @@ impl Input {
         self.rest();
     }
 
-    /// Lets go of the buffer if nothing lies in it: whoever reads next on this thread takes it.
+    /// Releases the buffer if it is empty, for the next reader on this thread.
     #[inline]
     pub(crate) fn rest(&mut self) {
         if self.start < self.end || self.buffer.is_empty() {
@@ -60,7 +60,7 @@ impl Input {
         (self.start, self.end) = (0, 0);
         let buffer = std::mem::take(&mut self.buffer);
         if (BYTES_FIRST..=BYTES_KEPT).contains(&buffer.len()) {
-            // A thread that is about to end keeps nothing.
+            // A thread that is ending keeps nothing.
             let _ = SPARE.try_with(|spare| {
                 let mut spare = spare.borrow_mut();
                 if spare.len() < SPARE_MAX {
@@ -70,8 +70,7 @@ impl Input {
         }
     }
 
-    /// Room for what comes next. A protocol that needs more than fits has a message that is too
-    /// long.
+    /// Returns room for more bytes. Fails if the limit is reached, because the message is too long.
     pub(crate) fn room(&mut self) -> Result<&mut [u8], DbError> {
         if self.buffer.is_empty() {
             self.buffer = self.first();
@@ -82,14 +81,14 @@ impl Input {
         Ok(&mut self.buffer[self.end..])
     }
 
-    /// `n_bytes` have come into the room.
+    /// Notes that `n_bytes` were received into the room.
     #[inline]
     pub(crate) fn filled(&mut self, n_bytes: usize) {
         assert!(n_bytes <= self.buffer.len() - self.end, "no more has come than there was room");
         self.end += n_bytes;
     }
 
-    /// Takes in bytes from elsewhere: what a protocol unpacked, recorded transcripts.
+    /// Appends bytes from elsewhere: decompressed data, recorded transcripts.
     pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<(), DbError> {
         while !bytes.is_empty() {
             let room = self.room()?;
@@ -111,7 +110,8 @@ impl Input {
 
     #[cold]
     fn make_room(&mut self) -> Result<(), DbError> {
-        // Half a buffer is worth moving; less would move the same bytes again and again.
+        // Moving bytes pays off from half a buffer; below, the same bytes would move again and
+        // again.
         if self.start >= self.buffer.len() / 2 {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);

@@ -1,7 +1,6 @@
-//! A connection that is signed in: what a protocol puts out is sent, and what comes is handed to
-//! it.
+//! A signed-in connection: sends the protocol's output, and passes it the input.
 //!
-//! Not here: whose session it is (session), and how it was made (connect).
+//! Not here: the session (session), and connecting (connect).
 
 use std::task::{Context, Poll, Waker, ready};
 
@@ -13,28 +12,26 @@ use super::socket::{Got, Wait};
 use super::stream::Stream;
 use super::{Protocol, Step};
 
-/// What a server says before it closes a connection comes in one piece, or in a few.
+/// Limit on reads of a server's last message, which comes in one piece, or in a few.
 const LAST_READS_MAX: u32 = 16;
 
-/// A connection that is signed in.
 pub(super) struct Line<P> {
     pub(super) protocol: P,
     pub(super) stream: Stream,
     pub(super) input: Input,
-    /// What is put out.
     pub(super) out: Vec<u8>,
-    /// How much of that is sent.
+    /// Number of output bytes that are sent.
     n_sent: usize,
-    /// Whether any of the request under way is sent.
+    /// A part of the current request is sent.
     pub(super) has_sent: bool,
-    /// Whether something was sent since an answer was last waited for.
+    /// Something was sent since the last wait for a reply.
     is_unanswered: bool,
     round_trips: u64,
-    /// What looks after the server when nothing has come for long; none where that is the end.
+    /// Checks the server after a long silence; `None` if silence is an error.
     pub(super) read_watchdog: Option<ReadWatchdog>,
 }
 
-/// Refuses to wait any longer, or does not.
+/// Fails if waiting is to end.
 pub(super) type ReadWatchdog = Box<dyn Fn() -> Result<(), DbError>>;
 
 impl<P> Line<P> {
@@ -52,7 +49,7 @@ impl<P> Line<P> {
         }
     }
 
-    /// The same connection with another protocol.
+    /// Returns the same connection with another protocol.
     pub(super) fn with<Q>(self, protocol: Q) -> Line<Q> {
         let Line { stream, input, out, n_sent, has_sent, is_unanswered, .. } = self;
         let Line { round_trips, read_watchdog, .. } = self;
@@ -73,7 +70,7 @@ impl<P> Line<P> {
         self.has_sent = false;
     }
 
-    /// Sends what is put out as far as it goes; whether that was all.
+    /// Sends output without waiting; returns whether all is sent.
     #[inline]
     fn send(&mut self, context: &mut Context<'_>) -> Result<bool, DbError> {
         if self.out.is_empty() {
@@ -92,7 +89,7 @@ impl<P> Line<P> {
         Ok(all_sent)
     }
 
-    /// Waits until everything that is put out is sent; nothing is received meanwhile.
+    /// Waits until all output is sent; input is not parsed meanwhile.
     pub(super) fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
         loop {
             if self.send(context)? {
@@ -109,7 +106,7 @@ impl<P> Line<P> {
         context: &mut Context<'_>,
         mut advance: impl FnMut(&mut P, &mut Input, &mut Vec<u8>) -> Result<Step<T>, DbError>,
     ) -> Poll<Result<T, DbError>> {
-        // What has come is worth a look at first, and when everything is sent.
+        // Parse what was received before, and again once everything is sent.
         let mut has_come = true;
         loop {
             let all_sent = match self.send(context) {
@@ -126,7 +123,7 @@ impl<P> Line<P> {
                     Step::StartTls => return Poll::Ready(Err(late_tls())),
                     Step::Send if all_sent => wait = Wait::Nothing,
                     Step::Send => {}
-                    // It has put out what the other side must see first.
+                    // Its output must reach the other side first.
                     Step::More if all_sent && !self.out.is_empty() => {
                         has_come = false;
                         continue;
@@ -138,7 +135,7 @@ impl<P> Line<P> {
         }
     }
 
-    /// Nothing more can be sent: the other side may have said why before it closed the connection.
+    /// Reads the server's last message after sending failed, since it may contain the reason.
     #[cold]
     fn last_words<T>(
         &mut self,
@@ -159,7 +156,7 @@ impl<P> Line<P> {
         Err(no)
     }
 
-    /// Whether the other side has closed the connection; what it said before stays to be read.
+    /// Whether the other side has closed the connection; its last message stays to be read.
     pub(super) fn has_ended(&mut self) -> bool {
         let context = &mut Context::from_waker(Waker::noop());
         for _ in 0..LAST_READS_MAX {
@@ -172,7 +169,7 @@ impl<P> Line<P> {
         false
     }
 
-    /// Receives after a wait; whether something has come.
+    /// Receives after a wait; returns whether something came.
     #[inline]
     pub(super) fn poll_receive(
         &mut self,
@@ -209,15 +206,15 @@ impl<P: Protocol> Line<P> {
         traffic
     }
 
-    /// Ends the connection politely, as far as that goes without waiting.
+    /// Sends a goodbye, as far as possible without waiting.
     pub(super) fn say_goodbye(&mut self) {
         self.protocol.say_goodbye(&mut self.out);
-        // Nobody waits for it, and nobody minds if it is lost.
+        // A loss is harmless.
         let _ = self.send(&mut Context::from_waker(Waker::noop()));
     }
 }
 
-/// Polls once: on a thread everything blocks instead of waiting.
+/// Polls once: on a thread everything blocks.
 pub(super) fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
     match poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
@@ -225,7 +222,7 @@ pub(super) fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
     }
 }
 
-/// The database error of a session that was cancelled.
+/// The error of a cancelled session.
 pub(super) fn cancelled() -> DbError {
     DbError::new(DbErrorKind::Cancelled, "cancelled")
 }

@@ -1,9 +1,9 @@
-//! What all databases behind a wire have in common: streams, buffers, and the session that joins
-//! a protocol to a stream. Not here: any protocol (mysql, postgres), any clock.
+//! Common parts of databases behind a network protocol: streams, buffers, and the session that
+//! connects a protocol to a stream. Not here: any protocol (mysql, postgres), any clock.
 //!
-//! A protocol is sans-IO: request in, bytes out, bytes in, reply out. The session writes what
-//! the protocol put out, reads what it needs, and on a thread of its own that is exactly one
-//! write and one read a round trip.
+//! A protocol is sans-IO: request in, bytes out, bytes in, reply out. The session writes the
+//! protocol's output and reads what it needs; on a separate thread that is exactly one write and
+//! one read per round trip.
 
 mod address;
 mod broken;
@@ -47,65 +47,61 @@ pub(crate) use stream::Channel;
 pub(crate) use tls::Tls;
 pub(crate) use tls_mode::TlsMode;
 
-/// A server as its driver knows it: what all sessions of a target are made from.
+/// A server: the source of all sessions of a target.
 pub(crate) trait Server: Send + Sync + Sized + 'static {
-    /// How one signs in.
+    /// The sign-in procedure of its protocol.
     type SignIn: SignIn + 'static;
 
-    /// What is known of its product.
     const PRODUCT: &'static Product;
 
-    /// What is in force there.
+    /// Reads the facts about settings in force.
     fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, DbError>;
 
-    /// Learns from the first session what the others are to begin with; whether a pooler hands out
-    /// the server's connections, so that one session of ours has several of them.
+    /// Learns parameters for later sessions from the first one; returns whether a pooler shares the
+    /// server's connections, so that one session may use several.
     fn learn(self: &Arc<Self>, session: &mut NetSession<Self>) -> bool;
 
-    /// Looks, from a session that is not measured, at what the others must set for themselves, and
-    /// sets it for this one.
+    /// Checks in an unmeasured session what later sessions must set, and sets it for this one.
     fn look_around(self: &Arc<Self>, _session: &mut NetSession<Self>) {}
 
-    /// Where it is, and how one gets there.
     fn connector(&self) -> &Connector;
 
-    /// A sign-in about to begin; the protocol it ends in knows `statements`.
+    /// Starts a sign-in; the resulting protocol knows `statements`.
     fn sign_in(self: &Arc<Self>, statements: Arc<[Statement]>) -> Self::SignIn;
 
-    /// The password, which a server may repeat in its words.
+    /// Returns the password, which a server may repeat in its messages.
     fn secret(&self) -> Option<&Secret>;
 
-    /// The longest message that is accepted from the server, in bytes.
+    /// Limit on the server's messages, in bytes.
     fn message_bytes_max(&self) -> usize;
 
-    /// Ends on the server what cancelled sessions have under way. Called on a thread of its own
-    /// that may block, and again for those that go on. Nobody is there to hear of trouble.
+    /// Stops the work of cancelled sessions on the server. Called on a separate thread that may
+    /// block, repeatedly for sessions that continue. Errors are ignored.
     fn end(self: &Arc<Self>, place: usize, keys: &[CancelKey]);
 }
 
-/// No more than this is put out before it is sent: loads and long flights go piece by piece.
+/// Limit on output before it is sent: loads and long flights go in pieces.
 pub(crate) const FLIGHT_BYTES: usize = 64 << 10;
 
-/// What a protocol needs before it can go on. What it put out is always sent first.
+/// The need of a protocol before it can continue. Its output is always sent first.
 pub(crate) enum Step<T> {
     /// More bytes from the other side.
     More,
-    /// TLS on this connection, now. Only while signing in.
+    /// TLS on this connection; only during sign-in.
     StartTls,
-    /// Room in what is put out: call again once it is sent (loads and long flights). It is also
-    /// called while that is on its way if bytes have come, and then puts out no more than
-    /// [`FLIGHT_BYTES`] in all.
+    /// Output to be sent: the protocol is called again then (loads and long flights). It is also
+    /// called while that is on its way if bytes have come, and then keeps the output below
+    /// [`FLIGHT_BYTES`].
     Send,
-    /// Nothing: it is done.
+    /// Nothing: the operation is complete.
     Done(T),
 }
 
-/// A sign-in under way; it ends in a protocol.
+/// A running sign-in, which results in a protocol.
 pub(crate) trait SignIn {
-    /// What speaks once signed in.
     type Protocol: Protocol + 'static;
 
-    /// Goes on with what has come. A database error ends the connection.
+    /// Continues with the received bytes. An error ends the connection.
     fn advance(
         &mut self,
         input: &mut Input,
@@ -114,14 +110,14 @@ pub(crate) trait SignIn {
     ) -> Result<Step<Self::Protocol>, DbError>;
 }
 
-/// One side of a signed-in connection.
+/// The protocol of a signed-in connection.
 pub(crate) trait Protocol {
-    /// Puts a request out. One is under way at a time. A database error puts out nothing.
+    /// Writes a request. Only one may be in flight. After an error nothing is written.
     fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), DbError>;
 
-    /// Goes on with what has come. `Ok(Done(Err(_)))` is a database error after which the
-    /// connection is in order; `Err(_)` breaks it, and its kind is replaced where a commit is under
-    /// way. Also called before anything has come, and while a long flight is still being sent.
+    /// Continues with the received bytes. `Ok(Done(Err(_)))` is a database error after which the
+    /// connection is intact; `Err(_)` breaks it, and its kind is replaced during a commit. Also
+    /// called before anything was received, and while a long flight is being sent.
     fn advance(
         &mut self,
         input: &mut Input,
@@ -129,10 +125,10 @@ pub(crate) trait Protocol {
         visit: Visit<'_>,
     ) -> Result<Step<Result<Reply, DbError>>, DbError>;
 
-    /// Puts out the beginning of a bulk load; then [`Protocol::advance_load`] until it is done.
+    /// Writes the start of a bulk load; then [`Protocol::advance_load`] is called until it is done.
     fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), DbError>;
 
-    /// Goes on with a load: pulls at most a chunk (64 KiB) of rows from `source` into `out`.
+    /// Continues a load: pulls at most a chunk (64 KiB) of rows from `source` into `out`.
     fn advance_load(
         &mut self,
         input: &mut Input,
@@ -140,39 +136,39 @@ pub(crate) trait Protocol {
         source: &mut dyn RowSource,
     ) -> Result<Step<Result<Reply, DbError>>, DbError>;
 
-    /// Knows one more statement; it is prepared on the server when it is first asked.
+    /// Adds a statement, which is prepared on the server at its first use.
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError>;
 
-    /// The statements of a request as it would put them out now.
+    /// Returns the statements of a request as they would be sent now.
     fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement>;
 
-    /// Statements counted so far; bytes and round trips are the session's.
+    /// Returns counts of statements; bytes and round trips are counted by the session.
     fn traffic(&self) -> Traffic;
 
-    /// Whether a commit is under way: a connection lost now leaves its outcome unknown.
+    /// Whether a commit is in flight: a connection lost now leaves its outcome unknown.
     fn is_committing(&self) -> bool;
 
-    /// How many commands of the request under way have no answer yet, about: more than one where
-    /// they were sent at once.
+    /// Returns the approximate number of unanswered commands of the current request: more than one
+    /// if they were sent together.
     fn n_unanswered(&self) -> usize;
 
-    /// What another connection must send to end what this one is doing. Fixed for its life.
+    /// Returns the key with which another connection can cancel this one. Fixed for its life.
     fn cancel_key(&self) -> CancelKey;
 
-    /// Puts out a good-bye, so that the server logs no lost connection.
+    /// Writes a goodbye, so that the server logs no lost connection.
     fn say_goodbye(&mut self, out: &mut Vec<u8>);
 }
 
-/// Whether a text that is sent outside of a transaction may change what others see. By its first
-/// word, which is enough to tell a question from a change; not so for functions that write.
+/// Whether a text sent outside of a transaction may change data, judged by its first word;
+/// functions that write are not recognized.
 pub(crate) fn may_commit(kind: StatementKind, sql: &str) -> bool {
     const ASK: [&str; 8] =
         ["select", "show", "set", "explain", "begin", "start", "rollback", "use"];
     kind != StatementKind::Read && !begins_with(sql, &ASK)
 }
 
-/// Whether a statement that is refused may have committed something before: a procedure may, and
-/// so may one of several statements.
+/// Whether a failed statement may have committed something before: a procedure may, and so may one
+/// of several statements.
 pub(crate) fn may_commit_within(sql: &str) -> bool {
     begins_with(sql, &["call", "do"]) || sql.contains(';')
 }
@@ -182,7 +178,7 @@ fn begins_with(sql: &str, words: &[&str]) -> bool {
     first.is_some_and(|first| words.iter().any(|word| word.eq_ignore_ascii_case(first)))
 }
 
-/// How a statement under way is ended from outside.
+/// The means to stop a running statement from outside.
 #[derive(Clone, Debug)]
 pub(crate) enum CancelKey {
     /// `KILL QUERY id` on another connection (MySQL family).

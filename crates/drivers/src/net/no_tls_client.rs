@@ -1,4 +1,4 @@
-//! In place of TLS where dbdyno is built without it: no connection has any.
+//! Replacement for TLS in builds without it.
 
 use std::convert::Infallible;
 use std::io;
@@ -10,11 +10,11 @@ use model::{BadParameter, DbError};
 use super::socket::{Got, Socket, Wait};
 use super::tls_mode::TlsMode;
 
-/// None can be made.
+/// Uninhabited: there is no configuration without TLS.
 #[derive(Clone)]
 pub(super) struct Config(Infallible);
 
-/// None, unless `mode` cannot do without TLS.
+/// Returns `None`. Fails if `mode` requires TLS.
 pub(super) fn config(mode: TlsMode, _: Option<&Path>) -> Result<Option<Config>, BadParameter> {
     if mode.is_required() {
         let why = "this dbdyno was built without TLS: use tls=disable, or build dbdyno with \
@@ -30,7 +30,7 @@ impl Config {
     }
 }
 
-/// None can be made.
+/// Uninhabited: there is no secured connection without TLS.
 pub(super) struct Secured(Infallible);
 
 impl Secured {

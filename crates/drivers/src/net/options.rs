@@ -1,5 +1,5 @@
-//! What targets behind a wire have in common: options of their URLs, how they are opened, and the
-//! database that comes of it. Not here: what a product has for itself.
+//! Common options of targets behind a network protocol, and opening them. Not here: options of a
+//! product.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(crate) const CLEAR_PASSWORD: Parameter = Parameter::option(
      server whose certificate is not verified (tls=verify-ca)",
 );
 
-/// The longest packet that is accepted, in bytes.
+/// Returns the limit on packets, in bytes. Fails if it is out of range.
 pub(crate) fn packet_bytes_max(settings: &Settings) -> Result<usize, BadParameter> {
     let n_bytes = settings.count("max_packet");
     if !(1 << 16..=1 << 30).contains(&n_bytes) {
@@ -59,8 +59,7 @@ pub(crate) fn packet_bytes_max(settings: &Settings) -> Result<usize, BadParamete
     Ok(n_bytes as usize)
 }
 
-/// Whether the password may be shown to whoever is at the other end of `channel`; `may_be_clear`
-/// is what was asked for.
+/// Fails unless the password may be sent over `channel`; `may_be_clear` is the user's option.
 pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), DbError> {
     let is_verified = matches!(channel.tls_mode, TlsMode::VerifyCa | TlsMode::VerifyFull);
     if channel.is_local || is_verified || may_be_clear {
@@ -72,8 +71,8 @@ pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), D
     Err(DbError::new(DbErrorKind::Denied, message))
 }
 
-/// How connections are made to `target`, as its options say: to the Unix socket at `socket` where
-/// it has one, else to its hosts. A host that is there twice is refused.
+/// Makes the connector to `target` with its options: to the Unix socket at `socket` if there is
+/// one, else to its hosts. Fails for duplicate hosts.
 pub(crate) fn connector(
     target: &Target,
     settings: &Settings,
@@ -91,8 +90,8 @@ pub(crate) fn connector(
     Ok(Connector::new(addresses, tls, timeout).with_default_port(default_port))
 }
 
-/// Opens the target that `server` is: whatever is wrong with it is reported before a thousand
-/// clients meet it. `make` makes its database, where that is not there and may be made.
+/// Opens a target, so that errors are reported before a thousand clients meet them. `make` creates
+/// its database if it is missing and may be created.
 pub(crate) fn open<S: Server>(
     server: Result<S, BadParameter>,
     opening: Opening,
@@ -112,11 +111,11 @@ pub(crate) fn open<S: Server>(
     Ok(Arc::new(database))
 }
 
-/// For how long a pooler keeps clients waiting whose database the server did not know a moment ago
-/// (PgBouncer: `server_login_retry`, 15 s), and a little longer.
+/// Time for which a pooler blocks a database that the server did not know before (PgBouncer:
+/// `server_login_retry`, 15 s), plus a margin.
 const POOLER_WAITS: Duration = Duration::from_secs(16);
 
-/// Connects to a database that was made just now.
+/// Connects to a newly created database.
 fn connect_to_new<S: Server>(database: &NetDatabase<S>) -> Result<NetSession<S>, DbError> {
     let timeout_ms = database.server().connector().timeout.as_millis().max(1);
     let n_attempts = POOLER_WAITS.as_millis().div_ceil(timeout_ms);

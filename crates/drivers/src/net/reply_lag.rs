@@ -1,4 +1,4 @@
-//! How long replies lie in a socket before they are read.
+//! Reply lag: the time that replies wait in a socket before they are read.
 //!
 //! The kernel stamps what a TCP socket receives (`SO_TIMESTAMPING` with `RX_SOFTWARE`,
 //! Documentation/networking/timestamping.rst) and hands the stamp of the last byte to `recvmsg`. It
@@ -7,7 +7,7 @@
 //! that lay long is seen outside of spells too: after each round trip that took long the kernel
 //! says how long ago the last data came (`TCP_INFO`), to a tick of its clock.
 //!
-//! Not here: what becomes of a reply lag (the engine).
+//! Not here: the use of reply lags (engine).
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -23,46 +23,44 @@ use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
 
 use super::timestamping::set_timestamping;
 
-/// One spell falls into each period, at an instant of it that differs from period to period: one
-/// reply in 40 is stamped. `examples/reply_lag.rs` measures what it costs
-/// (docs/explanation/generator.md).
+/// One spell per period, at an offset that varies from period to period: one reply in 40 is
+/// timestamped. `examples/reply_lag.rs` measures the cost (docs/explanation/generator.md).
 const PERIOD: Duration = Duration::from_secs(1);
 const SPELL: Duration = Duration::from_millis(25);
-/// The kernel leaves the switch to a worker, which may wait long for a CPU where none is free: a
-/// spell begins when its first stamp is seen. Where nothing comes, it is given up.
+/// Interval of checks for the first timestamp, with which a spell begins: the kernel switches
+/// timestamps on in a worker, which may wait long for a CPU. If none comes, the spell is given up.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 const LOOKS_MAX: u32 = 100;
-/// After a spell replies are still read with their stamps for a moment. Where they lie longer than
-/// that, round trips take long, and are all read with stamps.
+/// Time after a spell during which replies are still read with timestamps. Replies that wait longer
+/// make round trips long, and those are all read with timestamps.
 const GRACE: Duration = Duration::from_millis(10);
 
-/// A reply that lay this long is late, whether or not it was stamped. After a round trip that took
-/// this long, the kernel is asked whether its reply was late, and the reply of the next one is read
-/// with its stamp, in a spell or not: it may come within a spell that its request was not sent in.
+/// Lag from which a reply is late, timestamped or not. After a round trip of this length, the
+/// kernel is asked whether its reply was late, and the next reply is read with its timestamp even
+/// outside of a spell: it may come within a spell that began after its request.
 const LATE_NS: u64 = 10 * NS_PER_MS;
 
-/// The message of `recvmsg` in which the stamps come: three times, of which the first is ours.
+/// Size of the control message with the timestamps: three times, of which the first is used.
 const CONTROL_BYTES: usize = 128;
 
 /// Aligned as the kernel's header of a control message must be.
 #[repr(align(8))]
 struct Control([u8; CONTROL_BYTES]);
 
-/// The spells of this process, the same for all of its sockets. They go on for as long as any
-/// socket is measured.
+/// The spells of this process, shared by all of its sockets, as long as any is measured.
 struct Spells {
-    /// A socket that receives nothing, and asks for stamps in the name of all.
+    /// A socket that receives nothing, with which timestamps are requested for all.
     asking: OwnedFd,
-    /// Whether replies are read with their stamps.
+    /// Replies are read with timestamps.
     are_read: AtomicBool,
-    /// Whether a stamp was seen since they are.
+    /// A timestamp was seen in this spell.
     has_begun: AtomicBool,
 }
 
 static SPELLS: Mutex<Weak<Spells>> = Mutex::new(Weak::new());
 
 impl Spells {
-    /// Those under way, or the first.
+    /// Returns the running spells, or starts them. Fails if the kernel does not support timestamps.
     fn shared() -> io::Result<Arc<Spells>> {
         let mut shared = SPELLS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(spells) = shared.upgrade() {
@@ -72,7 +70,7 @@ impl Spells {
         let asking = rustix::net::socket_with(family, SocketType::DGRAM, flags, None)?;
         let (are_read, has_begun) = (AtomicBool::new(false), AtomicBool::new(false));
         let spells = Arc::new(Spells { asking, are_read, has_begun });
-        // The first spell is due at once, and shows whether the kernel stamps at all.
+        // The first spell starts at once, and shows whether the kernel makes timestamps.
         spells.open()?;
         let weak = Arc::downgrade(&spells);
         *shared = weak.clone();
@@ -96,10 +94,10 @@ impl Spells {
     }
 }
 
-/// Ends and opens spells, until nobody has any use for them.
+/// Starts and ends spells as long as they are used.
 fn keep_time(spells: &Weak<Spells>) {
-    // Where a spell lies in its period, by a generator of Weyl's kind: no period of anything
-    // else falls in step with it.
+    // The offset of a spell in its period follows a Weyl sequence, so that it does not coincide
+    // with any other period.
     let mut nth: u32 = 0;
     let slack = PERIOD - SPELL - GRACE;
     let mut before = Duration::ZERO;
@@ -110,7 +108,7 @@ fn keep_time(spells: &Weak<Spells>) {
                 break;
             }
         }
-        // A socket that was allowed to ask may stop, and ask again: nothing can fail here.
+        // A socket that was allowed to ask once may stop and ask again: this cannot fail.
         let Some(_) = after(SPELL, spells).map(|spells| spells.stamp(false)) else { return };
         let Some(ended) = after(GRACE, spells) else { return };
         ended.are_read.store(false, Ordering::Relaxed);
@@ -123,30 +121,31 @@ fn keep_time(spells: &Weak<Spells>) {
     }
 }
 
-/// The spells after a while, if anybody has a use for them still. That it is a little longer or
-/// shorter does no harm.
+/// Returns the spells after a pause if they are still used. The exact length of the pause does not
+/// matter.
 fn after(pause: Duration, spells: &Weak<Spells>) -> Option<Arc<Spells>> {
     thread::park_timeout(pause);
     spells.upgrade()
 }
 
-/// The measuring of one socket.
+/// Measurement of one socket.
 pub(super) struct Probe {
     lags: Rc<dyn ReplyLags>,
     spells: Arc<Spells>,
     is_under_way: bool,
-    /// When the last round trip ended, on the coarse clock.
+    /// End of the last round trip, on the coarse clock.
     ended_ns: u64,
-    /// Whether the last round trip ended [`LATE_NS`] or more after the one before it.
+    /// The last round trip took at least [`LATE_NS`].
     took_long: bool,
-    /// Whether the reply under way is read with its stamp.
+    /// The current reply is read with its timestamp.
     pub(super) is_sampling: bool,
-    /// The lag of what was read last in it.
+    /// Lag of the last read of the current reply.
     lag_ns: Option<u64>,
 }
 
 impl Probe {
-    /// Asks the kernel for the stamps of what a TCP socket receives.
+    /// Requests timestamps for a TCP socket; `None` if the kernel rejects this, with a report to
+    /// `lags`.
     pub(super) fn new(descriptor: &OwnedFd, lags: Rc<dyn ReplyLags>) -> Option<Probe> {
         let reported = set_timestamping(descriptor, libc::SOF_TIMESTAMPING_SOFTWARE);
         let spells = match reported.and_then(|()| Spells::shared()) {
@@ -161,7 +160,7 @@ impl Probe {
         Some(Probe { lags, spells, is_under_way, ended_ns, took_long, is_sampling, lag_ns })
     }
 
-    /// A request went out, and its reply is waited for.
+    /// Notes that a request was sent, and its reply is awaited.
     #[inline]
     pub(super) fn begin(&mut self, descriptor: &OwnedFd) {
         self.end(descriptor);
@@ -169,13 +168,13 @@ impl Probe {
         self.is_sampling = self.took_long || self.spells.are_read();
     }
 
-    /// The reply is complete: its last byte is that of what was read last.
+    /// Notes that the reply is complete: the last read contained its last byte.
     #[inline]
     pub(super) fn end(&mut self, descriptor: &OwnedFd) {
         if !std::mem::take(&mut self.is_under_way) {
             return;
         }
-        // With the pause before it, if there was one: what took long is only looked at more often.
+        // Includes a pause before it: a long round trip is only checked more often.
         let now_ns = self.lags.coarse_ns();
         self.took_long = now_ns - self.ended_ns >= LATE_NS;
         self.ended_ns = now_ns;
@@ -196,7 +195,7 @@ impl Probe {
         }
     }
 
-    /// Receives, and sees how long ago the last byte of it came.
+    /// Receives bytes, and notes the lag of the last one.
     #[cold]
     pub(super) fn receive(
         &mut self,
@@ -205,7 +204,7 @@ impl Probe {
         flags: RecvFlags,
     ) -> Result<usize, Errno> {
         let (n_bytes, arrived_unix_ns) = receive_stamped(descriptor, room, flags)?;
-        // What came outside of a spell has no stamp.
+        // Without a timestamp outside of a spell.
         self.lag_ns = arrived_unix_ns.and_then(|arrived| self.lags.since_ns(arrived));
         if self.lag_ns.is_some() && !self.spells.has_begun.load(Ordering::Relaxed) {
             self.spells.has_begun.store(true, Ordering::Relaxed);
@@ -214,7 +213,7 @@ impl Probe {
     }
 }
 
-/// How long ago a TCP socket received data, to a tick of the kernel's clock.
+/// Returns the time since a TCP socket last received data, to a tick of the kernel's clock.
 #[allow(unsafe_code)]
 fn since_last_data_ns(descriptor: &OwnedFd) -> Option<u64> {
     // SAFETY: a `tcp_info` of zeros is valid: it is made of numbers alone.
@@ -233,7 +232,7 @@ fn since_last_data_ns(descriptor: &OwnedFd) -> Option<u64> {
     (result == 0).then(|| u64::from(info.tcpi_last_data_recv) * NS_PER_MS)
 }
 
-/// What has come, and when its last byte did, in nanoseconds of `CLOCK_REALTIME`.
+/// Receives bytes, with the arrival time of the last one in nanoseconds of `CLOCK_REALTIME`.
 #[allow(unsafe_code)]
 fn receive_stamped(
     descriptor: &OwnedFd,

@@ -1,7 +1,7 @@
-//! A session over a wire: it joins a protocol to a stream, and knows what to do when that breaks.
+//! A session over a network: connects a protocol to a stream, and handles broken connections.
 //!
-//! A round trip on a thread is one call that sends and one that receives. Not here: what the
-//! bytes mean (protocols), and how a connection is made (connect).
+//! A round trip on a thread is one system call to send and one to receive. Not here: parsing
+//! (protocols), and connecting (connect).
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -22,25 +22,25 @@ use super::input::Input;
 use super::line::{Line, cancelled, here};
 use super::{CancelKey, Connector, Protocol, Server};
 
-/// A target behind a wire; it makes the sessions.
+/// A target behind a network protocol, which makes sessions.
 pub(crate) struct NetDatabase<S> {
     server: Arc<S>,
     canceller: Arc<Canceller<S>>,
     product: Product,
     is_pooled: bool,
-    /// How often in a row a client has found nobody; no entry where it was let in.
+    /// Consecutive failures to connect by client; no entry after a success.
     n_refused: Mutex<BTreeMap<u32, usize>>,
-    /// Of the clients' sessions, so that they can be cut off.
+    /// Handles of clients' sessions, to break their connections.
     handles: Mutex<Vec<Weak<Handle<S>>>>,
 }
 
 impl<S: Server> NetDatabase<S> {
-    /// The target that `server` is.
+    /// Makes the database of `server`.
     pub(crate) fn new(server: S) -> NetDatabase<S> {
         let server = Arc::new(server);
         let mut product = *S::PRODUCT;
         if server.connector().n_places() > 1 {
-            // Each counts for itself, and perhaps what it hears from the others.
+            // Each host counts for itself, perhaps including replicated commits.
             product.monitoring.commit_counter = None;
             product.monitoring.connection_counter = None;
             product.monitoring.started_ago = None;
@@ -56,33 +56,31 @@ impl<S: Server> NetDatabase<S> {
         }
     }
 
-    /// Learns from the first session what is between us and the server.
+    /// Learns from the first session what is between dbdyno and the server.
     pub(super) fn learn(&mut self, session: &mut NetSession<S>) {
         if self.server.learn(session) {
             self.is_pooled = true;
-            // Connections that a pooler keeps report theirs seconds later, or never while idle.
+            // Pooled connections report their counts seconds later, or never while idle.
             self.product.monitoring.commit_counter = None;
-            // What a session lifts would stay lifted for whoever gets the connection next.
+            // A lifted limit would persist for the next user of the connection.
             self.product.administration.house_limits = &[];
         }
     }
 
-    /// Whether a pooler hands out the server's connections.
+    /// Whether a pooler shares the server's connections.
     pub(super) fn is_pooled(&self) -> bool {
         self.is_pooled
     }
 
-    /// What is known of its product, at so many hosts.
     pub(super) fn product(&self) -> &Product {
         &self.product
     }
 
-    /// The server as its driver knows it.
     pub(crate) fn server(&self) -> &Arc<S> {
         &self.server
     }
 
-    /// Makes a session for a client, as [`model::Database::connect`] must.
+    /// Makes a session for a client; see [`model::Database::connect`].
     pub(super) fn connect_client(
         &self,
         place: Place,
@@ -91,7 +89,7 @@ impl<S: Server> NetDatabase<S> {
         Box::pin(async move {
             let exec = ExecContext::of(&place);
             let client = place.client;
-            // Who builds, checks or asks knows no statements beforehand, and keeps to one server.
+            // Sessions that build, check or query declare no statements, and stay with one server.
             let is_client = !statements.is_empty() && client != Place::NOBODY;
             let connector = self.server.connector();
             let handle = Arc::new(Handle::new(Some(Arc::clone(&self.canceller))));
@@ -120,7 +118,7 @@ impl<S: Server> NetDatabase<S> {
         self.counts().get(&client).copied().unwrap_or(0)
     }
 
-    /// Where there are several servers, a client that finds nobody tries the next one.
+    /// Counts failures of a client, so that it tries the next of several servers.
     fn note(&self, client: u32, no: Option<&DbError>) {
         let mut counts = self.counts();
         match no {
@@ -135,7 +133,7 @@ impl<S: Server> NetDatabase<S> {
         lock(&self.n_refused)
     }
 
-    /// How many clients' sessions are so at a host that is not in use any more.
+    /// Returns the number of clients' sessions at an unused host for which `is_so` holds.
     fn count_at(&self, host: &Host, is_so: fn(&Handle<S>, usize) -> bool) -> usize {
         let Some(place) = self.server.connector().place_left(host) else { return 0 };
         let mut handles = lock(&self.handles);
@@ -144,7 +142,7 @@ impl<S: Server> NetDatabase<S> {
     }
 }
 
-/// No panic can leave these values half changed.
+/// Locks, ignoring poisoning: no panic can leave these values half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -176,7 +174,7 @@ impl<S: Server> Hosts for NetDatabase<S> {
     }
 }
 
-/// A session at the first place where somebody is: of several servers one may be down.
+/// Connects to the first place that responds: one of several servers may be down.
 async fn first_of<S: Server>(
     connector: &Connector,
     connect: impl AsyncFn(usize) -> Result<NetSession<S>, DbError>,
@@ -194,38 +192,37 @@ async fn first_of<S: Server>(
     Err(first.expect("a target has a place"))
 }
 
-/// What was cancelled is ended on the server before the target is let go.
+/// Stops cancelled work on the server before the target is closed.
 impl<S> Drop for NetDatabase<S> {
     fn drop(&mut self) {
         self.canceller.wait();
     }
 }
 
-/// One connection of a client.
 pub(crate) struct NetSession<S: Server> {
     spec: ConnectSpec<S>,
-    /// Those of its handle.
+    /// Flags of its handle.
     flags: Arc<Flags>,
-    /// None once it is broken.
+    /// `None` once the connection is broken.
     line: Option<Line<ProtocolOf<S>>>,
-    /// Why it is broken, and which server's it was.
+    /// Reason of the break, with the server's address.
     why_broken: Option<String>,
-    /// A connection being made again.
+    /// Reconnect in progress.
     connecting: Option<Reconnecting<S>>,
     under_way: UnderWay,
-    /// The request under way was sent as several commands at once.
+    /// The current request was sent as several commands at once.
     is_flight: bool,
-    /// Who hears how long replies lay in the socket.
+    /// Receiver of reply lags.
     reply_lags: Option<Rc<dyn ReplyLags>>,
-    /// What earlier connections have moved.
+    /// Traffic of earlier connections.
     past: Traffic,
-    /// Which change of the target's places it has seen last.
+    /// Last seen change of the target's places.
     n_changes: u64,
 }
 
 type Reconnecting<S> = Pin<Box<dyn Future<Output = Result<Line<ProtocolOf<S>>, DbError>>>>;
 
-/// What is added where commands that were sent together are lost, and never arrived before.
+/// Advice if commands that were sent together are lost, and never arrived before.
 const ONE_AT_A_TIME: &str = "; commands that were sent together were lost more than once: a proxy \
                              may take only one at a time (use --mode prepared)";
 
@@ -253,13 +250,13 @@ impl<S: Server> NetSession<S> {
         })
     }
 
-    /// A session on this thread, which blocks; nobody can cancel it.
+    /// Makes a session on this thread, which blocks and cannot be cancelled.
     pub(crate) fn connect_here(server: &Arc<S>, place: usize) -> Result<NetSession<S>, DbError> {
         let spec = ConnectSpec::here(server, place);
         here(|context| std::pin::pin!(NetSession::connect(spec)).poll(context))
     }
 
-    /// The same at the first place where somebody is.
+    /// Makes a session on this thread, at the first place that responds.
     pub(crate) fn connect_admin(server: &Arc<S>) -> Result<NetSession<S>, DbError> {
         let connect = async |place| NetSession::connect(ConnectSpec::here(server, place)).await;
         let mut connect = std::pin::pin!(first_of(server.connector(), connect));
@@ -268,18 +265,18 @@ impl<S: Server> NetSession<S> {
         Ok(session)
     }
 
-    /// What the server calls this connection; none once it is broken.
+    /// Returns the key to cancel this connection; `None` once it is broken.
     pub(crate) fn cancel_key(&self) -> Option<CancelKey> {
         self.line.as_ref().map(|line| line.protocol.cancel_key())
     }
 
-    /// Asks with a text, on this thread, which blocks.
+    /// Sends a text on this thread, which blocks.
     pub(crate) fn ask_here(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, DbError> {
         self.start(Request::Text { kind: StatementKind::Other, sql })?;
         here(|context| self.poll_reply(context, visit))
     }
 
-    /// What may be said on this connection now.
+    /// Returns the connection for a request. Fails if it is cancelled or broken.
     fn line(&mut self) -> Result<&mut Line<ProtocolOf<S>>, DbError> {
         if self.flags.is_cancelled() {
             return Err(cancelled());
@@ -303,8 +300,8 @@ impl<S: Server> NetSession<S> {
         result.map_err(|no| self.break_off(no))
     }
 
-    /// A server that says itself that it is of no use now (it goes down, it is full, its cluster
-    /// has left it) would say so again: where there are several, another one may be there.
+    /// Moves on after a server's error that it is unavailable (shutting down, full, out of its
+    /// cluster), because it would repeat it: another host may work.
     #[inline]
     fn note_failure<T>(&mut self, result: Result<T, DbError>) -> Result<T, DbError> {
         result.map_err(|no| {
@@ -315,7 +312,7 @@ impl<S: Server> NetSession<S> {
         })
     }
 
-    /// The connection is of no more use: says what that means for the one who must go on.
+    /// Closes a broken connection, and returns the error with its meaning for the transaction.
     #[cold]
     fn break_off(&mut self, mut no: DbError) -> DbError {
         let is_committing =
@@ -338,7 +335,7 @@ impl<S: Server> NetSession<S> {
         no
     }
 
-    /// Goes on with a new connection.
+    /// Continues with a new connection.
     fn take(&mut self, mut line: Line<ProtocolOf<S>>) {
         if let Some(lags) = &self.reply_lags {
             line.stream.measure_reply_lag(Rc::clone(lags));
@@ -426,7 +423,7 @@ impl<S: Server> Session for NetSession<S> {
         match result {
             Ok(line) => self.take(line),
             Err(no) => {
-                // Where there are several servers, another one may be there.
+                // Another host may respond.
                 self.spec.go_on();
                 return Poll::Ready(Err(no));
             }

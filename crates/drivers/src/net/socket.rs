@@ -1,7 +1,7 @@
-//! A socket as bytes go through it: on a thread it blocks, on an event loop it waits.
+//! Sockets: blocking on a thread, waiting on an event loop.
 //!
-//! Sending never blocks in either place, so that replies can be read while a long flight is under
-//! way: two sides that both only write would wait for each other for ever. Not here: TLS.
+//! Sending never blocks in either place, so that replies can be read while a long flight is being
+//! sent: two sides that both only write would wait for each other forever. Not here: TLS.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,50 +25,49 @@ use rustix::net::{
 use super::deadline::Deadline;
 use super::reply_lag::Probe;
 
-/// What one waits for.
+/// The event to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
     /// Bytes from the other side.
     Bytes,
     /// Bytes, or room to send more.
     BytesOrRoom,
-    /// Nothing: takes what is there.
+    /// No wait: takes what has come.
     Nothing,
 }
 
-/// What came of it.
+/// The result of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Got {
-    /// So many bytes; none means that the other side has ended the connection.
+    /// Number of received bytes; 0 if the other side has closed the connection.
     Bytes(usize),
     /// There is room to send.
     Room,
-    /// Nothing was there.
+    /// Nothing has come.
     Nothing,
-    /// On a thread: nothing came for as long as one has patience.
+    /// Nothing came before the time limit; on a thread only.
     Silence,
 }
 
-/// A connected socket.
 pub(super) struct Socket {
     descriptor: Arc<OwnedFd>,
-    /// Only on an event loop.
+    /// Set on an event loop only.
     watched: Option<Watched>,
-    /// Only on a thread.
+    /// Set on a thread only.
     receive_timeout: Option<Duration>,
-    /// Only on a thread, while the connection is made.
+    /// Set on a thread only, while connecting.
     deadline: Option<Deadline>,
-    /// Only where the lag of replies is measured.
+    /// Set only if reply lags are measured.
     probe: Option<Probe>,
 }
 
-/// A server whose host has gone is noticed after half a minute without a word.
+/// A server whose host is gone is noticed after half a minute of silence.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
 const KEEPALIVE_EVERY: Duration = Duration::from_secs(5);
 const KEEPALIVE_COUNT: u32 = 3;
 
 impl Socket {
-    /// A TCP socket about to be connected; see [`Socket::poll_connected`].
+    /// Makes a TCP socket, not connected yet; see [`Socket::poll_connected`].
     pub(super) fn tcp(address: &SocketAddr) -> io::Result<Socket> {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let descriptor = new_descriptor(family)?;
@@ -80,7 +79,7 @@ impl Socket {
         Ok(Socket::of(descriptor))
     }
 
-    /// A Unix socket about to be connected.
+    /// Makes a Unix socket, not connected yet.
     pub(super) fn unix() -> io::Result<Socket> {
         let descriptor = new_descriptor(AddressFamily::UNIX)?;
         Ok(Socket::of(descriptor))
@@ -96,7 +95,7 @@ impl Socket {
         }
     }
 
-    /// From now on measures how long replies lie in it; the kernel reports that for TCP alone.
+    /// Starts to measure reply lags, which the kernel supports for TCP only.
     pub(super) fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
         let domain = sockopt::socket_domain(&self.descriptor);
         if domain.is_ok_and(|domain| domain == AddressFamily::UNIX) {
@@ -106,7 +105,7 @@ impl Socket {
         }
     }
 
-    /// A request went out, and its reply is waited for.
+    /// Notes that a request was sent, and its reply is awaited.
     #[inline]
     pub(super) fn begin_reply(&mut self) {
         if let Some(probe) = &mut self.probe {
@@ -114,7 +113,6 @@ impl Socket {
         }
     }
 
-    /// The reply is complete.
     #[inline]
     pub(super) fn end_reply(&mut self) {
         if let Some(probe) = &mut self.probe {
@@ -122,29 +120,28 @@ impl Socket {
         }
     }
 
-    /// Its descriptor, for a hand from outside.
     pub(super) fn descriptor(&self) -> &Arc<OwnedFd> {
         &self.descriptor
     }
 
-    /// Begins to connect to a host.
+    /// Starts to connect to a host.
     pub(super) fn connect_tcp(&self, address: &SocketAddr) -> io::Result<()> {
         begun(rustix::net::connect(&self.descriptor, &SocketAddrAny::from(*address)))
     }
 
-    /// Begins to connect to a path. `WouldBlock` means that too many wait there already.
+    /// Starts to connect to a path. `WouldBlock` means that too many connections are waiting there.
     pub(super) fn connect_unix(&self, path: &Path) -> io::Result<()> {
         let address = SocketAddrUnix::new(path)?;
         begun(rustix::net::connect(&self.descriptor, &address))
     }
 
-    /// From now on it lives on an event loop.
+    /// Registers the socket with this thread's event loop.
     pub(super) fn watch(&mut self) -> io::Result<()> {
         self.watched = Some(Watched::new(Arc::clone(&self.descriptor))?);
         Ok(())
     }
 
-    /// Waits until the connection is made or refused; on a thread at most for `timeout`.
+    /// Waits until connecting succeeds or fails; on a thread at most for `timeout`.
     pub(super) fn poll_connected(
         &self,
         context: &mut Context<'_>,
@@ -160,7 +157,7 @@ impl Socket {
         })
     }
 
-    /// Sends the few bytes with which a connection begins, for which there is always room.
+    /// Sends the first bytes of a connection, for which there is always room.
     pub(super) fn greet(&mut self, bytes: &[u8]) -> io::Result<()> {
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         match rustix::net::send(&self.descriptor, bytes, flags)? {
@@ -169,7 +166,7 @@ impl Socket {
         }
     }
 
-    /// On a thread: after how long a wait there is [`Got::Silence`]; none is never.
+    /// Sets the time after which a wait on a thread returns [`Got::Silence`]; `None` for no limit.
     pub(super) fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         if self.watched.is_none() {
             (self.receive_timeout, self.deadline) = (timeout, None);
@@ -179,7 +176,7 @@ impl Socket {
         Ok(())
     }
 
-    /// On a thread: until when all waits together end with [`Got::Silence`].
+    /// Sets the time at which all waits on a thread return [`Got::Silence`].
     pub(super) fn set_deadline(&mut self, deadline: Deadline) -> io::Result<()> {
         if self.watched.is_none() {
             rustix::io::ioctl_fionbio(&self.descriptor, false)?;
@@ -188,13 +185,13 @@ impl Socket {
         Ok(())
     }
 
-    /// On a thread: how long one may wait until a connection is taken.
+    /// Sets the time that connecting may take on a thread.
     pub(super) fn set_connect_timeout(&self, timeout: Duration) -> io::Result<()> {
         rustix::io::ioctl_fionbio(&self.descriptor, false)?;
         Ok(sockopt::set_socket_timeout(&self.descriptor, Timeout::Send, Some(timeout))?)
     }
 
-    /// Sends what goes without waiting; on an event loop one is woken when more would go.
+    /// Sends without waiting; on an event loop the task is woken when there is room for more.
     #[inline]
     pub(super) fn send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> io::Result<usize> {
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
@@ -221,7 +218,7 @@ impl Socket {
         }
     }
 
-    /// Receives what has come, after a wait.
+    /// Receives bytes, after a wait.
     #[inline]
     pub(super) fn poll_receive(
         &mut self,
@@ -244,7 +241,7 @@ impl Socket {
             match receive(&self.descriptor, probe, room, RecvFlags::DONTWAIT) {
                 Err(Errno::AGAIN) => watched.clear_readable(),
                 Ok(n_bytes) => {
-                    // Less than there was room for: nothing is left, and no call need tell so.
+                    // Less than the room: nothing is left, which saves another call.
                     if n_bytes > 0 && n_bytes < n_room {
                         watched.clear_readable();
                     }
@@ -327,8 +324,8 @@ fn receive(
     }
 }
 
-/// Ends a connection from any thread; whoever waits for bytes on it is woken.
+/// Shuts a connection down from any thread, which wakes a reader.
 pub(super) fn shut_down(descriptor: &OwnedFd) {
-    // One that is not connected any more needs no end.
+    // It may not be connected any more.
     let _ = rustix::net::shutdown(descriptor.as_fd(), Shutdown::Both);
 }

@@ -1,4 +1,4 @@
-//! A connection as bytes go through it: a socket, with TLS over it once that has begun.
+//! A connection: a socket, with TLS on top once that has begun.
 
 use std::io;
 use std::rc::Rc;
@@ -14,68 +14,65 @@ use super::socket::{Got, Socket, Wait};
 use super::tls_client::Secured;
 use super::tls_mode::TlsMode;
 
-/// What a sign-in must know of the connection that it goes through.
+/// Properties of the connection that a sign-in must know.
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
-    /// What is wanted of TLS here.
+    /// Requested TLS mode.
     pub(crate) tls_mode: TlsMode,
-    /// Whether TLS is on.
+    /// TLS is active.
     pub(crate) is_tls: bool,
-    /// A Unix socket: nobody listens in.
+    /// A Unix socket, on which nobody can eavesdrop.
     pub(crate) is_local: bool,
-    /// The server's certificate (DER), once TLS is on; for channel binding.
+    /// The server's certificate (DER), once TLS is active; for channel binding.
     pub(crate) certificate: Option<Vec<u8>>,
 }
 
-/// A connection.
 pub(super) struct Stream {
     socket: Socket,
     tls: Option<Secured>,
-    /// What has gone through the socket.
+    /// Bytes written to the socket.
     pub(super) bytes_out: u64,
-    /// What has come through the socket.
+    /// Bytes read from the socket.
     pub(super) bytes_in: u64,
 }
 
 impl Stream {
-    /// Bare, without TLS.
+    /// Makes a stream without TLS.
     pub(super) fn new(socket: Socket) -> Stream {
         Stream { socket, tls: None, bytes_out: 0, bytes_in: 0 }
     }
 
-    /// On a thread: after how long a wait there is [`Got::Silence`]; none is never.
+    /// Sets the time after which a wait on a thread returns [`Got::Silence`]; `None` for no limit.
     pub(super) fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.socket.set_receive_timeout(timeout)
     }
 
-    /// On a thread: until when all waits together end with [`Got::Silence`].
+    /// Sets the time at which all waits on a thread return [`Got::Silence`].
     pub(super) fn set_deadline(&mut self, deadline: Deadline) -> io::Result<()> {
         self.socket.set_deadline(deadline)
     }
 
-    /// From now on measures how long replies lie in the socket before they are read.
     pub(super) fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
         self.socket.measure_reply_lag(lags);
     }
 
-    /// A request went out, and its reply is waited for.
+    /// Notes that a request was sent, and its reply is awaited.
     #[inline]
     pub(super) fn begin_reply(&mut self) {
         self.socket.begin_reply();
     }
 
-    /// The reply is complete.
     #[inline]
     pub(super) fn end_reply(&mut self) {
         self.socket.end_reply();
     }
 
-    /// TLS from here on, of which not a byte has come yet.
+    /// Starts TLS, of which no byte has come yet.
     pub(super) fn begin_tls(&mut self, secured: Secured) {
         self.tls = Some(secured);
     }
 
-    /// Drives TLS's handshake to its end; then the server's certificate, where it has one.
+    /// Completes the TLS handshake; returns the server's certificate, if it has one.
     pub(super) fn poll_handshake(
         &mut self,
         context: &mut Context<'_>,
@@ -84,7 +81,7 @@ impl Stream {
         tls.poll_handshake(&mut self.socket, context, &mut self.bytes_out, &mut self.bytes_in)
     }
 
-    /// Sends what goes without waiting; whether all is on its way.
+    /// Sends without waiting; returns whether all is sent.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -99,14 +96,14 @@ impl Stream {
             let n_bytes = self.socket.send(context, &bytes[*n_sent..])?;
             self.bytes_out += n_bytes as u64;
             *n_sent += n_bytes;
-            // Whoever is to be woken when there is room must have met the lack of it.
+            // To be woken when there is room, the socket must have been full.
             if n_bytes == 0 || *n_sent == bytes.len() {
                 return Ok(n_bytes > 0);
             }
         }
     }
 
-    /// Receives what has come into `input`, after a wait. The end is a database error.
+    /// Receives bytes into `input`, after a wait. The end of the connection is an error.
     #[inline]
     pub(super) fn poll_receive(
         &mut self,
@@ -118,7 +115,7 @@ impl Stream {
         match got {
             Poll::Ready(Ok(Got::Bytes(0))) => return Poll::Ready(Err(ended())),
             Poll::Ready(Ok(Got::Bytes(n_bytes))) => input.filled(n_bytes),
-            // Who waits needs no room meanwhile.
+            // A waiting connection needs no buffer.
             Poll::Ready(_) | Poll::Pending => input.rest(),
         }
         got

@@ -1,5 +1,5 @@
-//! Which timestamps the kernel gives to what a socket receives: `SO_TIMESTAMPING`. The example
-//! `reply_lag` has this file too. Not here: when they are wanted, and how they are read.
+//! Kernel timestamps of received data: `SO_TIMESTAMPING`. The example `reply_lag` includes this
+//! file. Not here: when to request and how to read them.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};

@@ -1,6 +1,6 @@
-//! How a connection is secured: modes as people know them, and whom they trust.
+//! TLS of connections: the mode, and the trusted authorities.
 //!
-//! Not here: when a protocol begins with TLS (its sign-in), and TLS itself (tls_client).
+//! Not here: when a protocol starts TLS (its sign-in), and TLS itself (tls_client).
 
 use std::path::Path;
 
@@ -10,31 +10,30 @@ use super::address::Address;
 use super::tls_client::{Config, Secured, config};
 use super::tls_mode::TlsMode;
 
-/// A mode and what it takes. Cheap to clone.
+/// A TLS mode with its configuration. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Tls {
-    /// What is wanted.
     pub(crate) mode: TlsMode,
     config: Option<Config>,
 }
 
 impl Tls {
-    /// No TLS.
     pub(crate) fn disabled() -> Tls {
         Tls { mode: TlsMode::Disable, config: None }
     }
 
-    /// TLS in `mode`, trusting the authorities in the file `ca`, else the system's.
+    /// Makes TLS in `mode`, trusting the authorities in the file `ca`, or the system's. Fails if
+    /// the file is invalid, or this build lacks TLS.
     pub(crate) fn new(mode: TlsMode, ca: Option<&Path>) -> Result<Tls, BadParameter> {
         if mode == TlsMode::Disable {
             return Ok(Tls::disabled());
         }
-        // Where this build has no TLS, a mode that can do without it is no mode.
+        // In a build without TLS, an optional mode means none.
         Ok(config(mode, ca)?
             .map_or_else(Tls::disabled, |config| Tls { mode, config: Some(config) }))
     }
 
-    /// What is wanted on a connection to `address`: a Unix socket needs no cover unless asked.
+    /// Returns the mode for a connection to `address`: Unix sockets need no TLS unless requested.
     pub(crate) fn mode_for(&self, address: &Address) -> TlsMode {
         match (self.mode, address) {
             (TlsMode::Prefer, Address::Socket(_)) => TlsMode::Disable,
@@ -42,7 +41,7 @@ impl Tls {
         }
     }
 
-    /// A client's side of TLS with the server at `address`.
+    /// Starts the client's side of TLS with the server at `address`.
     pub(super) fn begin(&self, address: &Address) -> Result<Secured, DbError> {
         match &self.config {
             Some(config) => config.begin(address.host()),

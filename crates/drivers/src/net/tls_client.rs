@@ -1,4 +1,4 @@
-//! TLS itself, by `rustls`: whom a client trusts, and how records move through a socket.
+//! TLS by `rustls`: trust, and transfer of records through a socket.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -21,12 +21,12 @@ use super::broken::{db_error, ended, silent};
 use super::socket::{Got, Socket, Wait};
 use super::tls_mode::TlsMode;
 
-/// Whom a client trusts. Cheap to clone.
+/// Configuration of trust. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Config(Arc<ClientConfig>);
 
-/// What `mode` takes, trusting the authorities in the file `ca`, else the system's. None where
-/// this build has no TLS and `mode` can do without it.
+/// Returns the configuration for `mode`, trusting the authorities in the file `ca`, or the
+/// system's. `None` only in builds without TLS.
 pub(super) fn config(mode: TlsMode, ca: Option<&Path>) -> Result<Option<Config>, BadParameter> {
     let provider = Arc::new(ring::default_provider());
     let verifier = verifier(mode, ca, &provider)?;
@@ -40,7 +40,7 @@ pub(super) fn config(mode: TlsMode, ca: Option<&Path>) -> Result<Option<Config>,
 }
 
 impl Config {
-    /// A client's side of TLS with the server that is called `host`.
+    /// Starts the client's side of TLS with the server named `host`.
     pub(super) fn begin(&self, host: &str) -> Result<Secured, DbError> {
         let name = ServerName::try_from(host.to_owned()).map_err(|_| {
             let message = format!("'{host}' is not a valid host name for TLS");
@@ -51,11 +51,11 @@ impl Config {
     }
 }
 
-/// A client's side of TLS on a connection.
+/// The client's side of TLS on a connection.
 pub(super) struct Secured(Box<ClientConnection>);
 
 impl Secured {
-    /// Drives the handshake to its end; then the server's certificate, where it has one.
+    /// Completes the handshake; returns the server's certificate, if it has one.
     pub(super) fn poll_handshake(
         &mut self,
         socket: &mut Socket,
@@ -79,7 +79,7 @@ impl Secured {
         }
     }
 
-    /// Sends what goes without waiting; whether all is on its way.
+    /// Sends without waiting; returns whether all is sent.
     pub(super) fn send(
         &mut self,
         socket: &mut Socket,
@@ -95,12 +95,12 @@ impl Secured {
             if *n_sent == bytes.len() {
                 return Ok(true);
             }
-            // TLS takes in a bounded amount at a time.
+            // TLS accepts a limited amount at a time.
             *n_sent += self.0.writer().write(&bytes[*n_sent..])?;
         }
     }
 
-    /// Receives what the server has said into `room`, after a wait.
+    /// Receives bytes into `room`, after a wait.
     pub(super) fn poll_receive(
         &mut self,
         socket: &mut Socket,
@@ -117,7 +117,7 @@ impl Secured {
             }
             match ready!(read_records(&mut self.0, socket, context, wait, bytes_in))? {
                 Got::Bytes(0) => return Poll::Ready(Ok(Got::Bytes(0))),
-                // Records may carry nothing for us yet.
+                // Records may contain no data for us yet.
                 Got::Bytes(_) => {}
                 got => return Poll::Ready(Ok(got)),
             }
@@ -125,7 +125,7 @@ impl Secured {
     }
 }
 
-/// Sends what TLS has to say; whether all is on its way.
+/// Sends pending TLS records; returns whether all are sent.
 fn send_records(
     tls: &mut ClientConnection,
     socket: &mut Socket,
@@ -167,7 +167,7 @@ fn read_records(
     }
 }
 
-/// The socket as TLS writes to it.
+/// The socket as the writer of TLS records.
 struct Out<'s, 'c, 'w> {
     socket: &'s mut Socket,
     context: &'c mut Context<'w>,
@@ -186,7 +186,7 @@ impl Write for Out<'_, '_, '_> {
     }
 }
 
-/// The socket as TLS reads from it.
+/// The socket as the reader of TLS records.
 struct In<'s, 'c, 'w> {
     socket: &'s mut Socket,
     context: &'c mut Context<'w>,
@@ -208,7 +208,7 @@ impl Read for In<'_, '_, '_> {
     }
 }
 
-/// A connection that TLS refuses, with what to do.
+/// Converts an error of TLS, with advice.
 fn refused(error: &Error) -> DbError {
     use rustls::AlertDescription as Alert;
     let advice = match error {
@@ -247,7 +247,7 @@ fn refused(error: &Error) -> DbError {
     DbError::new(kind, format!("TLS: {}{advice}", in_words(error)))
 }
 
-/// What the library says, in words for people: it shows names of its source for most.
+/// Describes an error of the library, which shows internal names for most.
 fn in_words(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(why) => {
@@ -278,7 +278,7 @@ fn of_certificate(why: &CertificateError) -> String {
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
             return "it is not valid yet (by the clock of this machine)".to_owned();
         }
-        // This one is a sentence.
+        // This one is a sentence already.
         CertificateError::NotValidForNameContext { .. } => return why.to_string(),
         CertificateError::Other(why) => why.0.to_string(),
         other => format!("{other:?}"),
@@ -290,7 +290,7 @@ fn of_certificate(why: &CertificateError) -> String {
     }
 }
 
-/// A name of a program as words: `BadEncoding` is `bad encoding`. What it holds is left out.
+/// Converts an identifier to words: `BadEncoding` to `bad encoding`. Its content is dropped.
 fn spaced(name: &str) -> String {
     let end = name.find(['(', '{', ' ']).unwrap_or(name.len());
     let mut words = String::new();
@@ -303,7 +303,7 @@ fn spaced(name: &str) -> String {
     words
 }
 
-/// The library has no word of its own for it.
+/// Whether an authority's certificate is used by a server, for which the library has no variant.
 fn is_of_an_authority(error: &CertificateError) -> bool {
     match error {
         CertificateError::Other(why) => why.0.to_string().contains("CaUsedAsEndEntity"),
@@ -311,7 +311,7 @@ fn is_of_an_authority(error: &CertificateError) -> bool {
     }
 }
 
-/// Both sides have TLS, and no version in common.
+/// Whether the two sides have no TLS version in common.
 fn is_too_old(error: &Error) -> bool {
     use rustls::AlertDescription::ProtocolVersion;
     use rustls::PeerIncompatible as No;
@@ -323,7 +323,7 @@ fn is_too_old(error: &Error) -> bool {
     )
 }
 
-/// Both sides have a version in common, and no cipher, curve or signature.
+/// Whether the two sides have a version, but no cipher, curve or signature in common.
 fn has_no_cipher(error: &Error) -> bool {
     use rustls::AlertDescription::{HandshakeFailure, InsufficientSecurity};
     let is_alert = matches!(error, Error::AlertReceived(HandshakeFailure | InsufficientSecurity));
@@ -348,7 +348,7 @@ fn verifier(
     })
 }
 
-/// All authorities of a system are a quarter of a megabyte.
+/// Limit on the file of authorities; those of a system have a quarter of a megabyte.
 const CA_BYTES_MAX: u64 = 16 << 20;
 
 fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {
@@ -377,12 +377,12 @@ fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {
     Ok(roots)
 }
 
-/// Looks at less of a certificate than a browser does, as `require` and `verify-ca` do elsewhere.
+/// Verifies less of a certificate than a browser does, like `require` and `verify-ca` elsewhere.
 #[derive(Debug)]
 struct Lenient {
-    /// Who is trusted, whatever name a certificate has. None: whoever answers, which hides the
-    /// traffic from onlookers and proves nothing about the server; the certificate is not parsed,
-    /// since servers make themselves old ones (X.509 version 1) that would not be accepted.
+    /// Trusted authorities, whatever name a certificate has. `None` trusts any server: this hides
+    /// the traffic from eavesdroppers, but does not verify the server; the certificate is not
+    /// parsed, since servers generate old ones (X.509 version 1) that would be rejected.
     trusted: Option<Arc<WebPkiServerVerifier>>,
     schemes: Vec<SignatureScheme>,
 }
@@ -400,7 +400,7 @@ impl ServerCertVerifier for Lenient {
             trusted.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
         });
         match verified {
-            // The name is looked at last, behind the chain and its dates.
+            // The name is checked last, after the chain and its dates.
             None
             | Some(Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },

@@ -1,28 +1,27 @@
-//! What is wanted of TLS, as people know it. Not here: how it is done (tls).
+//! TLS modes, as users choose them. Not here: TLS itself (tls).
 
 use std::fmt;
 
-/// What is wanted of TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TlsMode {
-    /// None.
+    /// Never uses TLS.
     Disable,
-    /// Where the server has it; any certificate. Not over Unix sockets.
+    /// Uses TLS if the server supports it, with any certificate. Not over Unix sockets.
     Prefer,
-    /// Always; any certificate.
+    /// Requires TLS, with any certificate.
     Require,
-    /// Always; the certificate must come from a trusted authority.
+    /// Requires TLS, with a certificate from a trusted authority.
     VerifyCa,
-    /// Always; the certificate must be trusted and name the host.
+    /// Requires TLS, with a trusted certificate for the host's name.
     VerifyFull,
 }
 
 impl TlsMode {
-    /// All of them, as they are written.
+    /// All names, as users write them.
     pub(crate) const NAMES: &'static [&'static str] =
         &["disable", "prefer", "require", "verify-ca", "verify-full"];
 
-    /// The mode that is written so.
+    /// Returns the mode with this name.
     pub(crate) fn by_name(name: &str) -> Option<TlsMode> {
         Some(match name {
             "disable" => TlsMode::Disable,
@@ -34,12 +33,12 @@ impl TlsMode {
         })
     }
 
-    /// Whether no connection is to have TLS.
+    /// Whether TLS is never used.
     pub(crate) fn is_none(self) -> bool {
         self == TlsMode::Disable
     }
 
-    /// Whether a connection without TLS is none at all.
+    /// Whether connections without TLS are rejected.
     pub(crate) fn is_required(self) -> bool {
         matches!(self, TlsMode::Require | TlsMode::VerifyCa | TlsMode::VerifyFull)
     }
