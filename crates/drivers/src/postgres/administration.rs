@@ -1,4 +1,4 @@
-//! How PostgreSQL is built in and administered.
+//! Building and administration of PostgreSQL.
 
 use model::{Administration, ClientLoad, FileFormat, FlatFile, SettingsBySql, Table};
 
@@ -9,9 +9,8 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     parallel_load: true,
     indexes_after_load: true,
     tables_in_transactions: true,
-    // A chunk and its mark are lost together, and the end of the build is flushed with all
-    // that comes before it.
-    // A setting of the session would stay in the connection of a pooler.
+    // A chunk and its mark are lost together, and the end of the build is flushed with everything
+    // before it. A session setting would stay in a pooler's connection.
     begin_load: &["SET LOCAL synchronous_commit = off"],
     after_load,
     client_load: Some(ClientLoad {
@@ -21,8 +20,8 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         load: load_file,
         finish: |tables| format!("VACUUM ANALYZE {tables};"),
     }),
-    // The transaction stays open: a pooler that hands out connections by transaction would give
-    // a session's lock to somebody else. It holds no snapshot between its statements.
+    // The transaction stays open: a pooler that assigns connections by transaction would give a
+    // session's lock to another client. It holds no snapshot between its statements.
     alone: &[
         "BEGIN ISOLATION LEVEL READ COMMITTED",
         "SELECT pg_try_advisory_xact_lock(hashtext('dbdyno'))::int",
@@ -39,7 +38,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
              WHERE oid = to_regclass('{table}') AND relpersistence = 'u'"
         )
     }),
-    // cannot_connect_now: it starts up, recovers or is not yet consistent.
+    // cannot_connect_now: the server starts up, recovers or is not yet consistent.
     is_recovering: |no| no.sqlstate == "57P03",
     durability: |facts| durability(facts, RISKY),
     connection_limit: Some("max_connections"),
@@ -49,9 +48,9 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         set: |name, value| vec![format!("ALTER SYSTEM SET {name} = {}", literal(value))],
         unset: |name| format!("ALTER SYSTEM RESET {name}"),
         take_up: "SELECT pg_reload_conf()",
-        // A session sees the new one when the server has reported all of them.
+        // A session sees new values when the server has reported all of them.
         taken_up: "SELECT pg_conf_load_time()::text",
-        // What this session itself has said holds for it alone.
+        // Values set by this session apply to it only.
         all: "SELECT name, current_setting(name) FROM pg_settings \
               WHERE source NOT IN ('client', 'session')",
         // kB, pages, MB, segments; s, minutes.
@@ -70,14 +69,14 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     ..Administration::PLAIN
 };
 
-/// Rows that are loaded with their own numbers leave the sequence where it was. Without the VACUUM
-/// the first readers would write the rows' hint bits, and autovacuum would come in mid-run.
+/// Sets the sequence behind loaded numbers, and vacuums. Without VACUUM the first readers would
+/// write the rows' hint bits, and autovacuum would run during a load.
 fn after_load(table: &Table) -> Vec<String> {
     let name = &table.name;
     let serial = table.columns.iter().find(|column| column.of.is_serial());
     let moved = serial.map(|column| {
         let column = column.name;
-        // A name in quotes is taken to the letter, and tables are made without quotes.
+        // A quoted name is case-sensitive, and tables are created without quotes.
         let folded = column.to_ascii_lowercase();
         format!(
             "SELECT setval(pg_get_serial_sequence('{name}', '{folded}'), \
@@ -87,7 +86,7 @@ fn after_load(table: &Table) -> Vec<String> {
     moved.into_iter().chain([format!("VACUUM ANALYZE {name}")]).collect()
 }
 
-/// Modes in which a commit that was acknowledged may be lost, and how.
+/// Modes in which an acknowledged commit may be lost, and why.
 const RISKY: &[RiskyMode] = &[
     ("fsync", "off", "a loss of power may lose commits and damage the data"),
     ("full_page_writes", "off", "a loss of power may damage the data"),
@@ -103,9 +102,10 @@ fn load_file(file: &FlatFile) -> String {
     format!("\\copy {table} ({columns}) FROM '{path}'{options}")
 }
 
-/// What a setting is, what `ALTER SYSTEM` has made of it, and why it cannot be set that way.
+/// Returns the query for a setting, its value from `ALTER SYSTEM`, and why it cannot be set that
+/// way.
 ///
-/// Lists of names are kept with each name in quotes of its own, which no single text can say.
+/// Lists of names are stored with each name in quotes, which no single text can express.
 fn look_at_setting(name: &str) -> String {
     format!(
         "SELECT s.name, current_setting(s.name), \

@@ -1,4 +1,4 @@
-//! Values in PostgreSQL's binary format, by type: what the hot path speaks.
+//! Values in PostgreSQL's binary format, by type: the hot path.
 
 use std::str;
 
@@ -7,7 +7,7 @@ use model::{ColumnType, Value};
 use super::numeric;
 use super::types::{EPOCH_DAYS, EPOCH_US, Type};
 
-/// Reads what the server sent; what has not the form of its type stays bytes.
+/// Decodes a value from the server; one that is not in the format of its type stays bytes.
 #[inline]
 pub(super) fn read(of: Type, bytes: &[u8]) -> Value<'_> {
     let read = match of {
@@ -48,8 +48,8 @@ fn read_timestamp(us: i64) -> Value<'static> {
     }
 }
 
-/// Puts out a value with its length, in the form of `of`. False (and nothing put out) where the
-/// two do not go together: then it goes as text, and the server decides.
+/// Writes a value with its length, in the format of `of`. False (and nothing written) if the types
+/// do not match: it is then sent as text, and the server decides.
 #[inline]
 pub(super) fn put(out: &mut Vec<u8>, of: Type, value: &Value<'_>) -> bool {
     match (of, *value) {
@@ -63,7 +63,7 @@ pub(super) fn put(out: &mut Vec<u8>, of: Type, value: &Value<'_>) -> bool {
             Ok(value) => put_fixed(out, value.to_be_bytes()),
             Err(_) => return false,
         },
-        // To the server text is bytes, and whatever takes text takes them.
+        // The server treats text as bytes, so all text types accept them.
         (Type::Text, Value::Text(text)) => return put_bytes(out, text.as_bytes()),
         (Type::Text | Type::Bytes | Type::Other, Value::Bytes(bytes)) => {
             return put_bytes(out, bytes);
@@ -86,7 +86,7 @@ pub(super) fn put(out: &mut Vec<u8>, of: Type, value: &Value<'_>) -> bool {
     true
 }
 
-/// Puts out a value for a column of a bulk load, where there is no other form to fall back on.
+/// Writes a value for a column of a bulk load, which has no text format to fall back on.
 pub(super) fn put_column(out: &mut Vec<u8>, of: ColumnType, value: &Value<'_>) -> bool {
     match (of, *value) {
         (ColumnType::Double, Value::Int(value)) => put_fixed(out, (value as f64).to_be_bytes()),
@@ -99,7 +99,7 @@ pub(super) fn put_column(out: &mut Vec<u8>, of: ColumnType, value: &Value<'_>) -
     true
 }
 
-/// The type that the dialect gives to a column.
+/// Returns the type that the dialect gives to a column.
 fn type_of(of: ColumnType) -> Type {
     match of {
         ColumnType::SmallInt => Type::Int2,
@@ -119,7 +119,7 @@ fn put_fixed<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
     out.extend_from_slice(&bytes);
 }
 
-/// False where it is longer than any message can be.
+/// Writes bytes with their length; false if they exceed any message.
 #[inline]
 fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> bool {
     let Ok(n_bytes) = i32::try_from(bytes.len()) else { return false };

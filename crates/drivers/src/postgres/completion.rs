@@ -1,15 +1,15 @@
-//! What messages say when something is done: the state of the transaction, and the rows changed.
+//! Contents of completion messages: the transaction status, and the number of changed rows.
 //!
-//! Not here: how messages are framed (messages), and which come when (protocol, load).
+//! Not here: framing (messages), and the order of messages (protocol, load).
 
 use model::DbError;
 
 use super::db_errors::garbled;
 
-/// Whether the server is in a transaction: `I`dle, in one (`T`), or in a failed one (`E`).
+/// Transaction status: idle (`I`), in a transaction (`T`), or in a failed one (`E`).
 pub(super) type Status = u8;
 
-/// Reads the body of a ReadyForQuery.
+/// Parses the body of a ReadyForQuery.
 pub(super) fn read_status(body: &[u8]) -> Result<Status, DbError> {
     match body {
         [status @ (b'I' | b'T' | b'E')] => Ok(*status),
@@ -17,8 +17,8 @@ pub(super) fn read_status(body: &[u8]) -> Result<Status, DbError> {
     }
 }
 
-/// The rows that a completed statement has changed: the last word of `INSERT 0 5`, `UPDATE 3`,
-/// `DELETE 2`, `MERGE 4`, `COPY 9`. A `SELECT 7` has changed none.
+/// Returns the number of rows that a completed statement changed: the last word of `INSERT 0 5`,
+/// `UPDATE 3`, `DELETE 2`, `MERGE 4`, `COPY 9`; 0 for a `SELECT 7`.
 #[inline]
 pub(super) fn n_affected(body: &[u8]) -> u64 {
     if !matches!(body.first(), Some(b'I' | b'U' | b'D' | b'M' | b'C')) {

@@ -1,4 +1,4 @@
-//! PostgreSQL's errors as database errors, by their SQLSTATE.
+//! PostgreSQL's errors as database errors, classified by SQLSTATE.
 //!
 //! The codes are those of <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
 
@@ -7,16 +7,16 @@ use fallible_iterator::FallibleIterator;
 use model::{DbError, DbErrorKind};
 use postgres_protocol::message::backend::Message;
 
-/// A hostile server's words are cut here.
+/// Limit on the bytes of a server's message.
 const WORDS_BYTES_MAX: usize = 2_000;
 
-/// What the server said, and whether it ends the connection with that.
+/// An error of the server, and whether it closes the connection.
 pub(super) struct ServerError {
     pub(super) db_error: DbError,
     pub(super) is_fatal: bool,
 }
 
-/// Reads an ErrorResponse, given as a whole message.
+/// Parses an ErrorResponse, given as a whole message.
 #[cold]
 pub(super) fn read_error(message: &[u8]) -> Result<ServerError, DbError> {
     let parsed = Message::parse(&mut BytesMut::from(message)).map_err(|error| garbled(&error))?;
@@ -54,7 +54,7 @@ pub(super) fn read_error(message: &[u8]) -> Result<ServerError, DbError> {
     Ok(ServerError { db_error: DbError { kind, code: 0, sqlstate, message }, is_fatal })
 }
 
-/// What the server sent is no part of the protocol, or not now.
+/// Makes the error of a server that violates the protocol.
 #[cold]
 pub(super) fn garbled(what: &dyn std::fmt::Display) -> DbError {
     let message =
@@ -78,17 +78,17 @@ fn kind(sqlstate: &str, words: &str) -> DbErrorKind {
         "23505" | "23P01" => DbErrorKind::Duplicate,
         "25006" => DbErrorKind::ReadOnly,
         "42501" => DbErrorKind::Denied,
-        // Nothing of that name: database, schema, table, column, function, object, statement.
+        // Missing database, schema, table, column, function, object or statement.
         "3D000" | "3F000" | "42P01" | "42703" | "42883" | "42704" | "26000" => DbErrorKind::Missing,
-        // Such a database, table or index, constraint or trigger, function.
+        // Existing database, table or index, constraint or trigger, function.
         "42P04" | "42P07" | "42710" | "42723" => DbErrorKind::Exists,
         "53100" => DbErrorKind::DiskFull,
         "53300" => DbErrorKind::TooManyConnections,
         "08P01" if is_no_database(words) => DbErrorKind::Missing,
-        // The wrong number of values for a statement. What poolers say by it is another matter.
+        // The wrong number of values for a statement. Poolers use this code for other errors.
         "08P01" if words.starts_with("bind message") => DbErrorKind::Shape,
-        // Only words tell whose wish it was. Where they are in another language it counts as a
-        // limit; our own cancels are known without words.
+        // Only the message tells who cancelled. In other languages it counts as a time limit; our
+        // own cancels are known without it.
         "57014" if words.contains("user request") => DbErrorKind::Cancelled,
         "57014" | "25P03" | "25P04" => DbErrorKind::Timeout,
         "57P01" | "57P02" | "57P03" | "57P04" | "57P05" => DbErrorKind::ConnectionLost,
@@ -104,9 +104,9 @@ fn kind(sqlstate: &str, words: &str) -> DbErrorKind {
     }
 }
 
-/// What a pooler says of itself, in English only, and what to do: PgBouncer reports nearly all of
-/// it as a protocol error (`src/objects.c`, `src/client.c`, `src/janitor.c` of 1.18 to 1.24), and
-/// others use codes of the server's.
+/// Classifies errors of poolers by their English messages, with advice: PgBouncer reports nearly
+/// all of them as a protocol error (`src/objects.c`, `src/client.c`, `src/janitor.c` of 1.18 to
+/// 1.24), and others use the server's codes.
 fn of_pooler(sqlstate: &str, words: &str) -> Option<(DbErrorKind, &'static str)> {
     const SAID: &[(&str, DbErrorKind, &str)] = &[
         (
@@ -177,8 +177,8 @@ fn of_pooler(sqlstate: &str, words: &str) -> Option<(DbErrorKind, &'static str)>
 const KNOWN_TO_POOLER: &str = "check user and password of the target (--ask-password); the pooler \
                                must know them too (auth_file or auth_query of PgBouncer)";
 
-/// Whether these are PgBouncer's words for a database that is not there: it reports every
-/// failed sign-in as a protocol error.
+/// Whether this is PgBouncer's message for a missing database: it reports every failed sign-in as a
+/// protocol error.
 fn is_no_database(words: &str) -> bool {
     let is_of_server = words.starts_with("database \"") && words.ends_with("does not exist");
     is_of_server || words.starts_with("no such database")
@@ -186,7 +186,7 @@ fn is_no_database(words: &str) -> bool {
 
 const NAME_ANOTHER: &str = "name another database in the target, or create it with CREATE DATABASE";
 
-/// What to do about an error that does not say so itself.
+/// Returns the remedy for an error whose message has none.
 fn remedy(sqlstate: &str, words: &str) -> &'static str {
     match sqlstate {
         "28000" if words.contains("not permitted to log in") => {
@@ -229,13 +229,13 @@ fn remedy(sqlstate: &str, words: &str) -> &'static str {
             "if this is not intended: the server is a standby (name the primary), or \
              default_transaction_read_only is on for the server, the database or the user"
         }
-        // Of roles and views of the server, and of its settings: who asks for them says it.
+        // Errors about roles and views of the server, and its settings: the caller adds the remedy.
         "42501" if words.contains("pg_") || words.contains(" parameter ") => "",
         "42501" => {
             "give the user this privilege (GRANT ... ON a table, GRANT CREATE ON SCHEMA public, \
              ALTER ROLE ... CREATEDB), or name a user that has it"
         }
-        // Ours are prepared before they are used, and their names are not used twice.
+        // Our statements are prepared before their use, and their names are not reused.
         "26000" | "42P05" => {
             "a pooler that hands out connections by transaction (PgBouncer) loses prepared \
              statements: put ?statements=unnamed into the target's URL"

@@ -1,4 +1,4 @@
-//! What is in force on a server, as it tells itself.
+//! Settings in force, as the server reports them.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use model::{DbError, Fact, Row, Visit};
 use super::Server;
 use crate::net::NetSession;
 
-/// What decides what a commit costs and promises, and what transactions see of each other.
+/// Settings that determine durability and isolation.
 const MODES: &[&str] =
     &["synchronous_commit", "fsync", "full_page_writes", "default_transaction_isolation"];
 
@@ -46,7 +46,7 @@ const SETTINGS: &[&str] = &[
     "TimeZone",
 ];
 
-/// The facts of a server, told to a session of its own.
+/// Reads the facts of a server in a separate session.
 pub(super) fn facts(server: &Arc<Server>) -> Result<Vec<Fact>, DbError> {
     let mut session = NetSession::connect_admin(server)?;
     let mut ask = |sql: &str, visit: Visit<'_>| session.ask_here(sql, visit);

@@ -1,7 +1,7 @@
-//! A bulk load: `COPY ... FROM STDIN` in binary format. Rows are pulled a chunk at a time.
+//! Bulk load: `COPY ... FROM STDIN` in binary format. Rows are pulled in chunks.
 //!
-//! Column types are those that our own CREATE TABLE gives; a table that others made with other
-//! types is refused by the server, which has no way to convert them.
+//! Column types are those of our own CREATE TABLE; the server rejects a table with other types,
+//! since it cannot convert binary values.
 
 use std::borrow::Cow;
 
@@ -14,14 +14,13 @@ use super::db_errors::{garbled, read_error};
 use super::messages::{self, Message, is_aside, put_query};
 use crate::net::{FLIGHT_BYTES, Step};
 
-/// What is put out before the source is asked again.
+/// Output after which the source is asked again.
 const CHUNK_BYTES: usize = FLIGHT_BYTES;
-/// Signature, flags and the length of an extension that is not there.
+/// Signature, flags and the length of an empty extension.
 const HEAD: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-/// Instead of a row's number of columns.
+/// End marker in place of a row's number of columns.
 const END: &[u8] = &[0xff, 0xff];
 
-/// A load under way.
 pub(super) struct Load {
     table: Cow<'static, str>,
     columns: Vec<ColumnType>,
@@ -30,7 +29,7 @@ pub(super) struct Load {
     db_error: Option<DbError>,
 }
 
-/// How a load has ended.
+/// The result of a load.
 pub(super) struct Loaded {
     pub(super) status: Status,
     pub(super) result: Result<Reply, DbError>,
@@ -38,11 +37,11 @@ pub(super) struct Loaded {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// The server has not said yet that it takes rows.
+    /// The server has not accepted the COPY yet.
     Asked,
-    /// Rows are sent; before the first of them comes the head.
+    /// Rows are being sent; the head precedes the first.
     Sending { has_begun: bool },
-    /// All is sent, or all is refused.
+    /// Everything is sent, or the load has failed.
     Ended,
 }
 
@@ -61,7 +60,7 @@ impl Load {
         })
     }
 
-    /// Goes on with what has come.
+    /// Continues with the received bytes.
     pub(super) fn advance(
         &mut self,
         bytes: &[u8],
@@ -81,7 +80,7 @@ impl Load {
             }
         }
         match self.stage {
-            // Another chunk only when the one before is sent: what is put out never grows.
+            // The next chunk follows when the previous one is sent, so that output is limited.
             Stage::Sending { has_begun } if out.is_empty() => {
                 self.put_chunk(has_begun, out, source)?;
                 Ok(if self.stage == Stage::Ended { Step::More } else { Step::Send })
@@ -103,7 +102,7 @@ impl Load {
                     let no = DbError { kind: DbErrorKind::ConnectionLost, ..error.db_error };
                     return Err(no.during(format_args!("loading {}", self.table)));
                 }
-                // Our own reason to end it comes back as an error of the server.
+                // Our own reason for aborting comes back as an error of the server.
                 self.db_error.get_or_insert(error.db_error);
                 self.stage = Stage::Ended;
             }

@@ -1,7 +1,7 @@
-//! Messages of the protocol (version 3.0), as far as every conversation needs them.
+//! Messages of the protocol (version 3.0) that every conversation needs.
 //!
-//! What a statement costs each time is put out here, byte by byte; what happens once comes from
-//! `postgres-protocol`. Not here: what a conversation makes of them.
+//! Messages per statement are written here, byte by byte; those that occur once come from
+//! `postgres-protocol`. Not here: their handling.
 
 use std::io;
 
@@ -11,16 +11,16 @@ use postgres_protocol::message::backend::Header;
 
 use super::db_errors::garbled;
 
-/// Rows may be as long as the server makes them; its own limit is 1 GiB.
+/// Limit on a row, equal to the server's own of 1 GiB.
 pub(super) const ROW_BYTES_MAX: usize = 1 << 30;
-/// All other messages are short, but an error may repeat a piece of a statement.
+/// Limit on other messages, which are short, but an error may quote a statement.
 const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
 /// Executes the unnamed portal to its end.
 pub(super) const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0";
 pub(super) const SYNC: &[u8] = b"S\0\0\0\x04";
 
-/// A message that has come as a whole.
+/// A complete message.
 #[derive(Clone, Copy)]
 pub(super) struct Message<'b> {
     pub(super) tag: u8,
@@ -28,13 +28,14 @@ pub(super) struct Message<'b> {
 }
 
 impl<'b> Message<'b> {
-    /// What follows tag and length.
+    /// Returns what follows tag and length.
     #[inline]
     pub(super) fn body(&self) -> &'b [u8] {
         &self.whole[5..]
     }
 
-    /// The message at the beginning of `bytes`, once it has come as a whole.
+    /// Returns the message at the start of `bytes`, once it is complete. Fails if it is malformed
+    /// or too long.
     #[inline]
     pub(super) fn first(bytes: &'b [u8]) -> Result<Option<Message<'b>>, DbError> {
         let header = match Header::parse(bytes) {
@@ -51,14 +52,14 @@ impl<'b> Message<'b> {
     }
 }
 
-/// What the server says between all else and nobody needs: notices, notifications and settings
-/// that changed.
+/// Whether a message is asynchronous and ignored: notices, notifications and changed settings.
 #[inline]
 pub(super) fn is_aside(tag: u8) -> bool {
     matches!(tag, b'N' | b'A' | b'S')
 }
 
-/// Puts out a simple query; `write` writes its text. Nothing is put out where it cannot be sent.
+/// Writes a simple query; `write` writes its text. Fails, with nothing written, if it cannot be
+/// sent.
 #[inline]
 pub(super) fn put_query(
     out: &mut Vec<u8>,
@@ -76,8 +77,8 @@ pub(super) fn put_query(
     Err(bad_statement())
 }
 
-/// Puts out what prepares `sql` as `name` again and has it described: whatever an earlier attempt
-/// has left is closed; what is not there may be closed too. Without values' types.
+/// Writes messages that prepare `sql` as `name` again and describe it: a statement left by an
+/// earlier attempt is closed, which is allowed if there is none. Without parameter types.
 pub(super) fn put_prepare(out: &mut Vec<u8>, name: &str, sql: &str) -> Result<(), DbError> {
     let start = out.len();
     if !name.is_empty() {
@@ -98,7 +99,7 @@ pub(super) fn put_prepare(out: &mut Vec<u8>, name: &str, sql: &str) -> Result<()
     Ok(())
 }
 
-/// Closes (`C`) or describes (`D`) a prepared statement.
+/// Writes a message to close (`C`) or describe (`D`) a prepared statement.
 fn put_named(out: &mut Vec<u8>, tag: u8, name: &str) {
     let start = out.len();
     out.extend_from_slice(&[tag, 0, 0, 0, 0, b'S']);
@@ -113,8 +114,7 @@ fn bad_statement() -> DbError {
     DbError::new(DbErrorKind::Unsupported, message)
 }
 
-/// Writes the length of the message that begins at `start` and is complete; false where it is
-/// too long to be sent.
+/// Writes the length of the complete message that begins at `start`; false if it is too long.
 #[inline]
 pub(super) fn close(out: &mut [u8], start: usize) -> bool {
     let Ok(n_bytes) = i32::try_from(out.len() - start - 1) else { return false };
@@ -122,7 +122,7 @@ pub(super) fn close(out: &mut [u8], start: usize) -> bool {
     true
 }
 
-/// Puts out what `postgres-protocol` writes.
+/// Writes a message by `postgres-protocol`.
 pub(super) fn put(
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut BytesMut) -> io::Result<()>,

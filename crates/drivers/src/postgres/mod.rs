@@ -1,8 +1,8 @@
-//! PostgreSQL, on a thin client of our own: protocol 3.0, prepared statements in binary, one
-//! write and one read a round trip.
+//! PostgreSQL, with our own thin client: protocol 3.0, prepared statements in binary, one write and
+//! one read per round trip.
 //!
-//! Types, messages that happen once and MD5 come from `postgres-protocol`; sockets and TLS are
-//! net's. `CHAR(n)` is read as the server sends it, padded with blanks.
+//! Types, messages that occur once and MD5 come from `postgres-protocol`; sockets and TLS are in
+//! net. `CHAR(n)` is returned as the server sends it, padded with blanks.
 
 mod administration;
 mod binary;

@@ -1,10 +1,9 @@
-//! What PostgreSQL counts itself (its cumulative statistics system), and which of it is read unless
-//! all is asked for.
+//! Counters of PostgreSQL (its cumulative statistics system), and those read by default.
 //!
-//! A view's row is reported as names and values, whatever columns a version has; a view that it has
-//! not is refused, and the others stand. Sessions tell their counts once a second at most, so a
-//! single second may hold more or less than its own. Names: `database_xact_commit` is
-//! `xact_commit` of `pg_stat_database` for the target's own database.
+//! A row of a view is returned as names and values, whatever columns a version has; a missing view
+//! is an error of its query only. Sessions report their counts once per second at most, so a single
+//! second may contain more or less than its own. Names: `database_xact_commit` is `xact_commit` of
+//! `pg_stat_database` for the target's database.
 
 use model::{
     CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading, SessionSampling,
@@ -13,7 +12,7 @@ use model::{
 
 pub(super) const MONITORING: Monitoring = Monitoring {
     counters: Some(Counters { ask, chosen: CHOSEN, reading }),
-    // Of both views that versions have for them.
+    // From both views, which depend on the version.
     checkpoint_counters: &[
         "checkpointer_num_timed",
         "checkpointer_num_requested",
@@ -25,7 +24,7 @@ pub(super) const MONITORING: Monitoring = Monitoring {
         sql: "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()",
         counts_single_statements: true,
     }),
-    // Whose sessions are not ours to look into has no backend_type.
+    // Sessions that we may not inspect have no backend_type.
     connection_counter: Some(ConnectionCounter {
         name: "pg_stat_activity",
         sql: "SELECT count(*) FROM pg_stat_activity WHERE datname IS NOT NULL \
@@ -45,8 +44,8 @@ pub(super) const MONITORING: Monitoring = Monitoring {
         END IF; END $$",
 };
 
-/// What each session does; who waits for a row is reported with its table. The locks are looked
-/// through only while somebody waits for one.
+/// Query for the states of sessions; a wait for a row is reported with its table. The locks are
+/// searched only while some session waits for one.
 const STATES: &str = "WITH a AS MATERIALIZED (SELECT pid, state, wait_event_type AS type, \
     wait_event AS event FROM pg_stat_activity WHERE datname = current_database() \
     AND pid <> pg_backend_pid() AND coalesce(backend_type, 'client backend') = 'client backend'), \
@@ -65,7 +64,7 @@ const fn column(name: &'static str, unit: &'static str, scale: f64) -> SummaryCo
     SummaryColumn { name, unit, scale }
 }
 
-/// Statements that read or set something of the server itself are ours, and left out.
+/// Statements about the server itself come from dbdyno, and are excluded.
 const SUMMARIES: &[SummaryQuery] = &[
     SummaryQuery {
         of: SummaryOf::Statements,
@@ -79,7 +78,7 @@ const SUMMARIES: &[SummaryQuery] = &[
               GROUP BY query",
         columns: &[
             column("count", "", 1.0),
-            // It counts milliseconds.
+            // This view counts in milliseconds.
             column("time", "s", 1e-3),
             column("rows", "", 1.0),
             column("blocks_hit", "", 1.0),
@@ -180,7 +179,7 @@ const CHOSEN: &[Counter] = &[
     level("waits_timeout", "Active sessions waiting for a timeout."),
 ];
 
-/// Names and values of a row: what is no number is passed over by whoever reads it.
+/// Names and values of a row; the reader skips values that are not numbers.
 const OF_DATABASE: &str = "SELECT 'database_' || e.key, e.value FROM pg_stat_database AS s, \
     LATERAL jsonb_each_text(to_jsonb(s) - 'datid' - 'datname') AS e \
     WHERE s.datname = current_database()";
@@ -190,11 +189,11 @@ const OF_WRITER: &str = "SELECT 'bgwriter_' || e.key, e.value FROM pg_stat_bgwri
     LATERAL jsonb_each_text(to_jsonb(s)) AS e";
 const OF_CHECKPOINTER: &str = "SELECT 'checkpointer_' || e.key, e.value \
     FROM pg_stat_checkpointer AS s, LATERAL jsonb_each_text(to_jsonb(s)) AS e";
-/// Over all kinds of processes and objects.
+/// Summed over all kinds of processes and objects.
 const OF_IO: &str = "SELECT 'io_' || e.key, sum(e.value::numeric)::text FROM pg_stat_io AS s, \
     LATERAL jsonb_each_text(to_jsonb(s) - 'op_bytes') AS e \
     WHERE e.value ~ '^[0-9]+([.][0-9]+)?$' GROUP BY e.key";
-/// Whose sessions are not ours to look into has no state, and is not counted.
+/// Sessions that we may not inspect have no state, and are not counted.
 const OF_SESSIONS: &str = "SELECT v.name, v.count::text FROM (SELECT \
     count(*) FILTER (WHERE state = 'active') AS active, \
     count(*) FILTER (WHERE state = 'idle') AS idle, \
@@ -211,7 +210,7 @@ const OF_SESSIONS: &str = "SELECT v.name, v.count::text FROM (SELECT \
     ('waits_io', s.io), ('waits_client', s.client), ('waits_ipc', s.ipc), \
     ('waits_timeout', s.timeout)) AS v(name, count)";
 
-/// Few rows either way; of the chosen ones each query leaves out the others.
+/// Both forms return few rows; with names, each query filters them.
 fn ask(names: &[&str]) -> Vec<String> {
     let all = [OF_DATABASE, OF_WAL, OF_WRITER, OF_CHECKPOINTER, OF_IO, OF_SESSIONS];
     if names.is_empty() {

@@ -1,6 +1,6 @@
-//! NUMERIC as it travels: digits of base 10,000, the place of the first of them, and the scale.
+//! NUMERIC in the protocol: digits of base 10,000, the weight of the first one, and the scale.
 //!
-//! The form is that of `numeric_send` in PostgreSQL's `numeric.c`.
+//! The format is that of `numeric_send` in PostgreSQL's `numeric.c`.
 
 use model::Value;
 
@@ -10,17 +10,17 @@ const NAN: u16 = 0xC000;
 const INFINITY: u16 = 0xD000;
 const MINUS_INFINITY: u16 = 0xF000;
 
-/// More digits behind the point do not fit in an `i64` together with one before it.
+/// Limit on digits after the point: more do not fit into an `i64` with one before it.
 const SCALE_MAX: u8 = 18;
 
-/// Puts out `unscaled` / 10^`scale` (its length apart).
+/// Writes `unscaled` / 10^`scale` (without its length).
 pub(super) fn put(out: &mut Vec<u8>, unscaled: i64, scale: u8) {
-    // Digits of base 10,000 stand on both sides of the point: the scale is filled up to fours.
+    // Digits of base 10,000 do not span the point: the scale is padded to a multiple of four.
     let n_fill = (4 - scale % 4) % 4;
     let mut rest = u128::from(unscaled.unsigned_abs()) * 10u128.pow(u32::from(n_fill));
     let mut digits = [0u16; 8];
     let mut n_digits = 0;
-    // Zeros at the end are left out, but they count for the place of the first digit.
+    // Trailing zeros are omitted, but count for the weight of the first digit.
     let mut n_zeros = 0;
     while rest > 0 {
         let digit = (rest % BASE) as u16;
@@ -44,8 +44,8 @@ pub(super) fn put(out: &mut Vec<u8>, unscaled: i64, scale: u8) {
     }
 }
 
-/// Reads one; nothing where it is malformed. What has too many digits behind the point loses the
-/// last ones; what has too many before it is a float.
+/// Decodes a value; `None` if it is malformed. Excess digits after the point are cut off; with
+/// excess digits before it, it becomes a float.
 pub(super) fn read(bytes: &[u8]) -> Option<Value<'static>> {
     let (head, digits) = bytes.split_first_chunk::<8>()?;
     let word = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
@@ -79,7 +79,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Value<'static>> {
     Some(Value::Decimal { unscaled, scale: kept })
 }
 
-/// Reads one written in decimal digits, by the same rules.
+/// Parses a value in decimal digits, by the same rules.
 pub(super) fn read_text(text: &str) -> Option<Value<'static>> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),
@@ -88,7 +88,7 @@ pub(super) fn read_text(text: &str) -> Option<Value<'static>> {
     let (whole, behind) = digits.split_once('.').unwrap_or((digits, ""));
     let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if digits.is_empty() || !all_digits(whole) || !all_digits(behind) {
-        // "NaN", "Infinity", or nothing that we know.
+        // "NaN", "Infinity", or an unknown text.
         return text.parse().ok().map(Value::Float);
     }
     let mut unscaled = 0i64;
@@ -116,16 +116,16 @@ struct Digits<'a> {
 }
 
 impl Digits<'_> {
-    /// The digit of base 10,000 at a place: 0 is the last before the point.
+    /// Returns the digit of base 10,000 at a place: 0 is the last before the point.
     fn at(&self, place: i32) -> i64 {
         let index = usize::try_from(self.weight - place).unwrap_or(usize::MAX);
         let pair = self.digits.chunks_exact(2).nth(index);
-        // A garbled digit may be too large; sums are checked.
+        // A malformed digit may be too large; sums are checked.
         pair.map_or(0, |pair| i64::from(u16::from_be_bytes([pair[0], pair[1]])))
     }
 
     fn approximate(&self) -> f64 {
-        // A double has not more than 17 decimal digits.
+        // A double has at most 17 decimal digits.
         let places = (self.weight - 5..=self.weight).rev();
         places.map(|place| self.at(place) as f64 * 10_000f64.powi(place)).sum()
     }

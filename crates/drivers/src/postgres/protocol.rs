@@ -1,8 +1,8 @@
-//! One side of a signed-in connection: requests into messages, messages into replies.
+//! The protocol of a signed-in connection: requests to messages, messages to replies.
 //!
-//! A prepared statement is Bind, Execute and Sync in one write. A batch is one flight that ends
-//! in one Sync, so that outside of a transaction it is one by itself. Not here: bulk loads
-//! (load), and how a connection begins (sign_in).
+//! A prepared statement is Bind, Execute and Sync in one write. A batch is one flight that ends in
+//! one Sync, so that outside of a transaction it forms one by itself. Not here: bulk loads (load),
+//! and the start of a connection (sign_in).
 
 use std::sync::Arc;
 
@@ -22,35 +22,34 @@ use super::sql::BEGIN;
 use super::statements::{Statements, read_columns};
 use crate::net::{CancelKey, Input, Protocol, Step, may_commit, may_commit_within};
 
-/// A signed-in connection.
 pub(super) struct Postgres {
     statements: Statements,
     status: Status,
     cancel_key: CancelKey,
     exchange: Exchange,
-    /// The calls of the request under way; used again.
+    /// Calls of the current request; reused.
     flight: Vec<Flown>,
-    /// Which of them the server answers now.
+    /// Index of the call that the server is answering.
     at: usize,
-    /// The columns of the result set under way, where it is no prepared statement's.
+    /// Columns of the current result set, unless it is a prepared statement's.
     columns: Vec<Column>,
-    /// A result set is under way, where it is no prepared statement's.
+    /// A result set is open, unless it is a prepared statement's.
     is_open: bool,
     fields: Fields,
     n_sets: usize,
     reply: Reply,
-    /// The server's.
+    /// Error of the server.
     db_error: Option<DbError>,
-    /// That of the one who reads the rows. The server does not hear of it, and goes on.
+    /// Error of the row visitor. The server does not know it, and continues.
     unread: Option<DbError>,
     load: Option<Load>,
     is_committing: bool,
-    /// A part of what is under way may commit by itself.
+    /// A part of the current request may commit by itself.
     commits_within: bool,
     traffic: Traffic,
 }
 
-/// A call under way.
+/// A call in flight.
 #[derive(Clone, Copy)]
 struct Flown {
     index: usize,
@@ -58,15 +57,15 @@ struct Flown {
     asks: bool,
 }
 
-/// What the server is answering.
+/// The kind of request that the server is answering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exchange {
     Nothing,
     /// Prepared statements, in binary.
     Calls,
-    /// Statements as text.
+    /// Statements sent as text.
     Text,
-    /// A COMMIT of ours, as text.
+    /// Our own COMMIT, sent as text.
     Commit,
 }
 
@@ -135,7 +134,7 @@ impl Postgres {
     fn put_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), DbError> {
         for call in calls {
             let call = &Call { statement: self.statements.resolve(call.statement)?, ..*call };
-            // Noted before its preparation is put out, so that a database error finds it.
+            // Noted before its preparation is written, so that an error finds it.
             self.flight.push(Flown { index: usize::from(call.statement.0), asks: true });
             let asks = match self.statements.is_text(call.statement) {
                 true => self.statements.put_parsed(call, out).map(|()| true)?,
@@ -178,7 +177,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// What is not prepared yet must be asked again.
+    /// Marks statements whose preparation did not complete.
     #[cold]
     fn ground(&mut self) {
         for flown in &self.flight[self.at.min(self.flight.len())..] {
@@ -199,7 +198,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// Takes one message in; the reply where it was the last.
+    /// Handles one message; returns the reply if it was the last one.
     #[inline]
     fn take(
         &mut self,
@@ -234,14 +233,14 @@ impl Postgres {
             }
             // An empty statement.
             b'I' => self.at += 1,
-            // Rows of a COPY that was asked for as text: nobody has a form for them.
+            // Rows of a COPY sent as text, which have no column format.
             b'H' | b'd' | b'c' => {}
-            // It waits for rows: those come only from a bulk load.
+            // The server waits for rows, which only a bulk load has.
             b'G' => {
                 let words = "dbdyno sends no rows for a COPY FROM STDIN in a statement";
                 messages::put(out, |buffer| frontend::copy_fail(words, buffer))?;
                 if is_calls {
-                    // What was sent while it waited for rows is not heard.
+                    // Anything sent while it waited for rows is ignored.
                     out.extend_from_slice(SYNC);
                 }
             }
@@ -252,7 +251,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// The statement that the server answers now.
+    /// Returns the statement that the server is answering.
     #[inline]
     fn current(&self) -> Result<usize, DbError> {
         let flown = self.flight.get(self.at);
@@ -309,15 +308,15 @@ impl Postgres {
         if let Some(index) = current {
             no = no.during(self.statements.name(index));
             self.commits_within |= may_commit_within(&self.statements.statement(index).sql);
-            // Unknown to the server, or its result has changed its form.
+            // Unknown to the server, or its result columns have changed.
             if matches!(no.sqlstate.as_str(), "26000" | "0A000") {
                 self.statements.forget(index);
             }
         }
         self.ground();
         if error.is_fatal {
-            // An answer of the server to what it has not completed: nothing was committed. A pooler
-            // that lost its server cannot know that.
+            // The server's reply to an incomplete statement: nothing was committed. A pooler that
+            // lost its server cannot know that.
             let is_answer = no.kind == DbErrorKind::TooManyConnections
                 || !no.sqlstate.starts_with("08")
                     && !self.commits_within
@@ -348,7 +347,8 @@ impl Postgres {
         Ok(result)
     }
 
-    /// A text may hold fewer statements than calls, but it holds one.
+    /// Returns the smallest number of replies: a text may contain fewer statements than calls, but
+    /// at least one.
     #[inline]
     fn n_answers_least(&self) -> usize {
         if self.exchange == Exchange::Calls { self.flight.len() } else { 1 }
@@ -474,7 +474,7 @@ impl Protocol for Postgres {
     }
 }
 
-/// The server's number for the connection; a pooler draws one.
+/// Returns the process ID of the connection; a pooler draws one.
 fn process_of(cancel_key: &CancelKey) -> i32 {
     match cancel_key {
         CancelKey::Secret(process, _) => *process,

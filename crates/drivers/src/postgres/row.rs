@@ -1,4 +1,4 @@
-//! A DataRow, read where it lies. Nothing is copied and nothing is allocated for a row.
+//! A DataRow, read in place. Nothing is copied or allocated per row.
 
 use model::{Row, Value};
 
@@ -6,30 +6,30 @@ use super::db_errors::garbled;
 use super::types::Type;
 use super::{binary, text};
 
-/// What a RowDescription says of a column.
+/// A column of a RowDescription.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) of: Type,
 }
 
-/// In which of its two formats the server sends values.
+/// The format of the server's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Text,
     Binary,
 }
 
-/// Where a value lies; a null has a negative length.
+/// Position of a value; a null has a negative length.
 #[derive(Clone, Copy, Debug)]
 struct Field {
     start: u32,
     n_bytes: i32,
-    /// It lies among the bytes that were written in hex.
+    /// The value is among the decoded bytes.
     is_unhexed: bool,
 }
 
-/// Where the values of a row lie; used again for each row.
+/// Positions of a row's values; reused for each row.
 #[derive(Default)]
 pub(super) struct Fields {
     fields: Vec<Field>,
@@ -37,7 +37,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Finds the values of a row of `columns` in the body of its message.
+    /// Locates the values of a row of `columns` in the body of its message.
     #[inline]
     pub(super) fn find(
         &mut self,
@@ -73,7 +73,7 @@ impl Fields {
         Ok(())
     }
 
-    /// Bytes come in hex where they come as text.
+    /// Decodes bytes that come as text in hexadecimal.
     fn unhex(&mut self, body: &[u8], columns: &[Column]) {
         self.unhexed.clear();
         for (field, column) in self.fields.iter_mut().zip(columns) {
@@ -90,7 +90,7 @@ impl Fields {
     }
 }
 
-/// One row.
+/// A row with located values.
 pub(super) struct DataRow<'r> {
     pub(super) body: &'r [u8],
     pub(super) fields: &'r Fields,

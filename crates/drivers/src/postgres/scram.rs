@@ -1,7 +1,7 @@
-//! SCRAM-SHA-256 and SCRAM-SHA-256-PLUS (RFC 5802, 5677, 7677), the client's side.
+//! SCRAM-SHA-256 and SCRAM-SHA-256-PLUS (RFC 5802, 5677, 7677), client side.
 //!
-//! Stretching a password takes milliseconds by design. All connections of a target share what
-//! comes of it, so that a thousand of them cost one. Not here: who reads and writes messages.
+//! Stretching a password takes milliseconds by design. All connections of a target share the
+//! result, so that a thousand of them cost one. Not here: sending and receiving messages.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -15,28 +15,28 @@ use sha2::{Digest, Sha256, Sha384, Sha512};
 pub(super) const PLAIN: &str = "SCRAM-SHA-256";
 pub(super) const PLUS: &str = "SCRAM-SHA-256-PLUS";
 
-/// PostgreSQL's default is 4,096. A server that asks for more than this would keep us busy.
+/// Limit on iterations, which default to 4,096 in PostgreSQL. More would waste the client's CPU.
 const ITERATIONS_MAX: u32 = 1_000_000;
-/// A target has a salt for each of its servers; a hostile one may invent more.
+/// Limit on salts of a target: one per server; a hostile one may invent more.
 const SALTS_MAX: usize = 64;
 
 type Hash = [u8; 32];
 
-/// What a stretched password is used for.
+/// The keys derived from a stretched password.
 #[derive(Clone, Copy)]
 struct Keys {
     client: Hash,
     server: Hash,
 }
 
-/// The keys of a target's user, by salt and iterations.
+/// Keys of a target's user, by salt and iterations.
 #[derive(Default)]
 pub(super) struct KeyCache {
     keys: Mutex<BTreeMap<(Vec<u8>, u32), Keys>>,
 }
 
 impl KeyCache {
-    /// Whoever comes while keys are made waits for them instead of making them again.
+    /// Returns cached keys. Concurrent callers wait instead of deriving them again.
     fn get(&self, password: &str, salt: &[u8], iterations: u32) -> Keys {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = keys.get(&(salt.to_vec(), iterations)) {
@@ -52,7 +52,7 @@ impl KeyCache {
 }
 
 fn make_keys(password: &str, salt: &[u8], iterations: u32) -> Keys {
-    // What SASLprep forbids is taken as it is, as the server does.
+    // A password that SASLprep rejects is used unchanged, as the server does.
     let prepared = stringprep::saslprep(password);
     let password = prepared.as_deref().unwrap_or(password);
     let salted = stretch(password.as_bytes(), salt, iterations);
@@ -91,14 +91,14 @@ fn xor(mut a: Hash, b: Hash) -> Hash {
     a
 }
 
-/// What a sign-in is bound to.
+/// The channel binding of a sign-in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Binding {
     /// No TLS, or a certificate for which no binding is defined.
     Impossible,
-    /// We could, but this server does not offer it.
+    /// Possible, but not offered by this server.
     NotOffered,
-    /// The hash of the server's certificate (`tls-server-end-point`, RFC 5929).
+    /// Hash of the server's certificate (`tls-server-end-point`, RFC 5929).
     Certificate(Vec<u8>),
 }
 
@@ -112,23 +112,22 @@ impl Binding {
     }
 }
 
-/// A conversation under way.
 pub(super) struct Scram {
     binding: Binding,
     nonce: String,
-    /// What the server must prove in the end.
+    /// Signature that the server must present at the end.
     server_signature: Option<Hash>,
 }
 
 impl Scram {
-    /// Begins with our first message; `nonce` must never have been used before.
+    /// Returns the state and our first message; `nonce` must never have been used before.
     pub(super) fn begin(binding: Binding, nonce: [u8; 18]) -> (Scram, String) {
         let nonce = STANDARD.encode(nonce);
         let first = format!("{}{}", binding.header(), first_bare(&nonce));
         (Scram { binding, nonce, server_signature: None }, first)
     }
 
-    /// Our last message, as an answer to the server's first.
+    /// Returns our last message, in reply to the server's first. Fails if that is malformed.
     pub(super) fn answer(
         &mut self,
         server_first: &[u8],
@@ -160,7 +159,7 @@ impl Scram {
         Ok(format!("{bare},p={}", STANDARD.encode(proof)))
     }
 
-    /// Holds the server's last message to what only one who knows the password can say.
+    /// Verifies the server's last message, which requires knowledge of the password.
     pub(super) fn finish(&mut self, server_final: &[u8]) -> Result<(), DbError> {
         let expect = self.server_signature.take();
         let expect = expect.ok_or_else(|| wrong("its last message comes too early"))?;
@@ -172,12 +171,12 @@ impl Scram {
     }
 }
 
-/// The user's name is that of the start-up message; here it stays empty.
+/// Returns the bare first message. The user is in the start-up message, and empty here.
 fn first_bare(nonce: &str) -> String {
     format!("n=,r={nonce}")
 }
 
-/// `r=nonce,s=salt,i=iterations`; an extension that we do not know may follow.
+/// Parses `r=nonce,s=salt,i=iterations`; unknown extensions may follow.
 fn read_first(message: &str) -> Option<(&str, Vec<u8>, u32)> {
     let mut parts = message.split(',');
     let nonce = parts.next()?.strip_prefix("r=")?;
@@ -197,8 +196,8 @@ fn wrong(what: &str) -> DbError {
     )
 }
 
-/// The hash of a certificate by which a sign-in is bound to it: by the function of its signature,
-/// but SHA-256 instead of MD5 and SHA-1 (RFC 5929, section 4.1). None where none is defined.
+/// Returns the hash of a certificate for channel binding: by the hash function of its signature,
+/// but SHA-256 instead of MD5 and SHA-1 (RFC 5929, section 4.1). `None` if none is defined.
 pub(super) fn certificate_hash(certificate: &[u8]) -> Option<Vec<u8>> {
     // Certificate ::= SEQUENCE { tbs SEQUENCE, algorithm SEQUENCE { OBJECT IDENTIFIER, ... }, ... }
     let (certificate_body, _) = der(certificate, 0x30)?;
@@ -215,12 +214,12 @@ pub(super) fn certificate_hash(certificate: &[u8]) -> Option<Vec<u8>> {
         }
         (Some([12]), _) | (_, Some([3, 3])) => Some(Sha384::digest(certificate).to_vec()),
         (Some([13]), _) | (_, Some([3, 4])) => Some(Sha512::digest(certificate).to_vec()),
-        // RSA-PSS, Ed25519 and what is to come.
+        // RSA-PSS, Ed25519 and future ones.
         _ => None,
     }
 }
 
-/// The content of the DER element with `tag` at the beginning, and what follows it.
+/// Returns the content of the DER element with `tag` at the start, and what follows it.
 fn der(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&[found, first], rest) = bytes.split_first_chunk::<2>()?;
     if found != tag {
@@ -228,7 +227,7 @@ fn der(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     }
     let n_of_length = match first {
         0..=0x7f => return rest.split_at_checked(usize::from(first)),
-        // A certificate of more than 16 MiB is none.
+        // No certificate exceeds 16 MiB.
         0x81..=0x83 => usize::from(first & 0x7f),
         _ => return None,
     };

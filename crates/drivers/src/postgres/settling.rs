@@ -1,27 +1,27 @@
-//! How PostgreSQL is brought to rest: dead rows vacuumed, everything dirty written, standbys level.
+//! Settling of PostgreSQL: vacuum dead rows, write dirty pages, wait for standbys.
 
 use model::{Fact, Settling, SettlingLevel, SettlingStep};
 
 use crate::modes::mode;
 
-/// Also of indexes: where few pages of a table have dead rows, VACUUM skips its indexes by itself,
-/// and the dead rows stay.
+/// With indexes: if few pages of a table have dead rows, VACUUM skips its indexes by default, and
+/// the dead rows stay.
 const VACUUM_ALL: SettlingStep =
     SettlingStep { statements: &["VACUUM (INDEX_CLEANUP ON, ANALYZE) {tables}"], ..VACUUM };
 
-/// From PostgreSQL 17 on there is a privilege for it.
+/// Tables that may not be vacuumed: PostgreSQL 17 and later have a privilege for it.
 const MAY_NOT_MAINTAIN: &str = "SELECT c.relname::text FROM pg_class c, pg_database d \
     WHERE c.relname IN ({names}) AND c.relkind IN ('r', 'p') AND pg_table_is_visible(c.oid) \
     AND d.datname = current_database() AND NOT pg_has_role(d.datdba, 'USAGE') \
     AND NOT has_table_privilege(c.oid, 'MAINTAIN') ORDER BY 1";
 
-/// Before, it takes the owner of the table or of the database.
+/// Tables that may not be vacuumed: before 17, it takes the owner of the table or of the database.
 const DOES_NOT_OWN: &str = "SELECT c.relname::text FROM pg_class c, pg_database d \
     WHERE c.relname IN ({names}) AND c.relkind IN ('r', 'p') AND pg_table_is_visible(c.oid) \
     AND d.datname = current_database() AND NOT pg_has_role(d.datdba, 'USAGE') \
     AND NOT pg_has_role(c.relowner, 'USAGE') ORDER BY 1";
 
-/// The first major version with the option of [`VACUUM_ALL`].
+/// First major version with the option of [`VACUUM_ALL`].
 const INDEX_CLEANUP_FROM: u32 = 12;
 
 const VACUUM: SettlingStep = SettlingStep {
@@ -32,7 +32,7 @@ const VACUUM: SettlingStep = SettlingStep {
     needs_settings: false,
     if_denied: "VACUUM needs the owner of the tables (or, from PostgreSQL 17 on, GRANT pg_maintain \
                 TO {user}).",
-    // Of these it only warns.
+    // VACUUM only warns about these tables.
     passed_over: &[MAY_NOT_MAINTAIN, DOES_NOT_OWN],
     level: Some(SettlingLevel {
         name: "dead_rows",
@@ -85,7 +85,7 @@ const REPLICATION: SettlingStep = SettlingStep {
     needs_settings: false,
     if_denied: "",
     passed_over: &[],
-    // A slot that nobody uses stays where it is.
+    // An unused replication slot never advances.
     level: Some(SettlingLevel {
         name: "replication_lag_bytes",
         sql: "SELECT coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), \
@@ -101,7 +101,7 @@ const REPLICATION: SettlingStep = SettlingStep {
 const SETTLING: Settling = Settling {
     steps: &[VACUUM_ALL, AUTOVACUUM, CHECKPOINT, REPLICATION],
     written_bytes: &[
-        // From 18 on the log is among the objects.
+        // From 18 on the log is one of the objects.
         "SELECT sum(write_bytes)::int8 FROM pg_stat_io",
         "SELECT (sum(writes * op_bytes) + (SELECT wal_bytes FROM pg_stat_wal))::int8 \
          FROM pg_stat_io",

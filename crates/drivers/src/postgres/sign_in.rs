@@ -1,5 +1,5 @@
-//! How a connection begins: TLS where it is wanted, the start-up message, a password in the form
-//! that the server asks for, until it is ready for the first statement.
+//! The start of a connection: TLS if requested, the start-up message, authentication, until the
+//! server is ready for the first statement.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,26 +19,26 @@ use super::protocol::Postgres;
 use super::scram::{self, Binding, KeyCache, Scram};
 use crate::net::{CancelKey, Channel, Input, SignIn, Step, check_clear};
 
-/// A server says some twenty settings and a few notices; a hostile one would go on for ever.
+/// Limit on messages: a server sends some twenty settings and a few notices; a hostile one might
+/// never stop.
 const MESSAGES_MAX: usize = 1_000;
 
-/// Who signs in, and how it is to be from then on. One a target.
+/// Account and parameters of a target's connections.
 pub(super) struct Account {
     pub(super) user: String,
     pub(super) password: Option<Secret>,
     pub(super) database: String,
     pub(super) application_name: String,
     pub(super) way: Way,
-    /// The password may be shown to a server that has not proven to be the right one.
+    /// The password may be sent to a server that is not verified.
     pub(super) clear_password: bool,
-    /// The server's own limit for a statement; 0 is none.
+    /// Server-side time limit of a statement, in milliseconds; 0 for none.
     pub(super) statement_timeout_ms: u64,
     pub(super) keys: KeyCache,
-    /// A pooler hands out the server's connections, as far as is known.
+    /// A pooler shares the server's connections, as far as is known.
     pub(super) is_pooled: AtomicBool,
 }
 
-/// A sign-in under way.
 pub(super) struct PostgresSignIn {
     account: Arc<Account>,
     statements: Arc<[Statement]>,
@@ -53,13 +53,13 @@ pub(super) struct PostgresSignIn {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Nothing,
-    /// The server was asked for TLS.
+    /// TLS was requested from the server.
     AskedTls,
-    /// TLS is about to begin.
+    /// TLS is being started.
     Securing,
-    /// The start-up message is sent.
+    /// The start-up message was sent.
     Proving,
-    /// The server knows who we are.
+    /// Authentication succeeded.
     Known,
 }
 
@@ -81,11 +81,11 @@ impl PostgresSignIn {
             ("database", &account.database),
             ("application_name", &account.application_name),
             ("client_encoding", "UTF8"),
-            // As the server reports it: a pooler compares the words, and would set it again at
+            // In the server's own spelling: a pooler compares the text, and would set it again at
             // each transaction.
             ("DateStyle", "ISO, MDY"),
         ];
-        // Poolers do not let every setting through: what nobody asked for is not said.
+        // Poolers do not pass every setting, so only requested ones are sent.
         let timeout_ms = account.statement_timeout_ms.to_string();
         let limit = ("statement_timeout", timeout_ms.as_str());
         let limit = (account.statement_timeout_ms > 0).then_some(limit);
@@ -95,7 +95,7 @@ impl PostgresSignIn {
         Ok(())
     }
 
-    /// The server's answer to a wish for TLS is one byte.
+    /// Reads the server's reply to the TLS request, a single byte.
     fn read_tls_reply(
         &mut self,
         input: &mut Input,
@@ -109,7 +109,7 @@ impl PostgresSignIn {
                 self.stage = Stage::Securing;
                 Ok(Step::StartTls)
             }
-            // Whoever is between us could have put it there (CVE-2021-23222).
+            // An attacker could have inserted it (CVE-2021-23222).
             [b'S', ..] => Err(garbled(&"unencrypted bytes after the start of TLS")),
             [b'N', ..] if channel.tls_mode.is_required() => {
                 let message = format!(
@@ -150,7 +150,7 @@ impl PostgresSignIn {
                 let status = read_status(message.body())?;
                 let statements = Arc::clone(&self.statements);
                 let key = self.cancel_key.clone();
-                // A session that builds, checks or asks leaves no prepared statements in a pooler's
+                // Sessions that build, check or query leave no prepared statements in a pooler's
                 // connections.
                 let is_pooled = self.account.is_pooled.load(Ordering::Relaxed);
                 let way = match self.account.way {
@@ -159,7 +159,7 @@ impl PostgresSignIn {
                 };
                 return Ok(Some(Postgres::new(way, statements, key, status)));
             }
-            // Which versions and options it knows: we ask for the oldest and for none.
+            // Supported versions and options: we request the oldest, and none.
             b'v' => {}
             tag if is_aside(tag) => {}
             tag => {
@@ -260,7 +260,7 @@ impl PostgresSignIn {
         if self.scram.is_some() {
             return Err(garbled(&"SCRAM was started twice"));
         }
-        // Without a password there is nothing to begin.
+        // Fails early without a password.
         self.password()?;
         let (scram, first) = Scram::begin(binding, self.nonce);
         self.scram = Some(scram);
@@ -313,7 +313,7 @@ fn not_begun() -> DbError {
     garbled(&"a SCRAM message before SCRAM was started")
 }
 
-/// Process and secret, of four bytes each in the protocol that we ask for.
+/// Parses process and secret, of four bytes each in this protocol version.
 fn read_key(body: &[u8]) -> Result<CancelKey, DbError> {
     match *body {
         [a, b, c, d, e, f, g, h] => {

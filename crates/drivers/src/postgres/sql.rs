@@ -1,11 +1,11 @@
-//! How PostgreSQL is spelled.
+//! The SQL dialect of PostgreSQL.
 
 use model::{
     BeginSql, ColumnType, Dialect, Partitioning, Placeholder, RoutineLanguage, RowLock,
     StorageEngine,
 };
 
-/// Tables of which nothing is written to the log.
+/// Tables without write-ahead log.
 const UNLOGGED: StorageEngine = StorageEngine {
     before_table: "UNLOGGED ",
     is_emptied_by_crash: true,
@@ -13,7 +13,6 @@ const UNLOGGED: StorageEngine = StorageEngine {
     ..StorageEngine::with_clause("unlogged", "")
 };
 
-/// How a transaction begins.
 pub(super) const BEGIN: BeginSql =
     BeginSql { writes: "BEGIN", reads: "BEGIN READ ONLY", plain: "BEGIN" };
 
@@ -36,7 +35,7 @@ fn type_name(of: ColumnType) -> String {
     match of {
         ColumnType::Decimal { precision, scale } => format!("NUMERIC({precision},{scale})"),
         ColumnType::Timestamp => "TIMESTAMPTZ".to_owned(),
-        // Of `CHAR(n)` what is shorter comes back padded with blanks, as the server keeps it.
+        // Shorter values of `CHAR(n)` are returned padded with blanks.
         of => of.standard_name(),
     }
 }

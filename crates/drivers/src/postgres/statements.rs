@@ -1,8 +1,8 @@
-//! The statements that a connection knows: declared and late ones, prepared when first asked.
+//! Statements of a connection: declared and later ones, prepared at their first use.
 //!
-//! The first call of a statement goes out together with its preparation, so that it costs no
-//! round trip of its own. The server's types are not known then, so its values travel as text,
-//! which the server reads by the type that it expects; all later ones travel in binary.
+//! The first call of a statement is sent with its preparation, so that it costs no further round
+//! trip. The server's types are not known then, so its values are sent as text, which the server
+//! parses by the expected type; later ones are binary.
 
 use std::sync::Arc;
 
@@ -21,31 +21,30 @@ use super::template::Template;
 use super::types::Type;
 use super::{Way, binary, text};
 
-/// The most values that the protocol can count.
+/// Limit on values of the protocol.
 const VALUES_MAX: usize = u16::MAX as usize;
-/// All columns of the result in binary format.
+/// Requests all result columns in binary format.
 const BINARY_RESULT: &[u8] = &[0, 1, 0, 1];
-/// The unnamed statement without values, its result in binary format.
+/// Binds the unnamed statement without values, with its result in binary format.
 const BIND_NOTHING: &[u8] = b"B\0\0\0\x0e\0\0\0\0\0\0\0\x01\0\x01";
 
-/// What a connection knows.
 pub(super) struct Statements {
     way: Way,
-    /// In the names of its statements, so that those of two connections differ: a pooler may
-    /// give both to one of its own, and the wrong statement would be carried out.
+    /// Part of the statements' names, so that those of two connections differ: a pooler may assign
+    /// both to one server connection, where the wrong statement would be executed.
     connection: i32,
     declared: Arc<[Statement]>,
     late: Vec<Statement>,
     prepared: Vec<Prepared>,
-    /// A text under way; used again.
+    /// Buffer for a text.
     sql: Vec<u8>,
-    /// Statements of our own that begin or end a transaction within a flight, once asked for.
+    /// Internal statements that begin or end a transaction within a flight, once used.
     controls: [Option<StatementId>; 3],
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// The server does not know it, or we do not know what the server knows.
+    /// Unknown to the server, or its state there is uncertain.
     #[default]
     Unknown,
     /// Its preparation is on its way.
@@ -58,13 +57,13 @@ enum State {
 pub(super) struct Prepared {
     state: State,
     parameters: Vec<Type>,
-    /// A Bind up to its first value: all of them in binary.
+    /// A Bind message up to its first value, all values in binary.
     head: Vec<u8>,
-    /// The columns of its rows.
+    /// Columns of its rows.
     pub(super) columns: Vec<Column>,
-    /// Whether it has a result set, be it without rows.
+    /// It returns a result set, possibly empty.
     pub(super) has_rows: bool,
-    /// Only for what goes as text.
+    /// Set only for statements sent as text.
     template: Option<Template>,
 }
 
@@ -89,7 +88,7 @@ impl Statements {
         commit.is_some_and(|commit| usize::from(commit.0) == index)
     }
 
-    /// The statement that is meant: one of ours where it begins or ends a transaction.
+    /// Returns the statement itself, or an internal one if it begins or ends a transaction.
     #[inline]
     pub(super) fn resolve(&mut self, id: StatementId) -> Result<StatementId, DbError> {
         if id.is_control() { self.control(id) } else { Ok(id) }
@@ -117,7 +116,7 @@ impl Statements {
         self.statement(index).name
     }
 
-    /// What the server knows it as.
+    /// Returns the statement's name on the server.
     fn server_name(&self, index: usize) -> String {
         match self.way {
             Way::Named => format!("s{index}_{:x}", self.connection),
@@ -129,7 +128,7 @@ impl Statements {
         &self.prepared[index]
     }
 
-    /// How a call is counted; a database error where its statement is not known.
+    /// Returns the classification of a call. Fails if its statement is unknown.
     #[inline]
     pub(super) fn kind(&self, id: StatementId) -> Result<StatementKind, DbError> {
         let index = usize::from(id.0);
@@ -149,13 +148,13 @@ impl Statements {
         DbError::new(DbErrorKind::Missing, message)
     }
 
-    /// Whether a known statement goes as text: it was declared so, or all do.
+    /// Whether a known statement is sent as text: declared so, or by the target's option.
     #[inline]
     pub(super) fn is_text(&self, id: StatementId) -> bool {
         self.way == Way::Simple || self.statement(usize::from(id.0)).sent == Sent::Text
     }
 
-    /// Puts out a call of a known statement; true where it is prepared with that.
+    /// Writes a call of a known statement; true if it is prepared with it.
     #[inline]
     pub(super) fn put_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<bool, DbError> {
         let index = usize::from(call.statement.0);
@@ -178,7 +177,7 @@ impl Statements {
         Ok(asks)
     }
 
-    /// Puts out the preparation of a statement.
+    /// Writes the preparation of a statement.
     #[cold]
     fn ask(&mut self, index: usize, n_values: usize, out: &mut Vec<u8>) -> Result<(), DbError> {
         if n_values > VALUES_MAX {
@@ -193,8 +192,8 @@ impl Statements {
         Ok(())
     }
 
-    /// Puts out a call as text in a flight with others that are prepared: parsed at each call,
-    /// without a name and without values, so that it shares the flight's one Sync.
+    /// Writes a call as text in a flight with prepared ones: parsed at each call, without a name
+    /// and without values, so that it shares the flight's Sync.
     #[cold]
     pub(super) fn put_parsed(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let mut sql = std::mem::take(&mut self.sql);
@@ -209,7 +208,7 @@ impl Statements {
         Ok(())
     }
 
-    /// Puts out a call as text.
+    /// Writes a call as text.
     pub(super) fn put_text(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let index = usize::from(call.statement.0);
         if self.prepared[index].template.is_none() {
@@ -224,7 +223,7 @@ impl Statements {
         Ok(())
     }
 
-    /// A call as it goes to the server.
+    /// Returns a call as it would be sent.
     pub(super) fn sent(&mut self, call: &Call<'_>) -> Option<SentStatement> {
         let index = usize::from(call.statement.0);
         (index < self.prepared.len()).then(|| {
@@ -250,7 +249,7 @@ impl Statements {
         DbError::new(DbErrorKind::Unsupported, message).during(self.name(index))
     }
 
-    /// The server has reported the types of a statement's values.
+    /// Stores the types of a statement's values, which the server has reported.
     pub(super) fn learn_parameters(
         &mut self,
         index: usize,
@@ -262,8 +261,7 @@ impl Statements {
         Ok(())
     }
 
-    /// The server has reported the columns of a statement's rows, or that it has none. With that
-    /// the statement is ready.
+    /// Stores the columns of a statement's rows, or that it has none, which makes it ready.
     pub(super) fn learn_columns(
         &mut self,
         index: usize,
@@ -279,14 +277,14 @@ impl Statements {
         Ok(())
     }
 
-    /// The flight ended before this statement was ready.
+    /// Marks a statement whose flight ended before it was ready.
     pub(super) fn give_up(&mut self, index: usize) {
         if self.prepared[index].state == State::Asked {
             self.prepared[index].state = State::Unknown;
         }
     }
 
-    /// The server does not know it any more, or not as it was.
+    /// Marks a statement that the server no longer knows, or knows differently.
     pub(super) fn forget(&mut self, index: usize) {
         self.prepared[index].state = State::Unknown;
     }
@@ -347,7 +345,7 @@ fn read_parameters(message: Message<'_>) -> Result<Vec<Type>, DbError> {
     body.parameters().map(|oid| Ok(Type::of(oid))).collect().map_err(|error| garbled(&error))
 }
 
-/// Reads a RowDescription.
+/// Parses a RowDescription.
 pub(super) fn read_columns(message: Message<'_>, columns: &mut Vec<Column>) -> Result<(), DbError> {
     let backend::Message::RowDescription(body) = parse(message)? else {
         return Err(garbled(&"the description of the columns is missing"));

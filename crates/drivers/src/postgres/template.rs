@@ -1,25 +1,25 @@
-//! A statement whose values are written into its text, for `statements=simple`.
+//! Statements with values written into their text, for `statements=simple`.
 //!
-//! A value is put in as a literal of no type yet (`'12'`), which the server understands from its
-//! surroundings, as it does with a parameter. A literal that follows a backslash has an `E`
-//! before it, so that it is read the same whatever `standard_conforming_strings` says.
+//! A value is inserted as an untyped literal (`'12'`), whose type the server derives from the
+//! context, as for a parameter. A literal with a backslash is preceded by `E`, so that it is read
+//! the same whatever `standard_conforming_strings` is.
 
 use model::Value;
 
 use super::text;
 
-/// A text with places for values.
+/// A text with placeholders.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Template {
-    /// What stands before each place, and the number of the value there (from 0).
+    /// Text before each placeholder, and the index of its value, from 0.
     parts: Vec<(String, usize)>,
     rest: String,
-    /// How many values it takes.
+    /// Number of values.
     pub(super) n_values: usize,
 }
 
 impl Template {
-    /// Finds the places `$1`, `$2`... outside of quotes and comments.
+    /// Finds the placeholders `$1`, `$2`... outside of quotes and comments.
     pub(super) fn of(sql: &str) -> Template {
         let (mut parts, mut n_values, mut start, mut at) = (Vec::new(), 0, 0, 0);
         while at < sql.len() {
@@ -36,7 +36,7 @@ impl Template {
         Template { parts, rest: sql[start..].to_owned(), n_values }
     }
 
-    /// Puts out the text with `values`, of which there are `n_values`.
+    /// Writes the text with `values`, of which there must be `n_values`.
     pub(super) fn fill(&self, values: &[Value<'_>], out: &mut Vec<u8>) {
         assert_eq!(values.len(), self.n_values, "the values were counted");
         for (before, index) in &self.parts {
@@ -77,19 +77,19 @@ fn escape(out: &mut Vec<u8>, start: usize) {
     }
 }
 
-/// `$7` at the beginning of `rest`: its number and length.
+/// Parses `$7` at the start of `rest`: its number and length.
 fn placeholder(before: &str, rest: &str) -> Option<(usize, usize)> {
     if before.ends_with(is_of_word) {
         return None;
     }
     let tail = rest.strip_prefix('$')?;
     let n_digits = tail.bytes().take_while(u8::is_ascii_digit).count();
-    // A statement takes 65,535 values at most.
+    // A statement has at most 65,535 values.
     let number = tail[..n_digits].parse::<u16>().ok().filter(|number| *number > 0)?;
     Some((usize::from(number), n_digits + 1))
 }
 
-/// How long what stands at the beginning of `rest` is: a quote, a comment, or one character.
+/// Returns the length of the token at the start of `rest`: a quote, a comment, or one character.
 fn skip(before: &str, rest: &str) -> usize {
     let first = rest.chars().next().expect("something is left");
     let to = |end: Option<usize>, n_bytes: usize| end.map_or(rest.len(), |at| at + n_bytes);
@@ -110,7 +110,7 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
 
-/// `E'...\'...'`
+/// Returns the length of `E'...\'...'`.
 fn escaped(rest: &str) -> usize {
     let mut bytes = rest.bytes().enumerate().skip(1);
     while let Some((at, byte)) = bytes.next() {
@@ -123,7 +123,7 @@ fn escaped(rest: &str) -> usize {
     rest.len()
 }
 
-/// `/* ... /* ... */ ... */`
+/// Returns the length of a nested comment.
 fn comment(rest: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     while let Some(found) = rest[at..].find(['/', '*']) {
@@ -138,7 +138,7 @@ fn comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// `$$` or `$word$`.
+/// Returns the tag `$$` or `$word$`.
 fn dollar_tag(rest: &str) -> Option<&str> {
     let end = rest[1..].find('$')? + 2;
     let word = &rest[1..end - 1];

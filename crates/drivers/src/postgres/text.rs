@@ -1,6 +1,6 @@
-//! Values as PostgreSQL writes and reads them in characters.
+//! Values in PostgreSQL's text format.
 //!
-//! Instants are read in the form `ISO` of `DateStyle`, which every session asks for.
+//! Timestamps are parsed in the `ISO` form of `DateStyle`, which every session sets.
 
 use std::io::Write;
 use std::str;
@@ -10,13 +10,12 @@ use model::{Civil, Value, put_decimal};
 use super::numeric;
 use super::types::Type;
 
-/// Puts out a value in characters; the server reads them by the type that it expects. A null
-/// has none.
+/// Writes a value as text, which the server parses by the expected type; nothing for a null.
 pub(super) fn put(out: &mut Vec<u8>, value: &Value<'_>) {
     let written = match value {
         Value::Null => Ok(()),
         Value::Int(value) => write!(out, "{value}"),
-        // The shortest digits that are read back as the same number.
+        // The shortest digits that parse to the same number.
         Value::Float(value) if value.is_finite() => write!(out, "{value:e}"),
         Value::Float(value) if value.is_nan() => write!(out, "NaN"),
         Value::Float(value) => write!(out, "{}Infinity", if *value < 0.0 { "-" } else { "" }),
@@ -55,7 +54,7 @@ fn with_era(civil: Civil) -> (Civil, &'static [u8]) {
     }
 }
 
-/// Reads what the server wrote; what is not as expected stays text, or bytes.
+/// Parses a value from the server; one that is not as expected stays text, or bytes.
 pub(super) fn read(of: Type, bytes: &[u8]) -> Value<'_> {
     let Ok(text) = str::from_utf8(bytes) else { return Value::Bytes(bytes) };
     let read = match of {
@@ -75,9 +74,9 @@ pub(super) fn read(of: Type, bytes: &[u8]) -> Value<'_> {
     read.unwrap_or(Value::Text(text))
 }
 
-/// Appends the bytes that a text of `bytea` stands for, in either way that `bytea_output` knows
-/// (PostgreSQL manual, 8.4); false where it is neither. Escaped bytes never begin with `\x`, since
-/// a backslash is doubled there.
+/// Appends the bytes of a `bytea` text, in either format of `bytea_output` (PostgreSQL manual,
+/// 8.4); false if it is neither. Escaped bytes never begin with `\x`, since a backslash is doubled
+/// there.
 pub(super) fn read_bytes(text: &[u8], out: &mut Vec<u8>) -> bool {
     match text.strip_prefix(b"\\x") {
         Some(digits) => unhex(digits, out),
@@ -85,7 +84,7 @@ pub(super) fn read_bytes(text: &[u8], out: &mut Vec<u8>) -> bool {
     }
 }
 
-/// `\\` is a backslash, `\012` an octal byte, all else is itself.
+/// Decodes the escape format: `\\` is a backslash, `\012` an octal byte, all else is itself.
 fn unescape(mut text: &[u8], out: &mut Vec<u8>) -> bool {
     let n_before = out.len();
     while let Some((&first, rest)) = text.split_first() {
@@ -106,7 +105,7 @@ fn unescape(mut text: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Appends what `0a0b` stands for; false where these are no pairs of digits.
+/// Appends the bytes of hexadecimal digits, such as `0a0b`; false if they are malformed.
 fn unhex(digits: &[u8], out: &mut Vec<u8>) -> bool {
     let (pairs, rest) = digits.as_chunks::<2>();
     let n_before = out.len();
@@ -153,7 +152,7 @@ fn read_day(date: &str, is_before_christ: bool, year_max: i64) -> Option<Civil> 
     Some(Civil { year, month, day, ..Civil::default() })
 }
 
-/// `2030-01-02 03:04:05.6`, `...+05:30`, `... BC`, `infinity`.
+/// Parses `2030-01-02`, `2030-01-02 03:04:05.6`, `...+05:30`, `... BC`, `infinity`.
 fn read_timestamp(text: &str) -> Option<i64> {
     match text {
         "infinity" => return Some(i64::MAX),
@@ -174,7 +173,7 @@ fn read_timestamp(text: &str) -> Option<i64> {
     days_us.checked_add(time_us)?.checked_sub(zone_us)
 }
 
-/// `03`, `03:04`, `03:04:05`, `03:04:05.123456`: in microseconds.
+/// Parses `03`, `03:04`, `03:04:05`, `03:04:05.123456` into microseconds.
 fn read_time(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let mut us = 0;

@@ -1,19 +1,19 @@
-//! The types that PostgreSQL has by itself, as far as values of ours go into them.
+//! PostgreSQL's built-in types for our values.
 
-/// How a column or a parameter is coded. What is not listed travels as text to the server, and
-/// as bytes from it.
+/// Encoding of a column or a parameter. Types that are not listed are sent as text, and received as
+/// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
     Bool,
     Int2,
     Int4,
     Int8,
-    /// Numbers of objects: 32 bits without a sign.
+    /// Object identifiers: 32 bits, unsigned.
     Oid,
     Float4,
     Float8,
     Numeric,
-    /// Characters of any length; `CHAR(n)` comes padded with blanks, as the server keeps it.
+    /// Text of any length; `CHAR(n)` is padded with blanks, as the server stores it.
     Text,
     Bytes,
     Date,
@@ -23,7 +23,7 @@ pub(super) enum Type {
 }
 
 impl Type {
-    /// By the numbers in `pg_type.dat`, which never change.
+    /// Returns the type of an OID in `pg_type.dat`; these never change.
     pub(super) fn of(oid: u32) -> Type {
         match oid {
             16 => Type::Bool,
@@ -44,7 +44,7 @@ impl Type {
     }
 }
 
-/// Microseconds from 1970-01-01 to 2000-01-01, where PostgreSQL begins to count.
+/// Microseconds from 1970-01-01 to PostgreSQL's epoch, 2000-01-01.
 pub(super) const EPOCH_US: i64 = 946_684_800_000_000;
 pub(super) const EPOCH_DAYS: i32 = 10_957;
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! A database without a database: answers any statement after a drawn service time.
+//! A simulated database: answers any statement after a random service time.
 //!
-//! With the same draws the whole tool must equal the queueing recursion sample for sample; with no
-//! service time it costs nanoseconds, so that our own overhead can be seen. Not here: data. What
-//! is written is forgotten.
+//! With the same draws the whole tool must equal the queueing recursion, sample for sample; without
+//! a service time it costs nanoseconds, so that our own overhead is visible. Not here: data. What
+//! is written is lost.
 
 mod servers;
 mod service;

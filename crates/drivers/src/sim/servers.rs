@@ -1,4 +1,4 @@
-//! The servers of a simulated database, as arithmetic in whole nanoseconds.
+//! The servers of a simulated database, in integer nanoseconds.
 //!
 //! completion = max(arrival, earliest free server) + service, first come first served: the
 //! recursion of Kiefer and Wolfowitz (1955). Not here: clocks, draws and locks.
@@ -6,17 +6,18 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A stretch of time in which no server does any work.
+/// A period in which no server works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stall {
-    /// When it begins, in nanoseconds of the run's clock.
+    /// Start of the stall, in nanoseconds of the run's clock.
     pub(super) at_ns: u64,
-    /// How long it lasts; 0 is no stall.
+    /// Length of the stall, in nanoseconds; 0 for none.
     pub(super) length_ns: u64,
 }
 
 impl Stall {
-    /// When a service that begins at `begin_ns` ends: later by what it overlaps with the stall.
+    /// Returns the end of a service that begins at `begin_ns`, delayed by its overlap with the
+    /// stall.
     pub(super) fn completion_ns(self, begin_ns: u64, service_ns: u64) -> u64 {
         let end_ns = self.at_ns.saturating_add(self.length_ns);
         let completion_ns = begin_ns.saturating_add(service_ns);
@@ -32,21 +33,21 @@ impl Stall {
 
 /// A fixed number of servers with one queue.
 pub(super) struct Servers {
-    /// When each becomes free, the earliest first.
+    /// Time at which each server becomes free, the earliest first.
     free_ns: BinaryHeap<Reverse<u64>>,
     stall: Stall,
     last_arrival_ns: u64,
 }
 
 impl Servers {
-    /// `count` servers, all free.
+    /// Makes `count` free servers.
     pub(super) fn new(count: usize, stall: Stall) -> Servers {
         assert!(count > 0, "no servers would never answer");
         Servers { free_ns: vec![Reverse(0); count].into(), stall, last_arrival_ns: 0 }
     }
 
-    /// When the statement that arrives now is done. Arrivals must come in order; one that is
-    /// earlier than the last is the first of another run, which finds all servers free.
+    /// Returns when a statement that arrives now is done. Arrivals must be in order; an earlier one
+    /// is the first of another run, which finds all servers free.
     pub(super) fn completion_ns(&mut self, arrival_ns: u64, service_ns: u64) -> u64 {
         if arrival_ns < self.last_arrival_ns {
             self.free_ns = vec![Reverse(0); self.free_ns.len()].into();
@@ -55,7 +56,7 @@ impl Servers {
         let mut earliest = self.free_ns.peek_mut().expect("there is at least one server");
         let begin_ns = arrival_ns.max(earliest.0);
         let completion_ns = self.stall.completion_ns(begin_ns, service_ns);
-        // Put back in its place when it goes out of scope.
+        // Reordered when it goes out of scope.
         earliest.0 = completion_ns;
         completion_ns
     }

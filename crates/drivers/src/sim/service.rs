@@ -1,26 +1,26 @@
-//! What a simulated database draws: how long a statement takes, and whether it fails.
+//! Draws of a simulated database: service times and failures.
 //!
-//! Every draw is a function of seed and number alone, so that the queueing recursion can be fed
-//! with the same ones. Not here: who takes which number (the database), and queueing (servers).
+//! Every draw is a function of seed and number, so that the queueing recursion can use the same
+//! ones. Not here: numbering (the database), and queueing (servers).
 
 use model::{BadParameter, DbErrorKind, Rng, Stream, parse_duration};
 
-/// How long statements take.
+/// The distribution of service times.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SimService {
-    /// Always this many nanoseconds.
+    /// The same time for every statement, in nanoseconds.
     Constant(u64),
-    /// Exponential with this mean in nanoseconds.
+    /// Exponential, with this mean in nanoseconds.
     Exponential(f64),
-    /// These, in nanoseconds, in order and over again.
+    /// These times in nanoseconds, in order, repeated.
     List(Vec<u64>),
 }
 
-/// A list longer than this belongs into a distribution.
+/// Limit on the length of a list.
 const LIST_LENGTH_MAX: usize = 10_000;
 
 impl SimService {
-    /// Reads `constant:2ms`, `exponential:2ms` or `list:1ms/2ms/5ms`.
+    /// Parses `constant:2ms`, `exponential:2ms` or `list:1ms/2ms/5ms`. Fails for other forms.
     pub fn parse(text: &str) -> Result<SimService, BadParameter> {
         let bad = |why: &str| BadParameter::of("service", format!("'{text}': {why}"));
         let forms = "write constant:2ms, exponential:2ms or list:1ms/2ms/5ms";
@@ -40,7 +40,7 @@ impl SimService {
         }
     }
 
-    /// The time of draw `n`, given the draw's own random bits.
+    /// Returns the time of draw `n`, given the draw's own random bits.
     fn time_ns(&self, n: u64, bits: impl FnOnce() -> u64) -> u64 {
         match self {
             SimService::Constant(ns) => *ns,
@@ -50,17 +50,17 @@ impl SimService {
     }
 }
 
-/// How long draw `n` under `seed` takes, in nanoseconds.
+/// Returns the time of draw `n` under `seed`, in nanoseconds.
 pub fn service_draw_ns(seed: u64, service: &SimService, n: u64) -> u64 {
     service.time_ns(n, || Rng::new(seed, Stream::Sim, n).bits())
 }
 
-/// Failures on request: for each kind, the probability that it or one before it is drawn.
+/// Failure probabilities: for each kind, the cumulative probability up to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Failures(Vec<(f64, DbErrorKind)>);
 
 impl Failures {
-    /// Reads `0.01:deadlock/0.001:connection_lost`; nothing is no failures.
+    /// Parses `0.01:deadlock/0.001:connection_lost`; an empty text means no failures.
     pub(super) fn parse(text: &str) -> Result<Failures, BadParameter> {
         let bad = |why: String| BadParameter::of("fail", format!("'{text}': {why}"));
         let mut thresholds = Vec::new();
@@ -99,7 +99,8 @@ impl Failures {
     }
 }
 
-/// Draw `n`: the time of [`service_draw_ns`], and the failure in the second number of its stream.
+/// Returns draw `n`: the time of [`service_draw_ns`], and a failure from the second number of its
+/// stream.
 pub(super) fn draw(
     seed: u64,
     service: &SimService,

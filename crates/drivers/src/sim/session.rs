@@ -1,4 +1,4 @@
-//! A session of the simulated database: computes when it is answered, and waits until then.
+//! A session of the simulated database: computes when a reply is due, and waits until then.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,29 +13,28 @@ use model::{
 
 use super::{Decided, Served};
 
-/// No word is read here; these are the standard's.
+/// The standard's words, which are never parsed.
 const BEGIN: BeginSql = BeginSql {
     writes: "START TRANSACTION",
     reads: "START TRANSACTION READ ONLY",
     plain: "START TRANSACTION",
 };
 
-/// A session.
 pub(super) struct SimSession {
     decided: Arc<Decided>,
     clock: Rc<dyn Clock>,
     declared: Arc<[Statement]>,
-    /// Prepared at run time; numbered after the declared ones.
+    /// Statements prepared at run time, numbered after the declared ones.
     late: Vec<Statement>,
     cancelled: Arc<Flag>,
     traffic: Traffic,
     step: Step,
-    /// The statements of a batch that are still to come, the next one last.
+    /// Remaining statements of a batch, the next one last.
     to_come: Vec<ToCome>,
     reply: Reply,
     n_result_sets: usize,
     broken: bool,
-    /// When the connection that is being made again is there.
+    /// Time at which a reconnect completes.
     reconnected_ns: Option<u64>,
 }
 
@@ -56,7 +55,7 @@ struct Step {
 
 const NOTHING: Step = Step { served: Served::AT_ONCE, kind: StatementKind::Other, commits: false };
 
-/// Set once, for good. Whoever waits is woken by its clock: the engine cuts that off too.
+/// A flag that is never reset. The clock wakes a waiting session: the engine cuts that off too.
 #[derive(Default)]
 struct Flag(AtomicBool);
 
@@ -104,7 +103,8 @@ impl SimSession {
         Step { served: self.decided.serve(&*self.clock, key), kind, commits: false }
     }
 
-    /// Transaction control: free of charge, unless it is asked to be a statement.
+    /// Returns the step for transaction control: without a service time, unless configured
+    /// otherwise.
     fn control(&self, commits: bool) -> Step {
         let step = match self.decided.control_is_served {
             true => self.serve(StatementKind::Other, None),
@@ -148,7 +148,7 @@ impl SimSession {
         })
     }
 
-    /// What comes of the statement that is done.
+    /// Returns the result of the finished statement.
     fn answer(&mut self, visit: &mut Visit<'_>) -> Result<(), DbError> {
         if let Some(kind) = self.step.served.failure {
             let kind = match kind {
@@ -225,7 +225,7 @@ impl Session for SimSession {
         }
     }
 
-    /// Takes all rows, in no time.
+    /// Discards all rows, in no time.
     fn poll_load(
         &mut self,
         _context: &mut Context<'_>,
@@ -279,7 +279,7 @@ impl Session for SimSession {
     }
 }
 
-/// The first value, where it is a whole number.
+/// Returns the first value if it is an integer.
 fn key(values: &[Value<'_>]) -> Option<i64> {
     match values.first() {
         Some(Value::Int(key)) => Some(*key),
@@ -291,7 +291,7 @@ pub(super) fn cancelled() -> DbError {
     DbError::new(DbErrorKind::Cancelled, "cancelled")
 }
 
-/// A row of whole numbers: its place among the rows, from 0, and nulls, as many as are asked for.
+/// A row of integers: its number, from 0, and nulls for all further columns.
 struct SimRow {
     number: i64,
     result_set: usize,
@@ -303,7 +303,7 @@ impl Row for SimRow {
     }
 
     fn value(&self, column: usize) -> Value<'_> {
-        // A workload may ask for columns of tables that a simulated database does not have.
+        // A workload may expect columns of tables that a simulated database does not have.
         if column == 0 { Value::Int(self.number) } else { Value::Null }
     }
 

@@ -1,5 +1,4 @@
-//! How a database of SQLite is built in, and what its modes promise. It has no server and so no
-//! settings of one.
+//! Building and durability of SQLite databases. There is no server, and so no server settings.
 
 use model::{Administration, CommitRisk, Fact, Settling, SettlingLevel, SettlingStep};
 
@@ -14,13 +13,13 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     ..Administration::PLAIN
 };
 
-/// Only a write-ahead log has something to be written later.
+/// Only a write-ahead log has pages to write back.
 const CHECKPOINT: SettlingStep = SettlingStep {
     name: "checkpoint",
     doing: "checkpointing",
     settings: &[],
     statements: &["PRAGMA wal_checkpoint(TRUNCATE)"],
-    // A row of: busy, pages of the log, pages of it that are written back.
+    // A row of: busy, pages of the log, pages written back.
     needs_settings: false,
     if_denied: "",
     passed_over: &[],
@@ -47,7 +46,7 @@ fn settling(facts: &[Fact]) -> Result<Settling, String> {
     Ok(Settling { steps, ..Settling::NOTHING })
 }
 
-/// Modes in which a commit that was acknowledged may be lost, and how.
+/// Modes in which an acknowledged commit may be lost, and why.
 const RISKY: &[RiskyMode] = &[
     ("synchronous", "off", "a loss of power may lose commits and damage the file"),
     ("journal_mode", "off", "a crash damages the file"),
@@ -55,7 +54,7 @@ const RISKY: &[RiskyMode] = &[
 ];
 
 fn durability(facts: &[Fact]) -> Vec<Fact> {
-    // What lives in memory has no file to damage, and nobody expects it to last.
+    // A database in memory has no file, and is not expected to last.
     if has_mode(facts, "path", ":memory:") {
         return Vec::new();
     }

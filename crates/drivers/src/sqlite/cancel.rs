@@ -1,7 +1,7 @@
-//! A hand on a session for other threads: it cancels, and it hands over turns in the queue.
+//! Access to a session for other threads: cancels it, and passes turns in the queue to it.
 //!
-//! A cancel must reach a session wherever it is: in a statement (SQLite is interrupted, and asks
-//! the sticky flag now and then, since an interrupt between two statements is lost), waiting for
+//! A cancel must reach a session wherever it is: in a statement (SQLite is interrupted, and checks
+//! the permanent flag now and then, since an interrupt between two statements is lost), waiting for
 //! its turn, or waiting for another process's lock. Not here: the queue itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,39 +11,39 @@ use std::time::Duration;
 use model::Cancel;
 use rusqlite::InterruptHandle;
 
-/// What other threads know of a session.
+/// State of a session that is shared with other threads.
 #[derive(Default)]
 pub(super) struct Handle {
     cancelled: AtomicBool,
     interrupt: Mutex<Option<InterruptHandle>>,
-    /// Whether the turn that the session waits for has been handed to it.
+    /// The turn that the session waits for was passed to it.
     turn: Mutex<bool>,
     changed: Condvar,
 }
 
 impl Handle {
-    /// Whether it was cancelled, for good.
+    /// Whether it was cancelled, permanently.
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Acquire)
     }
 
-    /// As if the interrupt had come between two statements.
+    /// Cancels as if the interrupt had come between two statements.
     #[cfg(test)]
     pub(super) fn cancel_without_interrupt(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
     }
 
-    /// Names the connection that a cancel interrupts.
+    /// Sets the connection that a cancel interrupts.
     pub(super) fn watch(&self, interrupt: InterruptHandle) {
         *lock(&self.interrupt) = Some(interrupt);
     }
 
-    /// Forgets a turn of the past, before a new wait.
+    /// Resets the turn before a new wait.
     pub(super) fn expect_turn(&self) {
         *lock(&self.turn) = false;
     }
 
-    /// Hands over the turn.
+    /// Passes the turn to the session.
     pub(super) fn grant_turn(&self) {
         *lock(&self.turn) = true;
         self.changed.notify_all();
@@ -73,13 +73,13 @@ impl Cancel for Handle {
         if let Some(interrupt) = lock(&self.interrupt).as_ref() {
             interrupt.interrupt();
         }
-        // Who has looked at the flag but does not sleep yet holds this lock.
+        // A session that has checked the flag but does not sleep yet holds this lock.
         drop(lock(&self.turn));
         self.changed.notify_all();
     }
 }
 
-/// No panic can leave these values half changed.
+/// Locks, ignoring poisoning: no panic can leave these values half changed.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,10 @@
-//! SQLite's result codes as database errors. Not here: paths; who opens a file says which.
+//! SQLite's result codes as database errors. Not here: paths, which are added where a file is
+//! opened.
 
 use model::{DbError, DbErrorKind};
 use rusqlite::{Error, ffi};
 
-/// What SQLite's error means to the one who must go on.
+/// Converts an error of SQLite.
 #[cold]
 pub(super) fn db_error(error: Error) -> DbError {
     let (code, message) = match error {
@@ -17,19 +18,19 @@ pub(super) fn db_error(error: Error) -> DbError {
     DbError { kind, code: i64::from(code), sqlstate: String::new(), message }
 }
 
-/// The database error of a session that was cancelled.
+/// The error of a cancelled session.
 pub(super) fn cancelled() -> DbError {
     DbError::new(DbErrorKind::Cancelled, "cancelled")
 }
 
-/// Extended codes first, then primary ones (<https://www.sqlite.org/rescode.html>).
+/// Classifies extended codes first, then primary ones (<https://www.sqlite.org/rescode.html>).
 fn kind(code: i32, message: &str) -> DbErrorKind {
     match code {
         ffi::SQLITE_BUSY_SNAPSHOT => return DbErrorKind::Serialization,
         ffi::SQLITE_CONSTRAINT_PRIMARYKEY
         | ffi::SQLITE_CONSTRAINT_UNIQUE
         | ffi::SQLITE_CONSTRAINT_ROWID => return DbErrorKind::Duplicate,
-        // The index of the log cannot grow: room is what fails there.
+        // The index of the log cannot grow for lack of space.
         ffi::SQLITE_IOERR_SHMSIZE => return DbErrorKind::DiskFull,
         _ => {}
     }
@@ -41,7 +42,7 @@ fn kind(code: i32, message: &str) -> DbErrorKind {
         ffi::SQLITE_INTERRUPT => DbErrorKind::Cancelled,
         ffi::SQLITE_NOTADB | ffi::SQLITE_CORRUPT => DbErrorKind::Corrupt,
         ffi::SQLITE_CANTOPEN | ffi::SQLITE_PERM | ffi::SQLITE_AUTH => DbErrorKind::Denied,
-        // SQLite has one number for all that is wrong with a statement.
+        // SQLite has one code for all errors in a statement.
         ffi::SQLITE_ERROR if is_missing(message) => DbErrorKind::Missing,
         ffi::SQLITE_ERROR if message.ends_with(" already exists") => DbErrorKind::Exists,
         _ => DbErrorKind::Other,

@@ -1,4 +1,4 @@
-//! What is in force, as SQLite itself tells it on a connection like any session's.
+//! Settings in force, as SQLite reports them on a connection like any session's.
 
 use std::fs;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::db_errors::db_error;
 use super::location::Location;
 use super::opening::{Shared, ask, open_connection};
 
-/// The facts of an opened database.
+/// Reads the facts of an opened database.
 pub(super) fn facts(shared: &Shared) -> Result<Vec<Fact>, DbError> {
     let connection = open_connection(shared, &Arc::default())?;
     let page_size_bytes = number(&connection, "page_size")?;
@@ -25,7 +25,7 @@ pub(super) fn facts(shared: &Shared) -> Result<Vec<Fact>, DbError> {
     let compiled = compile_options(&connection)?;
     let threadsafe = compiled.iter().find_map(|option| option.strip_prefix("THREADSAFE="));
     let fact = |name: &str, value: &dyn ToString| Fact::new("database", name, value.to_string());
-    // What every result names, since it decides what a commit costs and promises.
+    // Modes that determine durability, which every result names.
     let mode = |name: &str, value: &dyn ToString| Fact::new("mode", name, value.to_string());
     Ok(vec![
         fact("product", &"SQLite"),

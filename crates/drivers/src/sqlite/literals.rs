@@ -1,30 +1,30 @@
-//! Values written into the text of a statement, for those that are compiled again at each call.
+//! Values written into the text of statements that are compiled at each call.
 //!
-//! Every value has a literal that is read as itself, so that nothing but the compiling differs
-//! from a value that is bound. Not here: how such a text is run.
+//! Every value has an exact literal, so that only the compilation differs from a bound value. Not
+//! here: execution.
 
 use std::fmt::Write;
 
 use model::{DbError, DbErrorKind, Value};
 
-/// A statement's text with places for values.
+/// A statement's text with placeholders.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pieces {
-    /// What stands before each place, and the number of the value there (from 0).
+    /// Text before each placeholder, and the index of its value, from 0.
     parts: Vec<(String, usize)>,
     rest: String,
     n_values: usize,
 }
 
 impl Pieces {
-    /// Finds the places `?` and `?1`, `?2`... outside of quotes and comments.
+    /// Finds the placeholders `?` and `?1`, `?2`... outside of quotes and comments.
     pub(super) fn of(sql: &str) -> Pieces {
         let (mut parts, mut n_values, mut start, mut at) = (Vec::new(), 0, 0, 0);
         while at < sql.len() {
             let rest = &sql[at..];
             let n_bytes = length(rest);
             if let Some(number) = rest[..n_bytes].strip_prefix('?') {
-                // As SQLite counts: a place without a number comes after the highest before it.
+                // As in SQLite: an unnumbered placeholder follows the highest number before it.
                 let number: usize = number.parse().unwrap_or(n_values + 1);
                 n_values = n_values.max(number);
                 parts.push((sql[start..at].to_owned(), number.saturating_sub(1)));
@@ -35,7 +35,7 @@ impl Pieces {
         Pieces { parts, rest: sql[start..].to_owned(), n_values }
     }
 
-    /// The text with `values` in it.
+    /// Returns the text with `values` in it. Fails if their number is wrong.
     pub(super) fn fill(&self, values: &[Value<'_>]) -> Result<String, DbError> {
         if values.len() != self.n_values {
             let (wanted, got) = (self.n_values, values.len());
@@ -45,7 +45,7 @@ impl Pieces {
         let mut sql = String::new();
         for (before, index) in &self.parts {
             sql.push_str(before);
-            // Behind a word or a minus it would be read together with it.
+            // Separates it from a preceding word or minus sign.
             sql.push(' ');
             put_literal(&mut sql, &values[*index]);
         }
@@ -66,7 +66,7 @@ fn put_literal(sql: &mut String, value: &Value<'_>) {
         Value::Float(value) if value.is_infinite() => {
             write!(sql, "{}9e999", if value < 0.0 { "-" } else { "" })
         }
-        // The exponent makes it a float; its digits are the shortest that are read as itself.
+        // The exponent makes it a float; the digits are the shortest that parse to the same number.
         Value::Float(value) => write!(sql, "{value:e}"),
         // A zero byte would end the statement.
         Value::Text(text) if text.contains('\0') => {
@@ -91,7 +91,8 @@ fn put_bytes(sql: &mut String, bytes: &[u8]) {
     sql.push('\'');
 }
 
-/// How long what stands at the beginning of `rest` is: a quote, a comment, a place, a character.
+/// Returns the length of the token at the start of `rest`: a quote, a comment, a placeholder, a
+/// character.
 fn length(rest: &str) -> usize {
     let first = rest.chars().next().expect("something is left");
     let to = |end: Option<usize>, n_bytes: usize| end.map_or(rest.len(), |at| at + n_bytes);

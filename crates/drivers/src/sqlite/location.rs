@@ -1,13 +1,12 @@
-//! Where a database lives. Not here: how it is opened (opening).
+//! The location of a database. Not here: opening it (opening).
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a database lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Location {
     File(PathBuf),
-    /// In this process, under this name.
+    /// In the memory of this process, under this name.
     Memory(String),
 }
 
@@ -16,7 +15,7 @@ impl Location {
         matches!(self, Location::Memory(_))
     }
 
-    /// What to say in front when there is no room.
+    /// Returns the start of the message for a lack of space.
     pub(super) fn words_when_full(&self) -> String {
         match self {
             Location::File(path) => format!("no disk space for {}", path.display()),

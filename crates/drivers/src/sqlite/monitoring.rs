@@ -1,9 +1,8 @@
-//! What SQLite counts by connection, added up over all sessions: their page caches. And how large
-//! the files are.
+//! Counters of SQLite, summed over all sessions: their page caches, and the sizes of the files.
 //!
-//! A connection's numbers can be asked for by its own thread alone, so each session tells them now
-//! and then, between two requests. Source: sqlite.org/c3ref/c_dbstatus_options.html. Not here: the
-//! pages of connections that are not sessions of this target.
+//! Only its own thread can query a connection's counters, so each session reports them now and
+//! then, between two requests. Source: sqlite.org/c3ref/c_dbstatus_options.html. Not here: pages of
+//! connections that are not sessions of this target.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +13,7 @@ use rusqlite::{Connection, ffi};
 
 use super::location::Location;
 
-/// A session tells its numbers after so many requests: each time costs some tenths of a
+/// Number of requests after which a session reports: each report costs some tenths of a
 /// microsecond, so a request some hundredths.
 const REQUESTS_BETWEEN: u32 = 16;
 
@@ -56,7 +55,7 @@ const OPERATIONS: [i32; 4] = [
     ffi::SQLITE_DBSTATUS_CACHE_SPILL,
 ];
 
-/// What all sessions have reported.
+/// Sums of what all sessions have reported.
 #[derive(Debug, Default)]
 pub(super) struct Caches([AtomicU64; 4]);
 
@@ -67,7 +66,7 @@ impl Caches {
         }
     }
 
-    /// By name, with the sizes of the files of a database that is one.
+    /// Returns the counters by name, with the sizes of the files if there are any.
     pub(super) fn counters(&self, location: &Location) -> Vec<(&'static str, f64)> {
         let sums = self.0.iter().map(|sum| sum.load(Ordering::Relaxed) as f64);
         let names = CHOSEN.iter().map(|counter| counter.name);
@@ -76,7 +75,7 @@ impl Caches {
             let mut log = path.as_os_str().to_owned();
             log.push("-wal");
             for (name, path) in [("wal_bytes", Path::new(&log)), ("file_bytes", path)] {
-                // There is no log in other journal modes.
+                // Other journal modes have no log.
                 shown.extend(fs::metadata(path).ok().map(|found| (name, found.len() as f64)));
             }
         }
@@ -84,12 +83,12 @@ impl Caches {
     }
 }
 
-/// When a session tells its numbers.
+/// Decides when a session reports its counters.
 #[derive(Debug, Default)]
 pub(super) struct Turns(u32);
 
 impl Turns {
-    /// A request was carried out on a session's connection.
+    /// Counts a request on a session's connection, and reports if it is time.
     #[inline]
     pub(super) fn count(&mut self, caches: &Caches, connection: &Connection) {
         self.0 += 1;
@@ -100,12 +99,12 @@ impl Turns {
     }
 }
 
-/// What a connection has counted since this was asked last.
+/// Returns the growth of a counter since the last call, and resets it.
 #[allow(unsafe_code)]
 fn taken(connection: &Connection, operation: i32) -> u64 {
     let (mut current, mut highest) = (0_i64, 0_i64);
-    // SAFETY: the handle is that of a connection which is open and lent to us, so no other thread
-    // uses it; both places are our own for the time of the call.
+    // SAFETY: the handle belongs to an open connection that is lent to us, so no other thread uses
+    // it; both variables are ours during the call.
     let code = unsafe {
         ffi::sqlite3_db_status64(connection.handle(), operation, &mut current, &mut highest, 1)
     };

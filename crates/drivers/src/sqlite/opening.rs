@@ -1,6 +1,6 @@
-//! A target decided, and connections to it: every way in which opening can fail has its words.
+//! Options of a target, and connections to it, with errors for every way in which opening can fail.
 //!
-//! Not here: what is said over a connection (the session).
+//! Not here: requests (the session).
 
 use std::fs;
 use std::io;
@@ -17,22 +17,22 @@ use super::location::Location;
 use super::monitoring::Caches;
 use super::queue::{Queue, Turn};
 
-/// How many of SQLite's steps lie between two looks at the flag of a cancelled session: some
+/// Number of SQLite's virtual machine steps between two checks of a cancelled session's flag: some
 /// tenths of a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
-/// What an in-memory database may hold: it is one allocation, and SQLite makes none of 2 GiB.
+/// Limit on an in-memory database: it is one allocation, and SQLite makes none of 2 GiB.
 pub(super) const MEMORY_BYTES_MAX: i64 = 0x7fff_0000;
 
-/// What all sessions of a database share.
+/// State shared by all sessions of a database.
 pub(super) struct Shared {
     pub(super) location: Location,
     pub(super) options: Options,
     pub(super) queue: Queue,
-    /// May make the file.
+    /// The file may be created.
     pub(super) create: bool,
     pub(super) caches: Caches,
-    /// SQLite's busy handler does not help those who change the journal mode at once.
+    /// SQLite's busy handler does not help concurrent changes of the journal mode.
     changing_journal: Mutex<()>,
 }
 
@@ -44,7 +44,7 @@ impl Shared {
     }
 }
 
-/// Who waits how when the database is locked.
+/// The way to wait for a locked database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Busy {
     Queue,
@@ -62,7 +62,7 @@ impl Busy {
     }
 }
 
-/// The options of a target, decided.
+/// Decided options of a target.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     pub(super) read_only: bool,
@@ -72,7 +72,7 @@ pub(super) struct Options {
     pub(super) busy_timeout_ms: u64,
     cache_size_kib: i64,
     mmap_size_bytes: u64,
-    /// None: as the database has it.
+    /// `None` keeps that of the database.
     page_size_bytes: Option<u64>,
     wal_autocheckpoint_pages: u64,
 }
@@ -121,12 +121,12 @@ impl Options {
     }
 }
 
-/// Opens a connection and sets it up; its handler and a cancel reach `handle`.
+/// Opens a connection and sets it up; its busy handler and a cancel use `handle`.
 pub(super) fn open_connection(
     shared: &Shared,
     handle: &Arc<Handle>,
 ) -> Result<Connection, DbError> {
-    // Nobody can read an in-memory database beside a writer, not even its first page.
+    // An in-memory database cannot be read beside a writer, not even its first page.
     let needs_turn = shared.location.is_memory() && shared.options.busy == Busy::Queue;
     if needs_turn && !shared.queue.enter(Turn::Shared, handle) {
         return Err(cancelled());
@@ -157,7 +157,7 @@ fn connect(shared: &Shared, handle: &Arc<Handle>) -> Result<Connection, DbError>
     Ok(connection)
 }
 
-/// Opens the file or the memory, nothing more.
+/// Opens the file or the memory database, without any setup.
 pub(super) fn open(
     location: &Location,
     create: bool,
@@ -190,7 +190,7 @@ pub(super) fn open(
     })
 }
 
-/// Says what is wrong with a path, where SQLite only says that it cannot open it.
+/// Checks a path, where SQLite's error only says that it cannot be opened.
 pub(super) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
     let no = |kind, message: String| Err(DbError::new(kind, message));
     let shown = path.display();
@@ -198,7 +198,7 @@ pub(super) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
         Ok(found) if found.is_dir() => {
             no(DbErrorKind::Denied, format!("{shown} is a directory: name a file in it"))
         }
-        // SQLite would wait for whoever writes to a pipe.
+        // SQLite would wait for a pipe's writer.
         Ok(_) => match files::refuse_special(path) {
             Ok(()) => Ok(()),
             Err(error) => no(DbErrorKind::Denied, format!("{shown}: {error}")),
@@ -240,7 +240,7 @@ pub(super) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
     }
 }
 
-/// Puts the options in force, or says why they cannot be.
+/// Applies the options. Fails with the reason.
 fn set_up(connection: &Connection, shared: &Shared) -> Result<(), DbError> {
     let options = &shared.options;
     if let Some(bytes) = options.page_size_bytes {
@@ -251,7 +251,7 @@ fn set_up(connection: &Connection, shared: &Shared) -> Result<(), DbError> {
                        mode=ro";
         return Err(DbError::new(DbErrorKind::ReadOnly, message));
     }
-    // The first that reads the file: it may be no database, or locked by another process.
+    // The first read of the file, which may be no database, or locked by another process.
     ask(connection, "schema_version")?;
     check_page_size(connection, shared)?;
     if !options.read_only {
@@ -296,7 +296,7 @@ fn set_journal(connection: &Connection, shared: &Shared) -> Result<(), DbError> 
     Ok(())
 }
 
-/// The value of a pragma, as text.
+/// Returns the value of a pragma, as text.
 pub(super) fn ask(connection: &Connection, pragma: &str) -> Result<String, DbError> {
     use rusqlite::types::Value;
     let sql = format!("PRAGMA {pragma}");
@@ -313,7 +313,7 @@ fn set(connection: &Connection, pragma: &str, value: &str) -> Result<(), DbError
     connection.execute_batch(&sql).map_err(|error| db_error(error).during(sql))
 }
 
-/// A database error at the door, with the path and the remedy.
+/// Adds path and remedy to an error of opening.
 fn explain(no: DbError, shared: &Shared) -> DbError {
     let remedy = match no.kind {
         DbErrorKind::Corrupt => "it is not an SQLite database, or it is damaged",
@@ -329,9 +329,9 @@ fn explain(no: DbError, shared: &Shared) -> DbError {
     no.during(format_args!("cannot open {}{sign}{remedy}", shared.location))
 }
 
-/// How long to sleep at the `n_calls`-th call (from 0) of the busy handler, in milliseconds; none
-/// when the limit is reached. SQLite's own steps (`sqliteDefaultBusyCallback` in main.c), so that
-/// `busy=handler` measures what its users have; ours can be cancelled.
+/// Returns the sleep at call `n_calls`, from 0, of the busy handler, in milliseconds; `None` when
+/// the limit is reached. The steps are SQLite's own (`sqliteDefaultBusyCallback` in main.c), so
+/// that `busy=handler` measures what its users have; ours can be cancelled.
 fn patience_ms(n_calls: i32, limit_ms: u64) -> Option<u64> {
     const STEPS_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
     let n_calls = usize::try_from(n_calls).unwrap_or_default();

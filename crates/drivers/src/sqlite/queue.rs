@@ -1,25 +1,24 @@
-//! The fair queue of a process's writers: first come, first served, each woken by name.
+//! A fair queue of a process's writers: first come, first served, each woken individually.
 //!
-//! SQLite admits one writer and lets the others poll; who wins is chance. Here a writer waits its
-//! turn, which is handed over, never raced for. Readers need a turn only where SQLite lets nobody
-//! read beside a writer (an in-memory database); there they share one. Not here: what a session
-//! does with its turn, and other processes (the busy handler waits for them).
+//! SQLite admits one writer and lets the others poll, so that chance decides. Here a writer waits
+//! for its turn, which is passed on without a race. Readers need a turn only where SQLite allows no
+//! reads beside a writer (an in-memory database); there they share one. Not here: use of a turn,
+//! and other processes (the busy handler waits for them).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use super::cancel::{Handle, lock};
 
-/// What a turn allows.
+/// The kind of access that a turn allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// To read, beside other readers.
+    /// Reading, beside other readers.
     Shared,
-    /// To write, alone.
+    /// Writing, exclusively.
     Exclusive,
 }
 
-/// The queue of one database.
 #[derive(Default)]
 pub(super) struct Queue(Mutex<State>);
 
@@ -27,7 +26,7 @@ pub(super) struct Queue(Mutex<State>);
 struct State {
     n_readers: usize,
     has_writer: bool,
-    /// At most one entry a session.
+    /// At most one entry per session.
     waiting: VecDeque<(Turn, Arc<Handle>)>,
 }
 
@@ -49,12 +48,11 @@ impl Queue {
         false
     }
 
-    /// Gives a turn back.
     pub(super) fn leave(&self, turn: Turn) {
         lock(&self.0).leave(turn);
     }
 
-    /// A cancelled session leaves the queue, or the turn that it was handed in the same moment.
+    /// Removes a cancelled session from the queue, or returns the turn that it just got.
     fn abandon(&self, turn: Turn, session: &Arc<Handle>) {
         let mut state = lock(&self.0);
         let place = state.waiting.iter().position(|(_, waiter)| Arc::ptr_eq(waiter, session));
@@ -67,7 +65,7 @@ impl Queue {
         }
     }
 
-    /// How many sessions wait.
+    /// Returns the number of waiting sessions.
     #[cfg(test)]
     pub(super) fn n_waiting(&self) -> usize {
         lock(&self.0).waiting.len()
@@ -95,7 +93,7 @@ impl State {
         self.hand_over();
     }
 
-    /// Gives turns to those who have waited longest, as far as they go together.
+    /// Passes turns to those who have waited longest, as far as they are compatible.
     fn hand_over(&mut self) {
         while let Some((turn, _)) = self.waiting.front()
             && self.admits(*turn)

@@ -1,9 +1,9 @@
 //! One connection of a client, as the engine knows it.
 //!
-//! A statement that is ready is bound in `start` and run in `poll_reply`, so that nothing is
-//! copied and nothing waits in `start`. What is not ready (its first use, a batch, text) is copied
-//! there, since preparing reads the schema and may have to wait for its turn. A statement that
-//! goes as text is never ready: it is compiled at each call, with its values in it.
+//! A ready statement is bound in `start` and run in `poll_reply`, so that nothing is copied and
+//! `start` never waits. Other requests (first use, a batch, text) are copied there, since preparing
+//! reads the schema and may have to wait for a turn. A statement sent as text is never ready: it is
+//! compiled at each call, with its values as literals.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -25,27 +25,26 @@ use super::statements::{Connected, Prepared, Ready};
 use super::values::{Given, owned};
 use super::write_permit::WritePermit;
 
-/// A session.
 pub(super) struct SqliteSession {
-    // Fields are dropped in this order: a turn is given back when the connection is closed.
+    // Fields are dropped in this order: the connection is closed before the turn is returned.
     connected: Connected,
     permit: WritePermit,
     pub(super) handle: Arc<Handle>,
     shared: Arc<Shared>,
     declared: Arc<[Statement]>,
-    /// Prepared at run time; numbered after the declared ones.
+    /// Statements prepared at run time, numbered after the declared ones.
     late: Vec<Statement>,
-    /// By statement number: the texts of those that go as text, once they are used.
+    /// Split texts of statements sent as text, by number, once used.
     pieces: Vec<Option<Pieces>>,
-    /// The request that was started, if it is a statement that was ready: its values are bound.
+    /// The started statement, if it was ready: its values are bound.
     bound: Option<usize>,
-    /// Any other request that was started.
+    /// Any other started request.
     under_way: UnderWay,
     turns: Turns,
     traffic: Traffic,
 }
 
-/// A request that is no ready statement.
+/// A request other than a ready statement.
 enum UnderWay {
     Nothing,
     Calls(Vec<Copied>),
@@ -53,18 +52,18 @@ enum UnderWay {
     Control(Control),
 }
 
-/// A call that does not need its values any more.
+/// A call with its own copy of its values.
 struct Copied {
     index: usize,
     what: What,
 }
 
 enum What {
-    /// The values of a prepared statement.
+    /// Values of a prepared statement.
     Values(Vec<rusqlite::types::Value>),
-    /// A statement with its values in it.
+    /// A statement with its values as literals.
     Text(String),
-    /// The begin or the end of a transaction.
+    /// Begin or end of a transaction.
     Control(Control),
 }
 
@@ -192,7 +191,7 @@ impl SqliteSession {
         })
     }
 
-    /// After each request: leaves nothing open that is over.
+    /// Cleans up after each request.
     fn settle(&mut self) {
         if self.handle.is_cancelled() {
             self.roll_back();
@@ -200,11 +199,11 @@ impl SqliteSession {
         self.permit.settle(self.connected.borrow_owner());
     }
 
-    /// Ends whatever transaction is under way; closing would do so too, but later.
+    /// Rolls back any open transaction; closing would do so too, but later.
     fn roll_back(&mut self) {
         self.connected.with_dependent_mut(|connection, prepared| {
             if !connection.is_autocommit() {
-                // If it fails, dropping the connection ends the transaction.
+                // If it fails, closing the connection ends the transaction.
                 let _ = prepared.rollback.raw_execute();
             }
         });
@@ -275,10 +274,10 @@ impl SqliteSession {
         Ok(())
     }
 
-    /// A database error with what this database can add to it.
+    /// Adds hints for this database to an error.
     fn explain(&self, no: DbError) -> DbError {
         match no.kind {
-            // A wait for another process's lock that was cut short.
+            // A cancelled wait for another process's lock.
             DbErrorKind::Busy if self.handle.is_cancelled() => cancelled(),
             DbErrorKind::DiskFull => no.during(self.shared.location.words_when_full()),
             _ => no,
@@ -390,7 +389,7 @@ fn known<'s>(declared: &'s [Statement], late: &'s [Statement], index: usize) -> 
     declared.get(index).unwrap_or_else(|| &late[index - declared.len()])
 }
 
-/// A call as SQLite reads it.
+/// Returns a call as it would be sent to SQLite.
 fn sent(statement: &Statement, call: &Call<'_>) -> SentStatement {
     let Statement { name, sql, .. } = statement;
     let filled = match statement.sent {
@@ -470,7 +469,7 @@ fn run_text(
         let reply = ready.run(connection, result_set, visit)?;
         result_set += usize::from(ready.has_rows);
         total.n_rows += reply.n_rows;
-        // DDL leaves the count of the statement before it.
+        // DDL leaves the count of the previous statement.
         if connection.total_changes() != n_changes {
             total.n_affected += reply.n_affected;
         }
@@ -500,7 +499,7 @@ fn run_control(
         Control::Rollback => {
             permit.acquire(connection, false)?;
             if connection.is_autocommit() {
-                // SQLite has rolled back by itself (disk full, interrupt): there is nothing left.
+                // SQLite has rolled back by itself (disk full, interrupt): nothing is left.
                 return Ok(Reply::default());
             }
             &mut prepared.rollback

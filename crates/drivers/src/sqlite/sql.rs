@@ -1,8 +1,7 @@
-//! How SQLite is spelled.
+//! The SQL dialect of SQLite.
 
 use model::{BeginSql, ColumnType, DateUnit, Decimals, Dialect, Serial};
 
-/// How a transaction begins.
 pub(super) const BEGIN: BeginSql =
     BeginSql { writes: "BEGIN IMMEDIATE", reads: "BEGIN DEFERRED", plain: "BEGIN DEFERRED" };
 
@@ -34,7 +33,7 @@ fn later(date: &str, n: i64, unit: DateUnit) -> String {
 
 fn type_name(of: ColumnType) -> String {
     match of {
-        // `INTEGER` to the letter: as a sole primary key it is then the row's own number.
+        // Exactly `INTEGER`: as a sole primary key it is then the rowid.
         ColumnType::SmallInt
         | ColumnType::Int
         | ColumnType::BigInt

@@ -1,7 +1,7 @@
-//! A connection and the statements prepared on it, kept for its life.
+//! A connection with the statements prepared on it, kept for its life.
 //!
-//! SQLite's own statement is reused without a look-up by text: rusqlite's cache hashes and copies
-//! the text each time. Not here: when a statement may run (write_permit).
+//! SQLite's statement is reused without a look-up by text: rusqlite's cache hashes and copies the
+//! text each time. Not here: when a statement may run (write_permit).
 
 use model::{DbError, DbErrorKind, Reply, StatementKind, Visit};
 use rusqlite::{Connection, PrepFlags, ToSql};
@@ -11,7 +11,7 @@ use super::sql::BEGIN;
 use super::values::Visited;
 
 self_cell::self_cell!(
-    /// A connection with what borrows it.
+    /// A connection with its prepared statements, which borrow it.
     pub(super) struct Connected {
         owner: Connection,
         #[covariant]
@@ -19,18 +19,17 @@ self_cell::self_cell!(
     }
 );
 
-/// The statements of a connection.
 pub(super) struct Prepared<'c> {
     pub(super) begin: rusqlite::Statement<'c>,
     pub(super) begin_read_only: rusqlite::Statement<'c>,
     pub(super) commit: rusqlite::Statement<'c>,
     pub(super) rollback: rusqlite::Statement<'c>,
-    /// By statement number; none until first used, since its tables may not be there before.
+    /// Statements by number; `None` until first used, since their tables may not exist before.
     pub(super) ready: Vec<Option<Ready<'c>>>,
 }
 
 impl<'c> Prepared<'c> {
-    /// Transaction control at once, `n_statements` others when they are used.
+    /// Prepares transaction control, and makes room for `n_statements` others.
     pub(super) fn new(
         connection: &'c Connection,
         n_statements: usize,
@@ -45,7 +44,7 @@ impl<'c> Prepared<'c> {
         })
     }
 
-    /// A statement that is ready.
+    /// Returns a ready statement. Panics if it is not prepared.
     pub(super) fn at(&mut self, index: usize) -> &mut Ready<'c> {
         self.ready[index].as_mut().expect("it was prepared before it is run")
     }
@@ -56,20 +55,19 @@ fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<rusqlite::Statem
     connection.prepare_with_flags(sql, flags).map_err(db_error)
 }
 
-/// A statement that can be run.
+/// A prepared statement with its properties.
 pub(super) struct Ready<'c> {
     statement: rusqlite::Statement<'c>,
-    /// How it is counted.
+    /// Classification for counting.
     pub(super) kind: StatementKind,
-    /// Whether SQLite may change the database in it, whatever it was declared as.
+    /// SQLite may change the database in it, whatever it was declared as.
     pub(super) writes: bool,
-    /// Whether it returns rows.
     pub(super) has_rows: bool,
     n_values: usize,
 }
 
 impl<'c> Ready<'c> {
-    /// Prepares it.
+    /// Prepares a statement for repeated use.
     pub(super) fn new(
         connection: &'c Connection,
         kind: StatementKind,
@@ -78,7 +76,7 @@ impl<'c> Ready<'c> {
         Ok(Ready::of(prepare(connection, sql)?, kind))
     }
 
-    /// Compiles it for one use.
+    /// Prepares a statement for a single use.
     pub(super) fn once(
         connection: &'c Connection,
         kind: StatementKind,
@@ -88,7 +86,7 @@ impl<'c> Ready<'c> {
         Ok(Ready::of(connection.prepare_with_flags(sql, flags).map_err(db_error)?, kind))
     }
 
-    /// One that SQLite has prepared.
+    /// Wraps a statement that SQLite has prepared.
     pub(super) fn of(statement: rusqlite::Statement<'c>, kind: StatementKind) -> Ready<'c> {
         Ready {
             kind,
@@ -99,7 +97,7 @@ impl<'c> Ready<'c> {
         }
     }
 
-    /// Binds all its values.
+    /// Binds all values. Fails if their number is wrong.
     #[inline]
     pub(super) fn bind<T: ToSql>(
         &mut self,

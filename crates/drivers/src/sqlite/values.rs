@@ -7,7 +7,7 @@ use model::{DbError, DbErrorKind, Row, Value};
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
-/// A value on its way in.
+/// A value to be bound.
 pub(super) struct Given<'a>(pub(super) &'a Value<'a>);
 
 impl ToSql for Given<'_> {
@@ -25,7 +25,7 @@ impl ToSql for Given<'_> {
     }
 }
 
-/// A copy of a value, for what cannot be bound at once.
+/// Copies a value that cannot be bound at once.
 pub(super) fn owned(value: &Value<'_>) -> rusqlite::types::Value {
     use rusqlite::types::Value as Owned;
     match *value {
@@ -40,7 +40,7 @@ pub(super) fn owned(value: &Value<'_>) -> rusqlite::types::Value {
     }
 }
 
-/// A row where it lies in SQLite's memory.
+/// A row in SQLite's memory.
 pub(super) struct Visited<'r, 's> {
     pub(super) row: &'r rusqlite::Row<'s>,
     pub(super) result_set: usize,

@@ -1,7 +1,7 @@
-//! When a session may run a statement: not cancelled, not read-only, and its turn has come.
+//! Permission to run a statement: not cancelled, not read-only, and its turn has come.
 //!
-//! A turn is taken before SQLite is asked and given back when SQLite is out of the transaction,
-//! however that came about. Not here: the queue.
+//! A turn is taken before SQLite is called and returned when SQLite has left the transaction, for
+//! any reason. Not here: the queue.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use super::db_errors::cancelled;
 use super::opening::{Busy, Shared};
 use super::queue::Turn;
 
-/// What a session holds while it writes, and asks for before each statement.
+/// The turn of a session, requested before each statement.
 pub(super) struct WritePermit {
     shared: Arc<Shared>,
     handle: Arc<Handle>,
     held: Option<Turn>,
-    /// A read needs no turn.
+    /// Reads need no turn.
     reads_freely: bool,
-    /// A transaction is under way that was begun as a request, so its turn is taken.
+    /// A transaction was begun by a request, so its turn is taken.
     in_transaction: bool,
-    /// That transaction was begun read-only.
+    /// That transaction is read-only.
     read_only: bool,
 }
 
@@ -34,7 +34,7 @@ impl WritePermit {
         WritePermit { shared, handle, held, reads_freely, in_transaction, read_only }
     }
 
-    /// Waits until a statement may run.
+    /// Waits until a statement may run. Fails if the session is cancelled or read-only.
     #[inline]
     pub(super) fn acquire(&mut self, connection: &Connection, writes: bool) -> Result<(), DbError> {
         let is_free = match writes {
@@ -90,12 +90,12 @@ impl WritePermit {
         Ok(())
     }
 
-    /// A transaction was begun as a request.
+    /// Notes that a transaction was begun by a request.
     pub(super) fn begin(&mut self, read_only: bool) {
         (self.in_transaction, self.read_only) = (true, read_only);
     }
 
-    /// After a declared statement that can neither have begun nor ended a transaction.
+    /// Returns the turn after a declared statement, which cannot have begun or ended a transaction.
     #[inline]
     pub(super) fn settle_statement(&mut self, connection: &Connection) {
         if !self.in_transaction && self.held.is_some() {
@@ -103,7 +103,7 @@ impl WritePermit {
         }
     }
 
-    /// After any other request: gives the turn back if no transaction is under way.
+    /// Returns the turn after any other request, unless a transaction is open.
     pub(super) fn settle(&mut self, connection: &Connection) {
         if connection.is_autocommit() {
             (self.in_transaction, self.read_only) = (false, false);
