@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use model::{BadParameter, Database, DbError, Parameter, Product, Target};
 
-/// A supported database.
+/// A supported database, as a static table entry.
 pub struct Entry {
     pub name: &'static str,
     /// URL schemes; the first is the usual one.

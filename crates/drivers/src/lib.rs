@@ -34,10 +34,10 @@ static ALL: &[&Entry] = &[&sqlite::ENTRY, &mysql::ENTRY, &postgres::ENTRY, &sim:
 /// Those of a program of somebody else's, which links dbdyno.
 static ADDED: OnceLock<&'static [&'static Entry]> = OnceLock::new();
 
-/// The driver of the target that a workload has when none is named: a file, which needs no server.
+/// The driver for workloads without a target: a file, which needs no server.
 pub static EMBEDDED: &Entry = &sqlite::ENTRY;
 
-/// The scheme of servers that are started for a run, which are the app's.
+/// Scheme of managed servers, which belong to the app.
 const MANAGED: &str = "managed";
 
 /// Adds databases that are not delivered: once, before anything is asked for. A scheme that another
@@ -70,20 +70,19 @@ pub fn by_scheme(scheme: &str) -> Result<&'static Entry, BadParameter> {
     })
 }
 
-/// The driver of a target: of one that is started for a run, that of its server. None where
-/// nobody serves it.
+/// Returns the driver of a target; for a managed one, that of its server. `None` if there is none.
 pub fn of_target(target: &Target) -> Option<&'static Entry> {
     let scheme = if target.scheme == MANAGED { &target.path } else { &target.scheme };
     by_scheme(scheme).ok()
 }
 
-/// The file that a target is, where it is one.
+/// Returns the file of a target, if it is one.
 pub fn file_of(target: &Target) -> Option<PathBuf> {
     (by_scheme(&target.scheme).ok()?.file)(target)
 }
 
-/// Which server a target is on: its first host and port, or its socket, whoever signs in to
-/// whichever database, by whatever scheme of its product.
+/// Identifies the server of a target: by its first host and port, or its socket, whatever user,
+/// database and scheme of the product it names.
 pub fn server_of(target: &Target) -> String {
     let product = by_scheme(&target.scheme).map_or(target.scheme.as_str(), |entry| entry.name);
     if let Some(socket) = target.option("socket") {
@@ -95,13 +94,12 @@ pub fn server_of(target: &Target) -> String {
     format!("{product}://{name}{port}")
 }
 
-/// Refuses a URL that could not be opened wherever it is used: without what it must name, or with
-/// an option that there is not.
+/// Checks a URL for missing parts and unknown options, without opening it.
 pub fn check(target: &Target) -> Result<(), BadParameter> {
     (by_scheme(&target.scheme)?.check)(target)
 }
 
-/// Opens a target with the driver that its scheme names.
+/// Opens a target with the driver of its scheme. Fails if there is none, or it cannot be opened.
 pub fn open(target: &Target, opening: Opening) -> Opened {
     let entry = by_scheme(&target.scheme).map_err(CannotOpen::Bad)?;
     (entry.open)(target, opening)

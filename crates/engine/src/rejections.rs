@@ -127,7 +127,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// What a client does after each of `n` rejections, one every 100 ms.
+    /// Returns a client's reaction to each of `n` rejections, one every 100 ms.
     fn refused(
         n: u64,
         db_error: DbErrorKind,

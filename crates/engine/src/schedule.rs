@@ -148,7 +148,7 @@ mod tests {
         Schedule::new(7, 0, arrivals, &rate.parse().unwrap(), ramp_up_s * NS_PER_S, share)
     }
 
-    /// How many arrive before each of these seconds.
+    /// Returns the number of arrivals before each of these seconds.
     fn counts(mut schedule: Schedule, seconds: &[u64]) -> Vec<u64> {
         let mut count = |second: &u64| {
             while schedule.peek().1 < second * NS_PER_S {

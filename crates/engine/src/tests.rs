@@ -38,8 +38,7 @@ struct Fake {
     present: Arc<Present>,
 }
 
-/// How many sessions there are, the fewest that there were when one was asked, and how often they
-/// were asked.
+/// Number of sessions, its minimum at any request, and the number of requests.
 struct Present {
     now: AtomicU32,
     least: AtomicU32,
@@ -343,7 +342,7 @@ fn open(rate_per_s: f64, queue: u64) -> Load {
     Load::Open { arrivals: Arrivals::Poisson, rate, queue, queue_full: QueueFull::Drop }
 }
 
-/// What a run told, added up.
+/// The events of a run, added up.
 struct WorkerMessage {
     ran: Ran,
     events: Vec<Event>,

@@ -22,7 +22,7 @@ fn pair() -> (Arc<OwnedFd>, Arc<OwnedFd>) {
     (Arc::new(one), Arc::new(other))
 }
 
-/// One end, watched.
+/// One watched end of the connection.
 struct End(Arc<OwnedFd>, Watched);
 
 impl End {

@@ -36,9 +36,9 @@ choice!(QueueFull { Drop = "drop", Stop = "stop" });
 /// The name of a load model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadModel {
-    /// Closed load, [`Load::Closed`].
+    /// Name of closed load, [`Load::Closed`].
     Closed,
-    /// Open load, [`Load::Open`].
+    /// Name of open load, [`Load::Open`].
     Open,
     /// Load with keying and think times, [`Load::KeyThink`].
     KeyThink,

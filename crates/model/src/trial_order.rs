@@ -189,8 +189,8 @@ mod tests {
         );
     }
 
-    /// What a drift of 20 % over the whole experiment adds to the last of two equal points,
-    /// against the first, as a share.
+    /// Returns the relative difference that a drift of 20 % over the whole experiment causes
+    /// between the first and the last of two equal points.
     fn bias(order: Order, repeats: u32) -> f64 {
         let trials = experiment(order, 2, repeats).order();
         let drifted = |nth: usize| 1.0 + 0.2 * nth as f64 / (trials.len() - 1) as f64;

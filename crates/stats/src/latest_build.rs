@@ -315,8 +315,8 @@ mod tests {
         Held { before, earlier: Vec::new(), last, pinned: None }
     }
 
-    /// How many of 2,000 tell the last build to lie below: after 30 builds of another level the
-    /// fourth of a new one, with so much more noise.
+    /// Returns how many of 2,000 series report the last build as below: after 30 builds at another
+    /// level, the fourth at a new one, with more noise.
     fn n_below(fall: f64, noise: f64, seed: u64) -> usize {
         let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut bits = || source.next_u64();
@@ -400,8 +400,8 @@ mod tests {
         assert!((held.expected.1 - 18.208).abs() < 1e-3 && held.before == 12.0, "{held:?}");
     }
 
-    /// How many of `rounds` tell any last build to lie below, though nothing changed: series of
-    /// builds of `n_before` runs, the last of `n_last`, whose runs vary by as much again.
+    /// Returns how many of `rounds` report any last build as below although nothing changed: series
+    /// of builds of `n_before` runs, the last of `n_last`, whose runs vary by as much again.
     fn n_false(points: usize, runs: (usize, usize), seed: u64, heavy: bool, rounds: u32) -> u32 {
         let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut bits = || source.next_u64();
@@ -432,7 +432,7 @@ mod tests {
         (0..rounds).map(|_| u32::from(is_reported())).sum()
     }
 
-    /// How many of `rounds` tell the last build to lie below: after so few others, and so many
+    /// Returns how many of `rounds` report the last build as below: after a few others, and some
     /// deviations lower than they are.
     fn n_below_few(n: usize, fall: f64, is_skewed: bool, rounds: usize) -> usize {
         let mut source = Xoshiro256PlusPlus::seed_from_u64(20 + n as u64);

@@ -363,8 +363,8 @@ mod tests {
         assert!(shown <= 8, "{shown} of 60");
     }
 
-    /// How often the 90 % intervals of λ, σ, κ and the peak hold the truth, of so many trials, and
-    /// of how many a peak is reported.
+    /// Returns how often the 90 % intervals of λ, σ, κ and the maximum hold the truth, and how
+    /// often a maximum is reported.
     fn held(clients: &[u32], repeats: usize, noise: f64, n_trials: u64) -> ([u64; 4], u64) {
         let (lambda, sigma, kappa) = (1000.0, 0.05, 0.0004);
         let peak = peak_clients(sigma, kappa).expect("it falls");

@@ -179,8 +179,8 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// How many wait at M/M/4 with services of 20 ms, at the end of each of so many seconds: at a
-    /// load up to a second and at another from then on.
+    /// Returns the queue length of M/M/4 with services of 20 ms at the end of each second: at one
+    /// load up to a second, and at another from then on.
     fn waiting(
         random: &mut Xoshiro256PlusPlus,
         loads: [f64; 2],

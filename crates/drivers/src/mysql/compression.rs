@@ -259,7 +259,8 @@ mod tests {
     use super::super::packets::put_packet;
     use super::*;
 
-    /// What one compressor packs, another one takes out, whatever the pieces in which it comes.
+    /// Packs payloads with one compressor and unpacks them with another, in pieces of `n_piece`
+    /// bytes.
     fn through(payloads: &[Vec<u8>], n_piece: usize) -> Vec<u8> {
         let (mut from, mut to) = (Compressor::new(1 << 30), Compressor::new(1 << 30));
         let (mut packed, mut input) = (Vec::new(), Input::new(FRAME_BYTES_MAX));

@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    /// What a server with these numbers for its key answers (PEM).
+    /// Returns the PEM of a key with these numbers, as a server sends it.
     fn pem(modulus: &[u8], exponent: &[u8]) -> String {
         let key = yasna::construct_der(|writer| {
             writer.write_sequence(|writer| {

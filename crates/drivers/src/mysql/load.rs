@@ -38,7 +38,7 @@ enum State {
 pub(super) enum LoadStep {
     /// Some rows; more follow.
     Chunk,
-    /// The last rows.
+    /// The last rows of the source.
     Last,
 }
 

@@ -35,7 +35,6 @@ use crate::net::{self, NetSession};
 use crate::{Entry, LocalServer, Opened, Opening};
 use server::MysqlServer;
 
-/// MariaDB and MySQL in the list of databases.
 pub(crate) static ENTRY: Entry = Entry {
     name: "mysql",
     schemes: &["mariadb", "mysql"],
@@ -59,7 +58,7 @@ pub(crate) static ENTRY: Entry = Entry {
     open,
 };
 
-/// What is known of the family.
+/// Capabilities of the MySQL family.
 static PRODUCT: Product = Product {
     dialect: sql::DIALECT,
     administration: administration::ADMINISTRATION,
@@ -133,14 +132,14 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
         clear_password: settings.switch("clear_password"),
         packet_bytes_max: net::packet_bytes_max(&settings)?,
         statement_timeout_ns: settings.duration_ns("statement_timeout"),
-        // One server is asked when it is opened.
+        // A single server is queried when it is opened.
         chains: AtomicBool::new(target.hosts.len() > 1),
         sql_mode: OnceLock::new(),
         version: Mutex::default(),
     })
 }
 
-/// Makes the target's database.
+/// Creates the target's database.
 fn make_database(target: &Target) -> Result<(), DbError> {
     let mut server = decide(target).expect("it was decided before");
     let name = server.database.take().expect("a target has a database");
@@ -149,7 +148,7 @@ fn make_database(target: &Target) -> Result<(), DbError> {
     session.ask_here(&sql, &mut |_| Ok(())).map(drop)
 }
 
-/// A sign-in for fuzzing.
+/// Starts a sign-in, for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_sign_in(
     as_text: bool,
@@ -163,7 +162,7 @@ pub(crate) fn fuzz_sign_in(
     sign_in::MysqlSignIn::new(Arc::new(server), statements)
 }
 
-/// A signed-in connection for fuzzing; bits of `options` decide how it was agreed on.
+/// Makes a signed-in connection, for fuzzing; bits of `options` set the agreed capabilities.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_protocol(
     options: u8,
@@ -184,7 +183,7 @@ pub(crate) fn fuzz_protocol(
     compression::Connection::new(protocol, compressor)
 }
 
-/// What a server has said, for fuzzing.
+/// Returns recorded bytes of a server, for fuzzing.
 #[cfg(test)]
 pub(crate) fn fuzz_recorded() -> Vec<u8> {
     let hex = include_str!("tests/mysql-5.6.txt").lines().flat_map(str::as_bytes);

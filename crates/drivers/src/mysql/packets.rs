@@ -28,7 +28,7 @@ pub(super) struct Framer {
     bytes_max: usize,
 }
 
-/// A complete packet.
+/// A packet that is complete in the input.
 #[derive(Clone, Copy)]
 pub(super) struct Framed {
     /// End of its last (or only) part in the input.

@@ -48,7 +48,7 @@ pub(super) struct MysqlSignIn {
 enum State {
     /// Waiting for the server's greeting.
     Greeting,
-    /// TLS was requested.
+    /// TLS was requested from the server.
     Securing(Box<Greeting>),
     /// The password is being verified.
     Proving(Box<Proof>),
@@ -56,7 +56,7 @@ enum State {
     Setting(Agreed),
 }
 
-/// The server's greeting.
+/// The server's greeting, which it sends first.
 struct Greeting {
     packet: HandshakePacket<'static>,
     capabilities: CapabilityFlags,

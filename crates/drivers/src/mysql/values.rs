@@ -67,7 +67,7 @@ fn put_day(out: &mut Vec<u8>, civil: Civil) {
 /// Escapes in quoted texts: the session's mode decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escapes {
-    /// Backslash escapes, `\'`.
+    /// Backslash escapes, as in `\'`.
     Backslash,
     /// Doubled quotes only, `''` (`NO_BACKSLASH_ESCAPES`).
     Doubled,

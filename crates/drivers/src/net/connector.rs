@@ -193,7 +193,7 @@ impl Connector {
         known.into_iter().position(|known| known.address == *address)
     }
 
-    /// See [`model::Hosts::list`].
+    /// Returns hosts for [`model::Hosts::list`].
     pub(super) fn hosts(&self, places: impl IntoIterator<Item = usize>) -> Vec<Host> {
         let host = |place: usize| match self.address(place) {
             Address::Host(name, port) => Host { name: name.clone(), port: Some(*port) },
@@ -202,13 +202,13 @@ impl Connector {
         places.into_iter().map(host).collect()
     }
 
-    /// See [`model::Hosts::silent`].
+    /// Returns hosts for [`model::Hosts::silent`].
     pub(super) fn silent(&self) -> Vec<Host> {
         let silent = lock(&self.silent).clone();
         self.hosts(silent)
     }
 
-    /// See [`model::Hosts::add`].
+    /// Adds a host for [`model::Hosts::add`].
     pub(super) fn add(&self, host: &Host) -> Result<usize, String> {
         let address = self.address_of(host);
         let mut spread = lock(&self.spread);
@@ -234,7 +234,7 @@ impl Connector {
         Ok(n_moved)
     }
 
-    /// See [`model::Hosts::remove`].
+    /// Removes a host for [`model::Hosts::remove`].
     pub(super) fn remove(&self, host: &Host) -> Result<usize, String> {
         let address = self.address_of(host);
         let mut spread = lock(&self.spread);

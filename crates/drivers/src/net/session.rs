@@ -207,7 +207,7 @@ pub(crate) struct NetSession<S: Server> {
     line: Option<Line<ProtocolOf<S>>>,
     /// Reason of the break, with the server's address.
     why_broken: Option<String>,
-    /// Reconnect in progress.
+    /// A reconnect that is in progress.
     connecting: Option<Reconnecting<S>>,
     under_way: UnderWay,
     /// The current request was sent as several commands at once.

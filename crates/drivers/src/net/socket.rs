@@ -43,7 +43,7 @@ pub(super) enum Got {
     Bytes(usize),
     /// There is room to send.
     Room,
-    /// Nothing has come.
+    /// No bytes have come yet.
     Nothing,
     /// Nothing came before the time limit; on a thread only.
     Silence,

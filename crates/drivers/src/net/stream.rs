@@ -17,9 +17,9 @@ use super::tls_mode::TlsMode;
 /// Properties of the connection that a sign-in must know.
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
-    /// Requested TLS mode.
+    /// TLS mode requested by the target.
     pub(crate) tls_mode: TlsMode,
-    /// TLS is active.
+    /// TLS is active on this connection.
     pub(crate) is_tls: bool,
     /// A Unix socket, on which nobody can eavesdrop.
     pub(crate) is_local: bool,

@@ -4,7 +4,7 @@ use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TlsMode {
-    /// Never uses TLS.
+    /// Never uses TLS, even if offered.
     Disable,
     /// Uses TLS if the server supports it, with any certificate. Not over Unix sockets.
     Prefer,

@@ -20,7 +20,7 @@ const MESSAGE_BYTES_MAX: usize = 16 << 20;
 pub(super) const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0";
 pub(super) const SYNC: &[u8] = b"S\0\0\0\x04";
 
-/// A complete message.
+/// A message that is complete in the input.
 #[derive(Clone, Copy)]
 pub(super) struct Message<'b> {
     pub(super) tag: u8,

@@ -43,7 +43,6 @@ use crate::{Entry, LocalServer, Opened, Opening};
 use scram::KeyCache;
 use sign_in::{Account, PostgresSignIn};
 
-/// PostgreSQL in the list of databases.
 pub(crate) static ENTRY: Entry = Entry {
     name: "postgres",
     schemes: &["postgres", "postgresql"],
@@ -53,7 +52,7 @@ pub(crate) static ENTRY: Entry = Entry {
     verified: Ok("PostgreSQL 15.18 and 18.4"),
     file: |_| None,
     is_over_network: |target| {
-        // A host that is a folder has a socket in it.
+        // A host that is a folder contains a socket.
         let is_folder = |host: &model::Host| host.name.starts_with('/');
         target.option("socket").is_none() && !target.hosts.iter().any(is_folder)
     },
@@ -70,7 +69,7 @@ pub(crate) static ENTRY: Entry = Entry {
 
 const PORT: u16 = 5432;
 
-/// What is known of PostgreSQL.
+/// Capabilities of PostgreSQL, in all versions.
 static PRODUCT: Product = Product {
     dialect: sql::DIALECT,
     administration: administration::ADMINISTRATION,
@@ -110,14 +109,14 @@ static PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// How statements reach the server.
+/// The way in which statements are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Prepared once a connection.
+    /// Prepared once per connection, with a name.
     Named,
     /// Prepared at each call, without a name.
     Unnamed,
-    /// As text, values and all.
+    /// As text with values as literals.
     Simple,
 }
 
@@ -139,7 +138,7 @@ impl Way {
     }
 }
 
-/// A server, or several of them, and who signs in there.
+/// One or several servers, with the account there.
 struct Server {
     connector: Connector,
     packet_bytes_max: usize,
@@ -156,7 +155,7 @@ impl net::Server for Server {
     }
 
     fn learn(self: &Arc<Self>, session: &mut NetSession<Server>) -> bool {
-        // A pooler draws the number that it tells its clients.
+        // A pooler draws the process ID that it reports to its clients.
         let mut number = None;
         let _ = session.ask_here("SELECT pg_backend_pid()", &mut |row: &dyn Row| {
             number = Some(row.int(0)?);
@@ -196,10 +195,10 @@ impl net::Server for Server {
                 CancelKey::KillQuery(_) => None,
             })
             .collect();
-        // Nobody hears of trouble.
+        // Errors are ignored: no caller waits for them.
         let _ = terminate(self, place, &mut keys);
-        // Of a pooler's keys a server knows nothing, and a full one lets nobody in: what is left
-        // takes a connection each, for as long as anybody answers.
+        // A server does not know a pooler's keys, and a full one accepts no session: for the
+        // remaining keys, a cancel request is sent on a connection each, as long as these succeed.
         for (process, secret) in keys {
             let mut request = BytesMut::new();
             frontend::cancel_request(process as i32, secret, &mut request);
@@ -210,9 +209,8 @@ impl net::Server for Server {
     }
 }
 
-/// Ends sessions that nobody listens to any more, and takes their `keys` away. A server does not
-/// look whether anybody waits for what it does, and a cancel that comes before the statement has
-/// been read is lost.
+/// Terminates abandoned sessions, and removes their `keys`. A server does not check whether its
+/// client still waits, and a cancel that arrives before the statement is read is lost.
 fn terminate(
     server: &Arc<Server>,
     place: usize,
@@ -239,10 +237,10 @@ fn open(target: &Target, opening: Opening) -> Opened {
     net::open(server(target), opening, || make_database(target))
 }
 
-/// What every server has, unless somebody took it away: databases to make others from.
+/// Databases that exist on every server unless removed, to connect to while creating another.
 const ALWAYS_THERE: [&str; 2] = ["postgres", "template1"];
 
-/// Makes the target's database. Somebody else may be faster, which is as good.
+/// Creates the target's database. If another client is faster, that is fine.
 fn make_database(target: &Target) -> Result<(), DbError> {
     let decided = |target: &Target| server(target).expect("it was decided before");
     let name = decided(target).account.database.replace('"', "\"\"");
@@ -256,7 +254,7 @@ fn make_database(target: &Target) -> Result<(), DbError> {
         session => session?,
     };
     match session.ask_here(&format!("CREATE DATABASE \"{name}\""), &mut |_| Ok(())) {
-        // By its name's unique key where two come at once.
+        // A duplicate key of the name, if two clients create it at once.
         Err(no) if matches!(no.kind, DbErrorKind::Exists | DbErrorKind::Duplicate) => Ok(()),
         made => made.map(drop),
     }
@@ -269,7 +267,7 @@ fn server(target: &Target) -> Result<Server, BadParameter> {
     let user = user.ok_or_else(|| {
         BadParameter::new("name a user: postgres://user@host/database (a host or socket=)")
     })?;
-    // `postgres:///name` keeps its slash as a file's path would.
+    // `postgres:///name` keeps its slash, like the path of a file.
     let database = match target.path.trim_start_matches('/') {
         "" => user.clone(),
         name => name.to_owned(),
@@ -283,7 +281,7 @@ fn server(target: &Target) -> Result<Server, BadParameter> {
         application_name: settings.text("application_name").to_owned(),
         way: Way::by_name(settings.text("statements")),
         clear_password: settings.switch("clear_password"),
-        // Less than a millisecond would be no limit at all.
+        // Below a millisecond would mean no limit.
         statement_timeout_ms: settings.duration_ns("statement_timeout").div_ceil(NS_PER_MS),
         keys: KeyCache::default(),
         is_pooled: AtomicBool::new(false),
@@ -292,7 +290,7 @@ fn server(target: &Target) -> Result<Server, BadParameter> {
     Ok(Server { connector, packet_bytes_max, account: Arc::new(account) })
 }
 
-/// The Unix socket of a target: in `directory`, or in a host that is written as a path
+/// Returns the Unix socket of a target: in `directory`, or in a host written as a path
 /// (`postgres://user@%2Fvar%2Frun%2Fpostgresql/database`). Either may be the socket itself.
 fn socket(target: &Target, directory: &str) -> Option<PathBuf> {
     let host = target.hosts.first();
@@ -313,7 +311,7 @@ fn socket(target: &Target, directory: &str) -> Option<PathBuf> {
 #[cfg(any(test, feature = "fuzzing"))]
 const FUZZ_WAYS: [Way; 3] = [Way::Named, Way::Unnamed, Way::Simple];
 
-/// A sign-in for fuzzing.
+/// Starts a sign-in, for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_sign_in(way: usize, statements: Arc<[Statement]>) -> impl net::SignIn {
     let target = Target::parse("postgres://fuzz:secret@nowhere/db?tls=disable").expect("a URL");
@@ -323,13 +321,13 @@ pub(crate) fn fuzz_sign_in(way: usize, statements: Arc<[Statement]>) -> impl net
     PostgresSignIn::new(Arc::new(account), statements, [7; 18])
 }
 
-/// A signed-in connection for fuzzing.
+/// Makes a signed-in connection, for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_protocol(way: usize, statements: Arc<[Statement]>) -> impl net::Protocol {
     protocol::Postgres::new(FUZZ_WAYS[way], statements, CancelKey::Secret(1, 2), b'I')
 }
 
-/// What a server has said, for fuzzing.
+/// Returns recorded bytes of a server, for fuzzing.
 #[cfg(test)]
 pub(crate) fn fuzz_recorded() -> Vec<u8> {
     let of = |line: &'static str| line.split_once(' ').map_or("", |(_, hex)| hex).as_bytes();

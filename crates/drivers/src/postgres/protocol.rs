@@ -53,7 +53,7 @@ pub(super) struct Postgres {
 #[derive(Clone, Copy)]
 struct Flown {
     index: usize,
-    /// Its statement is prepared with it.
+    /// The statement is prepared with this call.
     asks: bool,
 }
 

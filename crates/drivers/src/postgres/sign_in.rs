@@ -42,7 +42,7 @@ pub(super) struct Account {
 pub(super) struct PostgresSignIn {
     account: Arc<Account>,
     statements: Arc<[Statement]>,
-    /// Never used before.
+    /// Random, and never used before.
     nonce: [u8; 18],
     stage: Stage,
     scram: Option<Scram>,
@@ -59,7 +59,7 @@ enum Stage {
     Securing,
     /// The start-up message was sent.
     Proving,
-    /// Authentication succeeded.
+    /// Authentication succeeded; the session's state follows.
     Known,
 }
 

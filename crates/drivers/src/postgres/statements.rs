@@ -47,9 +47,9 @@ enum State {
     /// Unknown to the server, or its state there is uncertain.
     #[default]
     Unknown,
-    /// Its preparation is on its way.
+    /// The preparation is on its way.
     Asked,
-    /// Its types are known.
+    /// Prepared, with known types.
     Ready,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Prepared {
     head: Vec<u8>,
     /// Columns of its rows.
     pub(super) columns: Vec<Column>,
-    /// It returns a result set, possibly empty.
+    /// The statement returns a result set, possibly empty.
     pub(super) has_rows: bool,
     /// Set only for statements sent as text.
     template: Option<Template>,
@@ -345,7 +345,7 @@ fn read_parameters(message: Message<'_>) -> Result<Vec<Type>, DbError> {
     body.parameters().map(|oid| Ok(Type::of(oid))).collect().map_err(|error| garbled(&error))
 }
 
-/// Parses a RowDescription.
+/// Parses the columns of a RowDescription.
 pub(super) fn read_columns(message: Message<'_>, columns: &mut Vec<Column>) -> Result<(), DbError> {
     let backend::Message::RowDescription(body) = parse(message)? else {
         return Err(garbled(&"the description of the columns is missing"));

@@ -14,7 +14,7 @@ pub(super) struct Template {
     /// Text before each placeholder, and the index of its value, from 0.
     parts: Vec<(String, usize)>,
     rest: String,
-    /// Number of values.
+    /// Number of distinct values.
     pub(super) n_values: usize,
 }
 

@@ -27,7 +27,6 @@ use session::{SimSession, cancelled};
 
 pub use service::{SimService, service_draw_ns};
 
-/// The simulated database in the list of databases.
 pub(crate) static ENTRY: Entry = Entry {
     name: "sim",
     schemes: &["sim"],
@@ -111,31 +110,31 @@ static PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// What is decided for all sessions, and what they share.
+/// Decided parameters and shared state of all sessions.
 struct Decided {
     seed: u64,
     service: SimService,
-    /// Service times are so many times as long as they were drawn.
+    /// Factor on drawn service times.
     slowness: f64,
-    /// And longer by this share with each minute of the run.
+    /// Further relative growth of service times per minute of the run.
     slowing: f64,
     failures: Failures,
     by_key: bool,
     stall: Stall,
-    /// None: any number.
+    /// `None` for an unlimited number of servers.
     servers: Option<Mutex<Servers>>,
     n_draws: AtomicU64,
-    /// How long statements were served in all, and how long they waited to be.
+    /// Total service time of all statements, and below their total wait.
     served_ns: AtomicU64,
     waited_ns: AtomicU64,
     connect_ns: u64,
     n_rows: u64,
     control_is_served: bool,
-    /// Statements take no time and never fail: nothing is shared, no clock is read.
+    /// Statements take no time and never fail: nothing is shared, and no clock is read.
     at_once: bool,
 }
 
-/// When a statement is done, and how.
+/// The completion of a statement: its time and failure.
 #[derive(Clone, Copy)]
 struct Served {
     completion_ns: u64,
@@ -146,7 +145,7 @@ impl Served {
     const AT_ONCE: Served = Served { completion_ns: 0, failure: None };
 }
 
-/// Draws of statements that have no key lie beyond those of statements that have one.
+/// Draws of statements without a key follow those of statements with one.
 const WITHOUT_KEY: u64 = 1 << 63;
 
 impl Decided {
@@ -181,7 +180,7 @@ impl Decided {
         })
     }
 
-    /// A statement arrives now.
+    /// Serves a statement that arrives now.
     fn serve(&self, clock: &dyn Clock, key: Option<i64>) -> Served {
         if self.at_once {
             return Served::AT_ONCE;
@@ -193,7 +192,7 @@ impl Decided {
             self.count(completion_ns - now_ns, service_ns);
             return Served { completion_ns, failure };
         };
-        // The order of the lock is the order of arrival: instant and draw are taken within.
+        // The order of the lock is the order of arrival: time and draw are taken within it.
         let mut servers = servers.lock().unwrap_or_else(PoisonError::into_inner);
         let now_ns = clock.now();
         let (service_ns, failure) = self.draw(key, now_ns);
@@ -203,7 +202,8 @@ impl Decided {
         Served { completion_ns, failure }
     }
 
-    /// Adds a statement's time: `here_ns` from arrival to completion, `service_ns` of it served.
+    /// Adds a statement's times: `here_ns` from arrival to completion, of which `service_ns` were
+    /// service.
     fn count(&self, here_ns: u64, service_ns: u64) {
         self.served_ns.fetch_add(service_ns, Ordering::Relaxed);
         self.waited_ns.fetch_add(here_ns.saturating_sub(service_ns), Ordering::Relaxed);
@@ -230,7 +230,7 @@ impl Decided {
     }
 }
 
-/// How often this process has opened a database that drifts; others are not counted.
+/// Number of drifting databases opened by this process.
 static OPENINGS: AtomicU64 = AtomicU64::new(0);
 
 fn drifted(settings: &Settings) -> f64 {
@@ -240,15 +240,14 @@ fn drifted(settings: &Settings) -> f64 {
     }
 }
 
-/// A factor of lognormal distribution with a mean of 1, the same for the same seed.
+/// Returns a lognormal factor with mean 1, a function of the seed.
 fn spread(seed: u64, sd: f64) -> f64 {
     let mut rng = model::Rng::new(seed, model::Stream::Sim, u64::MAX);
-    // Twelve uniform draws less six are normal enough.
+    // The sum of twelve uniform draws minus six is close to normal.
     let normal: f64 = (0..12).map(|_| stats::unit(rng.bits())).sum::<f64>() - 6.0;
     (sd * normal - sd * sd / 2.0).exp()
 }
 
-/// An opened simulated database.
 struct Sim {
     decided: Arc<Decided>,
     settings: Settings,
@@ -272,8 +271,8 @@ static PRODUCT: Product = Product {
     },
 };
 
-/// The seconds that statements spend in a state, per second, are the mean number of them there: no
-/// sample is needed of what is known.
+/// Counters of the seconds that statements spend in a state: per second, they are the mean number
+/// of statements in it, without sampling.
 const STATES: &[Counter] = &[
     Counter {
         name: "sessions/executing",
@@ -289,7 +288,7 @@ const STATES: &[Counter] = &[
     },
 ];
 
-/// The settings of a URL.
+/// Parses the options of a URL.
 fn decide(target: &Target) -> Result<Settings, BadParameter> {
     if !target.path.is_empty() || !target.hosts.is_empty() || target.user.is_some() {
         let words = "sim has no path and no host: write sim: or sim:?service=exponential:2ms";
@@ -317,8 +316,8 @@ impl Database for Sim {
     fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
         Box::pin(async move {
             let decided = Arc::clone(&self.decided);
-            // Who builds, checks or asks knows no statements, and does so in real time also where
-            // the load is in virtual time.
+            // Sessions that build, check or query have no statements, and run in real time even if
+            // the load runs in virtual time.
             if decided.connect_ns > 0 && !statements.is_empty() {
                 let clock = &place.clock;
                 let instant_ns = clock.now() + decided.connect_ns;

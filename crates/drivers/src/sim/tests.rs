@@ -16,7 +16,7 @@ use crate::{CannotOpen, Opening};
 
 const SEED: u64 = 7;
 
-/// Whoever waits is there at once.
+/// A clock that jumps to any instant that is waited for.
 #[derive(Default)]
 struct JumpingClock {
     now_ns: Cell<u64>,

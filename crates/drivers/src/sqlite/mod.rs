@@ -35,7 +35,6 @@ use location::Location;
 use opening::{MEMORY_BYTES_MAX, Options, Shared};
 use session::SqliteSession;
 
-/// SQLite in the list of databases.
 pub(crate) static ENTRY: Entry = Entry {
     name: "sqlite",
     schemes: &["sqlite"],
@@ -51,7 +50,7 @@ pub(crate) static ENTRY: Entry = Entry {
     open,
 };
 
-/// What is known of SQLite.
+/// Capabilities of SQLite, in this version.
 static PRODUCT: Product = Product {
     dialect: sql::DIALECT,
     administration: administration::ADMINISTRATION,
@@ -113,10 +112,9 @@ static PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// An opened SQLite database.
 struct Sqlite {
     shared: Arc<Shared>,
-    /// Keeps the memory alive while no session does.
+    /// Keeps an in-memory database alive while it has no session.
     _keeper: Option<Mutex<Connection>>,
 }
 
@@ -164,7 +162,7 @@ fn locate(target: &Target) -> Result<Location, BadParameter> {
             let number = N_OPENED.fetch_add(1, Ordering::Relaxed);
             Ok(Location::Memory(format!("/dbdyno-{number}")))
         }
-        // SQLite would read it as a URI.
+        // SQLite would parse it as a URI.
         path if path.starts_with("file:") => Ok(Location::File(Path::new(".").join(path))),
         path => Ok(Location::File(PathBuf::from(path))),
     }

@@ -15,7 +15,7 @@ use super::cancel::{Handle, lock};
 pub(super) enum Turn {
     /// Reading, beside other readers.
     Shared,
-    /// Writing, exclusively.
+    /// Writing, without any other session.
     Exclusive,
 }
 

@@ -58,7 +58,7 @@ fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<rusqlite::Statem
 /// A prepared statement with its properties.
 pub(super) struct Ready<'c> {
     statement: rusqlite::Statement<'c>,
-    /// Classification for counting.
+    /// Classification of the statement for counting.
     pub(super) kind: StatementKind,
     /// SQLite may change the database in it, whatever it was declared as.
     pub(super) writes: bool,

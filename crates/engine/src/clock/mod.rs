@@ -18,9 +18,9 @@ use model::NS_PER_S;
 /// The instant from which a run's clocks count.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
-    /// Nanoseconds of CLOCK_MONOTONIC.
+    /// Nanoseconds of CLOCK_MONOTONIC at the origin.
     monotonic_ns: u64,
-    /// Nanoseconds of CLOCK_REALTIME.
+    /// Nanoseconds of CLOCK_REALTIME at the origin.
     unix_ns: u64,
 }
 

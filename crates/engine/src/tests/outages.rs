@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Later than any run.
+/// Later than the end of any run.
 const NEVER_NS: u64 = u64::MAX;
 
 /// The pauses between attempts to reconnect, in milliseconds; the last one is repeated.
@@ -23,7 +23,7 @@ fn with_outage(mut job: Job, outage_ns: Range<u64>) -> Job {
     job
 }
 
-/// What became of a transaction.
+/// A transaction's times and outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Done {
     client: u32,
@@ -55,8 +55,8 @@ fn done(samples: &[Sample]) -> Vec<Done> {
     all
 }
 
-/// What an outage makes of a run without one, by arithmetic: the transaction that it hits fails,
-/// and the others that its client would have begun until it is connected again wait in line.
+/// Computes a run with an outage from one without: the transaction that it hits fails, and those
+/// that its client would have started until it reconnects wait in line.
 fn hit(all: &[Done], outage_ns: &Range<u64>) -> Vec<Done> {
     let mut expected: Vec<Done> = Vec::new();
     let mut connected_ns = 0;

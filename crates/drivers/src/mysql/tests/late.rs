@@ -26,7 +26,7 @@ fn read_ns(clock: ClockId) -> u64 {
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
 }
 
-/// What was recorded: when the reply came, and its lag.
+/// Recorded lags, each with the time of the reply.
 #[derive(Default)]
 struct Kept {
     arrived_unix_ns: RefCell<u64>,

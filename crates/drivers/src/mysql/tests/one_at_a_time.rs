@@ -16,8 +16,8 @@ keeps! {
     on mariadb: MARIADB;
 }
 
-/// How many commands begin in `bytes`, which a client has written at once. Packets of a command
-/// are numbered from 0; those of a sign-in are not.
+/// Returns the number of commands that begin in `bytes`, which a client wrote at once. Packets of a
+/// command are numbered from 0; those of a sign-in are not.
 fn n_commands(mut bytes: &[u8]) -> usize {
     let mut n_commands = 0;
     while let [a, b, c, sequence, rest @ ..] = bytes {

@@ -96,7 +96,7 @@ impl Client {
     }
 }
 
-/// What a server says first.
+/// Returns a server's greeting.
 fn greeting(plugin: &str, offered: CapabilityFlags) -> Vec<u8> {
     let (first, rest) = NONCE.split_first_chunk::<8>().expect("20 bytes");
     let rest = [rest, &[0]].concat();
@@ -209,7 +209,7 @@ fn where_it_is_allowed_the_password_goes_under_the_servers_key() {
     }
 }
 
-/// What a server with this key (PKCS #1) reads: RSA, and OAEP with SHA-1 (RFC 8017, 7.1.2).
+/// Decrypts as a server with this key (PKCS #1) does: RSA, and OAEP with SHA-1 (RFC 8017, 7.1.2).
 fn decrypt(key: &[u8], encrypted: &[u8]) -> Vec<u8> {
     let numbers: Vec<Vec<u8>> = yasna::parse_der(key, |reader| {
         reader.collect_sequence_of(|reader| Ok(reader.read_bigint_bytes()?.0))

@@ -53,7 +53,7 @@ pub(super) fn hear(stream: &mut TcpStream) -> Option<Vec<u8>> {
 pub(super) const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 const OK_IN_TRANSACTION: &[u8] = &[0, 0, 0, 3, 0, 0, 0];
 
-/// Lets anybody in.
+/// Accepts any user and password.
 pub(super) fn sign_in(stream: &mut TcpStream) {
     let offered = CapabilityFlags::all() - CapabilityFlags::CLIENT_SSL;
     let nonce = Some(b"ijklmnopqrst\0".as_slice());

@@ -30,7 +30,7 @@ trait Source {
     /// Takes what is sent.
     fn send(&mut self, _bytes: &[u8]) {}
 
-    /// What the server says next.
+    /// Returns the server's next bytes.
     fn next(&mut self) -> Vec<u8>;
 }
 
@@ -55,7 +55,7 @@ impl Source for Recording {
     }
 }
 
-/// What was heard once, in pieces.
+/// Replays a recording in pieces.
 struct Replay {
     bytes: Vec<u8>,
     at: usize,
@@ -192,7 +192,7 @@ impl RowSource for Lines {
     }
 }
 
-/// What is said, and what must be understood. The same on every server of the family.
+/// Sends requests and checks the replies, which are the same on every server of the family.
 fn converse(hand: &mut Hand<'_>, server: &Arc<MysqlServer>) {
     let mut protocol = hand.sign_in(server, &statements());
     let protocol = &mut protocol;

@@ -105,8 +105,8 @@ fn behind_a_pooler_unnamed_and_simple_statements_hold_the_laws_and_named_ones_ar
     named_statements_are_refused(&pooler.open("named"));
 }
 
-/// What a session asks for and the server reports in other words is set again by the pooler at
-/// each transaction, which halves what a server can do.
+/// A setting that the server reports in another spelling than the session's is set again by the
+/// pooler at each transaction, which halves throughput.
 #[test]
 fn a_pooler_puts_no_statements_between_our_transactions() {
     let pooler = Pooler::start();

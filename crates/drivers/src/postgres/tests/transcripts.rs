@@ -19,7 +19,7 @@ use crate::postgres::protocol::Postgres;
 use crate::postgres::scram::KeyCache;
 use crate::postgres::sign_in::{Account, PostgresSignIn};
 
-/// What the server said, by name: one line each.
+/// Returns recorded bytes of a server, by name: one line each.
 fn recorded() -> BTreeMap<&'static str, Vec<u8>> {
     let line = |line: &'static str| {
         let (name, hex) = line.split_once(' ').expect("a name and its bytes");
@@ -33,12 +33,12 @@ fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     [&[tag], &(body.len() as u32 + 4).to_be_bytes()[..], body].concat()
 }
 
-/// How many bytes come at a time.
+/// The sizes of the pieces in which bytes arrive.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
     /// The first so many, then the rest.
     At(usize),
-    /// One after the other.
+    /// One byte after the other.
     Each,
 }
 
