@@ -5,6 +5,7 @@
 
 mod calls;
 mod circles;
+mod doc_comments;
 mod layers;
 mod lists;
 mod products;
@@ -54,6 +55,7 @@ const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
     circles::modules_form_no_circle,
     shape::files_say_what_they_are,
     shape::lines_fit,
+    doc_comments::say_what_names_cannot,
     calls::banned_calls,
     products::products_are_named_by_drivers,
     lists::members_are_listed,

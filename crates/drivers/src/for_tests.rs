@@ -1,7 +1,7 @@
-//! A database around another one, for tests of any crate: an interceptor sees each request on its
-//! way to a session, and each reply, and may answer itself.
+//! A database wrapped around another one, for tests of any crate: an interceptor sees each request
+//! to a session and each reply, and may answer itself.
 //!
-//! Not here: what a test makes of that.
+//! Not here: the tests that use it.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use model::{
     Request, RowSource, SentStatement, Session, Statement, StatementId, Table, Traffic, Visit,
 };
 
-/// The names in an SQL text that some server reserves, in one of its modes: a statement that has
-/// any is a syntax error there.
+/// Returns names in an SQL text that some server reserves, in any mode: there, the statement is a
+/// syntax error.
 pub fn reserved_names(sql: &str) -> Vec<&str> {
     crate::mysql::reserved::reserved_names(sql)
 }
 
-/// Stands between whoever asks and a session; what it does not define, the session does.
+/// An interceptor of a session's methods; those not overridden go to the session.
 pub trait Interceptor {
-    /// Hands a request over, or refuses it.
+    /// Passes a request on, or rejects it.
     fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), DbError> {
         session.start(request)
     }
 
-    /// Hands a reply back, or another one.
+    /// Passes the reply on, or returns another one.
     fn poll_reply(
         &mut self,
         session: &mut dyn Session,
@@ -35,7 +35,7 @@ pub trait Interceptor {
         session.poll_reply(context, visit)
     }
 
-    /// Loads rows, or refuses to.
+    /// Loads rows, or rejects the load.
     fn poll_load(
         &mut self,
         session: &mut dyn Session,
@@ -47,7 +47,7 @@ pub trait Interceptor {
     }
 }
 
-/// A session behind an interceptor.
+/// Wraps a session in an interceptor.
 pub fn intercept_session(
     session: Box<dyn Session>,
     interceptor: impl Interceptor + 'static,
@@ -55,7 +55,7 @@ pub fn intercept_session(
     Box::new(InterceptedSession { session, interceptor })
 }
 
-/// A database each of whose sessions is behind an interceptor of its own.
+/// Wraps a database, so that each of its sessions has its own interceptor.
 pub fn intercept<I: Interceptor + 'static>(
     database: &Arc<dyn Database>,
     interceptor: impl Fn() -> I + Send + Sync + 'static,

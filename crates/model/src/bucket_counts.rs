@@ -111,7 +111,7 @@ mod tests {
         ] {
             assert_eq!(BucketCounts::parse(text), None, "{text}");
         }
-        // A file of somebody else may hold any counts.
+        // An imported file may contain any counts.
         let large = format!("<1: {0}, <2: {0}, >=2: {0}", u64::MAX);
         let large = BucketCounts::parse(&large).expect("counts");
         assert_eq!(large.percent_below(), [(1, 100.0), (2, 100.0)]);

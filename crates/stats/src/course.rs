@@ -24,7 +24,7 @@ const NEW_MIN: f64 = 0.05;
 /// A rate counts as constant if it varies between stretches by less than this share of its mean.
 const VARIES_MIN: f64 = 0.01;
 
-/// A plan repeats if the series has at least so many of its periods.
+/// Smallest number of its periods in the series for a plan to count as repeating.
 const PERIODS_MIN: f64 = 2.0;
 
 /// Limit on bends of a piecewise linear function, and stretches required per bend.
@@ -36,8 +36,8 @@ const STRETCHES_PER_BEND: usize = 8;
 const EQUAL: f64 = 0.05;
 const UNEQUAL: f64 = 0.2;
 
-/// If the plan does not repeat, the remaining variation must be spread over at least so many
-/// stretches. Otherwise it comes from one event of the plan, such as the queue after a burst.
+/// Smallest number of stretches over which the remaining variation must be spread if the plan does
+/// not repeat. Otherwise it comes from one event of the plan, such as the queue after a burst.
 const STRETCHES_LEFT_MIN: f64 = 8.0;
 
 /// The effects that a plan may have on a series of values.
@@ -276,7 +276,7 @@ mod tests {
 
     const SLOTS: usize = 20;
 
-    /// The course of so many seconds, by a rate over time.
+    /// Returns the course of `n` seconds for a rate over time.
     fn course(n: usize, rate: impl Fn(f64) -> f64) -> Course {
         let slots = (0..n * SLOTS).map(|slot| rate((slot as f64 + 0.5) / SLOTS as f64));
         Course::of(&[slots.collect()], n)

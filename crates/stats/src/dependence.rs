@@ -87,8 +87,8 @@ const EPISODES_MIN_MIDDLE: f64 = 2.0;
 const EPISODES_ENOUGH_MIDDLE: f64 = 24.0;
 const MIDDLE: f64 = 0.5;
 
-/// From so many on, their own scatter says how sure the quantile is; with fewer the witnesses have
-/// a say as well.
+/// Number of episodes from which their own scatter determines the error; with fewer, the witnesses
+/// count too.
 const EPISODES_ENOUGH: f64 = 16.0;
 
 /// Returns the intervals of several quantiles of the same stretches, in the order of `quantiles`.
@@ -215,8 +215,8 @@ const SKEW_OF_EPISODE: f64 = 1.5;
 /// Largest share of its distance by which the lower end comes nearer.
 const NEARER_MAX: f64 = 0.3;
 
-/// A mean is made of its tail: with fewer episodes than this beyond the p90 it has no interval, and
-/// with fewer than so many its upper end is widened by the root of what is missing.
+/// A mean depends on its tail: smallest number of episodes beyond the p90 for an interval, and the
+/// number below which its upper end is widened by the root of what is missing.
 const MEAN_EPISODES_MIN: f64 = 2.0;
 const MEAN_EPISODES_ENOUGH: f64 = 16.0;
 const MEAN_TAIL: f64 = 0.9;

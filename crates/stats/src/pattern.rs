@@ -53,8 +53,9 @@ pub(crate) fn pattern_score(values: &[f64], pattern: &[f64]) -> f64 {
     score(&shapes().map(weigh).collect::<Vec<(f64, f64)>>(), freedom)
 }
 
-/// The normal score of so many values before a series being of its level, if their mean lies
-/// `above` that of the series. 0 of fewer than [`VALUES_MIN`] values; of equal ones every
+/// Returns the normal score of the hypothesis that `n_before` values before a series are of its
+/// level, if their mean is `above` that of the series. 0 for fewer than [`VALUES_MIN`] values; for
+/// equal ones every difference is beyond chance.
 /// difference is beyond chance.
 ///
 /// Only the series itself tells what is noise: values that approach a level are none of it. By each

@@ -40,9 +40,9 @@ pub(crate) const FALLS_BELOW: [(f64, f64); 3] = [(2.0, 1.0), (5.0, 1.0), (15.0, 
 const FLAT: f64 = 0.25;
 const FALLING: f64 = 0.15;
 
-/// The mixture leaves out so many times as much as it claims. Slow shapes have a chance in all
-/// runs, also where the spectrum is flat: by this factor, flat ones hold the truth in 97 of 100 at
-/// 95 %, and those of a component as slow as a third of the series in 85
+/// Factor on the error that the mixture claims. Slow shapes have a probability in all runs, even if
+/// the spectrum is flat: with this factor, intervals of flat ones hold the truth in 97 of 100 at 95
+/// %, and those of a component as slow as a third of the series in 85
 /// (`docs/explanation/intervals.md`).
 const OUTSIDE: f64 = 1.6;
 

@@ -1,0 +1,119 @@
+//! Doc comments of the crates: none says less than the name beside it, and none opens like a riddle.
+//!
+//! Not here: whether a comment is true, or good English. That is the reviewer's.
+
+use super::Trouble;
+use crate::tree::{File, Tree};
+
+/// Crates whose doc comments are to be edited. The list only shrinks.
+const TO_BE_EDITED: &[&str] =
+    &["analysis", "app", "dbdyno", "monitor", "render", "servers", "store", "workloads"];
+
+/// A comment of this many words or fewer is left out, or says more.
+const FEW_WORDS: usize = 3;
+
+/// Openings of a sentence about somebody instead of the item.
+const OPENINGS: &[&str] = &["Who", "Whoever", "Those"];
+
+/// A doc comment, with the number of its first line.
+struct DocComment {
+    line: usize,
+    text: String,
+}
+
+/// Doc comments have more than three words, and begin with a verb or a noun.
+pub(super) fn say_what_names_cannot(tree: &Tree) -> Vec<Trouble> {
+    let mut troubles = Vec::new();
+    for file in tree.ending("rs").filter(|file| is_edited(&file.path)) {
+        for comment in doc_comments(file) {
+            if let Some(text) = trouble_with(&comment.text) {
+                troubles.push(Trouble::new(&file.path, comment.line, text));
+            }
+        }
+    }
+    troubles
+}
+
+/// Whether a file is a source of a crate that is not exempt.
+fn is_edited(path: &str) -> bool {
+    let within = path.strip_prefix("crates/").and_then(|rest| rest.split_once("/src/"));
+    within.is_some_and(|(name, _)| !TO_BE_EDITED.contains(&name))
+}
+
+fn trouble_with(text: &str) -> Option<String> {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let first = first.trim_end_matches(|c: char| !c.is_alphanumeric());
+    match () {
+        () if text.split_whitespace().count() <= FEW_WORDS => Some(format!(
+            "the doc comment '{text}' says too little: say what the name cannot, or leave it out"
+        )),
+        () if OPENINGS.contains(&first) => Some(format!(
+            "a doc comment opens with '{first}': begin with a verb or a noun, such as 'Returns'"
+        )),
+        () => None,
+    }
+}
+
+/// The doc comments of a file, each with its lines joined.
+fn doc_comments(file: &File) -> Vec<DocComment> {
+    let mut comments: Vec<DocComment> = Vec::new();
+    let mut is_open = false;
+    for (index, line) in file.text.lines().enumerate() {
+        let text = line.trim_start().strip_prefix("///").filter(|rest| !rest.starts_with('/'));
+        match (text, comments.last_mut().filter(|_| is_open)) {
+            (Some(text), Some(comment)) => {
+                comment.text = format!("{} {}", comment.text, text.trim())
+            }
+            (Some(text), None) => {
+                comments.push(DocComment { line: index + 1, text: text.trim().to_owned() });
+            }
+            (None, _) => {}
+        }
+        is_open = text.is_some();
+    }
+    comments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, text: &str) -> Vec<(usize, bool)> {
+        let found = say_what_names_cannot(&Tree::of(&[(path, text)]));
+        found.iter().map(|one| (one.line, one.text.contains("too little"))).collect()
+    }
+
+    const MODEL: &str = "crates/model/src/x.rs";
+
+    #[test]
+    fn a_comment_of_few_words_is_found_with_its_line() {
+        assert_eq!(check(MODEL, "//! x\n\n/// How long.\npub a: u64,\n"), [(3, true)]);
+        assert_eq!(check(MODEL, "    /// It\n    /// is so.\n    a: u64,\n"), [(1, true)]);
+        assert_eq!(check(MODEL, "/// Length in whole nanoseconds.\npub a: u64,\n"), []);
+        assert_eq!(check(MODEL, "/// Fails\n/// if there is none.\nfn a() {}\n"), []);
+        assert_eq!(check(MODEL, "// Not yet.\n//// No doc.\n//! Neither this.\n"), []);
+    }
+
+    #[test]
+    fn an_opening_about_somebody_is_found() {
+        let whoever = "/// Whoever waits is woken early.\nfn a() {}\n";
+        let those = "/// Those, in order, that are known.\nfn a() {}\n";
+        assert_eq!(check(MODEL, whoever), [(1, false)]);
+        assert_eq!(check(MODEL, those), [(1, false)]);
+        assert_eq!(check(MODEL, "/// Whole nanoseconds since the origin.\nfn a() {}\n"), []);
+    }
+
+    #[test]
+    fn two_comments_are_held_apart_and_only_crates_count() {
+        let two = "/// Returns the first of them.\nfn a() {}\n/// Its name.\nfn b() {}\n";
+        assert_eq!(check(MODEL, two), [(3, true)]);
+        assert_eq!(check("crates/model/tests/x.rs", two), []);
+        assert_eq!(check("xtask/src/x.rs", two), []);
+        assert_eq!(check(&format!("crates/{}/src/x.rs", TO_BE_EDITED[0]), two), []);
+    }
+
+    #[test]
+    fn the_list_of_exempt_crates_is_sorted() {
+        assert!(TO_BE_EDITED.is_sorted());
+    }
+}
