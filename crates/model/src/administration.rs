@@ -47,7 +47,7 @@ pub struct Administration {
     /// Query for the names of the routines in this database, each with a text that contains its
     /// [mark](crate::Routine::mark); empty if the database has no routines.
     pub list_routines: &'static str,
-    /// Returns whether this refusal to connect means that the server is starting or recovering.
+    /// Returns whether an error of connecting means that the server is starting or recovering.
     pub is_recovering: fn(&DbError) -> bool,
     /// Query for the names of the storage engines of this server; `None` if the database has only
     /// one.

@@ -5,7 +5,7 @@
 //! queue. Here a quantile is a mean: the share of samples above it, stretch by stretch, whose
 //! error is that of a mean in time (`waves`), and is turned back into ranks (Heidelberger and
 //! Lewis, Operations Research 32, 185, 1984; Lolos et al., Winter Simulation Conference 2022).
-//! The same errors say how sure a share is, of samples below a bound that nobody has named yet.
+//! The same errors apply to shares of samples below bounds that are named later.
 
 use std::fmt;
 
@@ -67,8 +67,8 @@ impl fmt::Display for NoInterval {
 
 impl std::error::Error for NoInterval {}
 
-/// The quantiles that tell how strongly samples depend on each other, whichever is asked for, and
-/// by how much more those of the tail depend than these do.
+/// Quantiles that show how strongly samples depend on each other, whichever are requested, and the
+/// factors by which those of the tail depend more than these.
 ///
 /// The error of a share is that of independent samples times a factor. Along the quantiles of a
 /// queue it grows, and then stays: by 2 to 3 from the median to the tail of M/M/1 and M/M/4 at
@@ -198,13 +198,13 @@ pub fn dispersion_at(all: &[Dispersion], share: f64) -> f64 {
     below.into_iter().chain(above).map(|of| of.factor).fold(1.0, f64::max)
 }
 
-/// With fewer than [`EPISODES_ENOUGH`], those that lack their worst episode are more among the runs
-/// that have an interval than among all, so its upper end is widened by this power of what is
-/// missing.
+/// Exponent of the missing share of episodes by which the upper end is widened. With fewer than
+/// [`EPISODES_ENOUGH`] episodes, runs that lack their worst episode are more frequent among those
+/// with an interval than among all.
 const LUCK: f64 = 0.5;
 
-/// If a plan causes the tail, the tail lies in the busy parts of the run, of which the witnesses
-/// tell less: an episode counts for less, and the tail must be in at least so many stretches.
+/// If a plan causes the tail, the tail is in the busy parts of the run, of which the witnesses tell
+/// less: factor on the value of an episode, and smallest number of stretches with the tail.
 const PLANNED: f64 = 0.5;
 const STRETCHES_BEYOND_MIN: f64 = 6.0;
 

@@ -56,7 +56,6 @@ pub(crate) fn pattern_score(values: &[f64], pattern: &[f64]) -> f64 {
 /// Returns the normal score of the hypothesis that `n_before` values before a series are of its
 /// level, if their mean is `above` that of the series. 0 for fewer than [`VALUES_MIN`] values; for
 /// equal ones every difference is beyond chance.
-/// difference is beyond chance.
 ///
 /// Only the series itself tells what is noise: values that approach a level are none of it. By each
 /// shape of its spectrum a mean of n values varies as the spectrum at a wave of 2 n says.

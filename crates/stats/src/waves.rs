@@ -9,12 +9,13 @@ use crate::course::{Course, Left};
 use crate::mean::{students_t_density, students_t_tail};
 use crate::students_t;
 
-/// So many of a series' slowest waves tell its error: those of up to 40 half periods in its length.
-/// More would bring what happens faster than a fortieth of the series, and that is no part of the
-/// error of the mean.
+/// Number of the slowest waves that determine the error: those of up to 40 half periods in the
+/// series. More would include changes faster than a fortieth of the series, which are no part of
+/// the error of the mean.
 const WAVES_MAX: usize = 40;
 
-/// A longer series is added up to about as many values first: waves are as long as a twentieth.
+/// Approximate number of values to which a longer series is reduced: the fastest wave is a
+/// twentieth of it.
 const VALUES_KEPT: usize = 800;
 
 /// Smallest number of values with an error.
@@ -25,9 +26,9 @@ pub(crate) const VALUES_MIN: usize = 10;
 /// interval a little.
 const RISES: [f64; 4] = [3.0, 10.0, 30.0, 100.0];
 
-/// From which wave on the rise is below its half, and the chance of that beforehand, of 11: what
-/// takes a tenth of the series to change rises from the third. A rise below the second is hardly
-/// seen in one run, so that only its chance beforehand speaks for it: it is the larger one.
+/// Wave from which the rise is below half its height, and the relative prior probability (of 11): a
+/// change that takes a tenth of the series rises from the third wave. A rise below the second is
+/// hardly visible in one run, so only the prior supports it: it is the larger one.
 const RISES_BELOW: [(f64, f64); 6] =
     [(0.5, 3.0), (1.0, 3.0), (2.0, 2.0), (4.0, 1.0), (8.0, 1.0), (15.0, 1.0)];
 
@@ -36,7 +37,7 @@ const RISES_BELOW: [(f64, f64); 6] =
 pub(crate) const FALLS: [f64; 3] = [-0.5, -0.8, -0.95];
 pub(crate) const FALLS_BELOW: [(f64, f64); 3] = [(2.0, 1.0), (5.0, 1.0), (15.0, 1.0)];
 
-/// The chances beforehand that the spectrum is flat, and that it falls; else it rises.
+/// Prior probabilities of a flat and of a falling spectrum; else it rises.
 const FLAT: f64 = 0.25;
 const FALLING: f64 = 0.15;
 
@@ -46,8 +47,8 @@ const FALLING: f64 = 0.15;
 /// (`docs/explanation/intervals.md`).
 const OUTSIDE: f64 = 1.6;
 
-/// A rise that ends below this wave is an error made of a few waves, of whose height two runs
-/// differ by more than a factor.
+/// Wave below which a rise means an error from a few waves only, whose heights differ between two
+/// runs by more than a factor.
 const FEW_WAVES: f64 = 5.0;
 
 /// Ratio of probabilities, to that of a flat spectrum, from which such rises count as seen: one in

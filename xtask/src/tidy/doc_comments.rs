@@ -1,4 +1,4 @@
-//! Doc comments of the crates: none says less than the name beside it, and none opens like a riddle.
+//! Doc comments of the crates: they say more than a name, and begin with a verb or a noun.
 //!
 //! Not here: whether a comment is true, or good English. That is the reviewer's.
 
