@@ -58,11 +58,12 @@ pub fn postgres(data: &[u8]) {
 
 /// Returns prepared statements and one sent as text, valid in both dialects.
 fn statements() -> Arc<[Statement]> {
-    let of = |sql: &str, kind, sent| Statement { sent, ..Statement::new("fuzzed", kind, sql) };
+    let statement =
+        |sql: &str, kind, sent| Statement { sent, ..Statement::new("fuzzed", kind, sql) };
     Arc::from([
-        of("SELECT ?, ? /* $1 $2 */", StatementKind::Read, Sent::Prepared),
-        of("UPDATE t SET a = 1", StatementKind::Write, Sent::Prepared),
-        of("SELECT 1", StatementKind::Read, Sent::Text),
+        statement("SELECT ?, ? /* $1 $2 */", StatementKind::Read, Sent::Prepared),
+        statement("UPDATE t SET a = 1", StatementKind::Write, Sent::Prepared),
+        statement("SELECT 1", StatementKind::Read, Sent::Text),
     ])
 }
 

@@ -80,10 +80,10 @@ impl ArrivalRate {
 
     /// Converts a rate in bytes or records to arrivals, each of which stores `stored`.
     pub fn of_transactions(&self, stored: Stored) -> ArrivalRate {
-        let of = |per_s: f64, each: u64| ArrivalRate::Constant(per_s / each.max(1) as f64);
+        let arrivals_at = |per_s: f64, each: u64| ArrivalRate::Constant(per_s / each.max(1) as f64);
         match self {
-            ArrivalRate::Bytes(per_s) => of(*per_s, stored.bytes),
-            ArrivalRate::Records(per_s) => of(*per_s, stored.records),
+            ArrivalRate::Bytes(per_s) => arrivals_at(*per_s, stored.bytes),
+            ArrivalRate::Records(per_s) => arrivals_at(*per_s, stored.records),
             rate => rate.clone(),
         }
     }

@@ -46,7 +46,7 @@ pub enum DbErrorKind {
     Shape,
     /// The driver does not support the request.
     Unsupported,
-    /// Any other error; `code` and `sqlstate` tell more.
+    /// An error of any other kind.
     Other,
 }
 

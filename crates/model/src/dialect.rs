@@ -214,8 +214,8 @@ impl Dialect {
         for index in table.indexes.iter().filter(|index| self.is_made_with(table, index)) {
             lines.push(format!("INDEX {} ({})", index.name, index.columns.join(", ")));
         }
-        let of = |engine: StorageEngine| (engine.before_table, engine.behind_table);
-        let (before, behind) = self.storage_engine.map_or(("", ""), of);
+        let clauses_of = |engine: StorageEngine| (engine.before_table, engine.behind_table);
+        let (before, behind) = self.storage_engine.map_or(("", ""), clauses_of);
         let (name, lines) = (&table.name, lines.join(", "));
         format!("CREATE {before}TABLE {name} ({lines}){behind}{}", self.table_options)
     }

@@ -212,7 +212,7 @@ pub enum Disturbed {
         /// The limit that cut it off.
         why: String,
     },
-    /// Never started: not due in time, or not possible.
+    /// Never started: the previous execution was still running, or the load had ended.
     Skipped {
         /// The reason why it was not started.
         why: String,

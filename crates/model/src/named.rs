@@ -22,7 +22,7 @@ impl<T> Named<T> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// Appends a value. The name must be new.
+    /// Appends a value, even if the name exists already.
     pub fn push(&mut self, name: impl Into<String>, value: T) {
         self.0.push((name.into(), value));
     }

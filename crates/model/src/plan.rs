@@ -15,7 +15,7 @@ use crate::{
 pub enum Arrivals {
     /// Exponentially distributed gaps, as of independent users.
     Poisson,
-    /// Equal gaps, as from a metronome.
+    /// Equal gaps between arrivals.
     Uniform,
 }
 

@@ -75,13 +75,13 @@ impl Request<'_> {
             Request::Execute(call) => of_call(&call).into_iter().collect(),
             Request::Text { sql, .. } => one(sql),
             Request::Batch(calls) => {
-                let of = |call: &Call<'_>| match call.statement {
+                let to_sent = |call: &Call<'_>| match call.statement {
                     StatementId::BEGIN => Some(SentStatement::text(begin.writes)),
                     StatementId::BEGIN_READ_ONLY => Some(SentStatement::text(begin.reads)),
                     StatementId::COMMIT => Some(SentStatement::text("COMMIT")),
                     _ => of_call(call),
                 };
-                calls.iter().filter_map(of).collect()
+                calls.iter().filter_map(to_sent).collect()
             }
             Request::Begin => one(begin.writes),
             Request::BeginReadOnly => one(begin.reads),
@@ -215,7 +215,8 @@ pub trait Session {
     /// Prepares a statement at run time. The identifier is valid until the session reconnects.
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError>;
 
-    /// Connects again after an error that [breaks the session](DbErrorKind::breaks_session).
+    /// Connects again, after an error that [breaks the session](DbErrorKind::breaks_session) or to
+    /// move to another host.
     fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>>;
 
     /// Whether the session must reconnect before the next transaction, because another host is now

@@ -67,12 +67,12 @@ impl Experiment {
         let together = self.runs_together().max(1);
         let n_points = self.points.len() as u32;
         let blocks = self.repeats / together;
-        let of =
+        let runs_of =
             |point: u32, block: u32| (0..together).map(move |run| (point, block * together + run));
         let mut trials: Vec<(u32, u32)> = Vec::new();
         if self.order == Order::Sequential {
             let all = (0..n_points).flat_map(|point| (0..blocks).map(move |block| (point, block)));
-            trials.extend(all.flat_map(|(point, block)| of(point, block)));
+            trials.extend(all.flat_map(|(point, block)| runs_of(point, block)));
         } else {
             for block in 0..blocks {
                 let mut points: Vec<u32> = (0..n_points).collect();
@@ -83,7 +83,7 @@ impl Experiment {
                     _ if block % 2 == 1 => points.reverse(),
                     _ => {}
                 }
-                trials.extend(points.into_iter().flat_map(|point| of(point, block)));
+                trials.extend(points.into_iter().flat_map(|point| runs_of(point, block)));
             }
         }
         let key = |&(point, repeat): &(u32, u32)| {

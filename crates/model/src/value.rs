@@ -103,7 +103,7 @@ pub trait Row {
             Value::Decimal { unscaled, scale: has } if has <= scale => {
                 power(scale - has).and_then(|unit| unscaled.checked_mul(unit))
             }
-            // Finer than 10^18: rounds to 0.
+            // Excess digits are cut off; of 19 or more nothing is left.
             Value::Decimal { unscaled, scale: has } => {
                 Some(power(has - scale).map_or(0, |unit| unscaled / unit))
             }

@@ -110,8 +110,8 @@ pub type Beginning<'a> = Pin<Box<dyn Future<Output = Result<(), DbError>> + 'a>>
 
 /// A simulated user, which executes transactions of one workload.
 pub trait Client {
-    /// Prepares the client's connection, after each connect and before the load. Its traffic is not
-    /// counted. `None` if nothing is to be prepared.
+    /// Prepares the client's connection: before the load, and after each reconnect. Its traffic is
+    /// not counted. `None` if nothing is to be prepared.
     ///
     /// If it fails before the load, the client counts as not connected; later the connection counts
     /// as broken, and is made again.

@@ -2,7 +2,7 @@
 //! connect to it on this machine, and it connects to the server for them.
 //!
 //! It uses neither threads nor CPU time of the load generator: [`NetworkPath`] starts the program
-//! again with a hidden subcommand, and [`serve`] is the code of that process. It runs while its
+//! again with a hidden subcommand, and [`serve()`] is the code of that process. It runs while its
 //! input is open, so it ends with us, however we end. Nobody else can use it: a connection begins
 //! with a line that contains a secret, which the process receives through its input.
 //!

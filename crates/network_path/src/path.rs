@@ -30,7 +30,7 @@ pub struct PathReport {
 }
 
 impl NetworkPath {
-    /// Starts `program`, which calls [`crate::serve`] when `word` is its argument. Fails if the
+    /// Starts `program`, which calls [`crate::serve()`] when `word` is its argument. Fails if the
     /// process cannot be started or does not answer.
     pub fn start(
         program: &Path,

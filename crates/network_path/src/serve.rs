@@ -328,13 +328,13 @@ impl Paths {
     /// Takes a piece of what a side has sent, if the link has room for it.
     fn take(&mut self, index: usize, side: usize) {
         let Some(connection) = self.connections.get_mut(index) else { return };
-        let of = &mut connection.sides[side];
-        if of.has_ended || of.is_paused || !of.has_room() {
+        let from = &mut connection.sides[side];
+        if from.has_ended || from.is_paused || !from.has_room() {
             return;
         }
         let since_ns = now_ns();
         if self.links[side].is_full(since_ns) {
-            of.is_paused = true;
+            from.is_paused = true;
             let serial = connection.serial;
             return self.paused[side].push_back(Paused { connection: index, serial, since_ns });
         }
@@ -344,9 +344,9 @@ impl Paths {
     /// Takes a piece of what a side has sent, waiting since `since_ns`; returns whether there may
     /// be more.
     fn take_piece(&mut self, index: usize, side: usize, since_ns: u64) -> bool {
-        let of = &mut self.connections[index].sides[side];
+        let from = &mut self.connections[index].sides[side];
         let n_bytes_max = self.links[side].piece_bytes();
-        let socket = of.socket.as_ref().expect("both are connected");
+        let socket = from.socket.as_ref().expect("both are connected");
         match read(socket, &mut self.room[..n_bytes_max]) {
             Got::Bytes(n_bytes) => {
                 let bytes = self.room[..n_bytes].to_vec();
@@ -356,7 +356,7 @@ impl Paths {
             }
             Got::Nothing => false,
             Got::End => {
-                of.has_ended = true;
+                from.has_ended = true;
                 self.send(index, side, since_ns, Vec::new());
                 false
             }

@@ -118,11 +118,11 @@ pub(crate) fn spelled(name: &str, value: &str, beside: &From) -> String {
     let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "=._".contains(c));
     let is_number = value.parse::<f64>().is_ok();
     let flag = name.replace('_', "-");
-    let of = if find(EXPERIMENT, name).is_some() { "experiment." } else { "" };
+    let table = if find(EXPERIMENT, name).is_some() { "experiment." } else { "" };
     match beside {
-        From::File { .. } if value.is_empty() => format!("{of}{name}"),
-        From::File { .. } if is_number => format!("{of}{name} = {value}"),
-        From::File { .. } => format!("{of}{name} = \"{value}\""),
+        From::File { .. } if value.is_empty() => format!("{table}{name}"),
+        From::File { .. } if is_number => format!("{table}{name} = {value}"),
+        From::File { .. } => format!("{table}{name} = \"{value}\""),
         _ if value.is_empty() => format!("--{flag}"),
         _ if is_plain => format!("--{flag} {value}"),
         _ => format!("--{flag} '{value}'"),

@@ -372,7 +372,7 @@ impl Form for RateOverTime {
     }
 }
 
-/// A truth value, as `on` or `off`.
+/// A truth value, printed as `true` or `false`.
 pub(crate) enum Switch {}
 
 impl Form for Switch {

@@ -20,12 +20,13 @@ pub(crate) fn budget_ns_min(seek: &Seek, ramp_up_ns: u64) -> u64 {
 /// Returns the number of arrivals that a short probe needs for the quantiles in the objectives;
 /// `None` if no rate is sought, since the number of requests is then unknown.
 pub(crate) fn arrivals_needed(seek: &Seek) -> Option<f64> {
-    let of = |metric: Metric| match metric {
+    let arrivals_for = |metric: Metric| match metric {
         Metric::P999 => 4_800.0,
         Metric::P99 => 480.0,
         _ => 100.0,
     };
-    let needed = seek.objectives.iter().map(|objective| of(objective.metric)).fold(0.0, f64::max);
+    let needed =
+        seek.objectives.iter().map(|objective| arrivals_for(objective.metric)).fold(0.0, f64::max);
     (!seek.is_whole).then_some(needed)
 }
 

@@ -398,7 +398,7 @@ impl<'s> Searched<'s> {
         let (left, right) = (middle(&mut left), middle(&mut right));
         // By how much better a build fits to the right: where the sum is least, the left ends.
         let most = (left - right).powi(2);
-        let of = |index: usize| {
+        let better_right = |index: usize| {
             let to = |level: f64| (all[index] - level).powi(2).min(most);
             self.weights[from + index] * (to(left) - to(right))
         };
@@ -407,7 +407,7 @@ impl<'s> Searched<'s> {
             if index >= PART_MIN && sum < least.0 {
                 least = (sum, from + index);
             }
-            sum += of(index);
+            sum += better_right(index);
         }
         least.1
     }
@@ -423,8 +423,8 @@ impl<'s> Searched<'s> {
             p,
         });
         let square = |(part, (mean, _)): (&Range<usize>, &(f64, f64))| {
-            let of = |at: usize| self.weights[at] * self.near(at, *mean).powi(2);
-            part.clone().map(of).sum::<f64>()
+            let square_at = |at: usize| self.weights[at] * self.near(at, *mean).powi(2);
+            part.clone().map(square_at).sum::<f64>()
         };
         let squares: f64 = all.iter().zip(&means).map(square).sum();
         let freedom = (self.series.len() - all.len()) as f64;

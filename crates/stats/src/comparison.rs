@@ -452,11 +452,11 @@ fn doubled_ranks(differences: &[f64]) -> Vec<usize> {
 /// Returns the rank of each difference by its absolute value, with its sign.
 fn signed_ranks(differences: &[f64]) -> Vec<f64> {
     let mut ranks = doubled_ranks(differences).into_iter();
-    let of = |one: &f64| match *one == 0.0 {
+    let signed_rank = |one: &f64| match *one == 0.0 {
         true => 0.0,
         false => one.signum() * ranks.next().expect("one for each") as f64 / 2.0,
     };
-    differences.iter().map(of).collect()
+    differences.iter().map(signed_rank).collect()
 }
 
 /// Returns the exact two-sided p-value over all signs of these differences.

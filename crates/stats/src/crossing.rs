@@ -180,10 +180,10 @@ impl Scaled {
     }
 
     fn deviance(&self, level: f64, slope: f64) -> f64 {
-        let of = |&(x, ratio, weight): &(f64, f64, f64)| {
+        let deviance_of = |&(x, ratio, weight): &(f64, f64, f64)| {
             weight * self.grows.deviance(ratio, self.grows.ratio_of(level + slope * x))
         };
-        self.points.iter().map(of).sum()
+        self.points.iter().map(deviance_of).sum()
     }
 
     /// Returns the sums of weighted residuals, by powers 0 and 1 of the place, and of the

@@ -408,9 +408,9 @@ impl<'a> Shares<'a> {
         if have < needed {
             return Err(NoInterval::TooShort { needed, have });
         }
-        let of = error.filter(|_| is_told).ok_or(NoInterval::Planned)?;
-        self.is_spread(&of)?;
-        let Widened { ends, episodes } = self.widened(q, of.error, witnesses);
+        let share = error.filter(|_| is_told).ok_or(NoInterval::Planned)?;
+        self.is_spread(&share)?;
+        let Widened { ends, episodes } = self.widened(q, share.error, witnesses);
         let least = if q <= MIDDLE { EPISODES_MIN_MIDDLE } else { EPISODES_MIN };
         if episodes < least {
             let times_as_long = (1.5 * least / episodes).max(2.0);

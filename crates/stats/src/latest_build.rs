@@ -267,18 +267,18 @@ impl Tail {
     /// Returns the two-sided p-value of a score.
     fn p(&self, score: f64) -> f64 {
         let as_normal = 2.0 * normal().sf(score);
-        let of = |(freedom, scale): (f64, f64)| 2.0 * students_t_tail(score / scale, freedom);
-        self.student.map_or(as_normal, |student| of(student).max(as_normal))
+        let p_of = |(freedom, scale): (f64, f64)| 2.0 * students_t_tail(score / scale, freedom);
+        self.student.map_or(as_normal, |student| p_of(student).max(as_normal))
     }
 
     /// Returns the score whose two-sided p-value is `p`.
     fn score(&self, p: f64) -> f64 {
         let as_normal = -normal().inverse_cdf(p / 2.0);
-        let of = |(freedom, scale)| {
+        let score_of = |(freedom, scale)| {
             let student = StudentsT::new(0.0, scale, freedom);
             student.map_or(f64::INFINITY, |student| -student.inverse_cdf(p / 2.0))
         };
-        self.student.map_or(as_normal, |student| of(student).max(as_normal))
+        self.student.map_or(as_normal, |student| score_of(student).max(as_normal))
     }
 }
 
@@ -287,11 +287,11 @@ impl Tail {
 fn scale(figures: &[f64], freedom: f64) -> f64 {
     let mut square = 1.0;
     for _ in 0..30 {
-        let of = |figure: &f64| {
+        let weighed = |figure: &f64| {
             let figure = figure.powi(2);
             (freedom + 1.0) / (freedom + figure / square) * figure
         };
-        square = figures.iter().map(of).sum::<f64>() / figures.len() as f64;
+        square = figures.iter().map(weighed).sum::<f64>() / figures.len() as f64;
     }
     square.sqrt()
 }

@@ -97,8 +97,9 @@ fn units(point: &[Nested], level: usize, mean: f64) -> Vec<Vec<f64>> {
         2 => a.1.build == b.1.build,
         _ => true,
     };
-    let of = |unit: &[(usize, &Nested)]| unit.iter().map(|(_, one)| one.figure / mean).collect();
-    sorted.chunk_by(is_same).map(of).collect()
+    let shares_of =
+        |unit: &[(usize, &Nested)]| unit.iter().map(|(_, one)| one.figure / mean).collect();
+    sorted.chunk_by(is_same).map(shares_of).collect()
 }
 
 /// Returns the sum over units of the squared sum divided by the size.
@@ -111,7 +112,7 @@ fn between(units: &[Vec<f64>]) -> f64 {
 fn shared(point: &[Nested], lower: usize, level: usize, mean: f64) -> f64 {
     let sizes = |level| units(point, level, mean).into_iter().map(|unit| unit.len());
     let mut lowers = sizes(lower);
-    let of = |size: usize| {
+    let squares_within = |size: usize| {
         let (mut left, mut sum) = (size, 0.0);
         while left > 0 {
             let within = lowers.next().expect("lower units fill the higher ones");
@@ -120,7 +121,7 @@ fn shared(point: &[Nested], lower: usize, level: usize, mean: f64) -> f64 {
         }
         sum / size as f64
     };
-    sizes(level).map(of).sum()
+    sizes(level).map(squares_within).sum()
 }
 
 /// Number of repeats per level: runs of a restart, restarts of a build, builds; 1 for a level that

@@ -185,10 +185,10 @@ fn peak_clients(sigma: f64, kappa: f64) -> Option<f64> {
 fn means_of(measured: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut sorted = measured.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let of = |same: &[(f64, f64)]| {
+    let mean_of = |same: &[(f64, f64)]| {
         (same[0].0, same.iter().map(|point| point.1).sum::<f64>() / same.len() as f64)
     };
-    sorted.chunk_by(|a, b| a.0 == b.0).map(of).collect()
+    sorted.chunk_by(|a, b| a.0 == b.0).map(mean_of).collect()
 }
 
 /// The p-value of the F test: what residuals have beyond the scatter of repeats, against that

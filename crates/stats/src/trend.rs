@@ -84,7 +84,7 @@ const PIECES: usize = 8;
 /// in about a thousand series reaches it (Mann, Econometrica 13, 245, 1945).
 const RISES_LEAST: i64 = 22;
 
-/// Returns the means of [`PIECES`] consecutive pieces of nearly equal length; `None` for a shorter
+/// Returns the means of eight consecutive pieces of nearly equal length; `None` for a shorter
 /// series.
 pub fn pieces(series: &[f64]) -> Option<Vec<f64>> {
     let n = series.len();
@@ -155,10 +155,10 @@ fn is_beyond_wandering(before: &[f64], tail: &[f64], events: f64) -> bool {
 /// Returns the variance of S without a trend: n (n - 1) (2 n + 5) / 18, minus the same for each
 /// tie.
 fn variance_of_s(mut series: Vec<f64>) -> f64 {
-    let of = |n: usize| (n * n.saturating_sub(1) * (2 * n + 5)) as f64 / 18.0;
+    let variance_for = |n: usize| (n * n.saturating_sub(1) * (2 * n + 5)) as f64 / 18.0;
     series.sort_by(f64::total_cmp);
-    let ties: f64 = series.chunk_by(|a, b| a == b).map(|tie| of(tie.len())).sum();
-    of(series.len()) - ties
+    let ties: f64 = series.chunk_by(|a, b| a == b).map(|tie| variance_for(tie.len())).sum();
+    variance_for(series.len()) - ties
 }
 
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {

@@ -16,8 +16,8 @@ const INSERT: [u16; 2] = [0, 1];
 const SELECT: [u16; 2] = [2, 3];
 
 fn both(database: &Arc<dyn Database>, kind: StatementKind, sql: &str) -> [Statement; 2] {
-    let of = |sent| Statement { sent, ..super::statement(database, kind, sql) };
-    [of(Sent::Prepared), of(Sent::Text)]
+    let statement = |sent| Statement { sent, ..super::statement(database, kind, sql) };
+    [statement(Sent::Prepared), statement(Sent::Text)]
 }
 
 /// Connects with statements that write and read the table of all types, prepared and as text.

@@ -85,17 +85,17 @@ pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
         Fact::new("database", "version", server.version()),
     ];
     let compiled = ["version_comment", "version_compile_os", "version_compile_machine"];
-    let of = |name: &&str| variables.get(*name).map(|value| (name.to_string(), value));
-    for (name, value) in compiled.iter().filter_map(of) {
+    let pair_of = |name: &&str| variables.get(*name).map(|value| (name.to_string(), value));
+    for (name, value) in compiled.iter().filter_map(pair_of) {
         facts.push(Fact::new("database", &name, value));
     }
     // A server that knows both names of a setting keeps the old one for old clients only.
     let is_old_name =
         |name: &&&str| **name == "tx_isolation" && variables.contains_key("transaction_isolation");
-    for (name, value) in MODES.iter().filter(|name| !is_old_name(name)).filter_map(of) {
+    for (name, value) in MODES.iter().filter(|name| !is_old_name(name)).filter_map(pair_of) {
         facts.push(Fact::new("mode", &name, value));
     }
-    for (name, value) in SETTINGS.iter().filter_map(of) {
+    for (name, value) in SETTINGS.iter().filter_map(pair_of) {
         facts.push(Fact::new("database", &name, value));
     }
     let variable = |name: &str| variables.get(name).map(String::as_str).unwrap_or_default();

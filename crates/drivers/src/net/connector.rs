@@ -92,12 +92,12 @@ impl Connector {
         if let Some(path) = socket {
             return vec![Address::Socket(path)];
         }
-        let of = |host: &model::Host| {
+        let to_address = |host: &model::Host| {
             Address::Host(host.name.clone(), host.port.unwrap_or(default_port))
         };
         match target.hosts.as_slice() {
             [] => vec![Address::Host("localhost".to_owned(), default_port)],
-            hosts => hosts.iter().map(of).collect(),
+            hosts => hosts.iter().map(to_address).collect(),
         }
     }
 

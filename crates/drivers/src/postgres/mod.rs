@@ -330,9 +330,9 @@ pub(crate) fn fuzz_protocol(way: usize, statements: Arc<[Statement]>) -> impl ne
 /// Returns recorded bytes of a server, for fuzzing.
 #[cfg(test)]
 pub(crate) fn fuzz_recorded() -> Vec<u8> {
-    let of = |line: &'static str| line.split_once(' ').map_or("", |(_, hex)| hex).as_bytes();
+    let digits_of = |line: &'static str| line.split_once(' ').map_or("", |(_, hex)| hex).as_bytes();
     let digits: Vec<u8> =
-        include_str!("tests/recorded.txt").lines().flat_map(of).copied().collect();
+        include_str!("tests/recorded.txt").lines().flat_map(digits_of).copied().collect();
     let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
     digits.as_chunks().0.iter().filter_map(byte).take(20_000).collect()
 }

@@ -287,11 +287,11 @@ impl Postgres {
             _ => std::mem::take(&mut self.is_open),
         };
         self.n_sets += usize::from(had_rows);
-        let of = self.flight.get(self.at);
+        let flown = self.flight.get(self.at);
         self.at += 1;
         self.reply.n_affected += n_affected(body);
         let commits = self.exchange == Exchange::Commit
-            || of.is_some_and(|of| self.statements.is_commit(of.index));
+            || flown.is_some_and(|flown| self.statements.is_commit(flown.index));
         if commits && body.starts_with(b"ROLLBACK") {
             let message = "nothing was committed: an earlier statement of this transaction failed, \
                            and the server has rolled it back";

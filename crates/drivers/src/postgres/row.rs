@@ -111,11 +111,11 @@ impl Row for DataRow<'_> {
         };
         let from = if field.is_unhexed { &self.fields.unhexed } else { self.body };
         let bytes = &from[field.start as usize..][..field.n_bytes as usize];
-        let of = self.columns[column].of;
+        let kind = self.columns[column].of;
         match self.format {
-            Format::Binary => binary::read(of, bytes),
+            Format::Binary => binary::read(kind, bytes),
             Format::Text if field.is_unhexed => Value::Bytes(bytes),
-            Format::Text => text::read(of, bytes),
+            Format::Text => text::read(kind, bytes),
         }
     }
 
