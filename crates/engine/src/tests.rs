@@ -682,7 +682,7 @@ fn the_queue_is_reported_at_the_end_of_each_second_of_the_load() {
     for (nth, (_, waiting)) in shown.iter().enumerate() {
         assert!(waiting.abs_diff((nth as u64 + 1) * 500) <= 1, "{shown:?}");
     }
-    // It is never longer than it may be, and what finds no place is counted once.
+    // The queue never exceeds its limit, and a transaction without a place is counted once.
     let shown = run_of(10);
     let all = queues(&shown);
     assert!(all.len() == 5 && all.iter().all(|(_, waiting)| (9..=10).contains(waiting)), "{all:?}");
@@ -885,7 +885,7 @@ fn a_run_does_not_begin_with_fewer_clients_than_were_asked_for() {
     let shy = Shy::new(u32::MAX, DbErrorKind::ConnectionLost);
     let (ran, _, _) = connect_with(shy, Connect::default());
     assert_eq!(ran.expect_err("nobody connects"), "10 of 10 clients could not connect: not now");
-    // What no further attempt heals is not tried again.
+    // Errors that no further attempt can heal are not retried.
     let shy = Shy::new(1, DbErrorKind::Denied);
     let (ran, events, _) = connect_with(shy, Connect::default());
     assert_eq!(ran.expect_err("one is refused"), "1 of 10 clients could not connect: not now");

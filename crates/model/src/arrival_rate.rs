@@ -284,7 +284,7 @@ impl ArrivalRate {
     pub fn checked(self) -> Result<ArrivalRate, String> {
         let highest_per_s = match &self {
             ArrivalRate::Constant(per_s) => *per_s,
-            // How many arrivals those are is not known yet.
+            // The number of arrivals is not known yet.
             ArrivalRate::Bytes(per_s) if *per_s > 1e10 => {
                 return Err("a rate must be at most 10GB/s".to_owned());
             }

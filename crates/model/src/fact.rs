@@ -374,7 +374,7 @@ mod tests {
         check("product", "MariaDB", words("MariaDB"));
         check("version", "10.11", words("10.11"));
         check("seed", "18446744073709551615", words("18446744073709551615"));
-        // What would be printed differently than it was read stays as it is.
+        // Text that would be printed differently than it was read stays as it is.
         for (name, text) in [
             ("build", "007"),
             ("build", "+7"),

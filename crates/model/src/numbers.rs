@@ -133,7 +133,7 @@ pub fn amount(value: f64, stored: &str) -> String {
         "1/s" => format!("{}/s", significant(value, 3)),
         "" if value.fract() == 0.0 => exact(value),
         "" => significant(value, 3),
-        // What a transaction waits for a lock is often less than a thousandth of that.
+        // Transactions often wait for locks less than a thousandth of a millisecond.
         "ms" if value != 0.0 && value.abs() < 0.01 => {
             format!("{} µs", significant(value * 1e3, 3))
         }

@@ -75,7 +75,7 @@ mod tests {
         // 1 MB/s is a byte a microsecond.
         let mut link = Link::new(2_000_000, Some(1_000_000));
         assert_eq!(link.send(0, 0, 1_000), 3_000_000);
-        // Two that come together leave one after the other; one that comes later waits for nobody.
+        // Two that come together leave one after the other; one that comes later does not wait.
         assert_eq!(link.send(0, 0, 500), 3_500_000);
         assert_eq!(link.send(9_000_000, 9_000_000, 1), 11_001_000);
         let mut endless = Link::new(2_000_000, None);

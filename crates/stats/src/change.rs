@@ -37,7 +37,7 @@ const ORDERS_AS_GOOD: usize = 15;
 const TAIL: f64 = 0.1;
 /// Distance from the middle, in deviations, at which builds are clamped.
 const FAR: f64 = 4.0;
-/// The same for the estimate of autocorrelation.
+/// Distance at which they are clamped where autocorrelation is estimated.
 const NEAR: f64 = 3.0;
 /// Largest autocorrelation: above it there are no levels.
 const CORRELATION_MAX: f64 = 0.9;
@@ -138,7 +138,7 @@ pub fn levels(
             continue;
         };
         let (corrected, p) = corrected.next().expect("each has its p-value");
-        // So much stricter it is to be one of all.
+        // The correction for all series, applied to the error instead of the p-value.
         let own_error = error * p / corrected;
         let cuts = if corrected < error { one.cuts(own_error, bits) } else { Vec::new() };
         found.push(Ok(one.levels(&cuts, own_error)));
@@ -250,7 +250,7 @@ impl<'s> Searched<'s> {
         for part in parts(cuts, self.series.len()) {
             let (mean, _) = self.mean(&part);
             let n = part.len() as f64;
-            // What a mean of n takes out of each.
+            // Undoes the shrinkage by subtracting a mean of n values.
             let factor = (n / (n - 1.0)).sqrt();
             noise.extend(
                 part.map(|at| factor * self.weights[at].sqrt() * (self.series[at].mean - mean)),
@@ -652,7 +652,7 @@ mod tests {
         assert_eq!(places(&levels), [10, 20]);
         let [first, second] = levels.changes[..] else { panic!("{levels:?}") };
         assert!((first.before - 10.09).abs() < 0.02 && (second.after - 15.1).abs() < 0.02);
-        // What does not vary has one level, or surely several.
+        // Builds without variance have one level, or clear changes.
         let same = |at: usize| Build::of(&[if at < 12 { 7.0 } else { 6.0 }]);
         assert_eq!(places(&found(&(0..30).map(same).collect::<Vec<_>>(), &mut bits)), [12]);
         assert!(places(&found(&[Build::of(&[7.0]); 30], &mut bits)).is_empty());

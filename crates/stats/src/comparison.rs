@@ -1,9 +1,10 @@
 //! Two handfuls of runs: how much the second differs from the first, and how surely.
 //!
-//! Two tests have to agree. That of ranks is exact and needs no model of the errors: Mann and
+//! Two tests have to agree. The test of ranks is exact and needs no model of the errors: Mann and
 //! Whitney's (Ann. Math. Stat. 18, 50, 1947), with ties over all ways of dealing the same figures
 //! to two sides; of pairs Wilcoxon's signed ranks (Biometrics Bull. 1, 80, 1945), over all signs.
-//! That of means allows each side a spread of its own: Welch's (Biometrika 34, 28, 1947), with the
+//! The test of means allows each side a spread of its own: Welch's (Biometrika 34, 28, 1947), with
+//! the
 //! fewest degrees of freedom that the spreads leave likely; of pairs Student's. The p-value is
 //! the larger of both: few figures that vary much, beside many that do not, lie outside of them
 //! often, which ranks alone take for a difference.

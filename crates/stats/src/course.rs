@@ -323,7 +323,7 @@ mod tests {
             let size = |left: &Left| dot(&left.values, &left.values) / 60.0;
             assert!(size(&with) < 1.3 * size(&alone) + 0.1, "{} {}", size(&with), size(&alone));
             assert!(course.waves.len() > 20 && size(&alone) > 0.5 && course.is_told(&values));
-            // What is left of the waves is as high as that of noise.
+            // The waves that remain are as high as those of noise.
             let squares: f64 = with.waves.iter().map(|(_, height)| 60.0 * height * height).sum();
             let mean = squares / with.waves.len() as f64;
             assert!((0.5..2.0).contains(&mean), "{mean}");
@@ -343,7 +343,7 @@ mod tests {
         // Each second has a whole period.
         assert!(course(60, |at| 500.0 + 200.0 * (at * TAU).sin()).is_empty());
         assert!(Course::of(&[], 60).is_empty());
-        // What comes a second after a burst, once, is no function of the rate.
+        // A single peak a second after a burst is no function of the rate.
         let burst = course(60, |at| if (20.0..24.0).contains(&at) { 2_600.0 } else { 900.0 });
         let queue = |at: usize| if at == 25 { 10.0 } else { (at % 2) as f64 };
         assert!(!burst.is_told(&(0..60).map(queue).collect::<Vec<f64>>()));

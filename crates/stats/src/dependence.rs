@@ -80,9 +80,10 @@ const WITNESSES: [(f64, f64); 4] = [(0.5, 3.0), (0.75, 1.7), (0.9, 1.25), (0.95,
 /// Smallest number of independent episodes beyond a quantile for an interval.
 const EPISODES_MIN: f64 = 5.0;
 
-/// The same up to the median, of which as many samples lie on either side: there a wide interval
-/// holds more often than one that only some runs have. Where a run is a few episodes long, to
-/// withhold it from those with the fewest would leave it to those that lack the longest.
+/// Smallest number of independent episodes for an interval of a quantile up to the median. It is
+/// lower than [`EPISODES_MIN`] since a wide interval holds more often than one that only some runs
+/// have: withheld from the runs with the fewest episodes, it would be left to those that lack the
+/// longest.
 const EPISODES_MIN_MIDDLE: f64 = 2.0;
 const EPISODES_ENOUGH_MIDDLE: f64 = 24.0;
 const MIDDLE: f64 = 0.5;

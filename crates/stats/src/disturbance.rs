@@ -167,7 +167,7 @@ mod tests {
         });
         let n_fell = n_fell.count();
         assert!(n_fell <= 15, "{n_fell} of 500 fell by chance");
-        // What falls by half still has fallen, and is back when it is back.
+        // A fall by half counts as a fall, and the recovery from it is found.
         let half = [62, 28, 31, 30, 57, 66, 61];
         assert_eq!(recovery(&[55, 68, 61, 52, 66], &half, 6, 0.9), Recovery::Back { second: 4 });
     }

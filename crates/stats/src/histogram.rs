@@ -314,9 +314,9 @@ impl Histogram {
     /// The histogram as bytes: a version, then range, overflow and exact moments as big-endian
     /// integers, then the buckets in HdrHistogram's V2 format.
     ///
-    /// The buckets are not deflated, so that `from_bytes` can look at them before it trusts
-    /// them: 2 to 5 kB for 5000 samples, of which deflating would save half. Whoever stores
-    /// many may deflate them together.
+    /// The buckets are not deflated, so that `from_bytes` can check them before it trusts them: 2
+    /// to 5 kB for 5000 samples, of which deflating would save half. A store of many histograms may
+    /// deflate them together.
     pub fn to_bytes(&self) -> Vec<u8> {
         let Moments { count, min, max, sum, sum_sq } = self.moments;
         let mut bytes = vec![VERSION];

@@ -1,10 +1,10 @@
 //! The last build of a series compared with those before it.
 //!
 //! Student's prediction interval, with the variance between builds and that of the runs of each.
-//! How often builds lie far from the others, normal figures need not tell: each build of the
-//! past is held against the others in the same way, and where these lie farther than normal ones
-//! would, the last one is judged by a Student tail fitted to them, one for each side. Not here:
-//! where the level changes (change).
+//! Real builds may lie far from the others more often than normal figures: each build of the past
+//! is compared with the others in the same way, and where these lie farther than normal ones would,
+//! the last one is judged by a Student tail fitted to them, one for each side. Not here: where the
+//! level changes (change).
 
 use statrs::distribution::{Continuous, ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 
@@ -79,7 +79,7 @@ pub fn latest_builds(all: &[Held], error: f64) -> Vec<Option<LatestBuild>> {
     let one = |held: Option<Against>| {
         let Against { away, varies_more_for, .. } = held?;
         let (corrected, p) = judged.next()?;
-        // So much stricter it is to be one of all.
+        // The correction for all builds, applied to the error instead of the p-value.
         let error_alone = error * p / corrected;
         let ends = [-away.at(below.score(error_alone)), away.at(above.score(error_alone))];
         let [low, high] = ends.map(|end| away.mean + end * away.error);

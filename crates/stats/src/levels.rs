@@ -224,7 +224,7 @@ mod tests {
             for (sum, component) in sums.iter_mut().zip(found) {
                 let component = component.expect("every level is repeated");
                 *sum += component.variance;
-                // What is below 0 is reported as that, and is 0.
+                // A negative component is reported as such and counts as 0.
                 assert!(!component.is_negative || component.variance == 0.0);
             }
         }

@@ -126,7 +126,7 @@ mod tests {
         let ramp: Vec<f64> = (0..60).map(|at| 200.0 + 30.0 * f64::from(at)).collect();
         let queue: Vec<f64> = ramp.iter().map(|rate| 5.0 / (1.0 - rate / 2_010.0)).collect();
         assert_eq!(stands_out_at_load(&queue, &ramp, 1.5), []);
-        // What the plan does not explain.
+        // Values that the plan does not explain.
         times[23] = 60.0;
         times[44] = 60.0;
         let found: Vec<usize> =
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(set_apart(&series[6..15], 3.0), [0; 0], "too few");
         series[6..12].fill(60.0);
         assert_eq!(set_apart(&series, 3.0), [0; 0], "too many");
-        // It begins and ends within a value, among others that stand at two levels.
+        // The disturbance begins and ends within a value, in a series of two levels.
         let level = |at: usize| if at < 12 { 1.0 } else { 1.6 };
         let mut series: Vec<f64> = (0..26).map(level).collect();
         series[15..19].copy_from_slice(&[3.0, 7.0, 7.1, 2.0]);

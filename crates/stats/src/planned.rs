@@ -179,7 +179,7 @@ mod tests {
             coverage(ramp, u64::MAX, none),
             coverage(steps, u64::MAX, none),
             coverage(bursts, u64::MAX, none),
-            // What does not fit waits, until there is room or to the end.
+            // Arrivals above the capacity wait until there is room, or to the end.
             coverage(bursts, 200, none),
             coverage(sine, 140, none),
             // Others take turns: what they have more is of their own making.

@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(interval(&twenty[..15], &[], 5), Ok((Some(6), Some(15))));
         assert_eq!(interval(&twenty[..14], &[], 6), Ok((Some(6), None)));
         assert_eq!(interval(&twenty[..5], &[], 15), Ok((None, None)));
-        // What had not ended is as old as it was at the lower end, and never ends at the upper one.
+        // Unfinished samples count with their age at the lower end, as infinite at the upper one.
         assert_eq!(interval(&twenty[..15], &[0; 5], 0), Ok((Some(1), Some(15))));
         assert_eq!(interval(&twenty[..14], &[90; 6], 0), Ok((Some(6), None)));
         assert_eq!(interval(&twenty[..3], &[], 2), Err(TooFew { needed: 6, have: 5 }));

@@ -1,5 +1,5 @@
-//! What queueing theory knows exactly: closed forms of M/M/1, M/M/c and M/G/1, and the
-//! recursions that serve given arrivals with given services. The instrument is held against both.
+//! Exact results of queueing theory: closed forms of M/M/1, M/M/c and M/G/1, and the recursions
+//! that serve given arrivals with given services. Measurements are tested against both.
 //!
 //! Not here: drawing arrivals and services, and any database. Closed forms take rates per second
 //! and give nanoseconds as floats; recursions are integer nanoseconds, exact. Customers are

@@ -511,10 +511,10 @@ mod tests {
         };
         for (n, fade) in [(60, 0.3), (120, 0.6), (600, 0.8)] {
             check(n, fade, 0.0, 0.985);
-            // What swings evens itself out, faster than the slow waves show.
+            // An oscillation averages out faster than the slow waves show.
             check(n, fade, 0.5, 1.0);
         }
-        // What grows has no mean, and what hardly moves within a run none of it.
+        // A value that grows has no mean, and a constant one has no error.
         let grows: Vec<f64> = (0..60).map(|second| 5.0 * f64::from(second)).collect();
         assert!(mean_within_run(&grows).is_err());
         assert_eq!(mean_within_run(&[3.0; 60]), Ok(0.0));

@@ -1,8 +1,8 @@
 //! Intervals of figures whose number was not fixed beforehand, but depended on the figures.
 //!
-//! Who looks after each run and stops when Student's interval is narrow, or leaves out zero, has
-//! an interval that holds less often than it says. Two methods keep the level however often one
-//! looks:
+//! A procedure that looks after each run and stops when Student's interval is narrow, or leaves out
+//! zero, has an interval that covers the truth less often than stated. Two methods keep the level
+//! however often one looks:
 //!
 //! - [`precise`], for stopping when the interval is narrow enough: Student's intervals of
 //!   [`LOOK_CONFIDENCE`] instead of 95 % (Y. S. Chow and H. Robbins, Ann. Math. Stat. 36, 457,

@@ -168,7 +168,7 @@ mod tests {
         assert!(found.at == 20 && found.times > 8.0 && found.is_sure, "{found:?}");
         assert_eq!(followed_by(&[0.3, -9.0, 0.5, 0.2]), None);
         assert_eq!(followed_by(&[-9.0]), None);
-        // It grows calm again, which nobody need know.
+        // A series that grows calmer is not reported.
         assert_eq!(followed_by(&[0.1; 12]), None);
         assert_eq!(noisier_from(&[0.0; 20]), None);
         assert_eq!(noisier_from(&[]), None);

@@ -268,7 +268,7 @@ mod tests {
         let all = together(&[&often, &once], 200).expect("powers of two");
         assert_eq!((all.width_s, all.stretches[1].offered, all.stretches.len()), (4, 5, 50));
         assert!(together(&[&often, &windows], 200).is_none());
-        // What nobody asked for still lasted.
+        // Time without arrivals counts as well.
         assert_eq!(together(&[&windows], 60).expect("one").stretches.len(), 6);
     }
 }

@@ -40,7 +40,7 @@ pub fn trend(counts: &[u64]) -> Option<Trend> {
         return None;
     }
     let width = counts.len().div_ceil(STRETCHES_MAX);
-    // What does not fill a stretch is left out at the start, next to the ramp-up.
+    // The values that do not fill a stretch are left out at the start, next to the ramp-up.
     let whole = &counts[counts.len() % width..];
     let sum = |stretch: &[u64]| stretch.iter().map(|&n| n as f64).sum::<f64>();
     let series: Vec<f64> = whole.chunks_exact(width).map(|s| sum(s) / width as f64).collect();
@@ -222,7 +222,7 @@ mod tests {
             let n = found([0.7, load], from);
             assert!(n >= 95, "{n} of 100 at {load} from {from}");
         }
-        // What grew and is at rest again does not grow.
+        // A queue that grew and is at rest again does not grow.
         let n = found([1.5, 0.5], 50);
         assert!(n <= 2, "{n} of 100 that shrink");
     }
@@ -251,7 +251,7 @@ mod tests {
     fn a_backlog_begins_where_it_was_lowest_last() {
         assert_eq!(ends_high(&[0.0, 600.0], 100.0), Some(0));
         assert_eq!(ends_high(&[9.0, 2.0, 2.0, 700.0, 650.0], 100.0), Some(2));
-        // What has gone again, and what is as wild as before.
+        // A rise that has gone again, and one no wilder than the series before it.
         assert_eq!(ends_high(&[0.0, 700.0, 20.0], 100.0), None);
         assert_eq!(ends_high(&[0.0, 700.0, 0.0, 700.0, 0.0, 700.0], 100.0), None);
         assert_eq!(ends_high(&[3.0], 0.0), None);

@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(usual.chance(12.0, 20), None);
         assert_eq!(usual.chance(12.0, 31), None);
         assert!(usual.is_highest(12.5, 1) && !usual.is_highest(12.0, 1));
-        // What is higher than in nine stretches is so by a chance of a tenth; eight are too few.
+        // A value above nine stretches has a chance of a tenth; eight are too few.
         let chance = |n: usize| Usual::of(&[1.0; 9][..n], &[false; 9][..n]).chance(2.0, 1);
         assert_eq!((chance(9), chance(8)), (Some(0.1), None));
     }

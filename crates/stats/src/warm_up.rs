@@ -23,7 +23,7 @@ const REST_MIN: usize = 10;
 /// Length of the series after the beginning from which its variance is estimated, in lengths of the
 /// beginning: the slowest waves show how much means of its length vary.
 const TIMES_FOLLOWED: usize = 16;
-/// The same, in batches.
+/// Smallest such length, in batches.
 const FOLLOWED_MIN: usize = 24;
 
 /// Smallest ratio of the difference of medians to that of means: a stall, or catching up after it,
@@ -209,7 +209,7 @@ mod tests {
                 let mut stalled = series(&mut random, 600, slow, (0.0, 1.0));
                 stalled[from..from + n_stalled].fill(0.0);
                 n_found += u32::from(warm_up(&stalled, 10.0).is_some());
-                // What waited is caught up at twice the rate.
+                // The backlog is worked off at twice the rate.
                 let after = from + n_stalled;
                 stalled[after..after + n_stalled].iter_mut().for_each(|value| *value *= 2.0);
                 n_found_later += u32::from(warm_up(&stalled, 10.0).is_some());

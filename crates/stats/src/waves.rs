@@ -375,7 +375,7 @@ mod tests {
                 u32::from(mean_error(&values, 0.95).expect("long").lasting.is_none())
             };
             few += is_few(1.0);
-            // So strong that no flat spectrum is likely at all.
+            // A rise so strong that no flat spectrum is likely.
             strong += is_few(30.0);
         }
         assert!(strong > 290, "{strong}");

@@ -278,7 +278,7 @@ mod tests {
             assert!(no(host, "YES").contains("check user and password"), "{}", no(host, "YES"));
             assert!(no(host, "NO").contains("no password was given: use --ask-password"));
         }
-        // Who is not of this host hears nothing of its anonymous user.
+        // The advice on the anonymous user is given for localhost only.
         let of = |host: &str| no(host, "YES").contains("anonymous");
         assert!(of("localhost") && !of("db1"));
     }

@@ -131,7 +131,7 @@ mod tests {
         assert_eq!((spread.add(2), counts(&spread)), (4, vec![4, 4, 4]));
         let moved = (0..12).filter(|client| spread.home(*client) != before[*client as usize]);
         assert_eq!(moved.count(), 4);
-        // Who comes now goes where the fewest are.
+        // A new client goes to the host with the fewest.
         assert_eq!(spread.home(12), 0);
     }
 

@@ -133,7 +133,7 @@ mod tests {
         assert!(value("cache_writes") >= Some(f64::from(REQUESTS_BETWEEN)), "{shown:?}");
         assert_eq!(value("cache_spills"), Some(0.0));
         assert!(value("wal_bytes") > Some(0.0) && value("file_bytes") > Some(0.0), "{shown:?}");
-        // What was reported is not reported again.
+        // Increments already reported are not reported again.
         caches.add(&connection);
         assert_eq!(caches.counters(&location), shown);
         let memory = Location::Memory("/x".to_owned());

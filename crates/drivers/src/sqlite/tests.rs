@@ -1,4 +1,4 @@
-//! What only SQLite does: its files, its locks, its queue.
+//! Behaviour of SQLite only: its files, its locks, its queue.
 
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -346,7 +346,7 @@ fn a_cancelled_session_stops_waiting_for_another_process_at_once() {
     let foreign = Connection::open(folder.path().join("test.db")).expect("it opens");
     foreign.execute_batch("BEGIN IMMEDIATE").expect("it locks");
     let hand = session.0.canceller();
-    // It would wait for a day.
+    // Without the cancellation, it would wait for a day.
     thread::scope(|scope| {
         scope.spawn(move || hand.cancel());
         refused(session.ask(Request::Begin), DbErrorKind::Cancelled);

@@ -164,7 +164,7 @@ fn in_closed_load_an_outage_is_one_slow_transaction_a_client() {
         assert_eq!(sample.started_ns, reconnected_ns(lost_ns, &outage_ns));
         assert_eq!(sample.response_ns(), sample.started_ns - lost_ns + 2 * NS_PER_MS);
     }
-    // So clients of a closed load have something to do at every moment.
+    // So clients of a closed load are busy at every moment.
     for client in 0..4 {
         let is_mine = |number| matches!(number, Number::OfClient { client: c, .. } if c == client);
         let mut at_ns = 0;
@@ -291,7 +291,7 @@ fn a_server_that_takes_no_more_writes_is_left_until_another_one_takes_them() {
         _ => 0,
     };
     assert_eq!(shown.events.iter().map(errors).sum::<u64>(), shown.measured.failed);
-    // What the client has to do at every moment covers the outage without a gap.
+    // The transactions of the client cover the outage without a gap.
     let is_first = |number| matches!(number, Number::OfClient { client: 0, .. });
     let mut at_ns = 0;
     for sample in shown.samples.iter().filter(|sample| is_first(sample.slot.number)) {

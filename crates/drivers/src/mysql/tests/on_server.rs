@@ -1,4 +1,4 @@
-//! What only the MySQL family does, on real servers.
+//! Behaviour of the MySQL family only, on real servers.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -196,7 +196,7 @@ fn a_batch_that_is_refused_is_never_committed_in_part(site: &Site) {
     session.do_all(&["DROP TABLE IF EXISTS law_part", &format!("CREATE TABLE law_part {columns}")]);
     let values = [1, 1, 2].map(|id| [Value::Int(id)]);
     let calls = [0, 1, 2].map(|n| Call { statement: StatementId(0), values: &values[n] });
-    // What stood behind the no was carried out: only a rollback leads out.
+    // The calls behind the refused one were carried out: only a rollback leads out.
     session.ask(Request::Begin).expect("begun");
     refused(session.ask(Request::Batch(&calls)), DbErrorKind::Duplicate);
     refused(session.ask(Request::Commit), DbErrorKind::Other);

@@ -109,7 +109,7 @@ fn a_server_that_greets_byte_by_byte_is_given_up_when_the_time_is_over() {
         let every = Some(Duration::from_millis(20));
         stream.set_read_timeout(every).expect("above zero");
         let _ = stream.write_all(&[0xff, 0xff, 0xff, 0]);
-        // What is read is the pause.
+        // The read, with its timeout, is the pause.
         while stream.write_all(b"x").is_ok() {
             if matches!(stream.read(&mut [0]), Ok(0)) {
                 break;
@@ -197,7 +197,7 @@ fn a_load_to_a_server_that_never_reads_takes_bounded_memory_and_can_be_cancelled
             });
             let hand = receiver.recv().expect("a hand");
             let mut seen = u64::MAX;
-            // It has come to a stand when nothing is pulled in a while.
+            // The transfer has stopped when nothing is pulled for a while.
             while n_pulled.load(Ordering::Relaxed) != seen || seen == 0 {
                 seen = n_pulled.load(Ordering::Relaxed);
                 thread::park_timeout(Duration::from_millis(100));

@@ -149,7 +149,7 @@ impl Hand<'_> {
             match protocol.advance_load(&mut self.input, &mut self.out, source).expect("unbroken") {
                 Step::Done(result) => return result,
                 Step::More => self.hear(),
-                // What is put out goes with the next that is heard.
+                // The output is sent with the next input.
                 Step::Send => {}
                 Step::StartTls => panic!("nobody asked for this"),
             }

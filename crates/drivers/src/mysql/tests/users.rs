@@ -1,4 +1,4 @@
-//! Who signs in to the MySQL family, and how: password methods, TLS, sockets.
+//! Signing in to the MySQL family: password methods, TLS, sockets.
 
 use model::{DbErrorKind, Request, Secret, Target};
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, TestServer};

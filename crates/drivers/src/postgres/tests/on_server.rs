@@ -1,4 +1,4 @@
-//! What only PostgreSQL does, on real servers.
+//! Behaviour of PostgreSQL only, on real servers.
 
 use std::sync::Barrier;
 use std::thread;
@@ -151,7 +151,7 @@ fn a_session_that_the_server_ends_is_lost_and_can_be_made_anew(site: &Site) {
         other.call(0, &[Value::Int(process)]).expect("ended");
         let gone = format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {process}");
         while other.int(&gone) > 0 {}
-        // What was not even sent is not committed; what was sent may be.
+        // A commit that was not even sent is not committed; one that was sent may be.
         let no = session.ask(request).expect_err("it is gone");
         assert!(no.kind.breaks_session(), "{no:?}");
         refused(session.ask(Request::Rollback), DbErrorKind::ConnectionLost);

@@ -65,7 +65,7 @@ impl Pooler {
         let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
         let is_up = said.by_ref().map_while(Result::ok).any(|line| line.contains("process up"));
         assert!(is_up, "the pooler does not start");
-        // It would wait for us if nobody took what it says.
+        // The pooler would block if its output were not read.
         std::thread::spawn(move || said.map_while(Result::ok).for_each(drop));
         Pooler { child, folder, server }
     }

@@ -1,4 +1,4 @@
-//! Who signs in to PostgreSQL, and how: the methods of pg_hba.conf, with TLS and without.
+//! Signing in to PostgreSQL: the methods of pg_hba.conf, with TLS and without.
 
 use std::sync::LazyLock;
 
