@@ -229,8 +229,8 @@ impl Killing {
     }
 }
 
-/// Makes a test of each law on each server, so that each is reported by itself; and one for real
-/// servers of some kinds, which keeps them one after the other where somebody names one.
+/// Makes a test of each law on each server, so that each is reported separately; and one test of
+/// all laws on the real servers that are named, if any, of the given kinds.
 ///
 /// ```text
 /// keeps! {

@@ -688,7 +688,7 @@ fn the_queue_is_reported_at_the_end_of_each_second_of_the_load() {
     assert!(all.len() == 5 && all.iter().all(|(_, waiting)| (9..=10).contains(waiting)), "{all:?}");
     let offered = shown.measured.offered() + shown.ramp_up.offered();
     assert_eq!(offered, 4999, "{:?}", shown.measured);
-    // Where nobody waits for another there is no queue.
+    // In a closed load there is no queue.
     assert_eq!(queues(&tell(job(Load::Closed, 1, NS_PER_S, two_ms))), []);
 }
 
@@ -938,8 +938,8 @@ fn a_loop_that_is_blocked_shows_in_its_heartbeat_and_in_the_reply_lag() {
     let ms = lag.max() / NS_PER_MS;
     assert!(ms >= 40, "{ms} ms");
     assert!(latest_at_ns >= 0 && latest_at_ns < shown.ran.measured_ns as i64, "{latest_at_ns}");
-    // Each was seen or missed, and every one counts. The loop beats on until it learns that the
-    // count was reached, and nobody knows when that is.
+    // Each was seen or missed, and every one counts. The loop continues to beat until it learns, at
+    // an unknown time, that the count was reached.
     let due = |within_ns: u64| within_ns / (10 * NS_PER_MS);
     let (least, most) = (due(shown.ran.measured_ns), due(whole_ns) + 1);
     assert!((least..=most).contains(&lag.count()), "{} of {least} to {most}", lag.count());

@@ -3,8 +3,9 @@
 //!
 //! It uses neither threads nor CPU time of the load generator: [`NetworkPath`] starts the program
 //! again with a hidden subcommand, and [`serve()`] is the code of that process. It runs while its
-//! input is open, so it ends with us, however we end. Nobody else can use it: a connection begins
-//! with a line that contains a secret, which the process receives through its input.
+//! input is open, so it ends with dbdyno, however that ends. No other program can use it: a
+//! connection begins with a line that contains a secret, which the process receives through its
+//! input.
 //!
 //! Not here: the meaning of the bytes, and name resolution.
 

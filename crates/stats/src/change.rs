@@ -186,7 +186,7 @@ impl<'s> Searched<'s> {
         let weights = weights(series);
         let mut found =
             Searched { series, weights, noise: Vec::new(), correlation: 0.0, most: 0.0 };
-        // Until it is known what is noise, steps say how far builds lie apart.
+        // Until the noise is known, the steps between builds give the distance at which to clamp.
         found.most = FAR * found.variance_of_steps(1).sqrt();
         let mut cuts = found.take_levels_away();
         if let Some(noisier) = noisier_from(&found.noise) {

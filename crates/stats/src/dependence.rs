@@ -151,8 +151,8 @@ const SHARES: [f64; 9] = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 /// Returns the dispersions of shares of samples below bounds, rising from share 0 to 1. For a share
 /// between two of them the larger factor holds: bounds may be named later.
 ///
-/// If fewer than five independent episodes lie beyond a bound, their scatter tells nothing; there
-/// the tail is as dispersed as the witnesses expect.
+/// If fewer than five independent episodes lie beyond a bound, their scatter is not used: there the
+/// tail is as dispersed as the witnesses expect.
 pub fn share_dispersions(
     stretches: &[Stretch],
     course: &Course,
@@ -182,7 +182,7 @@ pub fn share_dispersions(
     let mut seen: Vec<Dispersion> = errors.iter().flatten().filter_map(dispersion).collect();
     seen.sort_by(|a, b| a.share.total_cmp(&b.share));
     let tail = witnesses.iter().map(|(_, factor)| *factor).fold(1.0, f64::max);
-    // Where nothing scatters, equal samples say nothing of a tail.
+    // Without scatter, equal samples contain no information on the tail.
     let (first, last) = match &seen[..] {
         [] => (1.0, 1.0),
         [first, ..] => (first.factor, seen[seen.len() - 1].factor.max(tail)),
@@ -448,7 +448,7 @@ impl<'a> Shares<'a> {
     /// then nothing is known of it.
     fn around(&self, q: f64, ends: Ends) -> Result<Ranks, NoInterval> {
         let (n, beyond) = (self.n as f64, 1.0 - q);
-        // The share x of what is beyond that solves x + error sqrt(x) = 1.
+        // The share x of the samples beyond q that solves x + error sqrt(x) = 1.
         let error = ends.above / beyond;
         let root = ((error * error + 4.0).sqrt() - error) / 2.0;
         let low = (n * (q - ends.below)).floor().max(1.0);

@@ -95,7 +95,8 @@ mod tests {
         assert_eq!(residual_exponential_ns(u64::MAX, 1e9, 2_000_000_000), 2_000_000_000);
         assert_eq!(residual_exponential_ns(u64::MAX, 0.0, 0), 0);
         assert_eq!(residual_exponential_ns(u64::MAX, f64::NAN, 1), 0);
-        // E[X^2] / 2 E[X] of what is cut at one mean: (1 - 2/e) / (1 - 1/e) of it.
+        // E[X^2] / 2 E[X] of an exponential time cut at its mean: (1 - 2/e) / (1 - 1/e) of the
+        // mean.
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut moments = crate::Moments::default();
         let n = 100_000;

@@ -150,8 +150,8 @@ pub fn cost_of(design: Design, costs: [f64; LEVELS]) -> f64 {
 /// probability of [`POWER`] at 5 %, given the cost of a repeat per level. `None` if it takes too
 /// many repeats, or no component is known.
 ///
-/// All numbers of repeats below the highest repeated level are tried, up to a limit; of the highest
-/// there are as many as Student's t asks.
+/// All numbers of repeats below the highest repeated level are tried, up to a limit; of the
+/// highest, the number follows from Student's t.
 pub fn design_for(found: &Components, costs: [f64; LEVELS], difference: f64) -> Option<Design> {
     let top = (0..LEVELS).rev().find(|&level| found[level].is_some())?;
     let shift = difference.ln_1p();

@@ -57,8 +57,9 @@ pub(crate) fn pattern_score(values: &[f64], pattern: &[f64]) -> f64 {
 /// level, if their mean is `above` that of the series. 0 for fewer than [`VALUES_MIN`] values; for
 /// equal ones every difference is beyond chance.
 ///
-/// Only the series itself tells what is noise: values that approach a level are none of it. By each
-/// shape of its spectrum a mean of n values varies as the spectrum at a wave of 2 n says.
+/// Noise is estimated from the series only: values that approach a level are none of it. For each
+/// shape of its spectrum, the variance of a mean of n values is given by the spectrum at a wave of
+/// 2 n.
 pub(crate) fn beginning_score(series: &[f64], n_before: usize, above: f64) -> f64 {
     let heights = waves(series);
     if series.len() < VALUES_MIN || above == 0.0 {
@@ -113,8 +114,8 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// The share of many series of noise, each value of which keeps so much of the one before, that
-    /// `score` takes for more than chance by 2.
+    /// Share of 1,000 series of noise that `score` places beyond 2 by chance; each value keeps the
+    /// share `keeps` of the one before.
     fn share(keeps: f64, score: impl Fn(&[f64]) -> f64) -> f64 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(41);
         let n_rounds = 1_000;

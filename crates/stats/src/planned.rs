@@ -51,7 +51,7 @@ pub fn around_due(counts: &[f64], due: &Due) -> Vec<f64> {
     left.into_iter().map(|of| of - mean).collect()
 }
 
-/// Returns the amount processed in each slot if at most `most` of what is due and waits can be.
+/// Returns the amount processed in each slot if a slot can process at most `most`.
 fn fluid(due: &[f64], waiting: f64, most: f64) -> Vec<f64> {
     let mut waits = waiting;
     let mut done = |due: &f64| {
@@ -121,8 +121,8 @@ mod tests {
     const SLOT_NS: u64 = 100_000_000;
     const SLOTS: usize = 600;
 
-    /// Commits of each slot of arrivals at random that follow a plan, of which at most so many of a
-    /// slot are done: what is left waits.
+    /// Commits per slot of random arrivals that follow a plan. At most `most` per slot are
+    /// processed; the rest waits.
     fn commits(random: &mut Xoshiro256PlusPlus, due: &[f64], most: u64) -> Vec<u64> {
         let mut left = exponential(random.next_u64());
         let mut waits = 0;

@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn what_ends_at_the_instant_of_an_arrival_makes_room_for_it() {
-        // At 10 the first ends and the second begins: nobody waits.
+        // At 10 the first ends and the second begins: the queue is empty.
         let served = kiefer_wolfowitz_bounded(&[0, 1, 10, 10], &[10; 4], 1, 1);
         let starts: Vec<_> = served.iter().map(|s| s.map(|s| s.start_ns)).collect();
         assert_eq!(starts, [Some(0), Some(10), Some(20), None]);

@@ -62,9 +62,9 @@ impl std::error::Error for TooFewSlots {}
 ///
 /// Neighbouring slots resemble each other, so their scatter understates the error of the mean:
 /// the interval is that of its slowest waves (see `waves`). By simulation such intervals hold the
-/// truth in 92 to 98 % of runs of a minute and more, also where a slow component that nobody sees
-/// in the slots makes up 5 % of their variance. Where neighbouring slots resemble each other so
-/// much that fewer than eight would tell as much, there is a reason instead.
+/// truth in 92 to 98 % of runs of a minute and more, even if a slow component, too weak to be seen
+/// in the slots, makes up 5 % of their variance. If fewer than eight independent slots would have
+/// the same information, there is a reason instead.
 pub fn within_run(counts: &[u64], slot_ns: u64) -> Rate {
     within_planned_run(counts, slot_ns, None)
 }

@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_steady_wander_in_noise_is_rarely_a_trend() {
-        // Correlated over so many values, in noise that hides it from neighbours.
+        // Correlated over `over` values, in noise that hides it from neighbours.
         for (n, over, z) in [(30, 10.0, 3.0), (60, 10.0, 2.4), (60, 5.0, 2.4), (300, 15.0, 2.4)] {
             let correlation = (-1.0_f64 / over).exp();
             let above = share(z, |random| {

@@ -137,9 +137,9 @@ mod tests {
         }
     }
 
-    /// The logarithms of the median response times of seconds of a queue with one server and
-    /// exponential service, 100 arrivals a second, at a load; at first services take longer, by a
-    /// share that fades in so many seconds.
+    /// Logarithms of the median response times per second of a queue with one server and
+    /// exponential service, at 100 arrivals per second and a load; at first services take longer,
+    /// by the share `longer`, which fades with the time constant `fades_in` in seconds.
     fn medians(
         random: &mut Xoshiro256PlusPlus,
         n: usize,

@@ -147,7 +147,7 @@ fn lasting(likely: &[Likely]) -> Option<f64> {
     let few: f64 = few.map(|(_, chance)| chance / chance_beforehand).sum();
     let of_few: f64 = likely.iter().filter(is_few).map(|one| one.chance).sum();
     let of_flat: f64 = likely.iter().filter(|one| one.rise == 0.0).map(|one| one.chance).sum();
-    // Products, since no flat shape may be left: what is impossible is not divided by.
+    // Products, since the chance of flat shapes may be 0.
     let is_seen = of_few * FLAT > SEEN * few * (1.0 - FLAT - FALLING) * of_flat;
     let rest = likely.iter().filter(|one| !is_few(one));
     let (chance, variance) = rest.fold((0.0, 0.0), |(chance, variance), one| {

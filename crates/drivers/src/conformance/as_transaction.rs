@@ -68,7 +68,8 @@ pub(super) fn is_reported_as_it_ended_where_nobody_reads(database: &Arc<dyn Data
     is_reported_as_it_ended(database, Request::Batch(&[begin, insert, read, commit]));
 }
 
-/// The same for a text of several statements, which the server executes whoever reads its rows.
+/// As above, for a text of several statements, which the server executes even if its rows are not
+/// read.
 pub(crate) fn a_text_is_reported_as_it_ended(database: &Arc<dyn Database>) {
     let sql = "INSERT INTO law_flight (id, v) VALUES (1, 1); SELECT v FROM law_flight";
     is_reported_as_it_ended(database, Request::Text { kind: Write, sql });

@@ -350,7 +350,7 @@ fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result
 }
 
 /// Whether a server still responds to new connections, even with an error, as a busy or full one
-/// does. If no connection can be made, that tells nothing about existing ones.
+/// does. A failure to connect says nothing about existing connections.
 fn is_there<S: Server>(server: &Arc<S>, place: usize) -> bool {
     let spec = ConnectSpec::here(server, place);
     let (connector, address) = (server.connector(), server.connector().address(place));

@@ -249,7 +249,7 @@ fn receive_stamped(
         message.msg_control = control.0.as_mut_ptr().cast();
         message.msg_controllen = CONTROL_BYTES as _;
         // SAFETY: `message` points to `room` and `control` with their lengths; both are lent to
-        // this function for longer than the call, and nobody else uses them meanwhile.
+        // this function for longer than the call, and nothing else uses them meanwhile.
         let result = unsafe {
             libc::recvmsg(descriptor.as_raw_fd(), &raw mut message, flags.bits() as libc::c_int)
         };

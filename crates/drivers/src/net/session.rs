@@ -56,7 +56,7 @@ impl<S: Server> NetDatabase<S> {
         }
     }
 
-    /// Learns from the first session what is between dbdyno and the server.
+    /// Learns from the first session whether a pooler is between dbdyno and the server.
     pub(super) fn learn(&mut self, session: &mut NetSession<S>) {
         if self.server.learn(session) {
             self.is_pooled = true;

@@ -117,7 +117,7 @@ fn an_outage_of_a_minute_is_in_a_minutes_share_of_an_hour_of_key_think_load() {
     let expected = hit(&without, &outage_ns);
     let differs = with.iter().zip(&expected).find(|(is, should_be)| is != should_be);
     assert_eq!((differs, with.len()), (None, expected.len()));
-    // As much is offered as without it, and bad is what is intended in 60 of 3,600 seconds.
+    // The offered load is the same, and transactions intended in 60 of 3,600 seconds are bad.
     let offered = with.len();
     assert_eq!((offered as u64, offered), (counts.offered(), without.len()));
     let is_good = |one: &&Done| one.response_ns().is_some_and(|ns| ns < 100 * NS_PER_MS);
@@ -144,7 +144,7 @@ fn users_who_are_never_connected_again_leave_what_they_would_have_begun_unfinish
     let (_, _, counts, oldest_ns) = watch(job);
     assert_eq!(counts.failed, 200);
     let is_after = |one: &&Done| outage_ns.contains(&(one.intended_ns + 2 * NS_PER_MS));
-    // Nobody knows how long they would have taken, so they count as nothing: 2 ms of 20 s.
+    // Their durations are unknown, so they count as nothing: 2 ms of 20 s.
     let expected = without.iter().filter(is_after).count() as u64 - 200;
     assert!(counts.unfinished.abs_diff(expected) < 20, "{counts:?}, not {expected}");
     assert!((1770 * NS_PER_S..=1800 * NS_PER_S).contains(&oldest_ns), "{oldest_ns}");
@@ -188,7 +188,7 @@ fn a_closed_client_that_is_never_connected_again_leaves_one_unfinished() {
         _ => None,
     });
     assert_eq!(ages.expect("unfinished").min(), 9 * NS_PER_S);
-    // The time for which nobody asked is no time that the run took.
+    // Time after the requested duration does not count as run time.
     let until = |until| {
         let mut job = with_outage(job(Load::Closed, 3, 10 * NS_PER_S, two_ms), outage_ns.clone());
         job.groups[0].stop_condition = until;

@@ -335,7 +335,7 @@ fn medians_of_a_queue_that_takes_as_long_as_the_run_are_wide_and_not_those_of_ca
 
 #[test]
 fn a_calm_run_of_a_heavy_tailed_queue_has_no_mean() {
-    // One long transaction holds up a second: what is rare makes the mean.
+    // One long transaction delays a second of others: rare events determine the mean.
     let mut random = Xoshiro256PlusPlus::seed_from_u64(13);
     let mut seconds = queue(&mut random, 1, 0.5, 60);
     assert!(dependent_mean(&seconds, &Course::default(), 0.95).is_ok());

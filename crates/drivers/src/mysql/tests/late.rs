@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::rude::{OK, hear, opened, say, server, sign_in};
 use crate::conformance::{OnLoops, TestSession, block_on};
 
-/// Many times as many as come within the time between two spells of stamping.
+/// Many times the round trips that fit between two spells of stamping.
 const ROUND_TRIPS: usize = 1_000_000;
 
 fn unix_ns() -> u64 {

@@ -116,7 +116,7 @@ pub(super) fn packets_of_more_than_16_mib(database: &Arc<dyn Database>) {
     assert_eq!(session.int(&sql), N as i64);
 }
 
-/// Rows that are nearly the same, as many as make 300 packets.
+/// Rows that differ in their number only, enough for 300 packets.
 struct Same(i64);
 
 impl RowSource for Same {
@@ -217,8 +217,8 @@ fn a_batch_that_is_refused_is_never_committed_in_part(site: &Site) {
     assert_eq!(reply, Reply { n_rows: 0, n_affected: 2 });
     session.ask(Request::Commit).expect("committed");
     assert_eq!(other.int("SELECT sum(id) FROM law_part"), 15);
-    // A read that is refused keeps back the COMMIT behind it where something was written before;
-    // what is kept back is not counted.
+    // A read that is refused keeps back the COMMIT behind it if something was written before;
+    // statements kept back are not counted.
     let two_rows = "SELECT (SELECT 1 UNION SELECT 2)";
     let mut session = TestSession::connect(&database, &[(Write, insert), (Read, two_rows)]);
     session.ask(Request::Begin).expect("begun");

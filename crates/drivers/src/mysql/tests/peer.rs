@@ -148,7 +148,7 @@ fn caching_sha2_shows_the_password_only_where_nobody_listens() {
     }
 }
 
-/// A key without TLS, or a certificate that nobody has looked at, is no proof of a server.
+/// A key without TLS, or an unverified certificate, does not prove the identity of a server.
 #[test]
 fn a_server_that_has_proven_nothing_does_not_get_the_password() {
     let over_tls = |tls_mode| Channel { tls_mode, is_tls: true, ..open_channel() };

@@ -241,7 +241,7 @@ fn a_server_that_stops_in_mid_reply_is_given_up_by_who_builds_and_a_slow_one_is_
             say(stream, 1, OK);
         }
     });
-    // After this time somebody looks whether it lives.
+    // After this time the driver checks whether the server is alive.
     let mut session = TestSession::connect(&opened_within(port, "3s"), &[]);
     session.text("slow").expect("it is waited for");
     let kind = StatementKind::Read;
@@ -250,7 +250,7 @@ fn a_server_that_stops_in_mid_reply_is_given_up_by_who_builds_and_a_slow_one_is_
     assert!(no.message.contains("it is stopped or hangs"), "{no}");
 }
 
-/// A port where nobody listens: it was given back.
+/// Returns a port without a listener: it was given back.
 fn gone() -> u16 {
     let gone = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     gone.expect("a port").port()
@@ -314,7 +314,7 @@ fn a_client_moves_between_transactions_when_the_hosts_have_changed() {
     assert_eq!(moving(&mut clients), [false; 4], "it is reported once");
     assert_eq!(hosts.cut(&host(second)), 0, "it is in use");
     assert_eq!(hosts.remove(&host(first)), Ok(2));
-    // Nobody has moved yet: all are still at the first.
+    // No client has moved yet: all are still at the first.
     assert_eq!(hosts.cut(&host(first)), 4);
     assert_eq!(moving(&mut clients), [true, true, false, false]);
     assert!(hosts.remove(&host(second)).is_err_and(|why| why.contains("the only remaining host")));

@@ -27,7 +27,7 @@ const LIMIT: usize = 1 << 20;
 
 /// Where a server's bytes come from.
 trait Source {
-    /// Takes what is sent.
+    /// Receives the bytes sent to the server.
     fn send(&mut self, _bytes: &[u8]) {}
 
     /// Returns the server's next bytes.

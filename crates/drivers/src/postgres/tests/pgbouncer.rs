@@ -52,7 +52,7 @@ impl Pooler {
         );
         fs::write(folder.path().join("users"), users).expect("written");
         fs::write(folder.path().join("settings"), settings).expect("written");
-        // It does not run as root; whoever it becomes makes its socket here.
+        // The pooler does not run as root; its user makes its socket here.
         fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).expect("opened");
         let mut command = Command::new(PROGRAM);
         if rustix::process::geteuid().is_root() {

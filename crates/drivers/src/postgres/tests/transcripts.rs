@@ -36,7 +36,7 @@ fn message(tag: u8, body: &[u8]) -> Vec<u8> {
 /// The sizes of the pieces in which bytes arrive.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// The first so many, then the rest.
+    /// This number of bytes first, then the rest.
     At(usize),
     /// One byte after the other.
     Each,
@@ -363,7 +363,7 @@ fn a_flight_whose_commit_was_answered_by_a_rollback_is_not_committed() {
         let words = refused(heard.expect("in order").0, DbErrorKind::Other);
         assert!(words.contains("nothing was committed"), "{words}");
     }
-    // Somebody else's word is no answer: nothing was done.
+    // A lone ReadyForQuery is no reply to any request: nothing was done.
     for request in [Request::Commit, text("SELECT 1"), Request::Batch(&[begin])] {
         let idle = message(b'Z', b"I");
         let heard = converse(&mut protocol(Way::Simple), request, &idle, Cut::At(0));
@@ -501,7 +501,7 @@ fn table() -> Table {
     Table { name: "t".into(), columns, primary_key: vec!["id"], indexes: Vec::new() }
 }
 
-/// So many rows, of which one may not go into the table.
+/// Rows `next` to `end`, the last excluded, of which `wrong` has a text as its id.
 struct Rows {
     next: i64,
     end: i64,
@@ -520,7 +520,7 @@ impl RowSource for Rows {
     }
 }
 
-/// Loads, hearing one answer after the other; sends what is put out when asked to.
+/// Loads rows, one reply after the other. Returns the result and the bytes sent.
 fn load(rows: Rows, answers: &[&[u8]]) -> Result<(Result<Reply, DbError>, Vec<u8>), DbError> {
     let (mut protocol, mut rows) = (protocol(Way::Named), rows);
     let (mut input, mut out, mut sent) = (Input::new(1 << 20), Vec::new(), Vec::new());
@@ -617,7 +617,7 @@ proptest! {
     }
 }
 
-/// All that can hear, hears `bytes` in pieces. What is put out stays small.
+/// Feeds `bytes` in pieces to all state machines that read. Their output stays small.
 fn hear_anything(bytes: &[u8], n_piece: usize) {
     let visit = &mut |row: &dyn Row| {
         (0..row.width()).for_each(|column| drop(keep(row.value(column))));
