@@ -17,7 +17,6 @@ pub struct GroupDraft {
 
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
-    /// Name of the file.
     pub file: Option<String>,
     /// Values at the top, by name (`duration`).
     pub values: Values,

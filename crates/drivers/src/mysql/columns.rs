@@ -36,7 +36,6 @@ pub(super) mod kind {
 pub(super) struct Column {
     /// Type of the column, from [`kind`].
     pub(super) kind: u8,
-    /// The number is unsigned.
     pub(super) is_unsigned: bool,
     /// The value is bytes, not text.
     pub(super) is_binary: bool,

@@ -29,7 +29,6 @@ const COM_QUIT: u8 = 0x01;
 /// Results of the handshake.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Agreed {
-    /// The server's connection ID.
     pub(super) connection_id: u64,
     /// Columns end with a packet of their own (before `CLIENT_DEPRECATE_EOF`).
     pub(super) has_column_end: bool,

@@ -145,7 +145,6 @@ async fn within<T>(
     .await
 }
 
-/// Opens a connected stream.
 async fn open<S: Server>(spec: &ConnectSpec<S>) -> Result<Stream, DbError> {
     let connector = spec.server.connector();
     // On an event loop the caller limits the total time.

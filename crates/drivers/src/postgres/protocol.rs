@@ -38,7 +38,6 @@ pub(super) struct Postgres {
     fields: Fields,
     n_sets: usize,
     reply: Reply,
-    /// Error of the server.
     db_error: Option<DbError>,
     /// Error of the row visitor. The server does not know it, and continues.
     unread: Option<DbError>,

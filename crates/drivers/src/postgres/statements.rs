@@ -59,7 +59,6 @@ pub(super) struct Prepared {
     parameters: Vec<Type>,
     /// A Bind message up to its first value, all values in binary.
     head: Vec<u8>,
-    /// Columns of its rows.
     pub(super) columns: Vec<Column>,
     /// The statement returns a result set, possibly empty.
     pub(super) has_rows: bool,

@@ -96,7 +96,6 @@ impl Client {
     }
 }
 
-/// Returns a server's greeting.
 fn greeting(plugin: &str, offered: CapabilityFlags) -> Vec<u8> {
     let (first, rest) = NONCE.split_first_chunk::<8>().expect("20 bytes");
     let rest = [rest, &[0]].concat();
