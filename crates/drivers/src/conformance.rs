@@ -309,7 +309,7 @@ fn values_come_back(database: &Arc<dyn Database>) {
             -0.1,
             (-1, -1),
         ),
-        // Trailing blanks of a CHAR are nobody's promise.
+        // Trailing blanks of a CHAR are not guaranteed.
         row(1, 1, 1, -1, " b", "' \" \\ ; -- %", f64::MAX, (1_893_456_000_123_456, 9_204)),
         vec![Value::Null; 9],
     ];

@@ -28,10 +28,10 @@ use model::{BadParameter, Target, did_you_mean};
 pub use entry::{CannotOpen, Entry, LocalServer, Opened, Opening};
 pub use sim::{SimService, service_draw_ns};
 
-/// The databases that are delivered, in the order in which they are listed.
+/// The delivered databases, in display order.
 static ALL: &[&Entry] = &[&sqlite::ENTRY, &mysql::ENTRY, &postgres::ENTRY, &sim::ENTRY];
 
-/// Those of a program of somebody else's, which links dbdyno.
+/// Databases of a program that links dbdyno.
 static ADDED: OnceLock<&'static [&'static Entry]> = OnceLock::new();
 
 /// The driver for workloads without a target: a file, which needs no server.
@@ -40,8 +40,11 @@ pub static EMBEDDED: &Entry = &sqlite::ENTRY;
 /// Scheme of managed servers, which belong to the app.
 const MANAGED: &str = "managed";
 
-/// Adds databases that are not delivered: once, before anything is asked for. A scheme that another
-/// database has is a mistake of the program.
+/// Adds databases of a program that links dbdyno: once, before any other call.
+///
+/// # Panics
+///
+/// If a scheme belongs to another database already.
 pub fn add(added: &'static [&'static Entry]) {
     for scheme in added.iter().flat_map(|entry| entry.schemes) {
         assert!(by_scheme(scheme).is_err(), "there is a driver for '{scheme}:' already");
@@ -49,18 +52,18 @@ pub fn add(added: &'static [&'static Entry]) {
     assert!(ADDED.set(added).is_ok(), "databases are added once");
 }
 
-/// Every database, those that were added behind the others.
+/// Every database in display order, added ones last.
 pub fn all() -> impl Iterator<Item = &'static Entry> + Clone {
     ALL.iter().chain(ADDED.get().copied().unwrap_or_default()).copied()
 }
 
-/// The driver that serves `scheme`.
+/// Returns the driver for `scheme`. Fails with a hint if there is none.
 pub fn by_scheme(scheme: &str) -> Result<&'static Entry, BadParameter> {
     let found = all().find(|entry| entry.schemes.contains(&scheme));
     found.ok_or_else(|| {
         let schemes = all().flat_map(|entry| entry.schemes.iter().copied());
         let known = || schemes.clone().chain([MANAGED]);
-        // Another product is no slip of the hand.
+        // The name of another product is not a typo.
         let hint = did_you_mean(scheme, known().filter(|of| of.get(..2) == scheme.get(..2)));
         let all: Vec<&str> = known().collect();
         BadParameter::new(format!(

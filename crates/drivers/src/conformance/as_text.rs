@@ -24,7 +24,7 @@ fn both(database: &Arc<dyn Database>, kind: StatementKind, sql: &str) -> [Statem
 fn connect(database: &Arc<dyn Database>) -> TestSession {
     let insert = format!("INSERT INTO {NAME} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     let columns = "small, big, money, fine, words, raw, x, at, day";
-    // The marks in the comment and in quotes are none.
+    // Marks in comments and quotes are not placeholders.
     let select = format!("SELECT {columns} FROM {NAME} /* '?' */ WHERE id = ? AND '$1' <> '?x'");
     let statements = [both(database, Write, &insert), both(database, Read, &select)].concat();
     let mut session = TestSession::connect_with(database, statements).expect("it connects");
