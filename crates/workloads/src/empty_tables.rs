@@ -1,4 +1,4 @@
-//! Data of workloads that begin with nothing. Not here: what their clients put there.
+//! Data of workloads whose tables begin empty. Not here: the rows that their clients insert.
 
 use model::{Population, RowSource, Table};
 
@@ -6,9 +6,7 @@ use crate::storage_engine::StorageEngine;
 
 /// Tables that are built without rows.
 pub(crate) struct EmptyTables {
-    /// The tables.
     pub(crate) all: Vec<Table>,
-    /// In what they are kept.
     pub(crate) engine: StorageEngine,
 }
 

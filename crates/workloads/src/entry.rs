@@ -1,34 +1,34 @@
-//! What the list of workloads tells of each, what one is decided from, and in which languages they
+//! Entry of a workload in the list, arguments of its constructor, and languages in which workloads
 //! are written as files.
 
 use std::sync::Arc;
 
 use model::{BadParameter, Identity, Parameter, Settings, Source, Workload};
 
-/// A workload that can be asked for.
+/// A workload that users can name.
 pub struct Entry {
-    /// Its name.
     pub name: &'static str,
-    /// The name of its data, which workloads of one family share; its own where it has none.
+    /// Name of the data, shared by the workloads of a family; the workload's own name if it has no
+    /// data.
     pub data: &'static str,
-    /// One line about it.
+    /// One-line summary.
     pub summary: &'static str,
-    /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// What kinds of groups a run of it has that no plan describes; none where one group does all.
+    /// Groups of a run that has no plan; empty if one group does everything.
     pub roles: &'static [GroupRole],
-    /// Decides it.
+    /// Builds the workload from its parameters.
     pub make: fn(&Make<'_>) -> Result<Arc<dyn Workload>, BadParameter>,
-    /// The file that it was read from; none of one that is compiled in.
+    /// File that the workload was read from; `None` if it is compiled in.
     pub source: Option<&'static Source>,
 }
 
 impl Entry {
-    /// The workload with these parameters; `data` is what data there is.
+    /// Builds the workload with these parameters. `data` identifies existing data, if there are
+    /// any.
     ///
     /// # Errors
     ///
-    /// Parameters that do not go together, or with the data.
+    /// Parameters that contradict each other or the data.
     pub fn made(
         &self,
         settings: &Settings,
@@ -39,45 +39,43 @@ impl Entry {
     }
 }
 
-/// A language in which workloads are written as files that are read at run time.
+/// A language of workload files, which are read at run time.
 pub struct Language {
-    /// How the names of its files end, without the dot: `lua`.
+    /// File name extension, without the dot: `lua`.
     pub extension: &'static str,
     /// Reads a file. Names are [interned](model::interned), and the list of parameters is kept.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, with its line.
+    /// An error in the file, with its line.
     pub read: fn(&'static Source) -> Result<Entry, BadParameter>,
 }
 
-/// A group of a run that a command line names by its workload alone.
+/// A group that runs of the workload have by default, such as the readers of `events`.
 pub struct GroupRole {
-    /// The name of the group, and of the flag for the number of its clients.
+    /// Name of the group, and of the flag for its number of clients.
     pub name: &'static str,
-    /// How many there are by default.
+    /// Default number of clients.
     pub default: &'static str,
-    /// One line of help for the flag.
+    /// One-line help of the flag.
     pub help: &'static str,
-    /// Values of the group where nothing is said of its load; the load that is asked for is that of
-    /// the first group.
+    /// Plan values of the group if its load is not given; load flags apply to the first group.
     pub values: &'static [(&'static str, &'static str)],
-    /// Flags of a group that are this one's, not the first group's.
+    /// Flags that apply to this group instead of the first one.
     pub flags: &'static [&'static str],
-    /// Parameters of the group.
+    /// Workload parameters of the group.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// The parameter of all groups that is equal to the number of its clients, unless it is given.
+    /// Parameter of all groups that defaults to this group's number of clients.
     pub count_parameter: Option<&'static str>,
 }
 
-/// What a workload is decided from.
+/// Arguments of a workload's constructor.
 pub struct Make<'a> {
-    /// Its parameters, decided.
     pub settings: &'a Settings,
-    /// The seed of the plan.
+    /// Seed of the plan.
     pub seed: u64,
-    /// What data there is, if there is any: its constants and seed hold.
+    /// Identity of existing data, if there are any: its constants and seed take precedence.
     pub data: Option<&'a Identity>,
-    /// The file that the workload was read from.
+    /// File that the workload was read from.
     pub source: Option<&'static Source>,
 }

@@ -1,8 +1,8 @@
-//! What tests of several workloads share. Not here: a database.
+//! Helpers shared by the tests of several workloads. Not here: a database.
 
 use model::{ColumnType, Dialect, Placeholder};
 
-/// A dialect that no database speaks: its statements show what a workload asks for.
+/// Dialect of no real database; its statements show what a workload sends.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "made up",
     placeholder: Placeholder::Dollar,

@@ -23,7 +23,7 @@ use model::{BadParameter, Source, did_you_mean};
 
 pub use entry::{Entry, GroupRole, Language, Make};
 
-/// Every workload that is delivered, in the order in which they are listed.
+/// Built-in workloads, in the order in which they are listed.
 pub static ALL: &[&Entry] = &[
     &tpcc::ENTRY,
     &tpcb::ENTRY,
@@ -45,22 +45,21 @@ pub static ALL: &[&Entry] = &[
     &empty::ENTRY,
 ];
 
-/// What a program of somebody else's brings, which links dbdyno.
+/// Workloads and languages of another program that links dbdyno.
 #[derive(Clone, Copy, Default)]
 pub struct Added {
-    /// Workloads.
     pub workloads: &'static [&'static Entry],
-    /// Languages in which workloads are written.
+    /// Languages of workload files.
     pub languages: &'static [&'static Language],
 }
 
 static ADDED: OnceLock<Added> = OnceLock::new();
 
-/// Workloads that were read from files, the newest last.
+/// Workloads read from files, the newest last.
 static READ: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
 
-/// Adds what is not delivered: once, before anything is asked for. A name that another workload has
-/// is a mistake of the program.
+/// Registers workloads and languages of a program that links dbdyno. Call it once, before any
+/// look-up. Panics if a name is taken.
 pub fn add(added: Added) {
     for entry in added.workloads {
         assert!(by_name(entry.name).is_err(), "there is a workload '{}' already", entry.name);
@@ -68,7 +67,7 @@ pub fn add(added: Added) {
     assert!(ADDED.set(added).is_ok(), "workloads are added once");
 }
 
-/// The language of a file of this name; none where its name says none.
+/// Finds the language of a file by its extension.
 pub fn language_of(name: &str) -> Option<&'static Language> {
     let (stem, extension) = name.rsplit_once('.')?;
     let added = ADDED.get().map_or(&[][..], |added| added.languages);
@@ -76,12 +75,12 @@ pub fn language_of(name: &str) -> Option<&'static Language> {
     added.iter().copied().find(|language| is_it(&language))
 }
 
-/// Reads a workload that is written in a file. From then on [`by_name`] knows it by the name of the
-/// file, until another text of that name is read.
+/// Reads a workload from a file. From then on [`by_name`] knows it by the name of the file, until
+/// another text of that name is read.
 ///
 /// # Errors
 ///
-/// What is wrong with it; also where its name is that of no language.
+/// An error in the file, or a name with an unknown extension.
 pub fn read(source: Source) -> Result<&'static Entry, BadParameter> {
     let Some(language) = language_of(&source.name) else {
         return Err(BadParameter::new(format!("'{}' is in no language known here", source.name)));
@@ -99,26 +98,26 @@ pub fn read(source: Source) -> Result<&'static Entry, BadParameter> {
     Ok(entry)
 }
 
-/// Every workload that was read from a file.
+/// Workloads read from files, the newest first.
 fn all_read() -> Vec<&'static Entry> {
     READ.lock().unwrap_or_else(PoisonError::into_inner).iter().rev().copied().collect()
 }
 
-/// Every workload that is compiled in, those that were added behind the others.
+/// Compiled-in workloads: the built-in ones, then those of [`add`].
 pub fn all() -> impl Iterator<Item = &'static Entry> + Clone {
     let added = ADDED.get().map_or(&[][..], |added| added.workloads);
     ALL.iter().chain(added).copied()
 }
 
-/// The first workload that uses data of this name; none if no workload does.
+/// Finds the first workload that uses the data of this name.
 pub fn by_data(name: &str) -> Option<&'static Entry> {
     all().chain(all_read()).find(|entry| entry.data == name)
 }
 
-/// The workload of this name.
+/// Finds a workload by name. The error suggests similar names.
 pub fn by_name(name: &str) -> Result<&'static Entry, BadParameter> {
     all().chain(all_read()).find(|entry| entry.name == name).ok_or_else(|| {
-        // A family, such as sysbench's scripts.
+        // A prefix such as `oltp` names a family.
         let family = all().map(|entry| entry.name);
         let family: Vec<&str> = family
             .filter(|member| member.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')))
@@ -141,7 +140,8 @@ mod tests {
 
     use super::*;
 
-    /// The custom metrics of all workloads and roles, by whether less of them is better.
+    /// Custom metrics of all workloads and roles: those where more is better or neutral, and those
+    /// that count faults.
     fn custom_metrics() -> [BTreeSet<&'static str>; 2] {
         let mut found = [BTreeSet::new(), BTreeSet::new()];
         for entry in ALL {
@@ -161,7 +161,7 @@ mod tests {
         found
     }
 
-    /// Whoever adds a custom metric decides here whether less of it is better.
+    /// A new custom metric must be added here, as a fault or not.
     #[test]
     fn every_custom_metric_is_known_to_count_what_went_wrong_or_not() {
         let [others, faults] = custom_metrics();

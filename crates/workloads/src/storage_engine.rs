@@ -1,25 +1,20 @@
-//! The parameter of every workload with tables: in what they are kept, where a database has a
-//! choice.
+//! The storage engine of the tables, a parameter of every workload with tables.
 //!
-//! Not here: what each engine promises, and how its tables are made (drivers), and what that means
-//! for builds, checks and disclosures (app).
+//! Not here: the guarantees of each engine and the SQL of its tables (drivers), and the
+//! consequences for builds, checks and disclosures (app).
 
 use model::{Choice, Parameter, ParameterKind, choice};
 
-/// In what tables are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StorageEngine {
-    /// As dbdyno makes all tables there.
+    /// dbdyno's default for the database.
     Default,
-    /// InnoDB.
     InnoDb,
-    /// MyISAM.
     MyIsam,
-    /// Aria.
     Aria,
     /// MyRocks.
     RocksDb,
-    /// Tables of which nothing is written to the log.
+    /// PostgreSQL tables that write nothing to the WAL.
     Unlogged,
 }
 
@@ -32,10 +27,10 @@ choice!(StorageEngine {
     Unlogged = "unlogged",
 });
 
-/// The name of the parameter.
+/// Name of the parameter.
 pub(crate) const NAME: &str = "engine";
 
-/// The row in the table of each workload.
+/// The parameter, as every workload with tables declares it.
 pub(crate) const PARAMETER: Parameter = Parameter {
     name: NAME,
     kind: ParameterKind::Choice(StorageEngine::NAMES),
@@ -45,17 +40,18 @@ pub(crate) const PARAMETER: Parameter = Parameter {
 };
 
 impl StorageEngine {
-    /// By which name a dialect has it; nothing where its own will do.
+    /// Name for the dialect; `None` for the default.
     pub(crate) fn asked(self) -> Option<&'static str> {
         (self != StorageEngine::Default).then(|| self.name())
     }
 
-    /// Whether a failed transaction leaves what it has written: nothing is rolled back there.
+    /// Whether a failed transaction leaves what it has written, because the engine cannot roll
+    /// back.
     pub(crate) fn keeps_failed_rows(self) -> bool {
         matches!(self, StorageEngine::MyIsam | StorageEngine::Aria)
     }
 
-    /// What is kept of it beside the data.
+    /// Entry in the identity of the data.
     pub(crate) fn scale(self) -> (&'static str, String) {
         (NAME, self.name().to_owned())
     }

@@ -1,15 +1,16 @@
-//! How a transaction that goes statement by statement begins, ends and is taken back.
+//! BEGIN, COMMIT and ROLLBACK of a transaction that runs statement by statement.
 //!
-//! Not here: what is asked in between (each workload).
+//! Not here: the statements in between (each workload).
 
 use model::{DbError, Done, Request, Session, query};
 
-/// Says BEGIN, COMMIT or ROLLBACK.
+/// Sends BEGIN, COMMIT or ROLLBACK.
 pub async fn control(session: &mut dyn Session, request: Request<'_>) -> Result<(), DbError> {
     query(session, request, &mut |_| Ok(())).await.map(|_| ())
 }
 
-/// Ends the transaction under way as its conversation asks for.
+/// Commits or rolls back as the conversation demands. After a database error, rolls back and
+/// returns that error.
 pub async fn end(session: &mut dyn Session, said: Result<Done, DbError>) -> Result<Done, DbError> {
     let ended = match said {
         Ok(Done::Committed) => control(session, Request::Commit).await.and(said),
@@ -19,7 +20,7 @@ pub async fn end(session: &mut dyn Session, said: Result<Done, DbError>) -> Resu
     taken_back(session, ended).await
 }
 
-/// Takes back what a refused transaction has done so far.
+/// Rolls back after a database error, unless the session is broken.
 pub async fn taken_back(
     session: &mut dyn Session,
     ended: Result<Done, DbError>,
@@ -27,8 +28,8 @@ pub async fn taken_back(
     if let Err(db_error) = &ended
         && !db_error.kind.breaks_session()
     {
-        // Where the database has rolled back already this is refused or does nothing; either way
-        // the first database error is the one to tell.
+        // If the database has rolled back already, this is rejected or does nothing; either way the
+        // first database error is reported.
         control(session, Request::Rollback).await.ok();
     }
     ended

@@ -1,9 +1,8 @@
-//! The workload derived from TPC-C on every server, in each way of asking: the same database, the
-//! same measures, and nothing lost where many clients fight for few rows.
+//! The workload derived from TPC-C on every server, in each execution mode: the same data, the same
+//! custom metrics, and nothing lost when many clients contend for few rows.
 //!
-//! One server of each product, with a tenth of the rows, built once: what a way has done is undone
-//! before the next. Not
-//! here: SQLite (on_sqlite).
+//! One server of each product, with a tenth of the rows, built once: the changes of a mode are
+//! undone before the next. Not here: SQLite (on_sqlite).
 
 mod common;
 
@@ -28,21 +27,20 @@ use workloads::Make;
 use common::{Ticks, block_on, of_client};
 
 const WAYS: [&str; 4] = ["prepared", "text", "batched", "procedures"];
-/// Which ways are compared, and in which ones many clients fight.
+/// Modes that are compared, and modes in which many clients contend.
 type Asked = [&'static [&'static str]; 2];
 const ALL: Asked = [&WAYS, &WAYS];
-/// Enough for a further version of a product: each way once, and those compared that differ most.
+/// Enough for another version of a product: each mode once, and comparing those that differ most.
 const HALVES: Asked = [&["batched", "procedures"], &["prepared", "text"]];
-/// Transactions of one client, by which the ways are compared.
+/// Transactions of the one client whose results are compared between modes.
 const ALONE: u64 = 100;
-/// Clients that fight, and transactions of each.
+/// Contending clients, and transactions of each.
 const CLIENTS: u32 = 32;
 const EACH: u64 = 12;
-/// A conflict is tried again at most so often: 32 clients cannot meet each other more often
-/// without a livelock.
+/// Most attempts after a conflict: more than 32 clients can need without a livelock.
 const ATTEMPTS: u32 = 100;
 
-/// How often one looks whether a statement waits: for a minute and more.
+/// Number of looks for a waiting statement: a minute and more.
 const LOOKS: u32 = 200_000;
 
 /// Tables that a run changes.
@@ -53,7 +51,7 @@ fn workload(mode: &str) -> Arc<dyn Workload> {
     split(mode, 0)
 }
 
-/// The same with tables in `partitions` parts.
+/// The workload with tables in `partitions` parts.
 fn split(mode: &str, partitions: u64) -> Arc<dyn Workload> {
     let partitions = partitions.to_string();
     let written = [
@@ -70,13 +68,13 @@ fn split(mode: &str, partitions: u64) -> Arc<dyn Workload> {
     (entry.make)(&Make { settings: &settings, seed: 42, data: None, source: None }).expect("valid")
 }
 
-/// What was done: committed by kind, rolled back as intended, and refused as a conflict.
+/// Transactions by outcome: committed by type, rolled back as intended, rejected by a conflict.
 #[derive(Debug, Default)]
 struct Tally {
     committed: [i64; 5],
     n_rolled_back: i64,
     n_conflicts: u64,
-    /// By measure.
+    /// By custom metric.
     measured: Vec<u64>,
     traffic: Traffic,
 }
@@ -154,7 +152,7 @@ impl Site {
         done.unwrap_or_else(|no| panic!("{sql}: {no}"));
     }
 
-    /// All rows of a query, each as text.
+    /// Rows of a query, as text.
     fn rows(&mut self, sql: &str) -> Vec<String> {
         let request = Request::Text { kind: StatementKind::Read, sql };
         let mut rows = Vec::new();
@@ -179,7 +177,7 @@ impl Site {
         number.expect("a row")
     }
 
-    /// What the tables hold, as the server adds it up; the order of rows does not matter.
+    /// Content of the tables, summed by the server; the order of rows does not matter.
     fn state(&mut self) -> Vec<String> {
         let language = self.database.dialect().routines;
         let sums = CHANGED.iter().flat_map(|table| {
@@ -194,7 +192,7 @@ impl Site {
         sums.collect()
     }
 
-    /// The rows that break a condition.
+    /// Rows that violate a check.
     fn broken(&mut self) -> Vec<String> {
         let checks = workload("prepared").checks(self.database.dialect());
         assert_eq!(checks.len(), 13);
@@ -205,7 +203,7 @@ impl Site {
         broken.collect()
     }
 
-    /// Puts back what was there at the load.
+    /// Restores the data of the build.
     fn undo(&mut self) {
         for sql in [
             "INSERT INTO new_order (no_o_id, no_d_id, no_w_id) SELECT o_id, o_d_id, o_w_id \
@@ -241,7 +239,7 @@ fn connect(
     block_on(database.connect(place, statements.into())).expect("connects")
 }
 
-/// Fills the tables, by two sessions.
+/// Fills the tables with two sessions.
 fn load(database: &Arc<dyn Database>, workload: &dyn Workload) {
     let population = workload.population().expect("it has data");
     let tables = population.tables();
@@ -267,7 +265,7 @@ fn load(database: &Arc<dyn Database>, workload: &dyn Workload) {
     });
 }
 
-/// The first `n` transactions of a client.
+/// Runs the first `n` transactions of a client.
 fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u64) -> Tally {
     let statements = workload.statements(database.dialect());
     let mut sessions = Sessions::single(connect(database, client, statements));
@@ -301,7 +299,7 @@ fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u
     tally
 }
 
-/// Tries until it is no conflict.
+/// Repeats while there is a conflict.
 fn again<T>(n_conflicts: &mut u64, attempt: &mut dyn FnMut() -> Result<T, DbError>) -> T {
     for _ in 0..ATTEMPTS {
         match attempt() {
@@ -313,7 +311,7 @@ fn again<T>(n_conflicts: &mut u64, attempt: &mut dyn FnMut() -> Result<T, DbErro
     panic!("{ATTEMPTS} conflicts in a row");
 }
 
-/// All ways give the same database and the same measures.
+/// All modes give the same data and the same custom metrics.
 fn every_way_does_the_same(site: &mut Site, modes: &[&str]) {
     let loaded = site.state();
     let mut first: Option<(Vec<String>, Tally)> = None;
@@ -324,7 +322,7 @@ fn every_way_does_the_same(site: &mut Site, modes: &[&str]) {
         assert!(tally.n_rolled_back > 0 && tally.committed.iter().all(|n| *n > 0), "{tally:?}");
         assert_eq!(tally.n_conflicts, 0, "a client alone has nobody to wait for");
         if mode == "procedures" {
-            // Some servers are asked once to prepare each of the five calls.
+            // Some servers prepare each of the five calls in a round trip of its own.
             let n_prepared = tally.traffic.round_trips - ALONE;
             assert!(n_prepared == 0 || n_prepared == 5, "{:?}", tally.traffic);
         }
@@ -343,8 +341,8 @@ fn every_way_does_the_same(site: &mut Site, modes: &[&str]) {
     }
 }
 
-/// Many clients on two warehouses: what is committed is there, once, and all conditions hold. No
-/// way mends what another one breaks, so they are looked at when all are through.
+/// Many clients on two warehouses: each commit is stored once, and all checks pass. No mode repairs
+/// violations of another, so the checks run once at the end.
 fn nothing_is_lost_where_many_fight(site: &mut Site, modes: &[&str], what: &str) {
     for &mode in modes {
         let before = counts(site);
@@ -370,7 +368,7 @@ fn nothing_is_lost_where_many_fight(site: &mut Site, modes: &[&str], what: &str)
     assert_eq!(site.broken(), [""; 0], "{what}, {modes:?}");
 }
 
-/// Orders, payments of customers and in history, deliveries, undelivered orders.
+/// Orders, payments of customers, payments in the history, deliveries, undelivered orders.
 fn counts(site: &mut Site) -> [i64; 5] {
     [
         "SELECT SUM(d_next_o_id) FROM district",
@@ -382,7 +380,7 @@ fn counts(site: &mut Site) -> [i64; 5] {
     .map(|sql| site.number(sql))
 }
 
-/// A batch of several statements and a COMMIT, one of which is refused.
+/// A batch of several statements and a COMMIT, one of which is rejected.
 fn nothing_is_committed_behind_a_no(site: &mut Site) {
     let sql = "INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (?, 1, 1)";
     let sql = site.database.dialect().sql(sql);
@@ -401,8 +399,8 @@ fn nothing_is_committed_behind_a_no(site: &mut Site) {
     }
 }
 
-/// Statements find their rows by keys and indexes, one by one and by lists, whatever the planner
-/// makes of them.
+/// Statements find their rows by keys and indexes, both single rows and lists, whatever the
+/// planner's statistics.
 fn no_statement_reads_a_whole_table(site: &mut Site) {
     let dialect = *site.database.dialect();
     let statements = workload("batched").statements(&dialect);
@@ -414,7 +412,7 @@ fn no_statement_reads_a_whole_table(site: &mut Site) {
         let plan = site.rows(&format!("EXPLAIN {sql}"));
         n_explained += 1;
         for step in plan {
-            // Tables of a few rows are read as a whole.
+            // The planner reads tables of a few rows as a whole.
             let small = ["warehouse", "district"].iter().any(|table| step.contains(table));
             let is_whole = match dialect.routines {
                 Some(RoutineLanguage::PlPgSql) => step.contains("Seq Scan"),
@@ -426,7 +424,7 @@ fn no_statement_reads_a_whole_table(site: &mut Site) {
     assert!(n_explained > 50, "{n_explained}");
 }
 
-/// A statement with a value for each of its marks.
+/// Replaces each placeholder of a statement by a value.
 fn with_ones(sql: &str) -> String {
     let mut text = String::new();
     let mut rest = sql;
@@ -439,10 +437,10 @@ fn with_ones(sql: &str) -> String {
     (text + rest).replace("ol_delivery_d = '1'", "ol_delivery_d = NULL")
 }
 
-/// What is known of a transaction whose connection is killed while it waits for a row.
+/// The outcome of a transaction is unknown if its connection is killed while it waits for a row.
 fn a_killed_connection_leaves_in_doubt_what_may_be_committed(site: &mut Site) {
-    // The routine commits within, but for a function of PostgreSQL: that a server ends while it
-    // has not answered a call says that the call was not committed.
+    // A routine commits inside the call, except in PostgreSQL: there, an unanswered call was not
+    // committed.
     let expect = if is_postgres(&site.database) {
         DbErrorKind::ConnectionLost
     } else {
@@ -463,8 +461,8 @@ fn a_killed_connection_leaves_in_doubt_what_may_be_committed(site: &mut Site) {
         block_on(user.converse(&mut context)).expect_err("it is killed")
     });
     assert_eq!((no.kind, grown), (expect, 0), "{no}");
-    // A COMMIT that is out already behind the statement that waits is not reached; MariaDB and
-    // MySQL are sent theirs later.
+    // A COMMIT that is queued on the server behind the waiting statement is not executed; MariaDB
+    // and MySQL are sent theirs later.
     let (no, grown) = killed_while_it_waits(site, |database, tell| {
         let sql = "UPDATE warehouse SET w_ytd = w_ytd + 1";
         let pays = vec![Statement::new("all are paid", StatementKind::Write, sql)];
@@ -494,8 +492,8 @@ fn own_id(database: &Arc<dyn Database>, session: &mut dyn Session) -> i64 {
     id
 }
 
-/// Locks the warehouses, lets `work` run into that, kills its connection when it waits, and
-/// returns what it was told and by how much the warehouses were paid.
+/// Locks the warehouses, lets `work` wait for the lock, and kills its connection. Returns its
+/// error, and the increase of the warehouses' payments.
 fn killed_while_it_waits(
     site: &mut Site,
     work: fn(&Arc<dyn Database>, &Sender<i64>) -> DbError,
@@ -529,8 +527,8 @@ fn killed_while_it_waits(
     (no, site.number(paid) - before)
 }
 
-/// All data are in memory, and so are the tables in which conditions are computed. Nothing here is
-/// about what outlives a server, so nothing is written sooner than it must be.
+/// Settings that keep all data and temporary tables in memory. The tests do not depend on
+/// durability, so flushes are off.
 fn roomy(kind: Kind) -> &'static [(&'static str, &'static str)] {
     match kind {
         Kind::Postgres => &[
@@ -551,7 +549,7 @@ fn roomy(kind: Kind) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// All laws on a server of one product, with tables in so many parts.
+/// Runs all tests on a server of one product, with tables in this many partitions.
 fn laws_hold_on(
     server: &TestServer,
     partitions: u64,

@@ -1,6 +1,6 @@
-//! The workloads on a real database: SQLite in memory, through the driver that everybody uses.
+//! The workloads on a real database: SQLite in memory, through the real driver.
 //!
-//! Not here: the pure laws of inputs and rows, which stand beside their code.
+//! Not here: tests of inputs and rows without a database, which are beside their code.
 
 mod common;
 
@@ -20,11 +20,11 @@ use workloads::Make;
 
 use common::{Ticks, block_on, of_client};
 
-/// Refuses one request as a deadlock, and lets all others pass.
+/// Rejects one request as a deadlock, and passes all others.
 struct Refusing {
-    /// How many requests are still accepted; none refused where absent.
+    /// Requests that still pass before one is rejected; `None` rejects nothing.
     accepts: Rc<Cell<Option<u32>>>,
-    /// What is said to the database before that request, instead of refusing it.
+    /// SQL that runs before that request, which is then not rejected.
     slips_in: Rc<Cell<Option<&'static str>>>,
 }
 
@@ -49,7 +49,7 @@ impl Interceptor for Refusing {
 struct Bench {
     database: Arc<dyn Database>,
     workload: Arc<dyn Workload>,
-    /// The one in use is the first; the others keep the memory, or wait for their turn.
+    /// The first one is in use; the others keep the database in memory, or wait for their turn.
     sessions: Vec<Sessions>,
     accepts: Rc<Cell<Option<u32>>>,
     slips_in: Rc<Cell<Option<&'static str>>>,
@@ -91,7 +91,7 @@ impl Bench {
         self.sessions.insert(0, Sessions::single(session));
     }
 
-    /// Makes and fills the tables. The session that does it stays, so that the memory does.
+    /// Creates and fills the tables. The session stays open, so that the database in memory does.
     fn create(&mut self, place: Place) {
         self.connect(place, Vec::new());
         let workload = Arc::clone(&self.workload);
@@ -134,7 +134,7 @@ impl Bench {
         self.ask(Request::Text { kind: StatementKind::Other, sql })
     }
 
-    /// The only number that a query returns.
+    /// Returns the number that a query returns.
     fn number(&mut self, sql: &str) -> i64 {
         let rows = self.text(&format!("SELECT CAST(({sql}) AS TEXT)"));
         rows[0][0].parse().expect("a number")
@@ -144,7 +144,7 @@ impl Bench {
         self.workload.checks(self.database.dialect())
     }
 
-    /// The rows that break a condition: its short name, and their first three columns.
+    /// Rows that violate a check: its short name, and their first three columns.
     fn broken(&mut self) -> Vec<(&'static str, String)> {
         let mut broken = Vec::new();
         for check in self.checks() {
@@ -155,7 +155,7 @@ impl Bench {
         broken
     }
 
-    /// One transaction; its kind and how it ended.
+    /// Runs one transaction; returns its type and outcome.
     fn transact(
         &mut self,
         client: &mut dyn Client,
@@ -166,7 +166,7 @@ impl Bench {
         (kind, self.again(client))
     }
 
-    /// Another attempt.
+    /// Runs another attempt.
     fn again(&mut self, client: &mut dyn Client) -> Result<Done, DbError> {
         let mut context = TxContext {
             sessions: &mut self.sessions[0],
@@ -216,7 +216,7 @@ fn all_thirteen_conditions_hold_before_and_after_a_mixed_run() {
     every_update_is_there(&mut bench, committed);
 }
 
-/// Every counter that the specification lets grow has grown by what was committed.
+/// Every counter of the specification has grown by the committed transactions.
 fn every_update_is_there(bench: &mut Bench, committed: [i64; 5]) {
     let [_, payments, _, deliveries, _] = committed;
     let lines = bench.number("SELECT COUNT(*) FROM order_line WHERE ol_o_id > 3000");
@@ -248,7 +248,7 @@ fn every_update_is_there(bench: &mut Bench, committed: [i64; 5]) {
     assert_eq!(bench.number(late), committed[0]);
 }
 
-/// Damage, and every row that must be named for it.
+/// Statements that corrupt the data, and the rows that the checks must find.
 const DAMAGES: [(&str, &[(&str, &str)]); 17] = [
     (
         "UPDATE warehouse SET w_ytd = w_ytd + 1",
@@ -342,8 +342,8 @@ fn each_condition_names_exactly_the_damaged_rows() {
     skipped_districts_are_counted(&mut bench);
 }
 
-/// Refuses each request of each kind in turn: nothing may be left behind, nothing be measured,
-/// and the next attempt must be whole.
+/// Rejects each request of each type in turn: nothing may be left behind or measured, and the next
+/// attempt must be complete.
 fn refused_transactions_leave_nothing(bench: &mut Bench) {
     let state = "SELECT SUM(w_ytd) + (SELECT SUM(d_ytd) + SUM(d_next_o_id) FROM district) \
          + (SELECT SUM(c_balance) FROM customer) + (SELECT SUM(s_ytd) FROM stock) \
@@ -374,7 +374,7 @@ fn refused_transactions_leave_nothing(bench: &mut Bench) {
     assert_eq!(bench.number("SELECT SUM(d_next_o_id) FROM district"), 3_011);
 }
 
-/// The first delivery of a client.
+/// Runs the first delivery of a client.
 fn deliver(bench: &mut Bench) -> Result<Done, DbError> {
     let mut user = bench.workload.client(0);
     let is_delivery = |nth: &u64| bench.workload.kind_of(of_client(0, *nth)) == 3;
@@ -385,7 +385,7 @@ fn deliver(bench: &mut Bench) -> Result<Done, DbError> {
 #[test]
 fn a_batched_delivery_of_what_is_delivered_already_is_a_conflict_and_changes_nothing() {
     let mut bench = Bench::new("tpcc", &[("mode", "batched"), ("shrink", "10")]);
-    // Between the first flight, that reads which orders are the oldest, and the second.
+    // Runs between the first flight, which reads the oldest orders, and the second.
     for sql in [
         "DELETE FROM new_order WHERE no_d_id = 3",
         "DELETE FROM orders WHERE o_d_id = 7 AND o_id = 211",
@@ -401,7 +401,7 @@ fn a_batched_delivery_of_what_is_delivered_already_is_a_conflict_and_changes_not
     assert_eq!(bench.measured("orders_delivered"), 10);
 }
 
-/// A delivery goes on where a district has nothing to deliver (clause 2.7.4.2).
+/// A delivery continues if a district has nothing to deliver (clause 2.7.4.2).
 fn skipped_districts_are_counted(bench: &mut Bench) {
     bench.text("DELETE FROM new_order WHERE no_d_id IN (2, 9)");
     assert_eq!(deliver(bench), Ok(Done::Committed));
@@ -422,8 +422,8 @@ fn the_empty_workload_asks_as_often_as_it_is_reported() {
     }
 }
 
-/// A workload with parameters that make it small; reads, writes and others of a transaction; and
-/// how many reads more the first one of a client has.
+/// A workload with parameters that make it small; reads, writes and other statements per
+/// transaction; and additional reads of a client's first transaction.
 type Small = (&'static str, &'static [(&'static str, &'static str)], [u64; 3], u64);
 
 const SMALL: &[Small] = &[
@@ -472,7 +472,7 @@ fn every_workload_asks_what_it_says_and_keeps_its_conditions() {
                 let moved = bench.sessions[0].traffic() - before;
                 let more = if nth == 0 { *first } else { 0 };
                 let n_reads = moved.reads;
-                // Tables are drawn: the first time in the second table may come later.
+                // Tables are drawn: the first access to the second table may come later.
                 assert!((*reads..=reads + first).contains(&n_reads), "{name}: {n_reads}");
                 assert!(n_reads >= reads + more, "{name}: {n_reads}");
                 assert_eq!((moved.writes, moved.others), (*writes, *others), "{name}");
@@ -494,7 +494,7 @@ fn every_workload_asks_what_it_says_and_keeps_its_conditions() {
     assert_eq!(rest, [&"arm", &"empty", &"tpcc"], "each is tested here or has a test of its own");
 }
 
-/// Two clients, and the same two again: nobody gives an id twice.
+/// Two clients in two runs: no id is given twice.
 #[test]
 fn ids_that_clients_give_never_collide_over_runs() {
     let mut bench = Bench::new("oltp-insert", &[("auto_inc", "false"), ("table_size", "10")]);
@@ -507,14 +507,14 @@ fn ids_that_clients_give_never_collide_over_runs() {
             }
         }
     }
-    // Nobody says that these tables are dbdyno's, so ids have to fit those of sysbench.
+    // These tables are not marked as built by dbdyno, so ids have to fit those of sysbench.
     assert_eq!(bench.number("SELECT COUNT(*) FROM sbtest1 WHERE id < 0"), 20);
     let last_of_first = "SELECT MAX(id) + (1 << 31) - (1 << 21) FROM sbtest1 WHERE id < 0";
     assert_eq!(bench.number(last_of_first), 9);
 }
 
-/// Two writers in one table, and the same two again, one of whose statements is refused: numbers
-/// are given once, and none is left out.
+/// Two writers in one table in two runs, with a rejected statement: every number is given exactly
+/// once.
 #[test]
 fn writers_number_their_records_over_runs_and_db_errors() {
     let written = [("index", "none"), ("records_per_commit", "4"), ("rows_per_statement", "3")];
@@ -523,7 +523,8 @@ fn writers_number_their_records_over_runs_and_db_errors() {
         for client in [0, 1] {
             let mut user = bench.workload.client(client);
             for nth in 0..5 {
-                // Of the third transaction the second INSERT: BEGIN and the first one pass.
+                // Rejects the second INSERT of the third transaction: BEGIN and the first INSERT
+                // pass.
                 bench.accepts.set((nth == 2).then_some(2));
                 let (_, done) = bench.transact(user.as_mut(), of_client(client, nth));
                 assert_eq!(done.is_ok(), nth != 2, "{done:?}");
@@ -547,7 +548,7 @@ fn each_writer_has_a_table_and_stamps_its_records_with_the_time_of_the_run() {
         let (_, done) = bench.transact(user.as_mut(), of_client(client, 0));
         assert_eq!(done, Ok(Done::Committed));
     }
-    // Client 3 of two tables shares the first one.
+    // With two tables, client 3 shares the first one.
     assert_eq!(bench.number("SELECT COUNT(*) FROM record1"), 2);
     assert_eq!(bench.number("SELECT COUNT(*) FROM record2"), 1);
     let from = "SELECT MIN(stamped) - 1704067200000000 FROM record1";
@@ -557,8 +558,8 @@ fn each_writer_has_a_table_and_stamps_its_records_with_the_time_of_the_run() {
     assert_eq!(bench.number("SELECT MIN(LENGTH(payload)) FROM record2"), 44);
 }
 
-/// A reader of one table beside its writer, on sessions of their own, in time that goes by
-/// readings of the clock.
+/// A reader and the writer of one table, on separate sessions; time advances at each reading of the
+/// clock.
 #[test]
 fn a_reader_ages_each_record_once_and_counts_what_its_window_lacks() {
     let writers = [("tables", "1"), ("record_size", "40")];
@@ -583,7 +584,8 @@ fn a_reader_ages_each_record_once_and_counts_what_its_window_lacks() {
         bench.sessions.swap(0, 1);
         bench.measured.clear();
     };
-    // New records, missed ones and duplicates of a read; the ages are in the order of records.
+    // Number of new records, missed records and duplicates of a read; ages are in the order of
+    // records.
     let mut read = |bench: &mut Bench, expect: (usize, u64, u64), accepts: Option<u32>| {
         bench.accepts.set(accepts);
         let (_, done) = bench.transact(reader.as_mut(), of_client(1, 0));
@@ -613,23 +615,24 @@ fn a_reader_ages_each_record_once_and_counts_what_its_window_lacks() {
     assert_eq!(ages, [3_000_000, 4_000_000]);
     read(&mut bench, (0, 0, 4), None);
     write(&mut bench, 6);
-    // SELECT and BEGIN pass, and the INSERT of results is refused: they come with the next read.
+    // SELECT and BEGIN pass, and the INSERT of results is rejected: they are written with the next
+    // read.
     read(&mut bench, (0, 0, 0), Some(2));
     write(&mut bench, 1);
     let ages = read(&mut bench, (5, 2, 3), None);
-    // Those of the refused read are as they were when it read them.
+    // Ages of the rejected transaction keep the time of its read.
     assert_eq!(ages, [3_000_000, 3_000_000, 4_000_000, 5_000_000, 6_000_000]);
     assert_eq!(bench.broken(), []);
     assert_eq!(bench.number("SELECT COUNT(*) FROM event_age1"), 7);
     assert_eq!(bench.number("SELECT SUM(missed) FROM event_read1"), 2);
-    // Those of the read that found nothing are reported with the next one that does.
+    // Duplicates of the read without new records are reported with the next one that has some.
     assert_eq!(bench.number("SELECT SUM(duplicates) FROM event_read1"), 2 + 4 + 3);
     let lacked = "SELECT MIN(sequence) * 100 + MAX(sequence) FROM event1 WHERE sequence > 3 \
                   AND sequence NOT IN (SELECT sequence FROM event_age1)";
     assert_eq!(bench.number(lacked), 607);
 }
 
-/// Damage, and the check that names it.
+/// Corrupts the data; the check reports it.
 #[test]
 fn each_condition_of_counts_and_balances_is_reported() {
     let check = |name, written: &[(&str, &str)], damage: &str, expect: &[&str]| {
@@ -672,7 +675,7 @@ fn each_condition_of_counts_and_balances_is_reported() {
     }
 }
 
-/// Another client's row in place of the one just deleted is a conflict: the engine tries again.
+/// Another client's row in place of the one just deleted is a conflict: the engine retries.
 #[test]
 fn a_row_that_another_client_put_back_first_is_a_conflict() {
     let mut bench = Bench::new("oltp-write-only", &[("table_size", "1")]);

@@ -1,5 +1,5 @@
-//! No SQL text of a workload uses a word as a name that a server reserves, of whatever version and
-//! in whatever mode. Not here: the words (drivers).
+//! No SQL of a workload uses a reserved word as a name, in any server version or execution mode.
+//! Not here: the words (drivers).
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use drivers::for_tests::reserved_names;
 use model::{Dialect, ParameterKind, Settings, Workload};
 use workloads::{ALL, Entry, Make};
 
-/// The dialect of the servers that reserve more words with each version.
+/// Dialect of the servers that reserve more words with each version.
 fn dialect() -> Dialect {
     let entry = drivers::by_scheme("mysql").expect("there is a driver");
     entry.product.dialect
 }
 
-/// What may be written for a parameter so that other statements are sent.
+/// Parameter values that change the statements.
 fn variants(entry: &Entry) -> Vec<Vec<(&'static str, String)>> {
     let mut all = vec![Vec::new()];
     for parameter in entry.parameters {
@@ -32,7 +32,7 @@ fn variants(entry: &Entry) -> Vec<Vec<(&'static str, String)>> {
     all
 }
 
-/// Every text that a workload lets a database carry out.
+/// All SQL of a workload.
 fn texts(workload: &dyn Workload, dialect: &Dialect) -> Vec<String> {
     let statements = workload.statements(dialect).into_iter();
     let mut texts: Vec<String> = statements.map(|statement| statement.sql.to_string()).collect();
@@ -56,7 +56,7 @@ fn no_name_in_sql_of_a_workload_is_reserved_anywhere() {
     for entry in ALL {
         for written in variants(entry) {
             let pairs = written.iter().map(|(name, value)| (*name, value.as_str()));
-            // Not every value stands alone.
+            // Some values are invalid alone.
             let Ok(settings) = Settings::decide(entry.name, entry.parameters, pairs) else {
                 continue;
             };

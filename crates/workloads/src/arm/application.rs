@@ -11,32 +11,31 @@ use super::pools::{Lacking, Pools};
 
 /// Measurements that an application thread hands over at once, at most.
 pub(super) const CHUNK_MAX: u64 = 64;
-/// At an offered rate a thread sleeps for at least this long, and then makes all that has become
-/// due: waking it, and the agent, takes many times as long as making a measurement.
+/// Shortest sleep of a thread at an offered rate; it then makes all measurements that became due.
+/// Waking it and the agent costs many times as much as making one measurement.
 const SLEEP_NS_MIN: u64 = 1_000_000;
-/// In virtual time making a measurement takes so long; otherwise a load without a rate would be
-/// endless at one instant.
+/// Virtual time per measurement; otherwise a load without a rate would be endless at one instant.
 const VIRTUAL_NS: u64 = 1000;
-/// Of so many transactions with a correlator, the first is the parent of the others.
+/// One of this many transactions with a correlator is the parent of the others in the group.
 const FAMILY: u64 = 4;
-/// Context values and diagnostic details are made of these.
+/// Characters of context values and diagnostic details.
 const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
-/// What all threads of the application share.
+/// Settings shared by all threads of the application.
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) seed: u64,
     pub(super) classes: Vec<Class>,
     pub(super) context_bytes: u64,
-    /// Of a million transactions so many fail.
+    /// Failed transactions per million.
     pub(super) failed_per_million: i64,
-    /// Of a million transactions so many are aborted.
+    /// Aborted transactions per million.
     pub(super) aborted_per_million: i64,
     pub(super) diagnostic_bytes: u8,
     pub(super) n_threads: u64,
-    /// Measurements of all threads; 0 is without an end.
+    /// Measurements of all threads together; 0 means no limit.
     pub(super) n_measurements: u64,
-    /// Measurements per second of all threads; 0 is as many as they can.
+    /// Measurements per second of all threads together; 0 means as fast as possible.
     pub(super) rate_per_s: f64,
     pub(super) pool_empty: PoolEmpty,
     /// Measurements that a thread hands over at once.
@@ -48,7 +47,7 @@ impl Shape {
         self.classes.iter().map(|class| class.weight as i64).sum()
     }
 
-    /// The class of measurement `number`, and what else is drawn for it.
+    /// Draws the class of a measurement by weight.
     fn class(&self, rng: &mut Rng) -> usize {
         if self.classes.len() == 1 {
             return 0;
@@ -61,7 +60,7 @@ impl Shape {
         self.classes.iter().position(is_it).expect("weights add up")
     }
 
-    /// How a transaction ended.
+    /// Draws the status of a transaction.
     fn status(&self, rng: &mut Rng) -> Status {
         let aborted_to = self.failed_per_million + self.aborted_per_million;
         if aborted_to == 0 {
@@ -74,13 +73,13 @@ impl Shape {
         }
     }
 
-    /// The rate of one thread.
+    /// Offered rate of one thread, in measurements per nanosecond.
     fn rate_per_ns(&self) -> f64 {
         self.rate_per_s / self.n_threads as f64 / NS_PER_S as f64
     }
 
-    /// How long a thread sleeps at least: no longer than until a whole chunk is due, since more at
-    /// once might not fit into the pools.
+    /// Shortest sleep of a thread: at most the time in which a whole chunk becomes due, since more
+    /// at once might not fit into the pools.
     fn sleep_ns(&self) -> u64 {
         SLEEP_NS_MIN.min((self.n_chunk as f64 / self.rate_per_ns()) as u64).max(1)
     }
@@ -94,7 +93,6 @@ impl Shape {
 pub(super) struct Application {
     pub(super) shape: Arc<Shape>,
     pub(super) pools: Arc<Pools>,
-    /// From 0.
     pub(super) index: u64,
 }
 
@@ -123,7 +121,8 @@ impl ProducerTask for Application {
 }
 
 impl Application {
-    /// Makes measurements until there are enough or the load is over. How long it was blocked.
+    /// Makes measurements until there are enough or the load is over. Returns the time for which it
+    /// was blocked, in nanoseconds.
     async fn make_all(&self, context: &ProducerContext<'_>, begun_ns: u64) -> u64 {
         let shape = self.shape.as_ref();
         let n_all = match shape.n_measurements {
@@ -155,7 +154,7 @@ impl Application {
                     self.pools.hand_over(chunk);
                 }
                 None => {
-                    // The application pays for what it drops, too.
+                    // Dropped measurements cost the application CPU time, too.
                     scratch.clear();
                     self.fill(context, &mut scratch, made, n);
                     self.pools.count(|counts| {
@@ -172,7 +171,8 @@ impl Application {
         blocked_ns
     }
 
-    /// How many of the next `n` measurements are due, once one is; none when the load is over.
+    /// Waits until at least one measurement is due and returns how many of the next `n` are; `None`
+    /// when the load is over.
     async fn due(
         &self,
         context: &ProducerContext<'_>,
@@ -209,7 +209,7 @@ impl Application {
         let signal = Arc::clone(&self.pools.for_tasks);
         loop {
             self.pools.count(|counts| counts.waits[lacking as usize] += 1);
-            // Others are woken too, and may be first: that is the same wait.
+            // Other threads are woken too and may be first; waiting again counts as the same wait.
             loop {
                 let seen = signal.count();
                 match self.pools.reserve(n, n_metrics) {
@@ -228,8 +228,8 @@ impl Application {
         }
     }
 
-    /// Has `n` transactions measured, and notes what was measured. Their numbers are those of this
-    /// thread, interleaved with those of the others.
+    /// Fills a chunk with `n` measurements. Their numbers are this thread's, interleaved with those
+    /// of the other threads.
     fn fill(&self, context: &ProducerContext<'_>, chunk: &mut Chunk, made: u64, n: u64) {
         let shape = self.shape.as_ref();
         let mut parent = 0;
@@ -283,7 +283,7 @@ fn put_letters(out: &mut Vec<u8>, n: usize, rng: &mut Rng) {
     }
 }
 
-/// The agent: it puts measurements into buffers.
+/// The agent, which puts measurements into buffers.
 pub(super) struct Agent {
     pub(super) pools: Arc<Pools>,
     pub(super) buffer_bytes: u64,
@@ -306,8 +306,8 @@ impl ProducerTask for Agent {
 }
 
 impl Agent {
-    /// Fills buffers until all that was made is in them, or the load is over. How many measurements
-    /// lie in the last, and whether all was handed over.
+    /// Fills buffers until all measurements are in them or the load is over. Returns the number of
+    /// measurements in the last, partly filled buffer, and whether nothing was left over.
     async fn fill_all(&self, context: &ProducerContext<'_>) -> (u64, bool) {
         let signal = Arc::clone(&self.pools.for_tasks);
         let Some(mut buffer) = self.empty_buffer(context).await else { return (0, false) };
@@ -330,8 +330,8 @@ impl Agent {
         }
     }
 
-    /// Puts a chunk into this buffer and those after it; an error where the load was over before
-    /// there was another.
+    /// Puts a chunk into this buffer and the next ones. Fails if the load ends before another
+    /// buffer is empty.
     async fn put(
         &self,
         context: &ProducerContext<'_>,
@@ -347,7 +347,7 @@ impl Agent {
             let before = buffer.bytes.len();
             buffer.put(head, own_metrics, own_text);
             if buffer.bytes.len() as u64 > self.buffer_bytes {
-                // It goes into the next one.
+                // The measurement goes into the next buffer.
                 buffer.bytes.truncate(before);
                 buffer.n -= 1;
                 self.pools.fill(buffer, true);

@@ -1,4 +1,4 @@
-//! Whether what was stored is what was generated: the tables against the note of each buffer.
+//! Checks that what was stored is what was generated: the tables against the note of each buffer.
 
 use model::{Check, Dialect};
 
@@ -6,7 +6,6 @@ use super::checksum::{contexts_sql, measurement_sql, metric_sql};
 use super::claim::NO_CLASS;
 use super::tables::Layout;
 
-/// The checks for a layout.
 pub(super) fn checks(layout: Layout, dialect: &Dialect) -> Vec<Check> {
     let noted = format!(
         "SELECT class, SUM(measurements) AS n_noted, SUM(checksum) AS sum_noted FROM arm_buffer \

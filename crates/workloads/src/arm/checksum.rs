@@ -1,7 +1,8 @@
-//! What a measurement adds to the checksums of its buffer, and the SQL that computes the same.
+//! Values that a measurement adds to the checksums of its buffer, and the SQL that computes the
+//! same.
 //!
 //! A row adds the product of its id and of all its values, each modulo a prime, so any one value
-//! that changes changes the sum. Texts count by their length and by some of their letters, since
+//! that changes changes the sum. Texts contribute their length and some of their letters, since
 //! databases have no function of a whole text in common. Not here: what is compared (checks).
 
 use model::Dialect;
@@ -11,12 +12,12 @@ use super::parameters::Contexts;
 use super::tables::{CONTEXT_COLUMNS, GAUGE, Layout};
 
 const PRIME: i64 = 65_521;
-/// Letters of a text that count, at most.
+/// Most letters of a text that go into its checksum.
 const LETTERS_MAX: usize = 8;
-/// Letters of a diagnostic detail that count: its first ones.
+/// Letters of a diagnostic detail that go into its checksum: the first ones.
 const DIAGNOSTIC_LETTERS: usize = LETTERS_MAX;
 
-/// The places of a text of so many letters that count, from 0, spread evenly over it.
+/// Positions of the letters that count, from 0, spread evenly over a text of this length.
 fn places(letters: usize) -> impl Iterator<Item = usize> {
     let n = letters.min(LETTERS_MAX);
     (0..n).map(move |nth| if n < 2 { 0 } else { nth * (letters - 1) / (n - 1) })
@@ -26,7 +27,7 @@ fn row(id: i64, values: i64) -> i64 {
     (1 + id % PRIME) * (1 + values % PRIME)
 }
 
-/// The same in SQL.
+/// SQL expression for [`row`].
 fn row_sql(id: &str, values: &str) -> String {
     format!("(1 + {id} % {PRIME}) * (1 + ({values}) % {PRIME})")
 }
@@ -39,7 +40,7 @@ fn text(text: &str, letters: usize) -> i64 {
     bytes.len() as i64 + places(letters).enumerate().map(letter).sum::<i64>()
 }
 
-/// The same in SQL, of a text that is not null.
+/// SQL expression for the checksum of a text that is not null.
 fn text_sql(dialect: &Dialect, text: &str, letters: usize) -> String {
     let code = dialect.letter_code;
     let letter = |(nth, place): (usize, usize)| {
@@ -50,7 +51,7 @@ fn text_sql(dialect: &Dialect, text: &str, letters: usize) -> String {
     format!("LENGTH({text}){letters}")
 }
 
-/// Of a measurement's row, less its context values.
+/// Checksum of a measurement's row, without its context values.
 pub(super) fn measurement(of: &Measurement<'_>, id: i64, parent: Option<i64>) -> i64 {
     let head = &of.head;
     let (start_ns, stop_ns) = (head.start_ns as i64, head.stop_ns as i64);
@@ -67,7 +68,7 @@ pub(super) fn measurement(of: &Measurement<'_>, id: i64, parent: Option<i64>) ->
     row(id, values)
 }
 
-/// The same in SQL.
+/// SQL expression for the sum of [`measurement`].
 pub(super) fn measurement_sql(dialect: &Dialect) -> String {
     let diagnostic = text_sql(dialect, "diagnostic", DIAGNOSTIC_LETTERS);
     let values = format!(
@@ -77,26 +78,25 @@ pub(super) fn measurement_sql(dialect: &Dialect) -> String {
     row_sql("id", &values)
 }
 
-/// Of its metrics.
+/// Checksum of the metrics of a measurement.
 pub(super) fn metrics(of: &Measurement<'_>, id: i64) -> i64 {
     let metric = |(slot, value): (usize, i64)| row(id, 3 * (slot as i64 + 1) + 5 * GAUGE + value);
     of.metrics().enumerate().map(metric).sum()
 }
 
-/// Of a metric's row in SQL.
+/// SQL expression for a row of [`metrics`].
 pub(super) fn metric_sql() -> String {
     row_sql("measurement", "3 * slot + 5 * kind + value")
 }
 
-/// Of its context values.
+/// Checksum of the context values of a measurement.
 pub(super) fn contexts(of: &Measurement<'_>, id: i64, layout: Layout) -> i64 {
     let letters = usize::from(layout.context_bytes);
     let context = |(slot, value)| row(id, 3 * (slot as i64 + 1) + text(value, letters));
     of.contexts().enumerate().map(context).sum()
 }
 
-/// How many context values there are and their checksum, as a SELECT of `n_stored` and
-/// `sum_stored`.
+/// SELECT of the number of context values (`n_stored`) and their checksum (`sum_stored`).
 pub(super) fn contexts_sql(dialect: &Dialect, layout: Layout) -> String {
     let letters = usize::from(layout.context_bytes);
     let of = |slot: &str, value: &str, id: &str| {
@@ -111,7 +111,7 @@ pub(super) fn contexts_sql(dialect: &Dialect, layout: Layout) -> String {
         Contexts::Json => {
             let mut at = 1;
             let places = CONTEXT_COLUMNS.map(|name| {
-                // A brace or comma, the name in quotes, a colon and a quote.
+                // Skip a brace or comma, the quoted name, a colon and a quote.
                 let begin = at + 1 + name.len() + 2 + 2;
                 at = begin + letters + 1;
                 let value = format!("SUBSTR(contexts, {begin}, {letters})");
@@ -126,7 +126,8 @@ pub(super) fn contexts_sql(dialect: &Dialect, layout: Layout) -> String {
     )
 }
 
-/// Of context values that lie in one row: each with where it is, and when there is one.
+/// Count and checksum of context values that lie in one row. Each place is an expression for the
+/// value and a condition for its presence.
 fn in_slots(
     places: [(String, String); CONTEXT_COLUMNS.len()],
     of: impl Fn(&str, &str, &str) -> String,

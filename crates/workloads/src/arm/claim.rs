@@ -1,35 +1,34 @@
-//! What a run claims in the database before it writes: a range of ids, and the numbers of its
-//! classes. Not here: how it is asked for (writer).
+//! A run's claim in the database before it writes: a range of ids, and the numbers of its classes.
+//! Not here: the statements that make the claim (writer).
 
 use super::measurement::Head;
 
-/// Ids that a run may give.
+/// Size of the range of ids of a run.
 pub(super) const RANGE: i64 = 1 << 40;
-/// The class of the row that claims a range: no measurement is of it.
+/// Class of the row that claims a range; no measurement has it.
 pub(super) const NO_CLASS: i64 = -1;
 
-/// What one group of one run has for itself.
+/// Ids and class numbers reserved for one group of one run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Claim {
-    /// The last id that is not its own.
+    /// Last id before the range.
     pub(super) base: i64,
-    /// The numbers of its classes in the tables, in the order of the mixture.
+    /// Numbers of the classes in the tables, in the order of the mixture.
     pub(super) classes: Vec<i64>,
 }
 
 impl Claim {
-    /// The id of a measurement.
     pub(super) fn id(&self, number: u64) -> i64 {
         self.base + number as i64
     }
 
-    /// The number of its class in the tables.
+    /// Number of the measurement's class in the tables.
     pub(super) fn class(&self, head: &Head) -> i64 {
         self.classes[usize::from(head.class)]
     }
 
-    /// The numbers of classes with these names: those that they have already, and new ones behind
-    /// all others. Also whether each is new.
+    /// Assigns numbers to classes: the one already in `held`, or a new one above all others. The
+    /// flag says whether it is new.
     pub(super) fn number<'n>(
         names: impl Iterator<Item = &'n str>,
         held: &[(i64, String)],

@@ -1,6 +1,6 @@
-//! A measurement as the application makes it, and as it lies in a buffer.
+//! A measurement as the application makes it, and as it is encoded in a buffer.
 
-/// How the measured transaction ended, as ARM 4.0 numbers it.
+/// Status of the measured transaction, numbered as in ARM 4.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Good = 0,
@@ -12,17 +12,17 @@ impl Status {
     const ALL: [Status; 3] = [Status::Good, Status::Aborted, Status::Failed];
 }
 
-/// What every measurement has.
+/// Fields of fixed size that every measurement has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    /// From 1, over the application of this run; 0 is none.
+    /// Number from 1, over the application of this run; 0 means none.
     pub(super) number: u64,
     pub(super) class: u16,
     pub(super) status: Status,
-    /// Nanoseconds of the run's clock.
+    /// Start, in nanoseconds of the run's clock.
     pub(super) start_ns: u64,
     pub(super) stop_ns: u64,
-    /// The number of the transaction within which it ran; 0 is none.
+    /// Number of the parent transaction; 0 means none.
     pub(super) parent: u64,
     pub(super) has_correlator: bool,
     pub(super) n_metrics: u8,
@@ -30,18 +30,18 @@ pub(super) struct Head {
     pub(super) diagnostic_bytes: u8,
 }
 
-/// Bytes of a head in a buffer.
+/// Size of an encoded head.
 const HEAD_BYTES: usize = 8 * 4 + 2 + 6;
 
-/// Measurements that an application thread hands over at once. What is of varying size lies in
+/// Measurements that an application thread hands over at once. Parts of varying size are stored in
 /// the order of the measurements.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     pub(super) heads: Vec<Head>,
     pub(super) metrics: Vec<i64>,
-    /// Context values, and diagnostic details behind them.
+    /// Context values, followed by the diagnostic detail, of each measurement.
     pub(super) text: Vec<u8>,
-    /// Metrics for which it has room in their pool.
+    /// Metrics for which room is reserved in their pool.
     pub(super) n_metrics_reserved: u64,
 }
 
@@ -53,12 +53,12 @@ impl Chunk {
     }
 }
 
-/// Bytes that a measurement takes in a buffer.
+/// Encoded size of a measurement.
 pub(super) fn encoded_bytes(n_metrics: u64, n_contexts: u64, context: u64, detail: u64) -> u64 {
     HEAD_BYTES as u64 + 8 * n_metrics + n_contexts * context + detail
 }
 
-/// Measurements on their way into the database, one behind the other.
+/// Encoded measurements on their way into the database.
 #[derive(Debug, Default)]
 pub(super) struct Buffer {
     pub(super) bytes: Vec<u8>,
@@ -92,13 +92,13 @@ impl Buffer {
         self.n += 1;
     }
 
-    /// Its measurements; a context value has `context_bytes`.
+    /// Reads the measurements; each context value takes `context_bytes`.
     pub(super) fn read(&self, context_bytes: usize) -> Reader<'_> {
         Reader { rest: &self.bytes, context_bytes }
     }
 }
 
-/// A measurement where it lies in a buffer.
+/// A measurement, borrowed from a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measurement<'a> {
     pub(super) head: Head,
@@ -122,7 +122,7 @@ impl<'a> Measurement<'a> {
     }
 }
 
-/// Text that the application has made of letters and digits alone.
+/// Views text that the application made of ASCII letters and digits.
 fn letters(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("letters are ASCII")
 }
@@ -131,7 +131,7 @@ fn number(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
 }
 
-/// The measurements of a buffer, one after the other.
+/// Iterator over the measurements of a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     rest: &'a [u8],

@@ -1,4 +1,4 @@
-//! `arm`: measurements of transactions, as ARM 4.0 (The Open Group, C807) means them, on their way
+//! `arm`: measurements of transactions, as defined by ARM 4.0 (The Open Group, C807), on their way
 //! from an application into a database.
 //!
 //! An application makes measurements on threads of its own, an agent puts them into buffers, and
@@ -33,7 +33,6 @@ use crate::empty_tables::EmptyTables;
 use crate::storage_engine::{self, StorageEngine};
 use crate::{Entry, Make};
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: NAME,
     data: NAME,
@@ -46,16 +45,16 @@ pub(crate) static ENTRY: Entry = Entry {
 
 const NAME: &str = "arm";
 
-/// So many full buffers in the pools are more than is on its way.
+/// Smallest number of full buffers left in the pools that counts as a growing backlog.
 const PILED_LEAST: u64 = 32;
 
-/// Fewer buffers than these make a rate of steps.
+/// Below this number of filled buffers, rates are too coarse.
 const BUFFERS_FEW: u64 = 20;
 
-/// An application that generates a smaller share of what its rate offers falls behind.
+/// Smallest share of the offered rate that the application must generate.
 const OFFERED_LEAST: f64 = 0.95;
 
-/// In the order of their places (`writer`).
+/// In the order of the indices in `writer`.
 static CUSTOM_METRICS: [CustomMetric; 4] = [
     CustomMetric { name: "measurements", unit: "measurements", kind: CustomMetricKind::Counter },
     CustomMetric { name: "rows", unit: "rows", kind: CustomMetricKind::Counter },
@@ -156,7 +155,7 @@ impl Workload for Arm {
         &CUSTOM_METRICS
     }
 
-    /// What was committed. The response times are those of buffers.
+    /// Rates of what was committed. Response times are those of buffers.
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         let primary = |name, title, metric, per_ns| {
             let of = PrimaryOf::Rate { kinds: Vec::new(), metric: Some(metric), per_ns };
@@ -183,7 +182,7 @@ impl Workload for Arm {
         use StatementKind::{Read, Write};
         let tables = &self.shared.tables.all;
         let insert = |name, table: usize| {
-            // Without a table for context values nothing is ever put there.
+            // Without a table for context values the statement is never executed.
             let table = tables.get(table).unwrap_or(&tables[MEASUREMENT]);
             Statement::new(name, Write, dialect.insert(table))
         };
@@ -236,7 +235,8 @@ impl Workload for Arm {
         checks::checks(self.shared.layout, dialect)
     }
 
-    /// A buffer is a commit, and noted for each of its classes; claims note no measurements.
+    /// Compares commits with the buffers noted in the database. A buffer is one commit, noted once
+    /// for each of its classes; claims note no measurements.
     fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {
         let sql = "SELECT COUNT(DISTINCT id) FROM arm_buffer WHERE measurements > 0".to_owned();
         Some(Crosscheck { sql, kind: 0, per_commit: 1 })
@@ -244,7 +244,7 @@ impl Workload for Arm {
 }
 
 impl Arm {
-    /// What is to be known of measurements that found no room in a pool.
+    /// Finding that measurements were dropped because a pool was empty.
     fn too_many(&self, counts: &Counts) -> Finding {
         let Counts { dropped, generated, .. } = *counts;
         let percent = numbers::percent_text(100.0 * dropped as f64 / generated as f64);
@@ -257,7 +257,7 @@ impl Arm {
         Finding::new("dropped_measurements", Severity::Warning, text)
     }
 
-    /// That fewer were generated than a rate offers, and why.
+    /// Finding that fewer measurements were generated than the rate offers, with the reason.
     fn too_slow(&self, counts: &Counts) -> Option<Finding> {
         let shape = &self.shared.shape;
         let lived_s = counts.lived_ns as f64 / NS_PER_S as f64 / shape.n_threads as f64;
@@ -280,7 +280,7 @@ impl Arm {
         Some(Finding::new("application_behind", Severity::Warning, text))
     }
 
-    /// That more and more wait in the pools, while a rate goes on to be offered.
+    /// Finding that the backlog in the pools grows at the offered rate.
     fn piles_up(&self, counts: &Counts, pending: u64) -> Option<Finding> {
         let each = counts.handled.checked_div(counts.filled_buffers).unwrap_or(0).max(1);
         let share = pending as f64 / counts.generated.max(1) as f64;
@@ -299,7 +299,7 @@ impl Arm {
         Some(Finding::new("application_behind", Severity::Warning, text))
     }
 
-    /// That so few buffers were filled that a rate is known to one of them.
+    /// Finding that too few buffers were filled for a precise rate.
     fn few_buffers(counts: &Counts) -> Option<Finding> {
         let n = counts.filled_buffers;
         (1..BUFFERS_FEW).contains(&n).then(|| {
@@ -313,7 +313,7 @@ impl Arm {
         })
     }
 
-    /// Why nothing was stored, or less than was asked for.
+    /// Finding that nothing was stored, or less than was requested, with the reason.
     fn too_little(&self, counts: &Counts, pending: u64) -> Option<Finding> {
         let warning = |id, text| Some(Finding::new(id, Severity::Warning, text));
         if counts.filled_buffers == 0 && counts.generated > counts.dropped {
@@ -402,7 +402,7 @@ impl Producer for Arm {
             let agent_ns = per(counts.agent_cpu_ns, counts.handled);
             facts.push(count("agent_cpu_ns_per_measurement", agent_ns));
             let producer_ns = counts.application_cpu_ns + counts.agent_cpu_ns;
-            // Where nothing was stored, the load still took its time.
+            // If nothing was stored, the load took its time all the same.
             let load_ns = elapsed_ns.max(per(counts.lived_ns, self.shared.shape.n_threads));
             let percent = 100.0 * producer_ns as f64 / load_ns.max(1) as f64;
             let percent = FactValue::percent(percent, 1);
@@ -470,7 +470,7 @@ mod tests {
         let arm = decided(&Make { settings: &settings, seed: 7, data: None, source: None })
             .expect("valid");
         drop(arm.begin());
-        // Two threads of two seconds each.
+        // Two threads that ran for two seconds each.
         arm.shared.pools.count(|counts| {
             (counts.lived_ns, counts.blocked_ns) = (4 * NS_PER_S, 3 * NS_PER_S);
             (counts.generated, counts.filled_buffers) = (1_950, 20);

@@ -1,15 +1,15 @@
-//! The parameters of `arm`, and how its mixture of scenarios is written.
+//! The parameters of `arm`, and the parser of its mixture of scenarios.
 
 use model::{BadParameter, Choice, Parameter, ParameterKind, Settings, choice};
 
 use crate::storage_engine;
 
-/// Where context values are kept.
+/// Layout of the context values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contexts {
-    /// A row each, in a table of their own.
+    /// One row each, in a separate table.
     Rows,
-    /// A column each, in the measurement's row.
+    /// One column each, in the measurement's row.
     Columns,
     /// One JSON text in the measurement's row.
     Json,
@@ -17,30 +17,29 @@ pub(super) enum Contexts {
 
 choice!(Contexts { Rows = "rows", Columns = "columns", Json = "json" });
 
-/// How a buffer is written.
+/// Statement that writes a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Write {
     /// INSERT of many rows.
     Insert,
-    /// A prepared INSERT per row.
+    /// Prepared INSERT per row.
     Row,
-    /// LOAD DATA, COPY or what the database has for that.
+    /// LOAD DATA, COPY or the database's equivalent.
     Bulk,
 }
 
 choice!(Write { Insert = "insert", Row = "row", Bulk = "bulk" });
 
-/// The most metrics of one measurement: the slots that ARM 4.0 has.
+/// Most metrics of one measurement: the slots of ARM 4.0.
 const METRICS_MAX: u64 = 7;
-/// The most context values of one measurement: the slots that ARM 4.0 has.
+/// Most context values of one measurement: the slots of ARM 4.0.
 pub(super) const CONTEXTS_MAX: u64 = 20;
 
-/// What the application does where a pool is empty.
+/// Behaviour of the application when a pool is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PoolEmpty {
-    /// It waits.
     Block,
-    /// It drops the measurement, which is counted.
+    /// Drops the measurement, and counts it as dropped.
     Drop,
 }
 
@@ -157,24 +156,24 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// What features are of.
+/// Scenario without features.
 const SIMPLE: &str = "simple";
 const METRICS: &str = "metrics";
 const CONTEXT_VALUES: &str = "context values";
 
-/// One part of the mixture: what its measurements carry.
+/// One part of the mixture: the features of its measurements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Class {
-    /// As it was written.
+    /// Name as written by the user.
     pub(super) name: String,
-    /// Its share, in parts of the sum of all weights.
+    /// Share of the mixture, in parts of the sum of all weights.
     pub(super) weight: u64,
     pub(super) has_correlator: bool,
     pub(super) n_metrics: u64,
     pub(super) n_contexts: u64,
 }
 
-/// Reads the mixture.
+/// Parses the mixture.
 pub(super) fn classes(settings: &Settings) -> Result<Vec<Class>, BadParameter> {
     let bad = |why: String| BadParameter::of("scenario", why);
     let classes: Result<Vec<Class>, String> =
@@ -191,7 +190,7 @@ pub(super) fn classes(settings: &Settings) -> Result<Vec<Class>, BadParameter> {
     Ok(classes)
 }
 
-/// Reads `correlator+metrics=2*3`.
+/// Parses one part of the mixture, such as `correlator+metrics=2*3`.
 fn class(text: &str) -> Result<Class, String> {
     let (features, weight) = match text.trim().rsplit_once('*') {
         None => (text.trim(), 1),
@@ -223,7 +222,7 @@ fn class(text: &str) -> Result<Class, String> {
 }
 
 impl Class {
-    /// Adds a feature, and says what it is of.
+    /// Adds a feature and returns its kind.
     fn add(&mut self, feature: &str) -> Result<&'static str, String> {
         let number = |of: &str, text: &str, max: u64| match text.parse::<u64>() {
             Ok(n) if (1..=max).contains(&n) => Ok(n),

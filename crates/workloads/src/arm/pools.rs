@@ -1,5 +1,5 @@
-//! What stands between the application and the writers: bounded pools, and a count of all that is
-//! in them. Not here: who puts in and who takes out.
+//! Bounded pools between the application and the writers, and the account of their contents. Not
+//! here: the threads that put in and take out.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use model::Signal;
 
 use super::measurement::{Buffer, Chunk, Head};
 
-/// How large the pools are.
+/// Capacities of the pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
     pub(super) transactions: u64,
@@ -16,7 +16,7 @@ pub(super) struct Limits {
     pub(super) buffers: u64,
 }
 
-/// A pool in which something was lacking.
+/// The pool that was empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lacking {
     Transactions = 0,
@@ -24,32 +24,32 @@ pub(super) enum Lacking {
     Buffers = 2,
 }
 
-/// What was counted, over the whole load.
+/// Counts over the whole load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) generated: u64,
     pub(super) dropped: u64,
     pub(super) stored: u64,
-    /// Put into buffers by the agent.
+    /// Measurements put into buffers by the agent.
     pub(super) handled: u64,
-    /// Buffers that were full, or the last of all that was asked for.
+    /// Buffers that were full, or the last ones of a run that made all its measurements.
     pub(super) filled_buffers: u64,
-    /// How often somebody waited, by [`Lacking`].
+    /// Number of waits, by [`Lacking`].
     pub(super) waits: [u64; 3],
-    /// How long application threads waited for a pool, and all that they lived.
+    /// Time that application threads waited for a pool, summed over the threads.
     pub(super) blocked_ns: u64,
     pub(super) lived_ns: u64,
-    /// CPU time of the application, and of who fills the buffers.
+    /// CPU time of the application.
     pub(super) application_cpu_ns: u64,
     pub(super) agent_cpu_ns: u64,
-    /// When the first began, and when the last commit was.
+    /// Start of the first application thread.
     pub(super) begun_ns: Option<u64>,
     pub(super) last_commit_ns: u64,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// In use at present.
+    /// Measurements in use.
     transactions: u64,
     metrics: u64,
     buffers: u64,
@@ -59,16 +59,15 @@ struct State {
     spare_buffers: Vec<Buffer>,
     /// Application threads that still make measurements.
     n_applications: u64,
-    /// All that was made is in full buffers.
+    /// Whether all measurements are in full buffers.
     is_flushed: bool,
     /// Measurements in the buffer that was being filled when the load was over.
     in_part: u64,
-    /// Measurements in buffers that writers have taken and not written yet.
+    /// Measurements in buffers that writers have taken but not written yet.
     with_writers: u64,
     counts: Counts,
 }
 
-/// The pools of a run.
 #[derive(Debug)]
 pub(super) struct Pools {
     limits: Limits,
@@ -87,7 +86,7 @@ impl Pools {
         }
     }
 
-    /// What all pools hold at most, without texts that wait for room in a buffer.
+    /// Most bytes that all pools hold, without texts that wait for room in a buffer.
     pub(super) fn bytes(&self, buffer_bytes: u64) -> u64 {
         let Limits { transactions, metrics, buffers } = self.limits;
         let heads = transactions.saturating_mul(size_of::<Head>() as u64);
@@ -99,12 +98,13 @@ impl Pools {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets an earlier run.
+    /// Resets the state at the start of a run.
     pub(super) fn begin(&self, n_applications: u64) {
         *self.lock() = State { n_applications, ..State::default() };
     }
 
-    /// Takes room for so many measurements with their metrics, and gives a chunk to put them in.
+    /// Reserves room for `n` measurements with their metrics and returns a chunk for them. Fails
+    /// with the pool that has no room.
     pub(super) fn reserve(&self, n: u64, n_metrics: u64) -> Result<Chunk, Lacking> {
         let mut state = self.lock();
         if state.transactions + n > self.limits.transactions {
@@ -119,7 +119,6 @@ impl Pools {
         Ok(Chunk { n_metrics_reserved: n_metrics, ..chunk })
     }
 
-    /// Hands over a filled chunk.
     pub(super) fn hand_over(&self, chunk: Chunk) {
         let mut state = self.lock();
         state.counts.generated += chunk.heads.len() as u64;
@@ -128,7 +127,7 @@ impl Pools {
         self.for_tasks.raise();
     }
 
-    /// The next chunk that goes into buffers; and whether another may come.
+    /// Takes the next chunk to encode; the flag says whether more may come.
     pub(super) fn take_chunk(&self) -> (Option<Chunk>, bool) {
         let mut state = self.lock();
         let chunk = state.chunks.pop_front();
@@ -136,7 +135,7 @@ impl Pools {
         (chunk, may_come)
     }
 
-    /// A chunk's measurements lie in buffers now: their room is free.
+    /// Frees the room of a chunk whose measurements are now in buffers.
     pub(super) fn release(&self, mut chunk: Chunk) {
         let mut state = self.lock();
         state.counts.handled += chunk.heads.len() as u64;
@@ -148,14 +147,15 @@ impl Pools {
         self.for_tasks.raise();
     }
 
-    /// The measurements of a chunk from `from` on stay where they are: the load is over.
+    /// Accounts for the measurements of a chunk from `from` on, which stay where they are because
+    /// the load is over.
     pub(super) fn leave(&self, chunk: &Chunk, from: usize) {
         let mut state = self.lock();
         state.counts.handled += from as u64;
         state.in_part += (chunk.heads.len() - from) as u64;
     }
 
-    /// An empty buffer, if there is one left.
+    /// Takes an empty buffer; `None` if all are in use.
     pub(super) fn empty_buffer(&self) -> Option<Buffer> {
         let mut state = self.lock();
         if state.buffers == self.limits.buffers {
@@ -165,8 +165,8 @@ impl Pools {
         Some(state.spare_buffers.pop().unwrap_or_default())
     }
 
-    /// A buffer waits for a writer: it is full, or the last of all that was asked for; or it is
-    /// what there was when the load was over.
+    /// Queues a buffer for a writer. `is_full` also holds for the last buffer of a run that made
+    /// all its measurements; otherwise the buffer is what there was when the load was over.
     pub(super) fn fill(&self, buffer: Buffer, is_full: bool) {
         let mut state = self.lock();
         state.counts.filled_buffers += u64::from(is_full);
@@ -175,7 +175,8 @@ impl Pools {
         self.for_clients.raise();
     }
 
-    /// The load ends with this buffer being filled; all is flushed if nothing is missing in it.
+    /// Ends the load with a partly filled buffer of `n_in_part` measurements. `is_flushed` says
+    /// that all measurements are in buffers.
     pub(super) fn end_filling(&self, n_in_part: u64, is_flushed: bool) {
         let mut state = self.lock();
         state.in_part += n_in_part;
@@ -184,7 +185,7 @@ impl Pools {
         self.for_clients.raise();
     }
 
-    /// A full buffer for a writer, or whether none will come.
+    /// Takes a full buffer; the error says whether no more will come.
     pub(super) fn take_buffer(&self) -> Result<Buffer, bool> {
         let mut state = self.lock();
         match state.full.pop_front() {
@@ -196,7 +197,7 @@ impl Pools {
         }
     }
 
-    /// A buffer was committed, at this instant.
+    /// Frees a buffer that was committed at `now_ns`.
     pub(super) fn stored(&self, mut buffer: Buffer, now_ns: u64) {
         let mut state = self.lock();
         state.with_writers -= buffer.n;
@@ -209,18 +210,18 @@ impl Pools {
         self.for_tasks.raise();
     }
 
-    /// Changes what is counted.
+    /// Updates the counts.
     pub(super) fn count(&self, change: impl FnOnce(&mut Counts)) {
         change(&mut self.lock().counts);
     }
 
-    /// An application thread has made all it was asked for, or the load is over.
+    /// Notes that an application thread has made all its measurements, or that the load is over.
     pub(super) fn end_application(&self) {
         self.lock().n_applications -= 1;
         self.for_tasks.raise();
     }
 
-    /// What was counted, and how many measurements still lie somewhere.
+    /// Returns the counts, and the number of measurements that were made but not stored.
     pub(super) fn account(&self) -> (Counts, u64) {
         let state = self.lock();
         let in_chunks: u64 = state.chunks.iter().map(|chunk| chunk.heads.len() as u64).sum();

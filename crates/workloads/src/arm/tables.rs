@@ -6,7 +6,7 @@ use super::claim::Claim;
 use super::measurement::{Buffer, Measurement, Reader};
 use super::parameters::{CONTEXTS_MAX, Contexts};
 
-/// How the data are laid out.
+/// Layout of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) contexts: Contexts,
@@ -14,17 +14,17 @@ pub(super) struct Layout {
     pub(super) has_keys: bool,
 }
 
-/// Places of the tables.
+/// Indices of the tables.
 pub(super) const MEASUREMENT: usize = 0;
 pub(super) const METRIC: usize = 1;
 pub(super) const BUFFER: usize = 2;
 pub(super) const CONTEXT: usize = 3;
 
-/// A metric is a gauge, as ARM 4.0 calls a value that goes up and down: 1 is a counter, 3 a number
-/// without an order.
+/// Kind of a metric: gauge. ARM 4.0 defines a gauge as a value that goes up and down; 1 is a
+/// counter, 3 a number without an order.
 pub(super) const GAUGE: i64 = 2;
 
-/// Names of context columns: slots count from 1.
+/// Names of the context columns; slots count from 1.
 pub(super) static CONTEXT_COLUMNS: [&str; CONTEXTS_MAX as usize] = [
     "context_1",
     "context_2",
@@ -57,7 +57,7 @@ impl Layout {
         }
     }
 
-    /// The tables, in the order of their places.
+    /// Tables, in the order of their indices.
     pub(super) fn tables(&self) -> Vec<Table> {
         let column = |name, of| Column { name, of, nullable: false };
         let optional = |name, of| Column { name, of, nullable: true };
@@ -117,7 +117,7 @@ impl Layout {
         tables
     }
 
-    /// The tables that a buffer's measurements go into.
+    /// Indices of the tables that a buffer is written to.
     pub(super) fn written(&self) -> &'static [usize] {
         match self.contexts {
             Contexts::Rows => &[MEASUREMENT, METRIC, CONTEXT],
@@ -127,7 +127,7 @@ impl Layout {
 }
 
 impl Layout {
-    /// How many rows a buffer becomes in a table.
+    /// Number of rows of a buffer in a table.
     pub(super) fn n_rows(&self, table: usize, buffer: &Buffer) -> u64 {
         let of = |of: Measurement<'_>| match table {
             MEASUREMENT => 1,
@@ -138,16 +138,16 @@ impl Layout {
     }
 }
 
-/// What a context value takes in JSON beside itself: `"context_20":"",`.
+/// Characters of a context value in JSON besides the value: `"context_20":"",`.
 const JSON_BYTES: u16 = 16;
 
-/// The rows of a buffer in one table, one after the other.
+/// Iterator over the rows of a buffer for one table.
 pub(super) struct Rows<'a> {
     layout: Layout,
     table: usize,
     claim: &'a Claim,
     rest: Reader<'a>,
-    /// A measurement some of whose slots are still to come.
+    /// Measurement with slots left, and the last slot read.
     current: Option<(Measurement<'a>, usize)>,
     json: String,
 }
@@ -205,7 +205,7 @@ impl<'a> Rows<'a> {
         emit(&row[..width]);
     }
 
-    /// The next slot of the current measurement, or of the next one that has any.
+    /// Returns the next slot of the current measurement, or the first of the next one that has any.
     fn slot(&mut self) -> Option<(Measurement<'a>, usize)> {
         let n_slots = |of: &Measurement<'_>| match self.table {
             METRIC => usize::from(of.head.n_metrics),

@@ -1,5 +1,5 @@
-//! A writer: it takes full buffers and writes each in one transaction. Not here: what it writes
-//! (tables), and how the next buffer is waited for (engine).
+//! A writer takes full buffers and writes each in one transaction. Not here: its rows (tables), and
+//! the wait for the next buffer (engine).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,24 +19,24 @@ use super::tables::{BUFFER, CONTEXT, Layout, MEASUREMENT, Rows};
 use crate::empty_tables::EmptyTables;
 use crate::tx_control::{control, end};
 
-/// Places of the statements beside those that insert a row into a table.
+/// Indices of the statements, after the INSERT for each table.
 pub(super) const LAST_ID: StatementId = StatementId(CONTEXT as u16 + 1);
 pub(super) const IS_STORED: StatementId = StatementId(CONTEXT as u16 + 2);
 pub(super) const CLASSES: StatementId = StatementId(CONTEXT as u16 + 3);
 
-/// Places of the custom metrics.
+/// Indices of the custom metrics.
 pub(super) const MEASUREMENTS: u16 = 0;
 pub(super) const ROWS: u16 = 1;
 pub(super) const BYTES: u16 = 2;
 pub(super) const AGE: u16 = 3;
 
-/// A statement of many rows is at most about so long: servers refuse longer ones.
+/// Approximate length limit of a statement of many rows: servers reject longer ones.
 const STATEMENT_BYTES: usize = 512 << 10;
 
-/// So many rows are removed by one statement: servers plan longer lists as scans of the table.
+/// Most rows removed by one statement: servers plan longer lists as scans of the table.
 const REMOVED_IDS: usize = 4096;
 
-/// What all writers share.
+/// State shared by all writers.
 pub(super) struct Shared {
     pub(super) pools: Arc<Pools>,
     pub(super) layout: Layout,
@@ -44,17 +44,16 @@ pub(super) struct Shared {
     pub(super) shape: Arc<Shape>,
     pub(super) write: Write,
     pub(super) rows_per_insert: usize,
-    /// What this run has for itself in the tables, once it was claimed.
+    /// This run's reserved ids and classes, once claimed.
     pub(super) claim: Mutex<Option<Arc<Claim>>>,
 }
 
-/// One writer.
 pub(super) struct Writer {
     shared: Arc<Shared>,
     buffer: Option<Buffer>,
-    /// The connection was lost while the buffer was written: it may be stored.
+    /// Whether the connection was lost while the buffer was written, so that it may be stored.
     is_uncertain: bool,
-    /// An attempt failed where failed transactions leave what they wrote.
+    /// Whether an attempt failed on a storage engine that cannot roll back.
     has_left_rows: bool,
     sql: Vec<u8>,
 }
@@ -64,7 +63,7 @@ impl Writer {
         Writer { shared, buffer: None, is_uncertain: false, has_left_rows: false, sql: Vec::new() }
     }
 
-    /// What this run has for itself in the tables; it is claimed first if nobody has.
+    /// Returns this run's claim; makes it if no writer has done so.
     async fn claim(&self, session: &mut dyn Session) -> Result<Arc<Claim>, DbError> {
         let slot = || self.shared.claim.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -72,16 +71,16 @@ impl Writer {
                 return Ok(claim);
             }
             match self.reserve(session).await {
-                // Whoever was first is right: other claims stay unused.
+                // The first claim wins; later ones stay unused.
                 Ok(claim) => return Ok(Arc::clone(slot().get_or_insert(Arc::new(claim)))),
-                // Another writer or process has this range: the next one is free.
+                // Another writer or process has this range; try the next one.
                 Err(db_error) if db_error.kind == DbErrorKind::Duplicate => {}
                 Err(db_error) => return Err(db_error),
             }
         }
     }
 
-    /// Claims the ids behind all others, and numbers for classes that have none.
+    /// Claims the ids above all others, and numbers for classes that have none.
     async fn reserve(&self, session: &mut dyn Session) -> Result<Claim, DbError> {
         let base = query_number(session, LAST_ID, &[]).await?.unwrap_or(0);
         control(session, Request::Begin).await?;
@@ -92,12 +91,12 @@ impl Writer {
     }
 
     async fn note_claim(&self, session: &mut dyn Session, base: i64) -> Result<Vec<i64>, DbError> {
-        // Two who claim the same range have the same key here: one of them is refused.
+        // Two claims of the same range have the same key here, so one of them is rejected.
         note(session, [base, NO_CLASS], "", [0, 0, 0, base + RANGE, 0, 0, 0]).await?;
         let mut held = Vec::new();
         let request = Request::Execute(Call { statement: CLASSES, values: &[] });
         query(session, request, &mut |row: &dyn Row| {
-            // A simulated database keeps nothing: its rows have no names.
+            // The simulated database keeps nothing, so its rows have no names.
             if !matches!(row.value(1), Value::Null) {
                 held.push((row.int(0)?, row.text(1)?.to_owned()));
             }
@@ -114,7 +113,7 @@ impl Writer {
         Ok(numbers.into_iter().map(|(class, _)| class).collect())
     }
 
-    /// Writes the buffer; how many rows that were.
+    /// Writes the buffer and returns the number of rows.
     async fn write(
         &mut self,
         session: &mut dyn Session,
@@ -141,7 +140,7 @@ impl Writer {
         Ok(n_rows)
     }
 
-    /// Writes rows by as few statements as may be.
+    /// Writes rows with as few statements as possible.
     async fn insert(
         &mut self,
         session: &mut dyn Session,
@@ -153,7 +152,7 @@ impl Writer {
             self.sql.clear();
             self.sql.extend_from_slice(b"INSERT INTO ");
             self.sql.extend_from_slice(table.name.as_bytes());
-            // The table may have a column more: a key that the server demanded.
+            // The table may have one more column: a key that the server demanded.
             for (place, column) in table.columns.iter().enumerate() {
                 self.sql.extend_from_slice(if place == 0 { &b" ("[..] } else { b"," });
                 self.sql.extend_from_slice(column.name.as_bytes());
@@ -177,7 +176,7 @@ impl Writer {
         }
     }
 
-    /// Notes what was written, per class, in the same transaction.
+    /// Notes per class what was written, in the same transaction.
     async fn note(
         &self,
         session: &mut dyn Session,
@@ -213,8 +212,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Removes what earlier attempts have left of the buffer. Its own ids only: those of other
-    /// buffers may lie between them.
+    /// Removes rows that earlier attempts have left of the buffer. Deletes by exact id: ids of
+    /// other buffers may lie between them.
     async fn remove(
         &mut self,
         session: &mut dyn Session,
@@ -309,7 +308,7 @@ impl Client for Writer {
             let n_rows = match stored {
                 Ok(n_rows) => n_rows,
                 Err(db_error) => {
-                    // It is written again, unless it turns out that it was stored.
+                    // The buffer is written again unless it turns out to be stored.
                     self.is_uncertain |= db_error.kind == DbErrorKind::UnknownCommit
                         || db_error.kind.breaks_session();
                     self.has_left_rows |= self.shared.tables.engine.keeps_failed_rows();
@@ -331,7 +330,7 @@ impl Client for Writer {
     }
 }
 
-/// Notes what was written of a class: its numbers in the order of the table's columns.
+/// Notes the totals of a class, in the order of the table's columns.
 async fn note(
     session: &mut dyn Session,
     key: [i64; 2],
@@ -345,8 +344,8 @@ async fn note(
     execute(session, StatementId(BUFFER as u16), &row).await.map(drop)
 }
 
-/// Writes `(1,2,'text')`, with a comma in front of it where it is not the first. Texts are letters
-/// and digits.
+/// Appends `(1,2,'text')`, with a leading comma if `has_comma`. Texts consist of letters and
+/// digits, so they need no escaping.
 fn put_row(sql: &mut Vec<u8>, has_comma: bool, row: &[Value<'_>]) {
     if has_comma {
         sql.push(b',');
@@ -366,7 +365,7 @@ fn put_row(sql: &mut Vec<u8>, has_comma: bool, row: &[Value<'_>]) {
     sql.push(b')');
 }
 
-/// A value of a row that is on its way.
+/// An owned value of a row.
 enum Owned {
     Null,
     Int(i64),
@@ -414,7 +413,7 @@ mod tests {
     use super::*;
     use crate::Make;
 
-    /// Nothing here waits for time.
+    /// A clock that stands still: nothing here waits for time.
     struct Still;
 
     impl Clock for Still {
@@ -437,7 +436,7 @@ mod tests {
         fn cancel(&self) {}
     }
 
-    /// Keeps what it is sent, and refuses the first INSERT of metrics with this kind.
+    /// Records requests, and rejects the first INSERT of metrics with `kind`.
     struct Lossy {
         sent: Rc<RefCell<Vec<String>>>,
         refuses: Option<DbErrorKind>,
@@ -495,7 +494,8 @@ mod tests {
         }
     }
 
-    /// What a writer sends to store a buffer whose first attempt was refused with `kind`.
+    /// Returns the requests of a writer that stores a buffer whose first attempt was rejected with
+    /// `kind`.
     fn sent_again(engine: &str, kind: DbErrorKind) -> Vec<String> {
         let given = [("engine", engine), ("scenario", "metrics=1+contexts=1")];
         let settings = Settings::decide(super::super::NAME, super::super::PARAMETERS, given);
@@ -567,7 +567,7 @@ mod tests {
             let sent = sent_again("myisam", kind);
             assert_eq!(sent, [&removed[..], &again].concat(), "{kind:?}");
         }
-        // Where transactions are rolled back there is nothing to remove.
+        // If transactions are rolled back, there is nothing to remove.
         assert_eq!(sent_again("innodb", DbErrorKind::DiskFull), again);
         let asked = [&["statement 5"], &again[..]].concat();
         assert_eq!(sent_again("innodb", DbErrorKind::ConnectionLost), asked);

@@ -1,7 +1,7 @@
-//! The workload that asks for nothing: `SELECT ?`, so that what is measured is ourselves.
+//! `empty`: `SELECT ?`, which measures the cost of the generator itself.
 //!
-//! Not here: tables, transactions and randomness. A conversation is as thin as the contract
-//! allows, since its cost is the floor below every other reading.
+//! Not here: tables, transactions and randomness. A conversation does as little as the contract
+//! allows, since its cost is part of every other measurement.
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use model::{
 
 use crate::{Entry, Make};
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "empty",
     data: "empty",
@@ -48,7 +47,6 @@ static PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// The only statement.
 const ASK: StatementId = StatementId(0);
 
 struct Empty {
@@ -84,8 +82,8 @@ impl Workload for Empty {
         ]
     }
 
-    /// Where the server infers a value's type from its place (`$1`), the place must say one, or
-    /// the number would be taken for text.
+    /// Casts the parameter where the server infers a value's type from its position (`$1`): it
+    /// would take the number for text otherwise.
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
         let sql = match dialect.infers_types {
             true => "SELECT CAST(? AS BIGINT){from nothing}",

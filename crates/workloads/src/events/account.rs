@@ -1,5 +1,5 @@
-//! What became of all records of a run, by table and by reader. Not here: rates and distributions
-//! of the measured phase, which the engine keeps.
+//! Account of all records of a run, by table and by reader. Not here: rates and distributions of
+//! the measured phase, which the engine keeps.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,10 +8,10 @@ use model::{BucketCounts, Fact, NS_PER_MS, format_count};
 
 use super::parameters::NAME;
 
-/// Bounds of the ages of each reader, in milliseconds.
+/// Upper bounds of the age classes, in milliseconds.
 const BOUNDS_MS: [u64; 12] = [1, 3, 10, 20, 40, 100, 200, 300, 500, 1_000, 3_000, 10_000];
 
-/// What a reader came to.
+/// Totals of one reader.
 #[derive(Clone, Debug, Default)]
 struct OfReader {
     table: usize,
@@ -19,20 +19,19 @@ struct OfReader {
     missed: u64,
     duplicates: u64,
     last: i64,
-    /// Ages below each bound and above the one before; the last beyond all.
+    /// Number of ages in each class of [`BOUNDS_MS`]; the last class is open.
     ages: [u64; BOUNDS_MS.len() + 1],
 }
 
 #[derive(Default)]
 struct State {
-    /// By table: how many records were committed, and the number of the last.
+    /// By table: the number of committed records, and the sequence number of the last.
     written: BTreeMap<usize, (u64, i64)>,
     readers: BTreeMap<u32, OfReader>,
-    /// The number of the run in the result tables.
+    /// Number of the run in the result tables.
     run: Option<i64>,
 }
 
-/// The account of a run.
 #[derive(Default)]
 pub(super) struct Account(Mutex<State>);
 
@@ -41,17 +40,17 @@ impl Account {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A run begins.
+    /// Resets the account at the start of a run.
     pub(super) fn begin(&self) {
         *self.state() = State::default();
     }
 
-    /// The number of the run in the result tables: the time at which its first reader asks.
+    /// Returns the number of the run in the result tables: the time at which its first reader asks.
     pub(super) fn run(&self, now_unix_ns: i64) -> i64 {
         *self.state().run.get_or_insert(now_unix_ns)
     }
 
-    /// A writer has committed records, the last with this number.
+    /// Adds records that a writer has committed; `last` is the highest sequence number.
     pub(super) fn wrote(&self, table: usize, n_records: u64, last: i64) {
         let mut state = self.state();
         let (count, newest) = state.written.entry(table).or_default();
@@ -59,7 +58,7 @@ impl Account {
         *newest = last;
     }
 
-    /// A reader has come so far.
+    /// Adds the results of a reader's transaction.
     pub(super) fn read(&self, reader: u32, table: usize, ages: &[u64], noted: Noted) {
         let mut state = self.state();
         let of = state.readers.entry(reader).or_default();
@@ -74,7 +73,7 @@ impl Account {
         }
     }
 
-    /// All of it, as facts.
+    /// Returns the account as facts.
     pub(super) fn facts(&self) -> Vec<Fact> {
         let state = self.state();
         let mut facts = Vec::new();
@@ -93,12 +92,12 @@ impl Account {
     }
 }
 
-/// What a reader noted besides ages.
+/// Counts of a reader besides ages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Noted {
     pub(super) missed: u64,
     pub(super) duplicates: u64,
-    /// The newest number that it has seen.
+    /// Highest sequence number seen.
     pub(super) last: i64,
 }
 

@@ -1,15 +1,14 @@
-//! What the tables must hold, each as a query for what breaks it.
+//! Checks of the tables: each is a query for violations.
 //!
-//! Together they say that of the records of a table between a reader's first read and its last each
-//! was read first once, or missed. Not here: that as many records came as were committed (the
-//! workload's crosscheck).
+//! Together they ensure that each record of a table between a reader's first read and its last one
+//! has exactly one first read, or was missed. Not here: that the tables have as many records as
+//! were committed (the workload's crosscheck).
 
 use model::Check;
 
 use super::parameters::Data;
 use super::tables::{ages, reads, records};
 
-/// The checks of all tables.
 pub(super) fn checks(data: &Data) -> Vec<Check> {
     let of_records = (0..data.tables).flat_map(|place| of_records(data, &records(place)));
     let of_results = (1..=data.reader_hosts).flat_map(|host| of_results(data, host));

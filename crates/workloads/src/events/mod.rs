@@ -28,7 +28,6 @@ use self::writer::Writer;
 use crate::{Entry, GroupRole, Make};
 use model::MEGABYTE;
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: NAME,
     data: NAME,
@@ -60,13 +59,13 @@ pub(crate) static ENTRY: Entry = Entry {
     source: None,
 };
 
-/// In the order of their places (`writer`).
+/// In the order of the indices in `writer`.
 static WRITER_MEASURES: [CustomMetric; 2] = [
     CustomMetric { name: "records", unit: "records", kind: CustomMetricKind::Counter },
     CustomMetric { name: "bytes", unit: "B", kind: CustomMetricKind::Counter },
 ];
 
-/// In the order of their places (`reader`).
+/// In the order of the indices in `reader`.
 static READER_MEASURES: [CustomMetric; 7] = [
     CustomMetric { name: "age", unit: "ns", kind: CustomMetricKind::Histogram },
     CustomMetric { name: "time_between_reads", unit: "ns", kind: CustomMetricKind::Histogram },
@@ -84,14 +83,14 @@ const fn kind(name: &'static str) -> Kind {
 static WRITER_KINDS: [Kind; 1] = [kind("insert")];
 static READER_KINDS: [Kind; 3] = [kind("read"), kind("read_plain"), kind("history")];
 
-/// All that is decided, and what all clients of a group share.
+/// Settings and state shared by all clients of a group.
 struct Shared {
     data: Data,
     reading: Reading,
     records_per_insert: usize,
     seed: u64,
     account: Account,
-    /// Raised at the beginning of each read interval.
+    /// Raised at the start of each read interval.
     ticks: Arc<Signal>,
 }
 
@@ -99,7 +98,7 @@ struct Events {
     role: Role,
     shared: Arc<Shared>,
     rows: Rows,
-    /// Nobody raises it: there is nothing to wait for.
+    /// Never raised: the producer waits for no space.
     no_room: Arc<Signal>,
 }
 
@@ -176,7 +175,7 @@ impl Workload for Events {
         }
     }
 
-    /// Records, and their bytes, of committed transactions.
+    /// Rate of records and of their bytes, in committed transactions.
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         if self.role == Role::Reader {
             return Vec::new();
@@ -256,13 +255,14 @@ impl Workload for Events {
         Some(self)
     }
 
-    /// A writer begins with the first number where nothing is answered; a reader has nothing to
-    /// read there.
+    /// Whether clients can run without replies: a writer begins with the first number then, but a
+    /// reader has nothing to read.
     fn is_blind(&self) -> bool {
         self.role == Role::Writer
     }
 
-    /// The records of a table are numbered without gaps, by its one writer.
+    /// Whether other runs must not use the tables: each table's one writer numbers its records
+    /// without gaps.
     fn needs_tables_alone(&self) -> bool {
         self.role == Role::Writer
     }
@@ -282,7 +282,8 @@ impl Workload for Events {
     }
 }
 
-/// Nothing is made here: it tells readers when the next read is due, and what became of records.
+/// The producer of `events` generates nothing: it signals the start of each read, and reports the
+/// account of records.
 impl Producer for Events {
     fn begin(&self) -> Vec<Box<dyn ProducerTask>> {
         self.shared.account.begin();
@@ -310,7 +311,7 @@ impl Producer for Events {
     }
 }
 
-/// What tells readers that the next read is due.
+/// Task that raises a signal when the next read is due.
 struct Ticker {
     interval_ns: u64,
     ticks: Arc<Signal>,
@@ -339,7 +340,7 @@ mod tests {
 
     use super::*;
 
-    /// The workload with these parameters, or why it cannot be.
+    /// Builds the workload with these parameters.
     pub(super) fn made(written: &[(&str, &str)]) -> Result<Arc<dyn Workload>, BadParameter> {
         let settings = Settings::decide(NAME, PARAMETERS, written.iter().copied())?;
         make(&Make { settings: &settings, seed: 7, data: None, source: None })

@@ -1,6 +1,6 @@
-//! The parameters, and what is decided of them.
+//! The parameters of `events`, and the settings made from them.
 //!
-//! Not here: what they become in SQL (tables, writer, reader).
+//! Not here: their SQL (tables, writer, reader).
 
 use model::{BadParameter, Choice, Identity, Parameter, ParameterKind, Settings, choice};
 
@@ -8,42 +8,41 @@ use crate::Make;
 use crate::record::{count, data, record_size};
 use crate::storage_engine::{self, StorageEngine};
 
-/// The name of the workload and of its data.
+/// Name of the workload and of its data.
 pub(super) const NAME: &str = "events";
-/// The version of the data's format.
+/// Version of the data's format.
 const VERSION: u32 = 1;
-/// Each table has a writer of its own; a statement of each is prepared by every client.
+/// Most tables: each has its own writer, and every client prepares statements for all of them.
 const TABLES_MAX: u64 = 100;
-/// With four values in a row it stays far below the 32,766 that SQLite takes in a statement.
+/// Most records per INSERT: with four values each it stays far below SQLite's limit of 32,766.
 const RECORDS_PER_INSERT_MAX: u64 = 1_000;
-/// Records that a read may return, and a client may hold.
+/// Most records that a read returns and a client holds.
 const WINDOW_MAX: u64 = 1_000_000;
-/// Sets of result tables.
+/// Most sets of result tables.
 const READER_HOSTS_MAX: u64 = 100;
-/// Records that are built: numbers up to here are theirs.
+/// Most records that the build inserts; writers continue from there.
 const ROWS_MAX: u64 = 2_000_000_000;
-/// `recordID`, `sequence` and the time stamp with 8 bytes each, and `column1` with 4.
+/// Bytes of `recordID`, `sequence` and the time stamp (8 each), and `column1` (4).
 const FIXED_BYTES: u64 = 28;
-/// The MySQL family takes at most 16,383 characters of four bytes in a VARCHAR.
+/// Largest record: the MySQL family limits a VARCHAR to 16,383 characters of four bytes.
 const RECORD_SIZE_MAX: u64 = 16_000;
 
-/// What the clients of a group do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// They stamp records and insert them.
+    /// Stamps records and inserts them.
     Writer,
-    /// They fetch the newest records and note their ages.
+    /// Fetches the newest records and notes their ages.
     Reader,
 }
 
 choice!(Role { Writer = "writer", Reader = "reader" });
 
-/// Which indexes the tables of records have.
+/// Indexes of the tables of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Indexes {
-    /// The primary key `recordID`, which the database counts up.
+    /// Primary key `recordID`, assigned by the database.
     Key,
-    /// The same, and one on `column1`.
+    /// Primary key, and an index on `column1`.
     Column1,
 }
 
@@ -127,27 +126,25 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// All that is decided about the data.
+/// Settings of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Data {
-    /// What the records that are built are drawn from.
+    /// Seed of the records that the build inserts.
     pub(super) seed: u64,
-    /// Bytes of a record.
+    /// Size of a record in bytes.
     pub(super) record_size: u64,
-    /// How many tables of records.
+    /// Number of tables of records.
     pub(super) tables: usize,
-    /// What is indexed.
     pub(super) indexes: Indexes,
-    /// In what they are kept.
     pub(super) engine: StorageEngine,
-    /// Records that are built in each table.
+    /// Records that the build inserts into each table.
     pub(super) rows: i64,
-    /// Sets of result tables.
+    /// Number of sets of result tables.
     pub(super) reader_hosts: usize,
 }
 
 impl Data {
-    /// From what was asked for, and what is there.
+    /// Combines the parameters with the identity of existing data, if any.
     pub(super) fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
         let settings = make.settings;
         let fixed = ("recordID, sequence, time stamp and column1", FIXED_BYTES);
@@ -163,12 +160,12 @@ impl Data {
         })
     }
 
-    /// Characters of a payload, each a byte.
+    /// Length of a payload in characters of one byte.
     pub(super) fn payload(&self) -> usize {
         (self.record_size - FIXED_BYTES) as usize
     }
 
-    /// What is kept beside the data.
+    /// Identity that is stored with the data.
     pub(super) fn identity(&self) -> Identity {
         let scale = [
             ("record_size", self.record_size.to_string()),
@@ -182,25 +179,25 @@ impl Data {
     }
 }
 
-/// How readers read.
+/// Settings of the readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// Newest records that a read looks at.
+    /// Number of newest records that a read returns.
     pub(super) window: u64,
-    /// From the beginning of a read to that of the next.
+    /// Time from the start of one read to the start of the next.
     pub(super) interval_ns: u64,
-    /// Each so many-th read has no window.
+    /// Every this-many-th read has no window; 0 means none.
     pub(super) plain_every: u64,
-    /// Each so many-th transaction asks for old records.
+    /// Every this-many-th transaction reads old records; 0 means none.
     pub(super) history_every: u64,
-    /// How many of them.
+    /// Number of old records that such a transaction reads.
     pub(super) history_rows: i64,
-    /// Whether what was found is written into tables.
+    /// Whether reads are written to the result tables.
     pub(super) has_results: bool,
 }
 
 impl Reading {
-    /// From what was asked for.
+    /// Builds the settings of readers from the parameters.
     pub(super) fn new(settings: &Settings) -> Result<Reading, BadParameter> {
         let history_every = settings.count("history_every");
         if history_every == 1 {

@@ -1,6 +1,6 @@
 //! One reader: fetches the newest records of a table, notes how old each is when it is first read,
 //! and writes that into the result tables of its host. Not here: which records are new (seen), and
-//! when it reads (engine).
+//! the time of reads (engine).
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::seen::{Read, Record, Seen};
 use super::tables::{AGE_COLUMNS, READ_COLUMNS, ages, reads, records};
 use crate::tx_control::{control, end};
 
-/// Places of its custom metrics.
+/// Indices of the custom metrics.
 pub(super) const AGE: u16 = 0;
 pub(super) const BETWEEN: u16 = 1;
 pub(super) const WINDOW_QUERY: u16 = 2;
@@ -26,20 +26,20 @@ pub(super) const RECORDS_READ: u16 = 4;
 pub(super) const MISSED: u16 = 5;
 pub(super) const DUPLICATES: u16 = 6;
 
-/// Places of its kinds.
+/// Indices of the transaction types.
 pub(super) const READ: KindIndex = 0;
 pub(super) const READ_PLAIN: KindIndex = 1;
 pub(super) const HISTORY: KindIndex = 2;
 
-/// Statements for each table, in the order of kinds.
+/// Statements per table, in the order of the transaction types.
 const PER_TABLE: usize = 3;
-/// All values of `column1` are below it, so that what a query selects is what was written.
+/// Upper bound of `column1`, so that a query selects all records.
 const COLUMN1_BOUND: i64 = 1_000;
-/// A statement of many rows is at most about so long: servers refuse longer ones.
+/// Approximate length limit of a statement of many rows: servers reject longer ones.
 const STATEMENT_BYTES: usize = 512 << 10;
 
-/// The statements of all tables, and behind them, for each set of result tables, whether a read is
-/// there.
+/// Statements of all tables, followed by one for each set of result tables that counts a given
+/// read.
 pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
     let window = shared.reading.window;
     let of = |place: usize| {
@@ -64,11 +64,11 @@ pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
     (0..shared.data.tables).flat_map(of).chain(stored).collect()
 }
 
-/// What transaction `nth` of a reader is.
+/// Returns the type of a reader's transaction `nth`, from 0.
 pub(super) fn kind_of(shared: &Shared, nth: u64) -> KindIndex {
     let is_each = |nth: u64, every: u64| every > 0 && (nth + 1).is_multiple_of(every);
     let (plain, history) = (shared.reading.plain_every, shared.reading.history_every);
-    // Queries for old records are no reads: those are counted without them.
+    // Queries for old records are not reads, so they do not count.
     let nth_read = nth - nth.checked_div(history).unwrap_or(0);
     match () {
         () if is_each(nth, history) => HISTORY,
@@ -77,48 +77,47 @@ pub(super) fn kind_of(shared: &Shared, nth: u64) -> KindIndex {
     }
 }
 
-/// A read that is not known to be in the result tables.
+/// A read that may not be in the result tables yet.
 struct Pending {
     nth: i64,
     read_ns: i64,
     read: Read,
 }
 
-/// One reader.
 pub(super) struct Reader {
     shared: Arc<Shared>,
-    /// Its number among the readers of its group, from 1.
+    /// Number of the reader in its group, from 1.
     number: u32,
-    /// Its table, from 0.
+    /// Table that it reads, from 0.
     table: usize,
-    /// Its set of result tables, from 1.
+    /// Set of result tables, from 1.
     host: usize,
     seen: Seen,
     kind: KindIndex,
-    /// What is drawn for a query for old records.
+    /// Random number that selects old records.
     drawn: u64,
-    /// How many ticks of the read interval it has followed.
+    /// Ticks of the read interval so far.
     n_ticks: u64,
-    /// When its last read had ended.
+    /// End of the last read, if any.
     last_read_ns: Option<u64>,
-    /// How many reads there are in the result tables, or on their way there.
+    /// Reads in the result tables, or on their way there.
     n_reads: i64,
     pending: Vec<Pending>,
-    /// Reads up to this one may be there already: the connection was lost as they were committed.
+    /// Reads up to this one may be stored: the connection was lost during their commit.
     uncertain: Option<i64>,
-    /// What was measured and is not reported yet.
+    /// Measurements not reported yet.
     measured: Vec<(u16, u64)>,
     noted: Noted,
-    /// Duplicates of reads that found nothing new.
+    /// Duplicates in reads that found nothing new.
     duplicates: u64,
     sql: String,
 }
 
 impl Reader {
     pub(super) fn new(shared: Arc<Shared>, client: u32, number: u32) -> Reader {
-        // Clients are dealt out to processes in turn too: so a process has one set of result tables
-        // where there are as many. The tables of records go round by themselves: each has a reader
-        // where there are as many readers.
+        // Clients are dealt out to processes in turn, so each process has its own set of result
+        // tables if there are as many sets. Tables of records are dealt out in turn as well: with
+        // as many readers as tables, each table has one reader.
         let nth = client as usize;
         let (table, host) = (nth % shared.data.tables, nth % shared.data.reader_hosts + 1);
         Reader {
@@ -159,7 +158,7 @@ impl Reader {
         Ok(Done::Committed)
     }
 
-    /// Reads the newest records, and notes what is new.
+    /// Reads the newest records and notes which are new.
     async fn read(&mut self, session: &mut dyn Session, clock: &dyn Clock) -> Result<(), DbError> {
         let begun_ns = clock.now();
         let call = Call { statement: self.statement(self.kind), values: &[] };
@@ -201,7 +200,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads some records that are as old as the table goes.
+    /// Reads a range of old records at a random position.
     async fn read_history(&mut self, session: &mut dyn Session) -> Result<(), DbError> {
         let n_rows = self.shared.reading.history_rows;
         let n_places = (self.seen.last_id - n_rows + 1).max(1) as u64;
@@ -211,7 +210,7 @@ impl Reader {
         query(session, Request::Execute(call), &mut |_| Ok(())).await.map(|_| ())
     }
 
-    /// Writes what is not in the result tables yet.
+    /// Writes reads that are not in the result tables yet.
     async fn store(&mut self, session: &mut dyn Session, run: i64) -> Result<(), DbError> {
         if let Some(nth) = self.uncertain {
             let first = PER_TABLE * self.shared.data.tables;
@@ -261,7 +260,7 @@ impl Reader {
         insert(session, sql, (&reads(*host), &READ_COLUMNS), pending.iter().map(row)).await
     }
 
-    /// Hands over what was measured by this and by earlier transactions that did not finish.
+    /// Reports measurements of this transaction, and of earlier ones that did not finish.
     fn tell(&mut self, measured: &mut Vec<(u16, u64)>) {
         let is_age = |(place, _): &&(u16, u64)| *place == AGE;
         let ages: Vec<u64> = self.measured.iter().filter(is_age).map(|(_, age)| *age).collect();
@@ -271,13 +270,12 @@ impl Reader {
     }
 }
 
-/// How old a record is at an instant. Two processes' clocks may differ: none is younger than
-/// nothing.
+/// Age of a record at an instant, at least 0: clocks of two hosts may differ.
 fn age_ns(record: &Record, read_ns: i64) -> u64 {
     u64::try_from(read_ns - record.stamped_ns).unwrap_or(0)
 }
 
-/// Inserts rows by as few statements as may be.
+/// Inserts rows with as few statements as possible.
 async fn insert<const N: usize>(
     session: &mut dyn Session,
     sql: &mut String,
@@ -354,7 +352,7 @@ mod tests {
         );
     }
 
-    /// Host and table of each of these readers, with so many tables and hosts.
+    /// Host and table of each of these readers.
     fn of_readers(tables: usize, hosts: usize, clients: Range<u32>) -> Vec<(usize, usize)> {
         let [n_tables, n_hosts] = [tables, hosts].map(|n| n.to_string());
         let written = [("role", "reader"), ("tables", &*n_tables), ("reader_hosts", &*n_hosts)];
@@ -401,7 +399,7 @@ mod tests {
         let workload = made(&written).expect("valid");
         let of = |nth| workload.kind_of(model::Number::OfClient { client: 5, nth });
         assert_eq!((0..12).map(of).collect::<Vec<_>>(), [0, 0, 1, 2, 0, 0, 1, 2, 0, 0, 1, 2]);
-        // Each third read is plain also where each third transaction is historical.
+        // Every third read is plain, even if every third transaction reads old records.
         let written = [("role", "reader"), ("plain_every", "3"), ("history_every", "3")];
         let workload = made(&written).expect("valid");
         let of = |nth| workload.kind_of(model::Number::OfClient { client: 5, nth });

@@ -1,43 +1,42 @@
-//! What a reader has seen of a table: which records of a read are new, which came again, and which
-//! it will never see. Not here: how they are read (reader).
+//! Records of a table that a reader has seen: which ones in a read are new, duplicate or missed.
+//! Not here: the reads themselves (reader).
 
-/// A record, as far as a reader needs it.
+/// The fields of a record that a reader needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record {
-    /// Its key.
     pub(super) id: i64,
-    /// Its number among those of its writer, without gaps.
+    /// Sequence number given by the writer, without gaps.
     pub(super) sequence: i64,
-    /// When it was stamped.
+    /// Time of the stamp.
     pub(super) stamped_ns: i64,
 }
 
-/// What one read came to.
+/// Result of one read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Read {
-    /// The newest number before it, and with it.
+    /// Highest sequence number before the read.
     pub(super) after: i64,
     pub(super) last: i64,
-    /// Records that were read for the first time, in the order in which they came.
+    /// Records read for the first time, in the order of the rows.
     pub(super) new: Vec<Record>,
-    /// Records that were read before.
+    /// Records read before.
     pub(super) duplicates: u64,
-    /// Records in between that were not among them.
+    /// Records that were neither in this read nor in an earlier one, and never will be.
     pub(super) missed: u64,
-    /// It is the reader's first: what is in the table then is none of its concern.
+    /// Whether this is the reader's first read, which ignores the records in the table.
     pub(super) is_first: bool,
 }
 
-/// What a reader has seen.
+/// Position of a reader in its table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// The newest number; none before the first read.
+    /// Highest sequence number; `None` before the first read.
     pub(super) last: Option<i64>,
-    /// The key of that record.
+    /// Key of that record.
     pub(super) last_id: i64,
 }
 
-/// A read under way.
+/// A read in progress.
 pub(super) struct Looking {
     before: Seen,
     now: Seen,
@@ -46,14 +45,14 @@ pub(super) struct Looking {
 }
 
 impl Seen {
-    /// Begins to look at the records of a read.
+    /// Starts a read.
     pub(super) fn look(self) -> Looking {
         Looking { before: self, now: self, new: Vec::new(), duplicates: 0 }
     }
 }
 
 impl Looking {
-    /// A record, in any order.
+    /// Adds a record; the order does not matter.
     pub(super) fn at(&mut self, record: Record) {
         match self.before.last {
             Some(last) if record.sequence > last => self.new.push(record),
@@ -65,10 +64,10 @@ impl Looking {
         }
     }
 
-    /// What it came to, and what has been seen with it.
+    /// Ends the read. Returns its result, and the reader's new position.
     pub(super) fn end(self) -> (Read, Seen) {
         let Looking { before, now, new, duplicates } = self;
-        // Of an empty table everything is still to come.
+        // The table is empty: all records are still to come.
         let last = now.last.unwrap_or(0);
         let after = before.last.unwrap_or(last);
         let missed = (last - after) as u64 - new.len() as u64;
@@ -101,7 +100,7 @@ mod tests {
             assert_eq!((&found[..], read.duplicates, read.missed), (new, duplicates, missed));
             assert_eq!(read.last - read.after, (new.len() as u64 + missed) as i64);
         };
-        // What is there before the first read is nobody's concern.
+        // Records from before the first read are ignored.
         check(&[12, 11, 10], &[], 0, 0);
         check(&[12, 11, 10], &[], 3, 0);
         check(&[14, 13, 12], &[14, 13], 1, 0);

@@ -1,4 +1,4 @@
-//! The tables of records, `event1`, `event2`, ..., with the records in them before a load, and the
+//! The tables of records, `event1`, `event2`, ..., with the records that the build inserts, and the
 //! result tables of readers: `event_age1`, `event_read1` and so on, a set for each host.
 //!
 //! Not here: how rows reach a database (drivers), and the records of writers (writer).
@@ -10,22 +10,21 @@ use model::{Column, ColumnType, Index, NS_PER_US, Population, RowSource, Table, 
 use super::parameters::{Data, Indexes};
 use crate::record::BuiltRecords;
 
-/// The table of records of this place, from 0.
+/// Name of a table of records, from 0.
 pub(super) fn records(place: usize) -> String {
     format!("event{}", place + 1)
 }
 
-/// The ages of records, of the readers of a host, from 1.
+/// Name of the table of record ages for a host, from 1.
 pub(super) fn ages(host: usize) -> String {
     format!("event_age{host}")
 }
 
-/// The reads that found something, of the readers of a host, from 1.
+/// Name of the table of reads with new records for a host, from 1.
 pub(super) fn reads(host: usize) -> String {
     format!("event_read{host}")
 }
 
-/// The data of the workload.
 pub(super) struct Rows {
     data: Data,
     tables: Vec<Table>,
@@ -84,11 +83,11 @@ fn of_numbers(name: String, columns: &[&'static str], primary_key: &[&'static st
     }
 }
 
-/// The columns of a record that was read for the first time, in the order of its values.
+/// Columns of a record's first read, in the order of its values.
 pub(super) const AGE_COLUMNS: [&str; 8] =
     ["run", "reader", "source", "record", "sequence", "stamped_ns", "read_ns", "age_ns"];
 
-/// Those of a read.
+/// Columns of a read.
 pub(super) const READ_COLUMNS: [&str; 9] = [
     "run",
     "reader",

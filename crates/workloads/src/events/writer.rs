@@ -1,5 +1,5 @@
-//! One writer: draws its records before they are due, stamps them, and inserts them into a table of
-//! its own. Not here: when (engine), and what the tables are (tables).
+//! A writer draws its records before they are due, stamps them, and inserts them into a table of
+//! its own. Not here: timing (engine), and the tables (tables).
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use super::Shared;
 use super::tables::records;
 use crate::record::{draw_column1, draw_payload};
 
-/// Places of its custom metrics.
+/// Indices of the custom metrics.
 pub(super) const RECORDS: u16 = 0;
 pub(super) const BYTES: u16 = 1;
 
-/// Statements for each table.
+/// Statements per table.
 const PER_TABLE: usize = 2;
 
-/// Statements, table by table: the INSERT, and the question for the last record.
+/// Statements, table by table: the INSERT, and a query for the last record.
 pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
     let marks = vec!["(?, ?, ?, ?)"; shared.records_per_insert].join(", ");
     let of = |place: usize| {
@@ -39,11 +39,11 @@ pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
 /// One simulated sensor.
 pub(super) struct Writer {
     shared: Arc<Shared>,
-    /// Its table, from 0.
+    /// Index of its table.
     table: usize,
-    /// The last number that it gave; none where the database must be asked.
+    /// Last sequence number given; `None` if the database must be asked.
     given: Option<i64>,
-    /// Of the records of a transaction, one after the other.
+    /// `column1` of the records of a transaction.
     column1: Vec<i64>,
     payloads: String,
 }
@@ -58,7 +58,7 @@ impl Writer {
         let TxContext { sessions, clock, intended_ns, measured, .. } = context;
         let session = sessions.own();
         let [insert, last] = [0, 1].map(|at| StatementId((PER_TABLE * self.table + at) as u16));
-        // If nobody knows what became of them, the database is asked again.
+        // Left as `None` if the outcome is unknown, so that the database is asked again.
         let given = match self.given.take() {
             Some(given) => given,
             None => query_number(session, last, &[]).await?.unwrap_or(0),

@@ -1,7 +1,7 @@
 //! `oltp-bulk-insert`: many small rows in one statement, each client into a table of its own.
 //!
-//! Its tables are as narrow as sysbench's (`id`, `k`), so they are other data than the family's;
-//! their names are the same. Not here: what the members of the family share.
+//! Its tables are as narrow as sysbench's (`id`, `k`), so its data differ from the family's,
+//! although the names are the same. Not here: code shared by the family.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -19,7 +19,6 @@ use crate::empty_tables::EmptyTables;
 use crate::storage_engine::{self, StorageEngine};
 use crate::{Entry, Make};
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: NAME,
     data: NAME,
@@ -50,7 +49,7 @@ static PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// The only measure.
+/// Index of the custom metric.
 const ROWS: u16 = 0;
 
 static CUSTOM_METRICS: [CustomMetric; 1] =
@@ -139,7 +138,7 @@ impl Workload for BulkInsert {
         Some(&self.tables)
     }
 
-    /// Ids count up from 1 without a gap, whatever was inserted and refused.
+    /// Checks that ids count up from 1 without a gap, including after rejected inserts.
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
         let of = |table: &Table| Check {
             id: "rows",
@@ -154,14 +153,13 @@ impl Workload for BulkInsert {
     }
 }
 
-/// One simulated user.
 struct User {
     client: u32,
     n_tables: usize,
     bulk_rows: i64,
-    /// The last id in its table; none where the database must be asked.
+    /// Last id in its table; `None` if the database must be asked.
     last: Option<i64>,
-    /// The statement, and the id of its first row.
+    /// Text of the statement.
     sql: String,
     first: Option<i64>,
 }
@@ -190,7 +188,7 @@ impl User {
         Ok(())
     }
 
-    /// Writes the statement whose rows follow `last`, unless it stands there already.
+    /// Writes the statement whose rows follow `last`, unless it is already there.
     fn write_rows(&mut self, last: i64) {
         if self.first == Some(last + 1) {
             return;
@@ -209,8 +207,8 @@ impl User {
 const NEVER_FULL: &str = "a string takes everything";
 
 impl Client for User {
-    /// Writes the statement before it is due, which is no time of the database's. Only where the
-    /// database must be asked first, the conversation writes it.
+    /// Writes the statement before it is due, so that this takes no time of the transaction. If the
+    /// last id is unknown, the conversation writes it.
     fn inputs(&mut self, _number: Number) -> KindIndex {
         if let Some(last) = self.last {
             self.write_rows(last);

@@ -1,15 +1,15 @@
-//! What the tables must hold: counted, since nothing else is cheap with 100 million rows.
+//! Checks of the tables: row counts, since nothing else is cheap with 100 million rows.
 //!
-//! Not here: when it is counted (app).
+//! Not here: when the checks run (app).
 
 use model::Check;
 
 use super::parameters::Data;
 
-/// Tables counted by one statement.
+/// Most tables counted by one statement.
 const TABLES_AT_ONCE: usize = 100;
 
-/// The checks for a member, whose load may lose rows.
+/// Checks for a member; `loses_rows` says that its load may delete rows.
 pub(super) fn checks(data: &Data, loses_rows: bool) -> Vec<Check> {
     let numbers: Vec<usize> = (1..=data.tables).collect();
     let (bad, title) = match loses_rows {

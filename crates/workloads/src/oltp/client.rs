@@ -1,7 +1,7 @@
-//! One user: draws the values of a transaction before it begins, and asks one statement a request.
+//! A user draws the values of a transaction before it begins, and sends one statement per request.
 //!
-//! Buffers are used again, so that a transaction allocates nothing but the future it is. Not here:
-//! what is asked (script), and when (engine).
+//! Buffers are reused, so that a transaction allocates nothing but its future. Not here: the
+//! statements (script), and their timing (engine).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::distribution::Sampler;
 use super::script::{Begin, Step, Stmt};
 use crate::tx_control::{control, end};
 
-/// The ids that a client gives to its new rows.
+/// Range of ids that a client gives to its new rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct OwnIds {
     first: i64,
@@ -25,9 +25,9 @@ struct OwnIds {
 }
 
 impl OwnIds {
-    /// In tables of ours each client has room for a thousand billion rows. Those of sysbench have
-    /// ids of 32 bits, of which it fills the positive ones: each of 1,024 clients has room for two
-    /// million below. None where there are no ids left for a client.
+    /// Assigns a range by client index. In tables built by dbdyno each client has 2^40 ids. Tables
+    /// built by sysbench have ids of 32 bits, whose positive half it fills: each of the first 1,024
+    /// clients has 2^21 negative ones. `None` if there are no ids left for a client.
     fn of(client: u32, is_ours: bool) -> Option<OwnIds> {
         let (n, first) = match is_ours {
             true => (1 << 40, (i64::from(client) + 1) << 40),
@@ -37,7 +37,7 @@ impl OwnIds {
     }
 }
 
-/// A statement and its values, drawn.
+/// A statement with its drawn values.
 struct DrawnCall {
     statement: StatementId,
     values: Drawn,
@@ -58,12 +58,12 @@ enum Drawn {
         k: i64,
         text: usize,
     },
-    /// A new row, its id given by the database.
+    /// A new row whose id the database assigns.
     New {
         k: i64,
         text: usize,
     },
-    /// A new row, its id the client's own next one.
+    /// A new row with the client's next own id.
     Own {
         table: usize,
         k: i64,
@@ -72,13 +72,12 @@ enum Drawn {
     List(Range<usize>),
 }
 
-/// One simulated user.
 pub(super) struct User {
     shared: Arc<Oltp>,
     own_ids: Option<OwnIds>,
-    /// By table: the last id that it gave; none until it has asked.
+    /// By table: the last own id given; `None` until the database is asked.
     own_last: Vec<Option<i64>>,
-    /// Where its values are drawn from.
+    /// Distribution of the rows that it selects.
     rows: Sampler,
     calls: Vec<DrawnCall>,
     list: Vec<Value<'static>>,
@@ -151,7 +150,7 @@ impl User {
         }
     }
 
-    /// Draws `c`, or `c` and `pad`, and says where it begins.
+    /// Draws `c`, or `c` and `pad`, and returns the start of the text in the buffer.
     fn draw_text(&mut self, rng: &mut Rng, length: usize) -> usize {
         let start = self.text.len();
         self.text.resize(start + length, 0);
@@ -190,7 +189,8 @@ impl User {
                     let second = StatementId(statement.0 + self.shared.data.tables as u16);
                     let id = next_own(session, second, self.own_ids, last).await?;
                     let values = [id.into(), k.into(), c(at), pad(at)];
-                    // If nobody knows what became of it, the database is asked again.
+                    // Left as `None` if the outcome is unknown, so that the database is asked
+                    // again.
                     *last = None;
                     let reply = execute(session, statement, &values).await?;
                     *last = Some(id);
@@ -205,7 +205,7 @@ impl User {
     }
 }
 
-/// The next id that a client gives in a table, by its own memory or the database's.
+/// Returns the client's next own id in a table, by its own memory or by asking the database.
 async fn next_own(
     session: &mut dyn Session,
     statement: StatementId,
@@ -228,8 +228,9 @@ fn no_ids_left() -> DbError {
     DbError::new(DbErrorKind::Constraint, message)
 }
 
-/// Between our delete and our insert another client has put its row there: where a delete does not
-/// see it (PostgreSQL's READ COMMITTED) this is the loser of a race, as sysbench takes it too.
+/// Turns a duplicate key into a serialization error: another client inserted the same row between
+/// our DELETE and INSERT. This happens if a DELETE does not see that row (READ COMMITTED of
+/// PostgreSQL); sysbench treats it the same way.
 fn overtaken(mut db_error: DbError) -> DbError {
     if db_error.kind == DbErrorKind::Duplicate {
         db_error.kind = DbErrorKind::Serialization;

@@ -1,7 +1,7 @@
 //! `oltp-complex`: the transaction of sysbench 0.4 (`--test=oltp`, its mode `complex`), which has
 //! one write more than that of 1.0: the row that is replaced is updated first.
 //!
-//! Not here: everything that the family shares (`mod.rs`).
+//! Not here: code shared by the family (`mod.rs`).
 
 use model::{Parameter, Settings};
 
@@ -11,7 +11,6 @@ use super::parameters::{
 use super::script::{Begin, Script, Stmt};
 use crate::Entry;
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "oltp-complex",
     data: DATA,

@@ -1,18 +1,18 @@
 //! Text of digits in groups of eleven with dashes between, as sysbench fills `c` and `pad`.
 //!
-//! Not here: where it goes (population, client).
+//! Not here: the rows that contain it (population, client).
 
 use model::Rng;
 
-/// Characters of `c`: ten groups.
+/// Length of `c`: ten groups.
 pub(super) const C: usize = 119;
-/// Characters of `pad`: five groups.
+/// Length of `pad`: five groups.
 pub(super) const PAD: usize = 59;
 
 const GROUP: usize = 11;
 const TEN_TO_GROUP: u64 = 100_000_000_000;
 
-/// `00` to `99`.
+/// Digit pairs `00` to `99`.
 static PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
     let mut pair = 0;
@@ -23,7 +23,7 @@ static PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// Fills `bytes` with groups. A throw makes a group: its error against uniform is below 1e-8.
+/// Fills `bytes` with groups, one random number each; its deviation from uniform is below 1e-8.
 pub(super) fn fill(rng: &mut Rng, bytes: &mut [u8]) {
     for group in bytes.chunks_mut(GROUP + 1) {
         let wide = u128::from(rng.bits()) * u128::from(TEN_TO_GROUP);
@@ -40,7 +40,7 @@ pub(super) fn fill(rng: &mut Rng, bytes: &mut [u8]) {
     }
 }
 
-/// A buffer of `N` characters that is used again.
+/// Reusable buffer of `N` characters.
 pub(super) struct Digits<const N: usize>([u8; N]);
 
 impl<const N: usize> Default for Digits<N> {
@@ -50,13 +50,12 @@ impl<const N: usize> Default for Digits<N> {
 }
 
 impl<const N: usize> Digits<N> {
-    /// Draws new ones.
+    /// Draws new digits.
     #[inline]
     pub(super) fn draw(&mut self, rng: &mut Rng) {
         fill(rng, &mut self.0);
     }
 
-    /// What it holds.
     pub(super) fn text(&self) -> &str {
         std::str::from_utf8(&self.0).expect("only ASCII is ever put here")
     }

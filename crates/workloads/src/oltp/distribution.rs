@@ -1,46 +1,40 @@
-//! How rows are chosen: the distributions of sysbench 1.0 and its later zipfian, by formula.
+//! Distributions of the selected rows: those of sysbench 1.0 and its later zipfian, by formula.
 //!
 //! All of them draw whole numbers of a range; none scatters them, so that the frequent ones are
-//! neighbours, as in sysbench. Not here: what is chosen (script), and random numbers (model).
+//! neighbours, as in sysbench. Not here: the statements (script), and random numbers (model).
 //! Logarithms and powers are the C library's: another may round one draw in a billion otherwise.
 
 use model::{Rng, Settings};
 
-/// A shape, without its range.
+/// A distribution, without its range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
-    /// Each as often as any other.
+    /// All numbers are equally likely.
     Uniform,
     /// The mean of `iterations` uniform draws.
-    Gaussian {
-        /// How many.
-        iterations: u32,
-    },
+    Gaussian { iterations: u32 },
     /// `res` percent of the draws fall into a band of about `percent` percent in the middle, the
     /// others are as gaussian.
     Special {
-        /// How many uniform draws a gaussian one is the mean of.
+        /// Number of uniform draws whose mean is a gaussian one.
         iterations: u32,
-        /// The width of the band, before it is cut: see [`Sampler::special`].
+        /// Nominal width of the band; see [`special`] for the effective width.
         percent: u32,
-        /// How much falls into it.
+        /// Percentage of the draws in the band.
         res: u32,
     },
-    /// The first numbers are the most frequent: with h = 0.2, a fifth of them has four fifths of
+    /// The first numbers are the most frequent: with h = 0.2, a fifth of them get four fifths of
     /// the draws.
     Pareto {
-        /// Its parameter.
+        /// Parameter of the distribution.
         h: f64,
     },
-    /// Number k (from 1) is as frequent as k to the power of -`exponent`.
-    Zipfian {
-        /// Its parameter.
-        exponent: f64,
-    },
+    /// The frequency of number k (from 1) is proportional to k^-`exponent`.
+    Zipfian { exponent: f64 },
 }
 
 impl Shape {
-    /// As decided by the `rand_*` parameters.
+    /// Builds the shape from the `rand_*` parameters.
     pub(super) fn of(settings: &Settings) -> Shape {
         let count = |name| settings.count(name) as u32;
         let iterations = count("rand_spec_iter");
@@ -57,7 +51,7 @@ impl Shape {
         }
     }
 
-    /// Its name and parameters, as they are kept beside the data: `special 12 1 75`.
+    /// Formats name and parameters, as stored with the data: `special 12 1 75`.
     pub(super) fn written(&self) -> String {
         match self {
             Shape::Uniform => "uniform".to_owned(),
@@ -70,7 +64,7 @@ impl Shape {
         }
     }
 
-    /// What [`Shape::written`] wrote.
+    /// Parses the output of [`Shape::written`].
     pub(super) fn read(text: &str) -> Option<Shape> {
         let words: Vec<&str> = text.split(' ').collect();
         match words.as_slice() {
@@ -87,7 +81,7 @@ impl Shape {
         }
     }
 
-    /// A sentence about it, for whoever reads a result.
+    /// Describes the distribution in a sentence, for reports.
     pub(super) fn sentence(&self) -> String {
         match self {
             Shape::Uniform => "uniform: each row as often as any other".to_owned(),
@@ -111,20 +105,20 @@ impl Shape {
     }
 }
 
-/// Draws from one range, both ends included.
+/// Draws numbers from one range, both ends included.
 #[derive(Clone, Debug)]
 pub(super) struct Sampler {
     low: i64,
     high: i64,
     shape: Shape,
-    /// What a shape needs to know of its range.
+    /// Precomputed constants of the zipfian distribution.
     zipf: Zipf,
-    /// The exponent of pareto.
+    /// Exponent of the pareto distribution.
     power: f64,
 }
 
 impl Sampler {
-    /// Draws of `shape` in `low..=high`.
+    /// Samples `shape` in `low..=high`.
     pub(super) fn new(shape: Shape, low: i64, high: i64) -> Sampler {
         assert!(low <= high, "an empty range {low}..={high}");
         let power = match shape {
@@ -138,7 +132,6 @@ impl Sampler {
         Sampler { low, high, shape, zipf, power }
     }
 
-    /// The next number.
     #[inline]
     pub(super) fn draw(&self, rng: &mut Rng) -> i64 {
         let width = (self.high - self.low) as f64;
@@ -151,7 +144,7 @@ impl Sampler {
             Shape::Pareto { .. } => unit(rng).powf(self.power) * (width + 1.0),
             Shape::Zipfian { .. } => self.zipf.draw(rng) - 1.0,
         };
-        // Cut off to a whole number, as in sysbench. Rounding in the last place may go too far.
+        // Truncate, as sysbench does. Rounding in the last place may exceed the range.
         (self.low + offset as i64).min(self.high)
     }
 }
@@ -162,17 +155,17 @@ fn unit(rng: &mut Rng) -> f64 {
     (rng.bits() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// The mean of `n` uniform draws: Bates' distribution, close to the normal one for 12.
+/// Mean of `n` uniform draws: the Bates distribution, close to normal for `n` = 12.
 fn mean_of(rng: &mut Rng, n: u32) -> f64 {
     let sum: f64 = (0..n).map(|_| unit(rng)).sum();
     sum / f64::from(n)
 }
 
-/// The offset of a special draw within `width` + 1 numbers.
+/// Offset of a `special` draw within `width` + 1 numbers.
 ///
-/// One uniform draw decides which part it is, and where in the band it falls: as it is above
-/// 1 - `res` percent there, only that share of the band is ever met, at its upper end. So `percent`
-/// 1 and `res` 75 make a band of 0.75 % (measured on sysbench 1.0.20).
+/// One uniform draw decides both whether the number is in the band and where in it. Since that draw
+/// is above 1 - `res` percent, only the upper `res` percent of the band are used. So `percent` 1
+/// and `res` 75 make a band of 0.75 % (measured on sysbench 1.0.20).
 fn special(rng: &mut Rng, width: f64, iterations: u32, percent: u32, res: u32) -> f64 {
     let [percent, res] = [percent, res].map(|value| f64::from(value) / 100.0);
     let which = unit(rng);
@@ -189,11 +182,11 @@ fn special(rng: &mut Rng, width: f64, iterations: u32, percent: u32, res: u32) -
 struct Zipf {
     exponent: f64,
     n: f64,
-    /// The integral up to the first number's right edge, less its weight.
+    /// Integral up to the first number's right edge, minus its weight.
     first: f64,
-    /// The integral up to the last one's right edge.
+    /// Integral up to the last number's right edge.
     last: f64,
-    /// Up to this far left of a number it is accepted without another look.
+    /// A number is accepted without another test up to this distance to its left.
     squeeze: f64,
 }
 
@@ -210,7 +203,7 @@ impl Zipf {
         x.powf(-self.exponent)
     }
 
-    /// (x^(1-s) - 1) / (1-s), which is ln x where s is 1.
+    /// (x^(1-s) - 1) / (1-s), which is ln x if s is 1.
     fn integral(&self, x: f64) -> f64 {
         let (rest, log) = (1.0 - self.exponent, x.ln());
         if rest.abs() < 1e-12 { log } else { (rest * log).exp_m1() / rest }
@@ -218,7 +211,7 @@ impl Zipf {
 
     fn inverse(&self, y: f64) -> f64 {
         let rest = 1.0 - self.exponent;
-        // Rounding must not leave what a logarithm takes.
+        // Rounding must not push the argument out of the logarithm's domain.
         if rest.abs() < 1e-12 { y.exp() } else { ((y * rest).max(-1.0).ln_1p() / rest).exp() }
     }
 
@@ -250,7 +243,7 @@ mod tests {
         (0..N).map(|_| sampler.draw(&mut rng)).collect()
     }
 
-    /// The largest distance between the draws' shares up to each number and `cdf`'s. With 400,000
+    /// Largest distance between the empirical distribution of the draws and `cdf`. With 400,000
     /// draws, 0.0031 is exceeded once in a thousand tests (Kolmogorov, 1.95 / sqrt n).
     fn distance(drawn: &[i64], low: i64, high: i64, cdf: impl Fn(f64) -> f64) -> f64 {
         let mut counts = vec![0u64; (high - low + 1) as usize];
@@ -263,7 +256,7 @@ mod tests {
         each.fold(0.0, f64::max)
     }
 
-    /// Moments of draws: mean and standard deviation.
+    /// Mean and standard deviation of draws.
     fn moments(drawn: &[i64]) -> (f64, f64) {
         let n = drawn.len() as f64;
         let mean = drawn.iter().map(|value| *value as f64).sum::<f64>() / n;
@@ -302,7 +295,7 @@ mod tests {
     fn gaussian_has_the_moments_of_a_mean_of_uniform_draws() {
         for (iterations, n) in [(12, 10_000.0), (3, 500.0), (1, 10_000.0)] {
             let (mean, deviation) = moments(&draws(Shape::Gaussian { iterations }, 1, n as i64));
-            // Cutting off takes half, and adds the variance of a fraction.
+            // Truncation lowers the mean by a half, and adds the variance of a fraction.
             let expect = (n * n / 12.0 / f64::from(iterations) + 1.0 / 12.0).sqrt();
             let error = n / (12.0 * N as f64).sqrt() * 4.0;
             assert!((mean - (n / 2.0 + 0.5)).abs() < error, "{mean}");
@@ -310,7 +303,7 @@ mod tests {
         }
     }
 
-    /// The share of draws in each number, measured on sysbench 1.0.20 with a million draws: the
+    /// The expected shares were measured on sysbench 1.0.20 with a million draws: the standard
     /// error of a share of 0.5 is 0.0005.
     #[test]
     fn small_ranges_have_the_shares_that_sysbench_has() {
@@ -330,8 +323,8 @@ mod tests {
         check(Shape::Pareto { h: 0.2 }, pareto);
     }
 
-    /// Of 1 to 1000, the band of the middle begins at 498.25 and ends at 506.49, and the rest is a
-    /// mean of 12 draws around 500.5; so the tables of sysbench 1.0.20 say too.
+    /// In 1 to 1000, the middle band begins at 498.25 and ends at 506.49, and the rest is a mean of
+    /// 12 draws around 500.5; sysbench 1.0.20 has the same figures.
     #[test]
     fn special_draws_most_from_a_band_in_the_middle() {
         let drawn = draws(SPECIAL, 1, 1000);

@@ -1,6 +1,6 @@
-//! `oltp-insert`: a row with a new id.
+//! `oltp-insert`: inserts a row with a new id.
 //!
-//! Not here: everything that the family shares (`mod.rs`).
+//! Not here: code shared by the family (`mod.rs`).
 
 use model::{Parameter, Settings};
 
@@ -8,7 +8,6 @@ use super::parameters::{DATA, SHARED, join};
 use super::script::{Script, Stmt};
 use crate::Entry;
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "oltp-insert",
     data: DATA,

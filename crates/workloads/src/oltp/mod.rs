@@ -1,8 +1,8 @@
-//! The family of sysbench's OLTP workloads: its tables and statements, written by us.
+//! The family of sysbench's OLTP workloads: its tables and statements, reimplemented.
 //!
 //! A member is a file with an entry for the list and a script; all members share tables, rows,
-//! parameters, drawing and conversation. What is equal to sysbench 1.0 and what is not stands in
-//! `docs/reference/oltp.md`. Not here: its Lua, its options for servers, its report.
+//! parameters, drawing and conversation. `docs/reference/oltp.md` lists the differences to sysbench
+//! 1.0. Not here: its Lua, its options for servers, its report.
 
 pub(crate) mod bulk_insert;
 mod checks;
@@ -37,33 +37,31 @@ use distribution::{Sampler, Shape};
 use parameters::Data;
 use script::{Script, Stmt};
 
-/// The only kind of a member.
+/// The only transaction type of a member.
 const TRANSACTION: Kind = Kind { name: "transaction", weight: 1, keying_ns: 0, thinking_ns: 0 };
 
-/// A crosscheck counts all rows: beyond so many tables it is one statement too long.
+/// Most tables of a crosscheck, which counts the rows of all tables in one statement.
 const CROSSCHECK_TABLES_MAX: usize = 100;
 
-/// All that is decided, shared by all users.
+/// Settings and data shared by all users.
 struct Oltp {
     data: Data,
     script: Script,
     seed: u64,
-    /// How rows are chosen.
+    /// Distribution of the selected rows.
     shape: Shape,
-    /// Ids in a range; 1 where a member has no ranges.
+    /// Ids in a range; 1 if the member has no ranges.
     range_size: i64,
-    /// Parts of the rows of which a client keeps to one.
+    /// Number of parts into which the rows are divided; a client uses one of them.
     segments: i64,
     kinds: [Kind; 1],
 }
 
-/// A member as a workload.
 struct Member {
     oltp: Arc<Oltp>,
     rows: population::Rows,
 }
 
-/// Decides a member.
 fn make(
     make: &Make<'_>,
     script: fn(&Settings) -> Script,
@@ -96,7 +94,7 @@ fn make(
 }
 
 impl Oltp {
-    /// Where a client draws from: its segment of the rows.
+    /// Returns the sampler for a client: its segment of the rows.
     fn rows_of(&self, client: u32) -> Sampler {
         let (size, segments) = (self.data.table_size, self.segments);
         let segment = i64::from(client) % segments;
@@ -109,7 +107,8 @@ impl Workload for Member {
         self.oltp.data.identity()
     }
 
-    /// sysbench's own tables have the same names and columns; its rows are numbered from 1.
+    /// Recognizes the scale of tables built by sysbench, which have the same names and columns; its
+    /// rows are numbered from 1.
     fn scale_in_data(&self) -> &'static [ScaleInData] {
         &[
             ScaleInData { parameter: "tables", of: ScaleOf::Tables("sbtest") },

@@ -1,6 +1,6 @@
-//! The parameters of the family, named as sysbench names them, and what is decided about the data.
+//! The parameters of the family, named as sysbench names them, and the settings of the data.
 //!
-//! Not here: what a member does with them (its script).
+//! Not here: their use by a member (its script).
 
 use model::{BadParameter, Identity, Parameter, ParameterKind, Settings};
 
@@ -8,15 +8,15 @@ use super::distribution::Shape;
 use crate::Make;
 use crate::storage_engine::{self, StorageEngine};
 
-/// The name of the family's data.
+/// Name of the family's data.
 pub(super) const DATA: &str = "oltp";
-/// The version of the data's format.
+/// Version of the data's format.
 const VERSION: u32 = 1;
-/// `id` is an INTEGER of 32 bits, and inserts need room behind the rows.
+/// Most rows of a table: `id` is an INTEGER of 32 bits, and inserts need room above the rows.
 const TABLE_SIZE_MAX: u64 = 2_000_000_000;
-/// Each table has up to nine statements, and a session knows 65,536.
+/// Most tables: each has up to nine statements, and a session has at most 65,536.
 pub(super) const TABLES_MAX: u64 = 5_000;
-/// Queries of one kind in a transaction: far beyond what anybody asks, and its inputs fit a cache.
+/// Most queries of one kind in a transaction; their inputs still fit a CPU cache.
 const TIMES_MAX: u64 = 10_000;
 
 const fn count(
@@ -47,13 +47,13 @@ const fn times(name: &'static str, default: &'static str, help: &'static str) ->
     count(name, (0, TIMES_MAX), default, help)
 }
 
-/// Says that a parameter shapes the data.
+/// Marks a parameter as one that shapes the data.
 const fn data(parameter: Parameter) -> Parameter {
     Parameter { shapes_data: true, ..parameter }
 }
 
-/// The parameters that every member has. `rand_*` shape `k` when the data are built, and say in a
-/// run which rows are asked for; the one may differ from the other.
+/// Parameters of every member. `rand_*` shape `k` when the data are built, and select rows in a
+/// run; the two may differ.
 pub(super) const SHARED: [Parameter; 12] = [
     data(count(
         "table_size",
@@ -86,7 +86,7 @@ pub(super) const SHARED: [Parameter; 12] = [
     data(number("rand_zipfian_exp", (0.01, 10.0), "0.8", "Exponent of zipfian")),
 ];
 
-/// What reads in a transaction.
+/// Read queries of a transaction.
 pub(super) const READS: [Parameter; 6] = [
     times("point_selects", "10", "Selects by id in a transaction"),
     switch("range_selects", "true", "Run the selects of ranges; false omits all of them"),
@@ -96,27 +96,25 @@ pub(super) const READS: [Parameter; 6] = [
     times("distinct_ranges", "1", "Selects of the distinct c of a range, ordered"),
 ];
 
-/// How long a range is.
 pub(super) const RANGE_SIZE: [Parameter; 1] =
     [count("range_size", (1, 1_000_000_000), "100", "Ids in a range")];
 
-/// What writes in a transaction.
+/// Write queries of a transaction.
 pub(super) const WRITES: [Parameter; 3] = [
     times("index_updates", "1", "Updates of k, which is indexed"),
     times("non_index_updates", "1", "Updates of c, which is not indexed"),
     times("delete_inserts", "1", "Rows that are deleted and inserted again"),
 ];
 
-/// Whether there are transactions.
 pub(super) const SKIP_TRX: [Parameter; 1] =
     [switch("skip_trx", "false", "Omit BEGIN and COMMIT: each statement is its own transaction")];
 
-/// Of the workload that updates `k` alone.
+/// For the workload that updates only `k`.
 pub(super) const INDEX_UPDATES: [Parameter; 1] = [WRITES[0]];
-/// Of the workload that updates `c` alone.
+/// For the workload that updates only `c`.
 pub(super) const NON_INDEX_UPDATES: [Parameter; 1] = [WRITES[1]];
 
-/// Where a client of the two random members looks.
+/// For the two random members.
 const SEGMENTS: Parameter = count(
     "segments",
     (1, 1_000_000),
@@ -125,11 +123,11 @@ const SEGMENTS: Parameter = count(
                                             part",
 );
 
-/// Of the workload that selects by many values of `k`.
+/// For the workload that selects by many values of `k`.
 pub(super) const RANDOM_POINTS: [Parameter; 2] =
     [count("random_points", (1, 1000), "10", "Values of k in the IN list"), SEGMENTS];
 
-/// Of the workload that counts in many ranges of `k`.
+/// For the workload that counts rows in many ranges of `k`.
 pub(super) const RANDOM_RANGES: [Parameter; 3] = [
     count("number_of_ranges", (1, 500), "10", "Ranges of k in the condition"),
     count(
@@ -142,7 +140,7 @@ pub(super) const RANDOM_RANGES: [Parameter; 3] = [
     SEGMENTS,
 ];
 
-/// Tables joined into one, `N` rows in all.
+/// Concatenates lists of parameters; `N` is the total length.
 pub(super) const fn join<const N: usize>(tables: &[&[Parameter]]) -> [Parameter; N] {
     let mut joined = [SHARED[0]; N];
     let (mut table, mut place) = (0, 0);
@@ -158,31 +156,30 @@ pub(super) const fn join<const N: usize>(tables: &[&[Parameter]]) -> [Parameter;
     joined
 }
 
-/// All that is decided about the data.
+/// Settings of the data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Data {
-    /// What their rows are drawn from.
+    /// Seed of the rows.
     pub(super) seed: u64,
-    /// Rows of each table.
+    /// Rows per table.
     pub(super) table_size: i64,
-    /// How many tables.
+    /// Number of tables.
     pub(super) tables: usize,
-    /// The database counts up `id`.
+    /// Whether the database assigns `id`.
     pub(super) auto_inc: bool,
-    /// An index on `id` instead of a primary key.
+    /// Whether `id` has a secondary index instead of the primary key.
     pub(super) secondary: bool,
-    /// An index on `k`.
+    /// Whether `k` has an index.
     pub(super) create_secondary: bool,
-    /// In what the tables are kept.
     pub(super) engine: StorageEngine,
-    /// How `k` is drawn.
+    /// Distribution of `k`.
     pub(super) k: Shape,
-    /// dbdyno has built them: ids that clients give have 64 bits there, and 32 in sysbench's.
+    /// Whether dbdyno built the tables: ids have 64 bits then, and 32 in those of sysbench.
     pub(super) is_ours: bool,
 }
 
 impl Data {
-    /// From what was asked for, and what is there.
+    /// Combines the parameters with the identity of existing data, if any.
     pub(super) fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
         let asked = Data::asked(make.settings, make.seed);
         let Some(found) = make.data else {
@@ -209,7 +206,7 @@ impl Data {
         }
     }
 
-    /// What is kept beside the data.
+    /// Identity that is stored with the data.
     pub(super) fn identity(&self) -> Identity {
         let scale = [
             ("table_size", self.table_size.to_string()),

@@ -1,6 +1,6 @@
-//! `oltp-point-select`: one row by its id, in a transaction of its own.
+//! `oltp-point-select`: selects one row by its id, in a transaction of its own.
 //!
-//! Not here: everything that the family shares (`mod.rs`).
+//! Not here: code shared by the family (`mod.rs`).
 
 use model::{Parameter, Settings};
 
@@ -8,7 +8,6 @@ use super::parameters::{DATA, SHARED, join};
 use super::script::{Script, Stmt};
 use crate::Entry;
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "oltp-point-select",
     data: DATA,

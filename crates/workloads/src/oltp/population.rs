@@ -1,6 +1,6 @@
 //! The tables `sbtest1`, `sbtest2`, ... and their rows, chunk by chunk, each from the seed alone.
 //!
-//! Not here: how rows reach a database (drivers), and which chunks are done (app).
+//! Not here: how rows reach a database (drivers), and the chunks that are done (app).
 
 use model::{Column, ColumnType, Index, Population, Rng, RowSource, Stream, Table, Value};
 
@@ -8,10 +8,9 @@ use super::digits::{C, Digits, PAD};
 use super::distribution::Sampler;
 use super::parameters::Data;
 
-/// Rows of a chunk: 19 MB, a second or less to load, so that what a stop throws away is little.
+/// Rows per chunk: 19 MB, loaded in a second or less, so that an interruption loses little.
 const CHUNK_ROWS: i64 = 100_000;
 
-/// The data of the family.
 pub(super) struct Rows {
     data: Data,
     tables: Vec<Table>,
@@ -24,8 +23,8 @@ impl Rows {
     }
 }
 
-/// Table `number`, from 1. Ids that clients give themselves have 64 bits, so that each client can
-/// have its own range of them.
+/// Describes table `number`, from 1. Ids that clients assign have 64 bits, so that each client can
+/// have its own range.
 fn table(data: &Data, number: usize) -> Table {
     let of = if data.auto_inc { ColumnType::Serial } else { ColumnType::BigInt };
     let column = |(name, of)| Column { name, of, nullable: false };
@@ -78,7 +77,7 @@ impl Population for Rows {
     }
 }
 
-/// The rows of a chunk that are still to come.
+/// Iterator over the rows of a chunk.
 struct Chunk {
     rng: Rng,
     next: i64,

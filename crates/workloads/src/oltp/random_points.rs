@@ -1,6 +1,6 @@
-//! `oltp-random-points`: the rows of many values of `k`.
+//! `oltp-random-points`: selects the rows of many values of `k`.
 //!
-//! Not here: everything that the family shares (`mod.rs`).
+//! Not here: code shared by the family (`mod.rs`).
 
 use model::{Parameter, Settings};
 
@@ -8,7 +8,6 @@ use super::parameters::{DATA, RANDOM_POINTS, SHARED, join};
 use super::script::{Script, Stmt};
 use crate::Entry;
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "oltp-random-points",
     data: DATA,

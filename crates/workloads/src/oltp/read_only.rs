@@ -1,6 +1,6 @@
 //! `oltp-read-only`: point selects and four kinds of ranges.
 //!
-//! Not here: everything that the family shares (`mod.rs`).
+//! Not here: code shared by the family (`mod.rs`).
 
 use model::{Parameter, Settings};
 
@@ -8,7 +8,6 @@ use super::parameters::{DATA, RANGE_SIZE, READS, SHARED, SKIP_TRX, join};
 use super::script::{Begin, Script, Stmt};
 use crate::Entry;
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "oltp-read-only",
     data: DATA,
@@ -21,7 +20,7 @@ pub(crate) static ENTRY: Entry = Entry {
 
 static PARAMETERS: [Parameter; 20] = join(&[&SHARED, &READS, &RANGE_SIZE, &SKIP_TRX]);
 
-/// The steps of a transaction that read; the range queries have a switch of their own.
+/// Read steps of a transaction; `range_selects` switches the range queries off.
 pub(super) fn reads(settings: &Settings) -> [(Stmt, u64); 5] {
     let ranges = |name| if settings.switch("range_selects") { settings.count(name) } else { 0 };
     [

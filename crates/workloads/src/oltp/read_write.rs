@@ -1,6 +1,6 @@
-//! `oltp-read-write`: the reads of the read-only member, then updates and a row replaced.
+//! `oltp-read-write`: the reads of the read-only member, then updates and the replacement of a row.
 //!
-//! Not here: everything that the family shares (`mod.rs`).
+//! Not here: code shared by the family (`mod.rs`).
 
 use model::{Parameter, Settings};
 
@@ -8,7 +8,6 @@ use super::parameters::{DATA, RANGE_SIZE, READS, SHARED, SKIP_TRX, WRITES, join}
 use super::script::{Begin, Script};
 use crate::Entry;
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "oltp-read-write",
     data: DATA,

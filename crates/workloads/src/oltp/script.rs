@@ -1,98 +1,96 @@
-//! What a member asks in a transaction, in order, and in which words.
+//! Statements of a member's transaction, in order, with their SQL.
 //!
-//! One list serves drawing (client) and declaring: a step is a kind of query, asked so many times
-//! of one table. Not here: values.
+//! The same list serves for drawing values (client) and declaring statements: a step is a kind of
+//! query, repeated on one table. Not here: values.
 
 use model::{Dialect, Serial, Statement, StatementKind};
 
 use super::parameters::Data;
 
-/// How a transaction begins.
+/// Start of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// It only reads, and does not say so, as sysbench does not.
+    /// Plain BEGIN, also if the transaction only reads, as in sysbench.
     Plain,
-    /// It may write.
+    /// BEGIN of a transaction that may write.
     Write,
 }
 
-/// What is asked.
+/// Kind of query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stmt {
-    /// `c` of one id.
+    /// Selects `c` by id.
     Point,
-    /// `c` of a range of ids.
+    /// Selects `c` in a range of ids.
     SimpleRange,
-    /// The sum of `k` over a range.
+    /// Sums `k` over a range.
     SumRange,
-    /// `c` of a range, ordered.
+    /// Selects `c` in a range, ordered.
     OrderRange,
-    /// The distinct `c` of a range, ordered.
+    /// Selects the distinct `c` in a range, ordered.
     DistinctRange,
-    /// Adds one to `k` of one id.
+    /// Adds one to `k` by id.
     UpdateIndex,
-    /// Sets `c` of one id.
+    /// Sets `c` by id.
     UpdateNonIndex,
-    /// Deletes one id.
+    /// Deletes by id.
     Delete,
-    /// Deletes one id and inserts it again.
+    /// Deletes a row and inserts it again.
     DeleteInsert,
-    /// The same, after adding one to its `k`: so it is locked, and nobody else inserts it between.
+    /// Adds one to `k` of a row, deletes the row and inserts it again: the update locks it, so that
+    /// no other client inserts it in between.
     UpdateDeleteInsert,
     /// Inserts a row with a new id.
     Insert,
-    /// The rows of many values of `k`.
+    /// Selects the rows of many values of `k`.
     RandomPoints {
-        /// How many values.
+        /// Number of values.
         n: usize,
     },
     /// Counts the rows in many ranges of `k`.
     RandomRanges {
-        /// How many ranges.
+        /// Number of ranges.
         n: usize,
-        /// How far each reaches beyond its first value.
+        /// Last value of a range minus its first.
         delta: i64,
     },
 }
 
-/// One kind of query, asked so many times of one table.
+/// One kind of query, repeated on one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// What is asked.
     pub(super) stmt: Stmt,
-    /// How often.
     pub(super) times: u64,
 }
 
-/// A transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Script {
-    /// How it begins; nothing where each statement stands for itself.
+    /// Start of the transaction; `None` if each statement is its own transaction.
     pub(super) begin: Option<Begin>,
-    /// Its steps, in order; none is asked zero times.
+    /// Steps in order; none has zero repetitions.
     pub(super) steps: Vec<Step>,
 }
 
 impl Script {
-    /// A script of these steps; those asked zero times are left out.
+    /// Builds a script; steps with zero repetitions are left out.
     pub(super) fn new(begin: Option<Begin>, steps: &[(Stmt, u64)]) -> Script {
         let steps = steps.iter().filter(|(_, times)| *times > 0);
         Script { begin, steps: steps.map(|&(stmt, times)| Step { stmt, times }).collect() }
     }
 
-    /// Whether it asks this.
+    /// Whether the script contains this kind of query.
     pub(super) fn asks(&self, stmt: Stmt) -> bool {
         self.steps.iter().any(|step| step.stmt == stmt)
     }
 
-    /// Whether rows that were loaded can be gone after it: deleted, or left deleted by a load that
-    /// was cut off between two statements which are no transaction.
+    /// Whether rows of the build can be missing after the load: deleted, or lost when it was
+    /// interrupted between DELETE and INSERT outside a transaction.
     pub(super) fn loses_rows(&self, has_transactions: bool) -> bool {
         let replaces = self.asks(Stmt::DeleteInsert) || self.asks(Stmt::UpdateDeleteInsert);
         self.asks(Stmt::Delete) || replaces && !(has_transactions && self.begin.is_some())
     }
 
-    /// All statements: step by step, first and second wording, table by table.
+    /// All statements: step by step, then the statements of a step, then table by table.
     pub(super) fn statements(&self, data: &Data, dialect: &Dialect) -> Vec<Statement> {
         let mut statements = Vec::new();
         for step in &self.steps {
@@ -109,7 +107,7 @@ impl Script {
 }
 
 impl Stmt {
-    /// How many statements it takes for one table.
+    /// Number of statements per table.
     pub(super) fn n_statements(self) -> usize {
         match self {
             Stmt::UpdateDeleteInsert => 3,
@@ -119,7 +117,7 @@ impl Stmt {
     }
 }
 
-/// A table in a dialect.
+/// A table and the dialect of its statements.
 struct Words<'a> {
     table: String,
     data: &'a Data,
@@ -127,7 +125,7 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Name, kind and text of statement `nth` of a query.
+    /// Name, kind and SQL of statement `nth` of a query.
     fn of(&self, stmt: Stmt, nth: usize) -> (&'static str, StatementKind, String) {
         use StatementKind::{Read, Write};
         let table = &self.table;
@@ -179,14 +177,14 @@ impl Words<'_> {
         format!("INSERT INTO {} (id, k, c, pad) VALUES (?, ?, ?, ?)", self.table)
     }
 
-    /// An insert of a new row. Who has a serial id gives none.
+    /// INSERT of a new row, without an id if it is serial.
     fn insert(&self) -> String {
         let table = &self.table;
         if !self.data.auto_inc {
             return self.insert_with_id();
         }
         if self.dialect.serial == Serial::SoleKey && self.data.secondary {
-            // Nothing counts here but the index; such a database has one writer at a time.
+            // Only the index matters here; such a database has one writer at a time.
             return format!(
                 "INSERT INTO {table} (id, k, c, pad) \
                  SELECT COALESCE(MAX(id), 0) + 1, ?, ?, ? FROM {table}"
@@ -207,7 +205,7 @@ mod tests {
     };
     use crate::{Entry, Make};
 
-    /// Names of the statements of a member for two tables, in SQLite's dialect or another.
+    /// Names of the statements of a member with two tables.
     fn declared(entry: &Entry, written: &[(&str, &str)]) -> Vec<String> {
         let written = [&[("tables", "2")], written].concat();
         let settings = Settings::decide("oltp", entry.parameters, written).expect("valid");
@@ -235,7 +233,7 @@ mod tests {
             "UPDATE sbtest1 SET k=k+1 WHERE id=$1",
         ];
         assert_eq!(first, BTreeSet::from(expect));
-        // That of 0.4 has no other statements, and one of them once more.
+        // The script of 0.4 has the same statements, one of them twice.
         let sql = declared(&complex::ENTRY, &[]);
         assert_eq!(sql.len(), 2 * 10);
         let of_first = sql.iter().filter(|sql| sql.contains("sbtest1")).map(String::as_str);

@@ -1,6 +1,6 @@
-//! `oltp-update-index`: an update of `k`, which is indexed.
+//! `oltp-update-index`: updates `k`, which is indexed.
 //!
-//! Not here: everything that the family shares (`mod.rs`).
+//! Not here: code shared by the family (`mod.rs`).
 
 use model::{Parameter, Settings};
 
@@ -8,7 +8,6 @@ use super::parameters::{DATA, INDEX_UPDATES, SHARED, join};
 use super::script::{Script, Stmt};
 use crate::Entry;
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "oltp-update-index",
     data: DATA,

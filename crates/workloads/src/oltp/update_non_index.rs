@@ -1,6 +1,6 @@
-//! `oltp-update-non-index`: an update of `c`, which has no index.
+//! `oltp-update-non-index`: updates `c`, which has no index.
 //!
-//! Not here: everything that the family shares (`mod.rs`).
+//! Not here: code shared by the family (`mod.rs`).
 
 use model::{Parameter, Settings};
 
@@ -8,7 +8,6 @@ use super::parameters::{DATA, NON_INDEX_UPDATES, SHARED, join};
 use super::script::{Script, Stmt};
 use crate::Entry;
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "oltp-update-non-index",
     data: DATA,

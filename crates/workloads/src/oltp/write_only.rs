@@ -1,6 +1,6 @@
-//! `oltp-write-only`: two updates and a row replaced.
+//! `oltp-write-only`: two updates and the replacement of a row.
 //!
-//! Not here: everything that the family shares (`mod.rs`).
+//! Not here: code shared by the family (`mod.rs`).
 
 use model::{Parameter, Settings};
 
@@ -8,7 +8,6 @@ use super::parameters::{DATA, SHARED, SKIP_TRX, WRITES, join};
 use super::script::{Begin, Script, Stmt};
 use crate::Entry;
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "oltp-write-only",
     data: DATA,
@@ -21,7 +20,7 @@ pub(crate) static ENTRY: Entry = Entry {
 
 static PARAMETERS: [Parameter; 16] = join(&[&SHARED, &WRITES, &SKIP_TRX]);
 
-/// The steps of a transaction that write.
+/// Write steps of a transaction.
 pub(super) fn writes(settings: &Settings) -> [(Stmt, u64); 3] {
     [
         (Stmt::UpdateIndex, settings.count("index_updates")),

@@ -1,13 +1,12 @@
-//! What the tables must hold, each as a query for what breaks it.
+//! Checks of the tables: each is a query for violations.
 //!
-//! Not here: that as many records came as were committed (the workload's crosscheck).
+//! Not here: that the tables have as many records as were committed (the workload's crosscheck).
 
 use model::{Check, Table};
 
 use super::parameters::Data;
 use super::writer::ID_BITS;
 
-/// The checks of all tables.
 pub(super) fn checks(data: &Data, tables: &[Table]) -> Vec<Check> {
     tables.iter().flat_map(|table| of_table(data, &table.name)).collect()
 }
@@ -15,7 +14,7 @@ pub(super) fn checks(data: &Data, tables: &[Table]) -> Vec<Check> {
 fn of_table(data: &Data, table: &str) -> Vec<Check> {
     let (payload, rows) = (data.payload(), data.rows);
     let numbers = match data.index.has_key() {
-        // What was rolled back leaves gaps.
+        // Rolled-back transactions leave gaps.
         true => Check {
             id: "numbers",
             title: format!("{table} has no more records than the last recordID").into(),
@@ -25,7 +24,7 @@ fn of_table(data: &Data, table: &str) -> Vec<Check> {
                  HAVING COUNT(*) > COALESCE(MAX(recordID), 0)"
             ),
         },
-        // Whose record is not inserted gives its number to the next one.
+        // A rejected record's number is given to the next one.
         false => Check {
             id: "numbers",
             title: format!(

@@ -1,8 +1,8 @@
-//! `record`: sensors that insert records, as many at a time and into as many tables as asked for.
+//! `record`: sensors that insert records in batches of a given size into a given number of tables.
 //!
 //! Derived from the insertion measurement benchmark (IMB) of "Measuring MySQL Server Performance
-//! for Sensor Data Stream Processing" (J. Nikom, MIT Lincoln Laboratory, 2006): its table, and what
-//! it compares. Not here: readers of fresh records.
+//! for Sensor Data Stream Processing" (J. Nikom, MIT Lincoln Laboratory, 2006): its table and its
+//! comparisons. Not here: readers of new records (events).
 
 mod checks;
 mod parameters;
@@ -24,7 +24,6 @@ pub(crate) use population::{BuiltRecords, draw_column1, draw_payload};
 #[cfg(test)]
 pub(crate) use population::{GAP_US, STARTED_AT_US};
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: NAME,
     data: NAME,
@@ -36,10 +35,10 @@ pub(crate) static ENTRY: Entry = Entry {
     source: None,
 };
 
-/// A crosscheck counts all rows: beyond so many tables it is one statement too long.
+/// Most tables of a crosscheck, which counts the rows of all tables in one statement.
 const CROSSCHECK_TABLES_MAX: usize = 100;
 
-/// All that is decided, shared by all writers.
+/// Settings shared by all writers.
 struct Record {
     data: Data,
     commit: Commit,
@@ -61,7 +60,7 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
 }
 
 impl Recording {
-    /// How the records are indexed, in a sentence.
+    /// Describes the indexes in a sentence.
     fn indexing(&self) -> &'static str {
         match self.record.data.index {
             IndexPolicy::None => {
@@ -89,8 +88,8 @@ impl Workload for Recording {
         &self.record.kinds
     }
 
-    /// Records, and their bytes, of committed transactions. A commit of n records counts n times
-    /// as much in a second as one alone does, which is what it counts in n seconds.
+    /// Rate of records and of their bytes, in committed transactions: a commit of n records counts
+    /// n times.
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         let records = self.record.commit.records as u64;
         let bytes = records * self.record.data.record_size as u64;
@@ -159,13 +158,13 @@ impl Workload for Recording {
         Some(&self.rows)
     }
 
-    /// Whoever numbers its records asks once for the last number, and begins with the first where
-    /// nothing is answered.
+    /// Conversations need no replies: a writer that gets no answer to its query for the last number
+    /// begins with the first one.
     fn is_blind(&self) -> bool {
         true
     }
 
-    /// Writers number their records where there is no key, and indexes come and go.
+    /// Writers number the records themselves without a key, and indexes may be added and dropped.
     fn needs_tables_alone(&self) -> bool {
         true
     }
@@ -206,7 +205,7 @@ mod tests {
     use super::*;
     use crate::for_tests::DIALECT;
 
-    /// The workload with these parameters, or why it cannot be.
+    /// Builds the workload with these parameters.
     pub(super) fn made(written: &[(&str, &str)]) -> Result<Arc<dyn Workload>, BadParameter> {
         let settings = Settings::decide(NAME, PARAMETERS, written.iter().copied())?;
         make(&Make { settings: &settings, seed: 7, data: None, source: None })

@@ -1,6 +1,6 @@
-//! The parameters, and what is decided of them.
+//! The parameters of `record`, and the settings made from them.
 //!
-//! Not here: what they become in SQL (population, writer).
+//! Not here: their SQL (population, writer).
 
 use model::{
     BadParameter, Choice, Identity, Parameter, ParameterKind, Settings, choice, format_count,
@@ -9,35 +9,36 @@ use model::{
 use crate::Make;
 use crate::storage_engine::{self, StorageEngine};
 
-/// The name of the workload and of its data.
+/// Name of the workload and of its data.
 pub(super) const NAME: &str = "record";
-/// The version of the data's format.
+/// Version of the data's format.
 const VERSION: u32 = 1;
-/// Each table has up to two statements with as many marks as rows.
+/// Most tables: each has up to two INSERT statements with placeholders for all rows.
 const TABLES_MAX: u64 = 1_000;
-/// With four values in a row it stays far below the 32,766 that SQLite takes in a statement.
+/// Most rows per INSERT: with four values each it stays far below SQLite's limit of 32,766.
 const ROWS_PER_STATEMENT_MAX: u64 = 1_000;
-/// Beyond these nothing is gained, and the records of a commit are drawn before it begins.
+/// Most records per commit: larger commits gain nothing, and all records are drawn before the
+/// transaction begins.
 const RECORDS_PER_COMMIT_MAX: u64 = 100_000;
-/// What a client may hold of records that it is going to insert.
+/// Most bytes of records that a client prepares for a transaction.
 const COMMIT_BYTES_MAX: u64 = 64 << 20;
-/// Records that are built: numbers up to here are theirs.
+/// Most records that the build inserts; writers continue from there.
 const ROWS_MAX: u64 = 2_000_000_000;
-/// `recordID` and the time stamp with 8 bytes each, and `column1` with 4.
+/// Bytes of `recordID` and the time stamp (8 each), and `column1` (4).
 pub(super) const FIXED_BYTES: usize = 20;
-/// The MySQL family takes at most 16,383 characters of four bytes in a VARCHAR.
+/// Largest record: the MySQL family limits a VARCHAR to 16,383 characters of four bytes.
 const RECORD_SIZE_MAX: u64 = 16_000;
 
-/// When records are indexed, and how.
+/// Indexes of the tables, and the time at which they are created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IndexPolicy {
-    /// Never: there is no key either.
+    /// No index and no key.
     None,
-    /// `recordID`, which the database counts up, is the primary key.
+    /// Primary key `recordID`, assigned by the database.
     Key,
-    /// The same, and `column1` has an index.
+    /// Primary key, and an index on `column1`.
     Secondary,
-    /// Both are indexed when the load is over.
+    /// Both indexes, created when the load is over.
     Afterwards,
 }
 
@@ -49,13 +50,13 @@ choice!(IndexPolicy {
 });
 
 impl IndexPolicy {
-    /// Whether the database numbers the records; otherwise writers do.
+    /// Whether the database assigns the record numbers; otherwise writers do.
     pub(super) fn has_key(self) -> bool {
         matches!(self, IndexPolicy::Key | IndexPolicy::Secondary)
     }
 }
 
-/// A whole number within limits.
+/// Declares a whole-number parameter with limits.
 pub(crate) const fn count(
     name: &'static str,
     (min, max): (u64, u64),
@@ -66,7 +67,7 @@ pub(crate) const fn count(
     Parameter { name, kind, default, help, shapes_data: false }
 }
 
-/// Says that a parameter shapes the data.
+/// Marks a parameter as one that shapes the data.
 pub(crate) const fn data(parameter: Parameter) -> Parameter {
     Parameter { shapes_data: true, ..parameter }
 }
@@ -104,8 +105,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     data(count("rows", (0, ROWS_MAX), "0", "Records in each table before the load")),
 ];
 
-/// Bytes of a record: more than its columns beside the payload take, which are given by name with
-/// their bytes, and at most so many.
+/// Reads the size of a record in bytes: above `fixed`, the size of `columns`, and at most `most`.
 pub(crate) fn record_size(
     settings: &Settings,
     (columns, fixed): (&str, u64),
@@ -122,25 +122,23 @@ pub(crate) fn record_size(
     Ok(record_size)
 }
 
-/// All that is decided about the data.
+/// Settings of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Data {
-    /// What the records that are built are drawn from.
+    /// Seed of the records that the build inserts.
     pub(super) seed: u64,
-    /// How many tables.
+    /// Number of tables.
     pub(super) tables: usize,
-    /// Records that are built in each.
+    /// Records that the build inserts into each table.
     pub(super) rows: i64,
-    /// Bytes of a record.
+    /// Size of a record in bytes.
     pub(super) record_size: usize,
-    /// When they are indexed.
     pub(super) index: IndexPolicy,
-    /// In what they are kept.
     pub(super) engine: StorageEngine,
 }
 
 impl Data {
-    /// From what was asked for, and what is there.
+    /// Combines the parameters with the identity of existing data, if any.
     pub(super) fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
         let settings = make.settings;
         let fixed = ("recordID, time stamp and column1", FIXED_BYTES as u64);
@@ -155,12 +153,12 @@ impl Data {
         })
     }
 
-    /// Characters of a payload, each a byte.
+    /// Length of a payload in characters of one byte.
     pub(super) fn payload(&self) -> usize {
         self.record_size - FIXED_BYTES
     }
 
-    /// What is kept beside the data.
+    /// Identity that is stored with the data.
     pub(super) fn identity(&self) -> Identity {
         let scale = [
             ("record_size", self.record_size.to_string()),
@@ -173,17 +171,16 @@ impl Data {
     }
 }
 
-/// What a transaction inserts.
+/// Size of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Commit {
-    /// Records.
     pub(super) records: usize,
-    /// Of which so many go into one statement; the last one has the rest.
+    /// Records per statement; the last statement has the rest.
     pub(super) statement: usize,
 }
 
 impl Commit {
-    /// From what was asked for.
+    /// Builds the settings of a transaction from the parameters.
     pub(super) fn new(settings: &Settings, record_size: usize) -> Result<Commit, BadParameter> {
         let records = settings.count("records_per_commit");
         let statement = settings.count("rows_per_statement");
@@ -207,12 +204,12 @@ impl Commit {
         Ok(Commit { records: records as usize, statement: statement as usize })
     }
 
-    /// Statements of a transaction.
+    /// Number of INSERT statements per transaction.
     pub(super) fn n_statements(self) -> usize {
         self.records.div_ceil(self.statement)
     }
 
-    /// Records of the last statement, if those are fewer.
+    /// Records of the last statement if it is shorter than the others, else 0.
     pub(super) fn rest(self) -> usize {
         self.records % self.statement
     }

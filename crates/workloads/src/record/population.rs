@@ -1,4 +1,4 @@
-//! The tables `record1`, `record2`, ..., and the records in them before a load.
+//! The tables `record1`, `record2`, ..., and the records that the build inserts.
 //!
 //! Not here: how rows reach a database (drivers), and the records of writers (writer).
 
@@ -9,17 +9,16 @@ use model::{
 
 use super::parameters::{Data, IndexPolicy};
 
-/// Where the time stamps of a run begin, 2024-01-01T00:00:00Z in microseconds: the same for all
-/// runs, so that the same seed and the same simulated time give the same records.
+/// First time stamp of a run, 2024-01-01T00:00:00Z in microseconds. It is the same for all runs, so
+/// that the same seed and the same simulated time give the same records.
 pub(crate) const STARTED_AT_US: i64 = (VIRTUAL_ORIGIN_UNIX_NS / NS_PER_US) as i64;
-/// Between two records that were built, as of a sensor at 1 kHz.
+/// Time between two built records: a sensor at 1 kHz.
 pub(crate) const GAP_US: i64 = 1_000;
-/// Values of `column1` are 0 to this, so that the paper's query for `column1 < 300` finds 30 %.
+/// Largest value of `column1`, from 0, so that the paper's query for `column1 < 300` finds 30 %.
 const COLUMN1_MAX: i64 = 999;
-/// Bytes of a chunk, a second or less to load, so that what a stop throws away is little.
+/// Bytes per chunk, loaded in a second or less, so that an interruption loses little.
 const CHUNK_BYTES: usize = 20_000_000;
 
-/// The data of the workload.
 pub(super) struct Rows {
     data: Data,
     tables: Vec<Table>,
@@ -44,8 +43,9 @@ impl Rows {
     }
 }
 
-/// Table `number`, from 1. The paper's tables have an AUTO_INCREMENT key; without a key no database
-/// of the MySQL family counts up a column, so that writers number the records, in as many bytes.
+/// Describes table `number`, from 1. The paper's tables have an AUTO_INCREMENT key. The MySQL
+/// family cannot count up a column without a key, so writers assign the numbers then, in as many
+/// bytes.
 fn table(data: &Data, number: usize) -> Table {
     let id = if data.index.has_key() { ColumnType::BigSerial } else { ColumnType::BigInt };
     let columns = [
@@ -64,8 +64,8 @@ fn table(data: &Data, number: usize) -> Table {
     }
 }
 
-/// The indexes of table `number` that are added afterwards: on what is the key elsewhere, and the
-/// secondary one.
+/// Indexes of table `number` that are added afterwards: on the column that is the key elsewhere,
+/// and the secondary one.
 pub(super) fn indexes_added(number: usize) -> [Index; 2] {
     let index = |stem: &str, column, unique| Index {
         name: format!("record{number}_{stem}").into(),
@@ -75,7 +75,7 @@ pub(super) fn indexes_added(number: usize) -> [Index; 2] {
     [index("id", "recordID", true), index("column1", "column1", false)]
 }
 
-/// The time stamp of a record that is sent at this time of the run.
+/// Returns the time stamp of a record sent at this time of the run.
 pub(super) fn stamp(run_ns: u64) -> Value<'static> {
     Value::Timestamp(STARTED_AT_US + (run_ns / NS_PER_US) as i64)
 }
@@ -85,8 +85,8 @@ pub(crate) fn draw_column1(rng: &mut Rng) -> i64 {
     rng.uniform(0, COLUMN1_MAX)
 }
 
-/// Appends a payload: characters of six random bits each, which no page compresses by more than a
-/// quarter.
+/// Appends a payload of characters with six random bits each, so that no page compression saves
+/// more than a quarter.
 pub(crate) fn draw_payload(rng: &mut Rng, text: &mut String, length: usize) {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
     const PER_THROW: usize = 10;
@@ -124,39 +124,39 @@ impl Population for Rows {
     }
 }
 
-/// A record that is built.
+/// A record that the build inserts.
 pub(crate) struct BuiltRecord<'t> {
-    /// Its number in its table, from 1.
+    /// Number in its table, from 1.
     pub(crate) number: i64,
-    /// Its time stamp, in microseconds since 1970.
+    /// Time stamp, in microseconds since 1970.
     pub(crate) stamped_us: i64,
     pub(crate) column1: i64,
     pub(crate) payload: &'t str,
 }
 
-/// Emits the row of a record.
+/// Passes the row of a record to the consumer.
 type EmitRecord = fn(&BuiltRecord<'_>, &mut dyn FnMut(&[Value<'_>]));
 
-/// The records that are built in each table before a load.
+/// Records that the build inserts into each table.
 pub(crate) struct BuiltRecords {
-    /// What they are drawn from.
+    /// Seed.
     pub(crate) seed: u64,
-    /// How many, in each table.
+    /// Records per table.
     pub(crate) rows: i64,
-    /// Bytes of a record.
+    /// Size of a record in bytes.
     pub(crate) record_size: usize,
-    /// Of these, characters of its payload.
+    /// Characters of its payload.
     pub(crate) payload: usize,
     pub(crate) emit: EmitRecord,
 }
 
 impl BuiltRecords {
-    /// Chunks of a table.
+    /// Number of chunks per table.
     pub(crate) fn n_chunks(&self) -> u64 {
         (self.rows as u64).div_ceil(self.chunk_rows() as u64)
     }
 
-    /// The records of a chunk of a table.
+    /// Iterates over the records of a chunk of a table.
     pub(crate) fn chunk(&self, table: usize, chunk: u64) -> impl RowSource + Send + use<> {
         let n_before = chunk as i64 * self.chunk_rows();
         Chunk {
@@ -175,12 +175,12 @@ impl BuiltRecords {
     }
 }
 
-/// The records of a chunk that are still to come.
+/// Iterator over the records of a chunk.
 struct Chunk {
     rng: Rng,
     next: i64,
     last: i64,
-    /// Those of the table.
+    /// Number of records in the table.
     rows: i64,
     payload: usize,
     emit: EmitRecord,

@@ -1,6 +1,6 @@
-//! One writer: draws the records of a transaction before it begins, and inserts them.
+//! A writer draws the records of a transaction before it begins, and inserts them.
 //!
-//! Not here: when (engine), and what the tables are (population).
+//! Not here: timing (engine), and the tables (population).
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use super::Record;
 use super::population::{draw_column1, draw_payload, stamp};
 use crate::tx_control::{control, end};
 
-/// Where writers number their records each has so many bits: twelve days of a million a second.
+/// Bits of the numbers that each writer assigns: enough for twelve days at a million per second.
 pub(super) const ID_BITS: u32 = 40;
 
-/// Statements, table by table: a full INSERT, one of the rest if there is one, and the question for
-/// the last number if writers number their records.
+/// Statements, table by table: a full INSERT, one for the rest if there is one, and a query for the
+/// last number if writers number their records.
 pub(super) fn statements(record: &Record, dialect: &Dialect) -> Vec<Statement> {
     let mut statements = Vec::new();
     for number in 1..=record.data.tables {
@@ -46,7 +46,7 @@ fn insert(record: &Record, table: &str, n_rows: usize) -> String {
     format!("INSERT INTO {table} ({columns}) VALUES {rows}")
 }
 
-/// Places of a table's statements.
+/// Statements of one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Statements {
     full: StatementId,
@@ -63,21 +63,20 @@ impl Statements {
     }
 }
 
-/// The numbers that a writer gives to its records.
+/// Numbers that a writer assigns to its records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Numbers {
     first: i64,
-    /// The last that it gave; none where the database must be asked.
+    /// Last number given; `None` if the database must be asked.
     given: Option<i64>,
 }
 
-/// One simulated sensor.
 pub(super) struct Writer {
     record: Arc<Record>,
     statements: Statements,
-    /// None where the database numbers the records.
+    /// `None` if the database numbers the records.
     numbers: Option<Numbers>,
-    /// Of the records of a transaction, one after the other.
+    /// `column1` of the records of a transaction.
     column1: Vec<i64>,
     payloads: String,
 }
@@ -86,7 +85,7 @@ impl Writer {
     pub(super) fn new(record: Arc<Record>, client: u32) -> Writer {
         let table = client as usize % record.data.tables;
         let statements = Statements::of(&record, table);
-        // The records that were built have the numbers below.
+        // Numbers below this are those of built records.
         let first = (i64::from(client) + 1) << ID_BITS;
         let own = !record.data.index.has_key();
         let numbers = own.then_some(Numbers { first, given: None });
@@ -94,10 +93,10 @@ impl Writer {
         Writer { record, statements, numbers, column1, payloads }
     }
 
-    /// The number of the first record of a transaction; nothing where the database gives it.
+    /// Number of the first record of a transaction; `None` if the database assigns it.
     async fn first_number(&mut self, session: &mut dyn Session) -> Result<Option<i64>, DbError> {
         let Some(numbers) = &mut self.numbers else { return Ok(None) };
-        // If nobody knows what became of them, the database is asked again.
+        // Left as `None` if the outcome is unknown, so that the database is asked again.
         let given = match numbers.given.take() {
             Some(given) => Some(given),
             None => last_number(session, self.statements.last, numbers.first).await?,
@@ -135,7 +134,7 @@ impl Writer {
         let clock = context.clock;
         let session = context.session();
         let first = self.first_number(session).await?;
-        // A statement alone is a transaction.
+        // A single statement is its own transaction.
         let done = match self.record.commit.n_statements() {
             1 => self.insert_all(session, clock, first).await.map(|()| Done::Committed)?,
             _ => {
@@ -151,7 +150,7 @@ impl Writer {
     }
 }
 
-/// The last number that a writer has given in earlier runs; nothing if none.
+/// Last number that a writer has given in earlier runs, if any.
 async fn last_number(
     session: &mut dyn Session,
     statement: StatementId,

@@ -1,4 +1,4 @@
-//! The conditions on balances and history, each as a query for the rows that break it.
+//! Checks of row counts, balances and history: each is a query for the rows that violate it.
 //!
 //! Not here: when they run (app).
 
@@ -6,8 +6,8 @@ use model::Check;
 
 use super::{ACCOUNTS, TELLERS};
 
-/// Numbers of rows, and the same sum of balances everywhere. The history adds up only where it has
-/// been kept from the start.
+/// Checks row counts, and that all sums of balances agree. The history agrees only if it was kept
+/// from the start, as in data built by dbdyno.
 pub(super) fn checks(scale: i64, is_built: bool) -> Vec<Check> {
     let history = is_built.then(|| Check {
         id: "history",

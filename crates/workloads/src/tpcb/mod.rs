@@ -1,8 +1,8 @@
-//! pgbench's default transaction, derived from TPC-B: an account, its teller and its branch get an
-//! amount, and a history keeps it.
+//! pgbench's default transaction, derived from TPC-B: an amount is added to an account, its teller
+//! and its branch, and recorded in a history.
 //!
 //! Tables, rows and statements are equal to pgbench's, so that either can use what the other has
-//! built. Not here: pgbench's other scripts, and what makes a result of the TPC.
+//! built. Not here: pgbench's other scripts, and the rules of an official TPC result.
 
 mod checks;
 mod population;
@@ -19,7 +19,6 @@ use crate::storage_engine;
 use crate::tx_control::{control, end};
 use crate::{Entry, Make};
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "tpcb",
     data: "tpcb",
@@ -41,14 +40,14 @@ static PARAMETERS: &[Parameter] = &[
     storage_engine::PARAMETER,
 ];
 
-/// Tellers of a branch.
+/// Tellers per branch.
 const TELLERS: i64 = 10;
-/// Accounts of a branch.
+/// Accounts per branch.
 const ACCOUNTS: i64 = 100_000;
-/// The largest amount, either way.
+/// Largest absolute amount.
 const DELTA_MAX: i64 = 5_000;
 
-/// Places of the statements.
+/// Indices of the statements.
 const ACCOUNT_UPDATE: StatementId = StatementId(0);
 const ACCOUNT_SELECT: StatementId = StatementId(1);
 const TELLER_UPDATE: StatementId = StatementId(2);
@@ -58,7 +57,7 @@ const HISTORY_INSERT: StatementId = StatementId(4);
 struct Tpcb {
     seed: u64,
     rows: population::Rows,
-    /// Whether dbdyno built the data, so that the history has been kept from the start.
+    /// Whether dbdyno built the data, so that the history is complete.
     is_built: bool,
     kinds: [Kind; 1],
 }
@@ -81,7 +80,7 @@ impl Workload for Tpcb {
         Identity::new(ENTRY.data, 1, scale, self.rows.seed)
     }
 
-    /// pgbench's own tables have the same names and columns.
+    /// Recognizes the scale of tables built by pgbench, which have the same names and columns.
     fn scale_in_data(&self) -> &'static [ScaleInData] {
         &[
             ScaleInData { parameter: "scale", of: ScaleOf::Rows("pgbench_branches") },
@@ -165,7 +164,7 @@ impl Workload for Tpcb {
     }
 }
 
-/// What a transaction is about.
+/// Inputs of a transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Inputs {
     account: i64,
@@ -175,7 +174,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    /// In the order in which pgbench's script draws them.
+    /// Draws the inputs in the order of pgbench's script.
     fn draw(rng: &mut Rng, scale: i64) -> Inputs {
         Inputs {
             account: rng.uniform(1, ACCOUNTS * scale),
@@ -186,7 +185,6 @@ impl Inputs {
     }
 }
 
-/// One simulated user.
 struct User {
     seed: u64,
     scale: i64,

@@ -1,6 +1,6 @@
-//! The four tables of pgbench and their rows: all of them known without random numbers.
+//! The four tables of pgbench and their rows: none of them is random.
 //!
-//! Not here: how rows reach a database (drivers), and which chunks are done (app).
+//! Not here: how rows reach a database (drivers), and the chunks that are done (app).
 
 use model::{Column, ColumnType, Population, RowSource, Table, Value};
 
@@ -9,28 +9,26 @@ use crate::storage_engine::StorageEngine;
 
 use ColumnType::{BigInt, Char, Int, Timestamp};
 
-/// Rows of a chunk of accounts: those of a branch.
+/// Rows per chunk of accounts: those of one branch.
 const CHUNK_ROWS: i64 = ACCOUNTS;
-/// From this scale on, numbers of accounts need 64 bits, as in pgbench.
+/// Smallest scale at which account numbers need 64 bits, as in pgbench.
 const SCALE_OF_BIG_ACCOUNTS: i64 = 20_000;
-/// pgbench leaves an account's filler to the server's padding; here it is written, so that a row
-/// has its size on every database.
+/// Filler of an account. pgbench leaves it to the server's padding; here it is written, so that a
+/// row has the same size on every database.
 const FILLER: &str =
     "                                                                                    ";
 
-/// Places of the tables.
+/// Indices of the tables.
 const BRANCHES_TABLE: usize = 0;
 const TELLERS_TABLE: usize = 1;
 const ACCOUNTS_TABLE: usize = 2;
 const HISTORY_TABLE: usize = 3;
 
-/// The data of the workload.
 pub(super) struct Rows {
-    /// Branches.
+    /// Number of branches.
     pub(super) scale: i64,
-    /// In what the tables are kept.
     pub(super) engine: StorageEngine,
-    /// Kept beside the data; no row depends on it.
+    /// Seed, stored with the data; no row depends on it.
     pub(super) seed: u64,
     tables: Vec<Table>,
 }
@@ -59,7 +57,7 @@ impl Rows {
     }
 }
 
-/// As pgbench has them, all columns but the key may be null.
+/// Declares a table. As in pgbench, all columns except the key may be null.
 fn table(
     name: &'static str,
     columns: &[(&'static str, ColumnType)],
@@ -110,7 +108,7 @@ impl Population for Rows {
     }
 }
 
-/// The rows of a chunk that are still to come.
+/// Iterator over the rows of a chunk.
 struct Chunk {
     table: usize,
     next: i64,

@@ -1,15 +1,15 @@
 //! The twelve consistency conditions of clause 3.3.2, and the numbers of rows of clause 4.3.3.1,
-//! each as a query for the rows that break it.
+//! each as a query for the rows that violate it.
 //!
 //! Grouped tables joined on keys: no common table expression, window or full join, so that every
-//! database we know runs them, and nothing quadratic. Not here: when they run (app).
+//! supported database runs them, and none is quadratic. Not here: when they run (app).
 
 use model::Check;
 
 use super::parameters::Data;
 use super::schema::DISTRICTS;
 
-/// All thirteen, in order.
+/// Returns all thirteen, in order.
 pub(super) fn checks(data: &Data) -> Vec<Check> {
     let delivered_at_load = (data.first_undelivered() - 1).to_string();
     let [items, customers] = [data.items(), DISTRICTS * data.customers()];
@@ -24,9 +24,9 @@ pub(super) fn checks(data: &Data) -> Vec<Check> {
     CONDITIONS.iter().map(check).collect()
 }
 
-/// Those that cannot hold where transactions are neither taken back nor kept apart: a new order
-/// that is rolled back stays, without its last line, and two that take the same number, or two
-/// deliveries of the same order, do so at once. What payments add up, one statement each adds.
+/// Conditions that can fail without rollback and isolation: a new order that is rolled back stays,
+/// without its last line, and two transactions may take the same number, or deliver the same order.
+/// The sums of payments remain right, since a single statement updates each.
 pub(super) const NEED_TRANSACTIONS: [&str; 9] = [
     "3.3.2.2", "3.3.2.3", "3.3.2.4", "3.3.2.5", "3.3.2.6", "3.3.2.7", "3.3.2.10", "3.3.2.11",
     "3.3.2.12",

@@ -1,7 +1,7 @@
 //! The Delivery transaction (clause 2.7): the oldest undelivered order of each district.
 //!
 //! Executed at once, in one database transaction. Not here: the queue of deferred deliveries of
-//! clause 2.7.2, which we declare as a deviation.
+//! clause 2.7.2, which is a declared deviation.
 
 use model::{DbError, DbErrorKind, Done, Value};
 
@@ -11,8 +11,8 @@ use super::statements::Stmt;
 use super::tx::Tx;
 use super::{DELIVERIES_SKIPPED, ORDERS_DELIVERED};
 
-/// The profile of clause 2.7.4.2. Districts are visited in order, so that two deliveries of one
-/// warehouse cannot wait for each other.
+/// Runs the profile of clause 2.7.4.2. Districts are visited in order, so that two deliveries of
+/// one warehouse cannot deadlock.
 pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, DbError> {
     let mut n_delivered = 0;
     for district in 1..=DISTRICTS {
@@ -24,7 +24,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Don
     Ok(Done::Committed)
 }
 
-/// Delivers one order; false if the district has none, which is skipped and counted.
+/// Delivers one order; returns false if the district has none, which is skipped and counted.
 async fn deliver(tx: &mut Tx<'_>, delivery: &Delivery, district: i64) -> Result<bool, DbError> {
     let (w_id, d_id) = (Value::Int(delivery.warehouse), Value::Int(district));
     let mut oldest = None;
@@ -46,8 +46,9 @@ async fn deliver(tx: &mut Tx<'_>, delivery: &Delivery, district: i64) -> Result<
     }
     let [_, _, o_id] = order;
     let carrier = delivery.carrier.into();
-    // Changed before it is read: a plain read of MariaDB and MySQL shows the data of the first one
-    // of its transaction, without an order that was entered since, but what it has changed itself.
+    // Updated before it is read: a plain read of MariaDB and MySQL uses the snapshot of the
+    // transaction's first read, which lacks an order entered since, except for rows that the
+    // transaction changed itself.
     tx.ask(Stmt::OrderCarrier.id(), &[carrier, w_id, d_id, o_id]).await?;
     let mut c_id = 0;
     tx.one("order", Stmt::OrderCustomer.id(), &order, &mut |row| {

@@ -1,5 +1,5 @@
-//! What a terminal would key in: the inputs of the five transactions, and the deck of their
-//! kinds. All of it is a function of the seed and the transaction's number.
+//! Inputs of the five transactions, as keyed in at a terminal, and the deck of their types. All of
+//! it is a function of the seed and the transaction's number.
 //!
 //! Not here: statements and databases.
 
@@ -9,13 +9,13 @@ use super::parameters::{CHANCE_UNIT, Decided, Home};
 use super::random::{LastName, nurand};
 use super::schema::{DISTRICTS, ITEMS, LINES_MAX, LINES_MIN};
 
-/// Places of the kinds.
+/// Indices of the transaction types.
 pub(super) const NEW_ORDER: KindIndex = 0;
 pub(super) const PAYMENT: KindIndex = 1;
 pub(super) const ORDER_STATUS: KindIndex = 2;
 pub(super) const DELIVERY: KindIndex = 3;
 
-/// An item number that no item ever has (clause 2.4.1.5).
+/// Number of an unused item (clause 2.4.1.5).
 pub(super) const UNUSED_ITEM: i64 = ITEMS + 1;
 
 /// One line of a new order.
@@ -26,7 +26,7 @@ pub(super) struct Line {
     pub(super) quantity: i64,
 }
 
-/// Clause 2.4.1.
+/// Inputs of clause 2.4.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NewOrder {
     pub(super) warehouse: i64,
@@ -37,14 +37,14 @@ pub(super) struct NewOrder {
 }
 
 impl NewOrder {
-    /// The lines that are in use.
+    /// Lines in use.
     pub(super) fn lines(&self) -> &[Line] {
         &self.lines[..self.n_lines]
     }
 
-    /// The lines with their numbers in the order in which their stock is to be locked, so that
-    /// two orders cannot wait for each other: by supplying warehouse and item. An unused item is
-    /// the last. Behind the lines in use there are empty ones.
+    /// Returns the lines with their numbers, in the order in which their stock is locked: by
+    /// supplying warehouse and item, so that two orders cannot deadlock. An unused item comes last,
+    /// followed by empty lines.
     pub(super) fn in_lock_order(&self) -> [(i64, Line); LINES_MAX as usize] {
         let mut sorted = [(0, Line::default()); LINES_MAX as usize];
         for ((number, place), line) in (1..).zip(&mut sorted).zip(self.lines()) {
@@ -56,29 +56,28 @@ impl NewOrder {
         sorted
     }
 
-    /// Whether its own warehouse supplies every line.
+    /// Whether the home warehouse supplies every line.
     pub(super) fn is_local(&self) -> bool {
         self.lines().iter().all(|line| line.supply_warehouse == self.warehouse)
     }
 }
 
-/// Who pays or asks: 60 % say their last name, 40 % their number.
+/// Customer selection: 60 % by last name, 40 % by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
-    /// The number of the last name, 0..=999.
+    /// Number of the last name, 0..=999.
     LastName(i64),
-    /// The customer's number.
+    /// Number of the customer.
     Id(i64),
 }
 
 impl Who {
-    /// Whether the customer says a last name.
     pub(super) fn is_by_name(&self) -> bool {
         matches!(self, Who::LastName(_))
     }
 }
 
-/// Clause 2.5.1.
+/// Inputs of clause 2.5.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Payment {
     pub(super) warehouse: i64,
@@ -89,7 +88,7 @@ pub(super) struct Payment {
     pub(super) cents: i64,
 }
 
-/// Clause 2.6.1.
+/// Inputs of clause 2.6.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OrderStatus {
     pub(super) warehouse: i64,
@@ -97,14 +96,14 @@ pub(super) struct OrderStatus {
     pub(super) who: Who,
 }
 
-/// Clause 2.7.1.
+/// Inputs of clause 2.7.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Delivery {
     pub(super) warehouse: i64,
     pub(super) carrier: i64,
 }
 
-/// Clause 2.8.1.
+/// Inputs of clause 2.8.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StockLevel {
     pub(super) warehouse: i64,
@@ -112,7 +111,6 @@ pub(super) struct StockLevel {
     pub(super) threshold: i64,
 }
 
-/// The inputs of one transaction.
 #[expect(clippy::large_enum_variant, reason = "one a client, written and read where it lies")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inputs {
@@ -124,7 +122,7 @@ pub(super) enum Inputs {
 }
 
 impl Inputs {
-    /// The inputs of transaction `number`, which is of `kind`.
+    /// Draws the inputs of transaction `number` of type `kind`.
     pub(super) fn draw(decided: &Decided, number: Number, kind: KindIndex) -> Inputs {
         let mut rng = number.rng(decided.seed);
         let (warehouse, district) = home(decided, number, &mut rng);
@@ -147,8 +145,8 @@ impl Inputs {
 }
 
 /// Warehouse and district of the terminal. A client with a fixed home is a terminal (clauses
-/// 2.4.1.1 and 2.8.1.1): client 0 sits at warehouse 1, district 1, the next at the next
-/// warehouse, and ten of them fill a warehouse's districts. Everybody else is anywhere.
+/// 2.4.1.1 and 2.8.1.1): client 0 is at warehouse 1, district 1, client 1 at the next warehouse,
+/// and ten clients use the ten districts of a warehouse. Otherwise both are random.
 fn home(decided: &Decided, number: Number, rng: &mut Rng) -> (i64, i64) {
     let warehouses = decided.data.warehouses;
     match (number, decided.home) {
@@ -160,7 +158,7 @@ fn home(decided: &Decided, number: Number, rng: &mut Rng) -> (i64, i64) {
     }
 }
 
-/// Any warehouse but `home`, if there is another.
+/// Draws a warehouse other than `home`, if there is one.
 fn other_warehouse(decided: &Decided, home: i64, rng: &mut Rng) -> i64 {
     let warehouses = decided.data.warehouses;
     if warehouses == 1 {
@@ -184,7 +182,7 @@ fn who(decided: &Decided, rng: &mut Rng) -> Who {
     }
 }
 
-/// Clauses 2.4.1.2 to 2.4.1.5.
+/// Draws inputs by clauses 2.4.1.2 to 2.4.1.5.
 fn new_order(decided: &Decided, warehouse: i64, rng: &mut Rng) -> NewOrder {
     let district = rng.uniform(1, DISTRICTS);
     let customer = customer_id(decided, rng);
@@ -205,8 +203,8 @@ fn new_order(decided: &Decided, warehouse: i64, rng: &mut Rng) -> NewOrder {
     NewOrder { warehouse, district, customer, n_lines, lines }
 }
 
-/// Clauses 2.5.1.2 and 2.5.1.3. With a single warehouse there is no remote one: the customer is
-/// then of any of its districts.
+/// Draws inputs by clauses 2.5.1.2 and 2.5.1.3. With a single warehouse, a remote customer is in
+/// any of its districts.
 fn payment(decided: &Decided, warehouse: i64, rng: &mut Rng) -> Payment {
     let district = rng.uniform(1, DISTRICTS);
     let remote = rng.chance(decided.remote_customer, CHANCE_UNIT);
@@ -219,28 +217,27 @@ fn payment(decided: &Decided, warehouse: i64, rng: &mut Rng) -> Payment {
     Payment { warehouse, district, customer_warehouse, customer_district, who, cents }
 }
 
-/// The last name of this number.
+/// Returns the last name of this number.
 pub(super) fn last_name(number: i64) -> LastName {
     let mut name = LastName::default();
     name.last_name(number);
     name
 }
 
-/// A shuffled deck of kinds (clause 5.2.4.2): over each whole deck the mix is exact. Deck `nth`
-/// of a client, or of a group's arrivals, is a function of the seed alone.
+/// A shuffled deck of transaction types (clause 5.2.4.2): over each whole deck the mix is exact.
+/// Deck `nth` of a client, or of a group's arrivals, is a function of the seed.
 pub(super) struct Deck {
-    /// Whose deck, and which.
+    /// Owner and index of the current deck.
     of: Option<(Stream, u64)>,
     cards: Vec<u8>,
 }
 
 impl Deck {
-    /// No deck yet.
     pub(super) fn new() -> Deck {
         Deck { of: None, cards: Vec::new() }
     }
 
-    /// The kind of transaction `number`; shuffles only where it is not the deck in hand.
+    /// Returns the type of transaction `number`; shuffles only if another deck is needed.
     pub(super) fn kind(&mut self, decided: &Decided, number: Number) -> KindIndex {
         let n_cards: u64 = decided.weights.iter().sum();
         let of = (number.deck(), number.nth() / n_cards);
@@ -306,7 +303,7 @@ mod tests {
         assert_ne!(draw(3, arrival, NEW_ORDER), draw(4, arrival, NEW_ORDER));
     }
 
-    /// How often, over many transactions, and the bound of five standard errors around `p`.
+    /// Asserts that the share is within five standard errors of `p`.
     fn assert_share(n: u32, of: u32, p: f64) {
         let (n, of) = (f64::from(n), f64::from(of));
         let bound = 5.0 * (of * p * (1.0 - p)).sqrt();

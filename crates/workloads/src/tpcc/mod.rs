@@ -1,9 +1,9 @@
 //! A workload derived from TPC-C, written from its standard specification, revision 5.11.
 //!
 //! Five transactions of a wholesale supplier over nine tables, row by row, with every update and
-//! check of the specification. Not here: terminals, deferred deliveries, pricing, and every other
-//! thing that makes a result of the TPC; `notes` says what is left out. TPC-C is a
-//! trademark of the Transaction Processing Performance Council.
+//! check of the specification. Not here: terminals, deferred deliveries, pricing, and other rules
+//! of an official TPC result; `notes` lists what is left out. TPC-C is a trademark of the
+//! Transaction Processing Performance Council.
 
 mod batched;
 mod checks;
@@ -37,7 +37,6 @@ use inputs::{Deck, Inputs};
 use parameters::{Decided, Mode};
 use tx::{Tx, Words};
 
-/// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "tpcc",
     data: "tpcc",
@@ -49,11 +48,11 @@ pub(crate) static ENTRY: Entry = Entry {
     source: None,
 };
 
-/// The names of the kinds, in the order of the parameters.
+/// Names of the transaction types, in the order of the parameters.
 const KINDS: [&str; parameters::N_KINDS] =
     ["new_order", "payment", "order_status", "delivery", "stock_level"];
 
-/// Places of the custom metrics.
+/// Indices of the custom metrics.
 const ORDER_LINES: u16 = 0;
 const BRAND_LINES: u16 = 1;
 const ORDER_TOTAL: u16 = 2;
@@ -66,7 +65,7 @@ const PAYMENTS_BY_NAME: u16 = 8;
 const ORDER_STATUSES_BY_NAME: u16 = 9;
 const SHORT_DELIVERIES: u16 = 10;
 
-/// The measures: name and unit, by place.
+/// Custom metrics, by index.
 static CUSTOM_METRICS: [CustomMetric; 11] = [
     counter("order_lines", "rows"),
     counter("brand_lines", "rows"),
@@ -216,8 +215,8 @@ impl Workload for Tpcc {
     }
 }
 
-/// What a reader must know before comparing a result with anything. The defaults are what the
-/// specification says, so whoever changes one leaves it.
+/// Notes that a reader needs before comparing a result. The defaults are those of the
+/// specification; each change of one is noted.
 fn notes(settings: &Settings, decided: &Decided) -> Vec<String> {
     let mut all: Vec<String> = [
         "Derived from TPC-C, a trademark of the TPC; not a TPC-C result and not comparable to one.",
@@ -271,7 +270,7 @@ fn notes(settings: &Settings, decided: &Decided) -> Vec<String> {
     all
 }
 
-/// One user: a terminal of clause 2.4.1.1 without its screen.
+/// One client: a terminal of clause 2.4.1.1 without its screen.
 struct Terminal {
     decided: Arc<Decided>,
     deck: Deck,
@@ -287,7 +286,7 @@ impl Client for Terminal {
     }
 
     fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
-        // A future for each way: one for all would be as large as the largest, in each of ten
+        // Boxed per mode: one future for all modes would be as large as the largest, in each of ten
         // thousand clients.
         match self.decided.mode {
             Mode::Procedures => Box::pin(self.have(context, procedures::transact)),
@@ -298,7 +297,7 @@ impl Client for Terminal {
 }
 
 impl Terminal {
-    /// Has the conversation that `transact` is.
+    /// Runs the transaction by `transact`.
     async fn have(
         &mut self,
         context: &mut TxContext<'_>,
@@ -322,8 +321,8 @@ impl Terminal {
     }
 }
 
-/// Counts what the standard limits of a transaction's inputs (clauses 5.5.1.5 and 5.5.1.6), in
-/// whichever way it was asked for; an order that is rolled back was entered too.
+/// Counts what the standard limits in the inputs (clauses 5.5.1.5 and 5.5.1.6), in every mode; an
+/// order that is rolled back counts too.
 fn count_inputs(inputs: &Inputs, measured: &mut Vec<(u16, u64)>) {
     match inputs {
         Inputs::NewOrder(order) => {
@@ -352,7 +351,7 @@ fn run_time_us(clock: &dyn Clock) -> i64 {
     (clock.now() / 1_000) as i64
 }
 
-/// From BEGIN to COMMIT or ROLLBACK.
+/// Runs a transaction from BEGIN to COMMIT or ROLLBACK.
 async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, DbError> {
     let begin = match inputs {
         Inputs::OrderStatus(_) | Inputs::StockLevel(_) => Request::BeginReadOnly,

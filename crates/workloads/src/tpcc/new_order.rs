@@ -1,6 +1,6 @@
 //! The New-Order transaction (clause 2.4): an order of five to fifteen lines.
 //!
-//! Not here: its inputs, and how it begins and ends.
+//! Not here: the inputs, BEGIN and COMMIT.
 
 use model::{DbError, Done, Value, execute};
 
@@ -10,10 +10,10 @@ use super::statements::{Stmt, stock_of};
 use super::tx::{Tx, wrong_count};
 use super::{BRAND_LINES, ORDER_LINES, ORDER_TOTAL};
 
-/// The profile of clause 2.4.2.2.
+/// Runs the profile of clause 2.4.2.2.
 ///
-/// The specification leaves the order of the data manipulations open. The district comes first: it
-/// is what orders of one district queue for, and a database that compares a row to the
+/// The specification leaves the order of the data manipulations open. The district comes first:
+/// orders of one district queue for its row, and a database that compares a row to the
 /// transaction's snapshot would turn every wait for it into a database error if the snapshot, which
 /// the first plain read takes, were older than the wait.
 pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, DbError> {
@@ -60,8 +60,8 @@ pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, 
     Ok(Done::Committed)
 }
 
-/// One line: its amount in cents, and whether it is of a brand. Nothing if the item is not
-/// there, as the last one of a hundredth of all orders is not (clause 2.4.2.3).
+/// Processes one line. Returns its amount in cents, and whether it is of a brand; `None` if the
+/// item does not exist, as in one percent of all orders (clause 2.4.2.3).
 async fn order_line(
     tx: &mut Tx<'_>,
     order: &NewOrder,
@@ -99,8 +99,8 @@ async fn order_line(
     Ok(Some((amount, item_original && stock_original)))
 }
 
-/// Reads and updates the stock of a line, leaves the district's information in `words.short`,
-/// and tells whether its data say "ORIGINAL".
+/// Reads and updates the stock of a line, leaves the district information in `words.short`, and
+/// returns whether S_DATA contains "ORIGINAL".
 async fn take_stock(tx: &mut Tx<'_>, order: &NewOrder, line: &Line) -> Result<bool, DbError> {
     let key = [line.supply_warehouse.into(), line.item.into()];
     let (mut quantity, mut original) = (0, false);
@@ -122,7 +122,7 @@ async fn take_stock(tx: &mut Tx<'_>, order: &NewOrder, line: &Line) -> Result<bo
     Ok(original)
 }
 
-/// S_QUANTITY after the order: stock that would fall below ten is refilled by 91.
+/// S_QUANTITY after the order; 91 are added to a stock that would fall below ten.
 pub(super) fn quantity_left(quantity: i64, ordered: i64) -> i64 {
     match quantity - ordered {
         left @ 10.. => left,
@@ -130,8 +130,8 @@ pub(super) fn quantity_left(quantity: i64, ordered: i64) -> i64 {
     }
 }
 
-/// The total in cents: sum × (1 − discount) × (1 + tax), rates in ten-thousandths, rounded to
-/// the nearest cent, half a cent up. At most 1.5 million cents × 10^4 × 1.4 × 10^4: no overflow.
+/// Total in cents: sum × (1 − discount) × (1 + tax), rates in ten-thousandths, rounded to the
+/// nearest cent, half a cent up. At most 1.5 million cents × 10^4 × 1.4 × 10^4: no overflow.
 pub(super) fn total(sum: i64, discount: i64, tax: i64) -> i64 {
     let scaled = sum * (10_000 - discount) * (10_000 + tax);
     (scaled + 50_000_000) / 100_000_000

@@ -1,6 +1,6 @@
 //! The Order-Status transaction (clause 2.6): a customer's last order and its lines.
 //!
-//! Not here: its inputs, and how it begins and ends.
+//! Not here: the inputs, BEGIN and COMMIT.
 
 use model::{DbError, DbErrorKind, Done, Value};
 
@@ -8,7 +8,7 @@ use super::inputs::{OrderStatus, Who, last_name};
 use super::statements::Stmt;
 use super::tx::{Tx, middle, wrong_count};
 
-/// The profile of clause 2.6.2.2. It changes nothing, so nothing is locked.
+/// Runs the profile of clause 2.6.2.2. It changes nothing, so nothing is locked.
 pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let c_id = Value::Int(customer(tx, asked).await?);
@@ -36,7 +36,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Don
     Ok(Done::Committed)
 }
 
-/// The customer's number; by last name, that of the middle one by first name.
+/// Returns the customer's number; by last name, that of the middle one by first name.
 async fn customer(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<i64, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let mut found = std::mem::take(&mut tx.words.namesakes);

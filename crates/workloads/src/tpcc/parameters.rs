@@ -1,6 +1,6 @@
-//! The parameters of the workload, and what is decided from them.
+//! The parameters of `tpcc`, and the settings made from them.
 //!
-//! Not here: what is drawn from the decided values (population, inputs).
+//! Not here: the values drawn from the settings (population, inputs).
 
 use model::{BadParameter, Choice, Identity, Parameter, ParameterKind, Rng, Stream};
 
@@ -9,17 +9,17 @@ use super::schema::{CUSTOMERS, ITEMS, LAST_NAMES, UNDELIVERED};
 use crate::Make;
 use crate::storage_engine::{self, StorageEngine};
 
-/// How many kinds of transactions there are.
+/// Number of transaction types.
 pub(super) const N_KINDS: usize = 5;
 
-/// The most cards of a deck: a deck is shuffled again for a kind that is asked without a client.
+/// Most cards of a deck: arrivals without a client may shuffle a deck for each transaction.
 const CARDS_MAX: u64 = 1000;
 
-/// Chances are kept in parts of this, so that `0.25` percent is exact.
+/// Denominator of the chances, so that `0.25` percent is exact.
 pub(super) const CHANCE_UNIT: i64 = 1_000_000;
 
-/// The instant of the load, 2024-01-01T00:00:00Z in microseconds. It is the same for all data
-/// so that the same seed gives the same rows; it is kept beside the data with C-Load.
+/// Time of the load, 2024-01-01T00:00:00Z in microseconds. It is the same for all data so that the
+/// same seed gives the same rows; it is stored with the data, as C-Load is.
 const LOADED_AT_US: i64 = 1_704_067_200_000_000;
 
 pub(super) static PARAMETERS: &[Parameter] = &[
@@ -106,21 +106,21 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// How a transaction is executed.
+/// Execution mode of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Row by row, each statement prepared.
+    /// Row by row, with prepared statements.
     Prepared,
-    /// A routine in the database does it all.
+    /// One call of a routine in the database.
     Procedures,
-    /// Whatever can be asked at once is.
+    /// As many statements as possible per round trip.
     Batched,
-    /// Row by row, each statement as text.
+    /// Row by row, with statements as text.
     Text,
 }
 
 impl Mode {
-    /// What a reader must know who thinks of the specification's sample programs.
+    /// Note for readers who expect the specification's sample programs.
     pub(super) fn note(self) -> Option<&'static str> {
         match self {
             Mode::Prepared => None,
@@ -138,22 +138,21 @@ impl Mode {
     }
 }
 
-/// Where a client finds its warehouse.
+/// Choice of a client's warehouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
-    /// It has its own, as a terminal of clause 2.4.1.1.
+    /// Each client has its own, as a terminal of clause 2.4.1.1.
     Fixed,
     /// Each transaction draws one.
     All,
 }
 
-/// The constants of clause 2.1.6.
+/// Constants of NURand (clause 2.1.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Constants {
     /// C for C_LAST at the load.
     pub(super) c_load: i64,
-    /// C for C_LAST in the run.
-    /// C-Run for last names.
+    /// C for C_LAST in the run (C-Run).
     pub(super) c_last: i64,
     /// C for C_ID.
     pub(super) c_id: i64,
@@ -161,54 +160,49 @@ pub(super) struct Constants {
     pub(super) ol_i_id: i64,
 }
 
-/// All that is decided about the data.
+/// Settings of the data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Data {
-    /// What its rows are drawn from.
+    /// Seed of the rows.
     pub(super) seed: u64,
-    /// Its size.
+    /// Number of warehouses.
     pub(super) warehouses: i64,
-    /// By what the rows of a warehouse are divided; 1 where they are those of the specification.
+    /// Divisor of the rows per warehouse; 1 for those of the specification.
     pub(super) shrink: i64,
-    /// Into how many parts its tables are split; 0 where they are whole.
+    /// Partitions per table; 0 for unpartitioned tables.
     pub(super) partitions: u64,
-    /// In what its tables are kept.
     pub(super) engine: StorageEngine,
     /// C for C_LAST at the load.
     pub(super) c_load: i64,
-    /// When it was loaded, as its rows tell, in microseconds since 1970.
+    /// Time of the load as given in the rows, in microseconds since 1970.
     pub(super) loaded_at_us: i64,
 }
 
-/// All that is decided.
+/// All settings of the workload.
 #[derive(Clone, Debug)]
 pub(super) struct Decided {
-    /// The data.
     pub(super) data: Data,
-    /// What the inputs are drawn from.
+    /// Seed of the inputs.
     pub(super) seed: u64,
-    /// How a transaction is executed.
     pub(super) mode: Mode,
-    /// Cards a deck, by kind.
+    /// Cards per deck, by transaction type.
     pub(super) weights: [u64; N_KINDS],
-    /// Where a client finds its warehouse.
     pub(super) home: Home,
-    /// By kind.
+    /// Keying time by transaction type.
     pub(super) keying_ns: [u64; N_KINDS],
-    /// By kind.
+    /// Mean think time by transaction type.
     pub(super) thinking_ns: [u64; N_KINDS],
-    /// In parts of [`CHANCE_UNIT`].
+    /// Chance that a line is remote, in parts of [`CHANCE_UNIT`].
     pub(super) remote_line: i64,
-    /// In parts of [`CHANCE_UNIT`].
+    /// Chance that a customer is remote, in parts of [`CHANCE_UNIT`].
     pub(super) remote_customer: i64,
-    /// In parts of [`CHANCE_UNIT`].
+    /// Chance that a new order is rolled back, in parts of [`CHANCE_UNIT`].
     pub(super) rollback: i64,
-    /// The constants of the run.
     pub(super) constants: Constants,
 }
 
 impl Decided {
-    /// Decides everything, or says what cannot be.
+    /// Builds the settings. Fails if parameters contradict each other or the data.
     pub(super) fn new(make: &Make<'_>) -> Result<Decided, BadParameter> {
         let settings = make.settings;
         let data = Data::new(make)?;
@@ -234,7 +228,7 @@ impl Decided {
         })
     }
 
-    /// The whole deck in order, before it is shuffled (clause 5.2.4.2).
+    /// The whole deck before it is shuffled (clause 5.2.4.2).
     pub(super) fn cards(&self) -> impl Iterator<Item = u8> {
         let counted = self.weights.iter().zip(0u8..);
         counted.flat_map(|(n_cards, kind)| std::iter::repeat_n(kind, *n_cards as usize))
@@ -264,12 +258,12 @@ impl Data {
             true => asked,
             false => number(found.scale_of("warehouses"), "warehouses", 1, 100_000)?,
         };
-        // Data from before they could be small do not tell; they are of full size.
+        // Data built before `shrink` existed lack the entry; they are of full size.
         let shrink = match found.scale_of("shrink") {
             Some(text) => number(Some(text), "shrink", 1, 100)?,
             None => 1,
         };
-        // Data from before tables could be split do not tell; they are whole.
+        // Data built before `partitions` existed lack the entry; they are not partitioned.
         let partitions = match found.scale_of("partitions") {
             Some(text) => number(Some(text), "partitions", 0, 1_000)? as u64,
             None => 0,
@@ -295,22 +289,22 @@ impl Data {
         CUSTOMERS / self.shrink
     }
 
-    /// Orders of a district that are not delivered at the load.
+    /// Orders of a district that are undelivered at the load.
     pub(super) fn undelivered(&self) -> i64 {
         UNDELIVERED / self.shrink
     }
 
-    /// The first of them.
+    /// First undelivered order of a district.
     pub(super) fn first_undelivered(&self) -> i64 {
         self.customers() - self.undelivered() + 1
     }
 
-    /// How many last names there are: each is borne by a customer of each district.
+    /// Number of last names; every district has customers of each.
     pub(super) fn last_names(&self) -> i64 {
         LAST_NAMES.min(self.customers())
     }
 
-    /// What is kept beside the data.
+    /// Identity that is stored with the data.
     pub(super) fn identity(&self) -> Identity {
         Identity {
             workload: "tpcc".to_owned(),

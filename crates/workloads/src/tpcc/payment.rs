@@ -1,6 +1,7 @@
-//! The Payment transaction (clause 2.5): a customer pays, warehouse and district are paid.
+//! The Payment transaction (clause 2.5): a customer's payment is booked for the warehouse and the
+//! district too.
 //!
-//! Not here: its inputs, and how it begins and ends.
+//! Not here: the inputs, BEGIN and COMMIT.
 
 use std::fmt::Write as _;
 
@@ -10,11 +11,11 @@ use super::inputs::{Payment, Who, last_name};
 use super::statements::Stmt;
 use super::tx::{Tx, middle, wrong_count};
 
-/// The most characters of C_DATA.
+/// Most characters of C_DATA.
 pub(super) const DATA_MAX: usize = 500;
 
-/// The profile of clause 2.5.2.2. Warehouse and district are both updated before anything is
-/// read, for the reason told at New-Order.
+/// Runs the profile of clause 2.5.2.2. Warehouse and district are both updated before anything is
+/// read; New-Order explains why.
 pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(payment.warehouse), Value::Int(payment.district));
     let amount = Value::cents(payment.cents);
@@ -38,7 +39,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done,
 }
 
 /// Reads the addresses of warehouse and district, and leaves H_DATA in `words.short`: both names
-/// with four blanks between.
+/// separated by four blanks.
 async fn read_places(tx: &mut Tx<'_>, w_id: Value<'_>, d_id: Value<'_>) -> Result<(), DbError> {
     let mut names = std::mem::take(&mut tx.words.short);
     names.clear();
@@ -57,7 +58,7 @@ async fn read_places(tx: &mut Tx<'_>, w_id: Value<'_>, d_id: Value<'_>) -> Resul
     Ok(())
 }
 
-/// The customer's number; by last name, that of the middle one by first name.
+/// Returns the customer's number; by last name, that of the middle one by first name.
 async fn customer_id(tx: &mut Tx<'_>, payment: &Payment) -> Result<i64, DbError> {
     let number = match payment.who {
         Who::Id(id) => return Ok(id),
@@ -81,7 +82,7 @@ async fn customer_id(tx: &mut Tx<'_>, payment: &Payment) -> Result<i64, DbError>
     chosen.ok_or_else(|| wrong_count("customer", &values, 0))
 }
 
-/// Reads the customer, whose row is locked from here on, and books the payment.
+/// Reads the customer, which locks its row, and books the payment.
 async fn pay(tx: &mut Tx<'_>, payment: &Payment, c_id: i64) -> Result<(), DbError> {
     let [w_id, d_id] = [payment.customer_warehouse, payment.customer_district].map(Value::Int);
     let key = [w_id, d_id, c_id.into()];
@@ -113,7 +114,7 @@ async fn pay(tx: &mut Tx<'_>, payment: &Payment, c_id: i64) -> Result<(), DbErro
     Ok(())
 }
 
-/// What is put in front of the data of a customer of bad credit: C_ID, C_D_ID, C_W_ID, D_ID,
+/// Writes the prefix of the new C_DATA of a customer with bad credit: C_ID, C_D_ID, C_W_ID, D_ID,
 /// W_ID and H_AMOUNT.
 pub(super) fn begin_data(data: &mut String, payment: &Payment, c_id: i64) {
     let Payment { warehouse, district, customer_warehouse, customer_district, cents, .. } = payment;

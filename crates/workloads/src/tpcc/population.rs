@@ -1,8 +1,8 @@
 //! The initial rows of clause 4.3.3.1, chunk by chunk, each from the seed alone.
 //!
-//! Orders, their lines and the queue of new orders agree whichever is built alone: what they
-//! share is drawn from the random numbers of the orders' chunk ([`Heads`]). Not here: how rows
-//! reach a database (drivers), and which chunks are done (app).
+//! Orders, their lines and the queue of new orders agree even if built separately: their common
+//! values are drawn from the random numbers of the orders' chunk ([`Heads`]). Not here: how rows
+//! reach a database (drivers), and the chunks that are done (app).
 
 use model::{Population, Rng, RowSource, Stream, Table, Value};
 
@@ -13,17 +13,16 @@ use super::schema::{
     ORDERS, STOCK, WAREHOUSE, tables,
 };
 
-/// Rows a chunk where a table is not cut by district or warehouse.
+/// Rows per chunk of a table that is not divided by district or warehouse.
 const CHUNK_ROWS: i64 = 10_000;
-/// Lines of an order on average.
+/// Mean number of lines of an order.
 const LINES_MEAN: i64 = (LINES_MIN + LINES_MAX) / 2;
-/// What each customer has paid by the load (clause 4.3.3.1): the sums of districts and warehouses
-/// agree with it.
+/// Amount that each customer has paid before the load (clause 4.3.3.1); the sums of districts and
+/// warehouses agree with it.
 const PAID_CENTS: i64 = 10_00;
-/// Orders are entered one a second, so that the last precedes the load by a second.
+/// Orders are entered one per second; the last one a second before the load.
 const ORDER_GAP_US: i64 = 1_000_000;
 
-/// The data of the workload.
 pub(super) struct Rows {
     data: Data,
     tables: Vec<Table>,
@@ -110,7 +109,7 @@ impl Population for Rows {
 
 type Emit<'e> = &'e mut dyn FnMut(&[Value<'_>]);
 
-/// Rows `next..=last` of a chunk, each made by `row`, which owns its buffers.
+/// Rows `next..=last` of a chunk, made by `row`, which owns its buffers.
 struct Source<R> {
     rng: Rng,
     next: i64,
@@ -136,17 +135,17 @@ where
     Box::new(Source { rng, next, last, row })
 }
 
-/// The warehouse and the district of a chunk that holds a district.
+/// Warehouse and district of a chunk that holds a district.
 fn place_of(chunk: i64) -> (i64, i64) {
     (chunk / DISTRICTS + 1, chunk % DISTRICTS + 1)
 }
 
-/// The chunks of all items, and of the stocks of a warehouse.
+/// Number of chunks of all items, and of the stocks of a warehouse.
 fn chunks_of_items(data: &Data) -> i64 {
     (data.items() + CHUNK_ROWS - 1) / CHUNK_ROWS
 }
 
-/// The first and the last item of a chunk of them.
+/// First and last item of a chunk.
 fn items_of(chunk: i64, data: &Data) -> (i64, i64) {
     (chunk * CHUNK_ROWS + 1, data.items().min((chunk + 1) * CHUNK_ROWS))
 }
@@ -252,8 +251,8 @@ fn districts(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     })
 }
 
-/// The first customers of a district bear the thousand last names in turn, those of the others
-/// are drawn (clause 4.3.3.1).
+/// Makes the customers of a district. The first ones have the thousand last names in turn; the
+/// others draw them (clause 4.3.3.1).
 fn customers(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let (w_id, d_id) = place_of(chunk);
     let (mut first, mut last) = (FixedBuf::<16>::default(), LastName::default());
@@ -338,13 +337,13 @@ fn stocks(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     })
 }
 
-/// What orders and their lines of one district share, by order.
+/// Values that orders and their lines share in one district, by order.
 struct Heads {
     /// A permutation of all customers: each has exactly one order (clause 4.3.3.1).
     customers: Vec<u16>,
-    /// How many lines each has.
+    /// Number of lines of each order.
     lines: Vec<u8>,
-    /// Who delivered it, or would.
+    /// Carrier of each order, delivered or not.
     carriers: Vec<u8>,
 }
 
@@ -442,7 +441,7 @@ mod tests {
         while source.next(&mut visit) {}
     }
 
-    /// The numbers in the rows of a chunk; the smallest there is for what is none.
+    /// Numbers in the rows of a chunk; `i64::MIN` for NULL and text.
     fn of(rows: &Rows, table: usize, chunk: u64) -> Vec<Vec<i64>> {
         let mut all = Vec::new();
         let number = |value: &Value<'_>| match value {
@@ -469,7 +468,7 @@ mod tests {
         }
     }
 
-    /// A checksum (FNV-1a) over every value in a chunk.
+    /// FNV-1a checksum over every value of a chunk.
     fn checksum(rows: &Rows, table: usize, chunk: u64) -> u64 {
         let mut sum = 0xcbf2_9ce4_8422_2325u64;
         let mut add = |byte: u8| sum = (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -527,7 +526,7 @@ mod tests {
             }
             let lines = count(ORDER_LINE);
             assert!(lines.abs_diff(200 * n_customers) < 20 * n_customers, "{lines}");
-            // Districts follow each other, so the last undelivered order of each is its last.
+            // Districts are consecutive, so the last undelivered order of each is its last.
             let [orders, undelivered] = [ORDERS, NEW_ORDER].map(|table| of(&rows, table, 0));
             let open = orders.iter().filter(|row| row[5] == i64::MIN).map(|row| row[0]);
             let queued = undelivered.iter().take(n_undelivered).map(|row| row[0]);
@@ -657,7 +656,7 @@ mod tests {
         let (one, same, other) = (rows_of(8, "1"), rows_of(8, "2"), rows_of(9, "1"));
         for place in 0..9 {
             let sum = checksum(&one, place, 0);
-            // Warehouse and district of a larger scale have more rows in the chunk.
+            // Warehouse and district have more rows in the chunk at a larger scale.
             if ![WAREHOUSE, DISTRICT].contains(&place) {
                 assert_eq!(sum, checksum(&same, place, 0), "table {place}");
             }
@@ -670,8 +669,8 @@ mod tests {
 
     #[test]
     fn the_rows_of_a_seed_never_change() {
-        // Frozen: data built by an old version must be built again by a new one. Whoever must
-        // change this raises the version in the identity.
+        // Frozen: data built by an old version must be built again by a new one. A change here must
+        // raise the version in the identity.
         let rows = rows_of(1, "1");
         let sums: Vec<u64> = (0..9).map(|place| checksum(&rows, place, 0)).collect();
         let frozen = [

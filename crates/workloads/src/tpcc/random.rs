@@ -1,20 +1,20 @@
 //! The random functions of clauses 2.1.6 and 4.3.2: NURand, its constants, names and strings.
 //!
-//! Not here: where they are used (population, inputs), and the random numbers themselves (model).
+//! Not here: their use (population, inputs), and the random numbers themselves (model).
 
 use model::Rng;
 
-/// The characters of an a-string (clause 4.3.2.2).
+/// Characters of an a-string (clause 4.3.2.2).
 const ALPHANUMERIC: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// The characters of an n-string (clause 4.3.2.2).
+/// Characters of an n-string (clause 4.3.2.2).
 const DIGITS: &[u8; 10] = b"0123456789";
 
-/// The syllables of a last name, by digit (clause 4.3.2.3).
+/// Syllables of a last name, by digit (clause 4.3.2.3).
 const SYLLABLES: [&str; 10] =
     ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
 
-/// What 10 % of items and stocks carry in their data (clause 4.3.3.1).
+/// Text contained in the data of 10 % of items and stocks (clause 4.3.3.1).
 pub(super) const ORIGINAL: &str = "ORIGINAL";
 
 /// NURand(a, low, high) of clause 2.1.6 with its constant `c`.
@@ -23,13 +23,13 @@ pub(super) fn nurand(rng: &mut Rng, a: i64, c: i64, low: i64, high: i64) -> i64 
     (mixed + c) % (high - low + 1) + low
 }
 
-/// The value of C for C_LAST at the load: any of 0..=255 (clause 2.1.6.1).
+/// Draws C for C_LAST at the load: any of 0..=255 (clause 2.1.6.1).
 pub(super) fn draw_c_load(rng: &mut Rng) -> i64 {
     rng.uniform(0, 255)
 }
 
-/// The value of C for C_LAST in a run, uniform among those that clause 2.1.6.1 allows beside
-/// `c_load`. There are always some: one of `c_load` ± 65 lies in 0..=255.
+/// Draws C for C_LAST in a run, uniform among the values that clause 2.1.6.1 allows for `c_load`.
+/// There are always some: `c_load` + 65 or `c_load` - 65 lies in 0..=255.
 pub(super) fn draw_c_run(rng: &mut Rng, c_load: i64) -> i64 {
     let n_allowed = (0..=255).filter(|c_run| is_allowed(c_load, *c_run)).count();
     let chosen = rng.uniform(0, n_allowed as i64 - 1) as usize;
@@ -37,13 +37,13 @@ pub(super) fn draw_c_run(rng: &mut Rng, c_load: i64) -> i64 {
     allowed.nth(chosen).expect("chosen among as many")
 }
 
-/// The rule of clause 2.1.6.1: C-Delta is within 65..=119 and neither 96 nor 112.
+/// Whether C-Delta is within 65..=119 and neither 96 nor 112 (clause 2.1.6.1).
 pub(super) fn is_allowed(c_load: i64, c_run: i64) -> bool {
     let delta = (c_load - c_run).abs();
     (65..=119).contains(&delta) && delta != 96 && delta != 112
 }
 
-/// Characters in a buffer that is used again for every row: at most `N` of them.
+/// Reusable buffer of at most `N` ASCII characters.
 #[derive(Clone)]
 pub(super) struct FixedBuf<const N: usize> {
     bytes: [u8; N],
@@ -57,31 +57,31 @@ impl<const N: usize> Default for FixedBuf<N> {
 }
 
 impl<const N: usize> FixedBuf<N> {
-    /// What it holds.
     pub(super) fn text(&self) -> &str {
         std::str::from_utf8(&self.bytes[..self.n_bytes]).expect("only ASCII is ever put here")
     }
 
-    /// A random a-string of `low..=N` characters, its length uniform (clause 4.3.2.2).
+    /// Fills the buffer with a random a-string of `low..=N` characters, its length uniform (clause
+    /// 4.3.2.2).
     pub(super) fn a_string(&mut self, rng: &mut Rng, low: usize) {
         self.n_bytes = rng.uniform(low as i64, N as i64) as usize;
         fill(rng, ALPHANUMERIC, &mut self.bytes[..self.n_bytes]);
     }
 
-    /// A random a-string of exactly `N` letters, digits left out.
+    /// Fills the buffer with exactly `N` random letters.
     pub(super) fn letters(&mut self, rng: &mut Rng) {
         self.n_bytes = N;
         fill(rng, &ALPHANUMERIC[10..], &mut self.bytes);
     }
 
-    /// A random n-string of exactly `N` digits (clause 4.3.2.2).
+    /// Fills the buffer with a random n-string of exactly `N` digits (clause 4.3.2.2).
     pub(super) fn n_string(&mut self, rng: &mut Rng) {
         self.n_bytes = N;
         fill(rng, DIGITS, &mut self.bytes);
     }
 
-    /// A random a-string in which, for one row in ten, "ORIGINAL" stands somewhere (clause
-    /// 4.3.3.1).
+    /// Fills the buffer with a random a-string that in one row of ten contains "ORIGINAL" at a
+    /// random position (clause 4.3.3.1).
     pub(super) fn data_string(&mut self, rng: &mut Rng, low: usize) {
         self.a_string(rng, low);
         if rng.chance(1, 10) {
@@ -90,7 +90,7 @@ impl<const N: usize> FixedBuf<N> {
         }
     }
 
-    /// Replaces what it holds by `parts`, one behind the other. Panics if they do not fit.
+    /// Replaces the content by the concatenated `parts`. Panics if they do not fit.
     pub(super) fn set(&mut self, parts: &[&str]) {
         self.n_bytes = 0;
         for part in parts {
@@ -102,7 +102,7 @@ impl<const N: usize> FixedBuf<N> {
 }
 
 impl FixedBuf<9> {
-    /// A ZIP code: four random digits and "11111" (clause 4.3.2.7).
+    /// Fills the buffer with a ZIP code: four random digits and "11111" (clause 4.3.2.7).
     pub(super) fn zip(&mut self, rng: &mut Rng) {
         let mut head = FixedBuf::<4>::default();
         head.n_string(rng);
@@ -110,19 +110,20 @@ impl FixedBuf<9> {
     }
 }
 
-/// The longest last name: three syllables of five letters.
+/// Buffer for a last name: at most three syllables of five letters.
 pub(super) type LastName = FixedBuf<15>;
 
 impl LastName {
-    /// The last name of number 0..=999 (clause 4.3.2.3).
+    /// Fills the buffer with last name `number`, 0..=999 (clause 4.3.2.3).
     pub(super) fn last_name(&mut self, number: i64) {
         let digit = |place: i64| SYLLABLES[(number / place % 10) as usize];
         self.set(&[digit(100), digit(10), digit(1)]);
     }
 }
 
-/// Fills `bytes` from `alphabet`, eight characters a throw: the high half of a product chooses,
-/// the low half goes on. The error against uniform is below 62^8 / 2^64, about 1e-5 in all.
+/// Fills `bytes` from `alphabet`, eight characters per random number: the high half of a product
+/// selects, the low half is used for the next. The deviation from uniform is below 62^8 / 2^64,
+/// about 1e-5 in all.
 fn fill(rng: &mut Rng, alphabet: &[u8], bytes: &mut [u8]) {
     for eight in bytes.chunks_mut(8) {
         let mut rest = rng.bits();

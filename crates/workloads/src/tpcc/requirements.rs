@@ -1,6 +1,6 @@
-//! What the standard itself requires of a run, clause by clause, with its limits.
+//! Requirements of the standard for a run, clause by clause, with their limits.
 //!
-//! Not here: what was measured, and whether it holds (analysis).
+//! Not here: the measured values and the verdict (analysis).
 
 use model::{KindIndex, NS_PER_S, Requirement, RequirementFigure as Figure, Standard};
 
@@ -13,11 +13,11 @@ use super::{
 
 const STOCK_LEVEL: KindIndex = 4;
 
-/// Clause 5.2.5.7: keying times, and means of thinking times, in seconds, by kind.
+/// Clause 5.2.5.7: keying times, and means of think times, in seconds, by transaction type.
 const KEYING_S: [u64; N_KINDS] = [18, 3, 2, 2, 2];
 const THINKING_S: [u64; N_KINDS] = [12, 12, 10, 5, 5];
 
-/// The standard and its requirements, of which a run can hold what it measures.
+/// The standard and those of its requirements that a run can measure.
 pub(super) fn standard(decided: &Decided) -> Standard {
     let mut requirements = response_times();
     requirements.extend(mix());
@@ -55,8 +55,8 @@ fn at_least(clause: &str, title: &str, figure: Figure, min: f64) -> Requirement 
     Requirement { min: Some(min), ..requirement(clause, title.to_owned(), figure) }
 }
 
-/// Clause 5.2.5.3. The response time of a Delivery is that of queueing it; its execution has 80 s
-/// (clauses 2.7.2.2 and 5.2.5.7).
+/// Clause 5.2.5.3. The response time of a Delivery is that of queueing it; its execution may take
+/// 80 s (clauses 2.7.2.2 and 5.2.5.7).
 fn response_times() -> Vec<Requirement> {
     let limit = |clause: &str, kind: KindIndex, seconds: f64| {
         let title = format!("p90 of the response time of {}", KINDS[usize::from(kind)]);
@@ -81,7 +81,7 @@ fn response_times() -> Vec<Requirement> {
     ]
 }
 
-/// Clause 5.2.3: minima without any tolerance, and none for New-Order.
+/// Clause 5.2.3: minimum shares of the mix, without tolerance; New-Order has none.
 fn mix() -> Vec<Requirement> {
     let least = |kind: KindIndex, percent: f64| {
         let title = format!("share of {} in the mix", KINDS[usize::from(kind)]);
@@ -95,7 +95,7 @@ fn mix() -> Vec<Requirement> {
     ]
 }
 
-/// Clauses 5.5.1.5 and 5.5.1.6: the variability that inputs may have.
+/// Clauses 5.5.1.5 and 5.5.1.6: limits of the variation of inputs.
 fn inputs(decided: &Decided) -> Vec<Requirement> {
     const CLAUSE: &str = "5.5.1.5";
     let of_kind = |counter, kind| Figure::CounterOfKind { counter, kind };
@@ -134,9 +134,9 @@ fn inputs(decided: &Decided) -> Vec<Requirement> {
     ]
 }
 
-/// Keying and thinking (5.2.5.2, 5.2.5.7), terminals and throughput of a warehouse (4.2.2,
-/// 4.1.3), the measured interval and its checkpoints (5.5.2). The throughput counts what is rolled
-/// back too (5.4.2).
+/// Keying and think times (5.2.5.2, 5.2.5.7), terminals and throughput per warehouse (4.2.2,
+/// 4.1.3), the measurement interval and its checkpoints (5.5.2). The throughput includes
+/// rolled-back orders (5.4.2).
 fn pacing(decided: &Decided) -> Vec<Requirement> {
     let scale = decided.data.warehouses as u64;
     let pauses = |clause, title, times_ns: &[u64; N_KINDS], required_s: &[u64; N_KINDS]| {

@@ -1,27 +1,27 @@
-//! The nine tables of clause 1.3, and the numbers of clauses 1.2 and 4.3.
+//! The nine tables of clause 1.3, and the cardinalities of clauses 1.2 and 4.3.
 //!
-//! Not here: foreign keys (none are declared, see the notes) and rows (population).
+//! Not here: rows (population). No foreign keys are declared; see the notes.
 
 use model::{Column, ColumnType, Index, Table};
 
 use ColumnType::{Char, Decimal, Int, SmallInt, Timestamp, VarChar};
 
-/// Items, and stocks of a warehouse, where it is not shrunk.
+/// Items, and stocks per warehouse, unless shrunk.
 pub(super) const ITEMS: i64 = 100_000;
-/// Districts of a warehouse.
+/// Districts per warehouse.
 pub(super) const DISTRICTS: i64 = 10;
-/// Customers of a district where it is not shrunk; each has one order at the load.
+/// Customers per district, unless shrunk; each has one order at the load.
 pub(super) const CUSTOMERS: i64 = 3_000;
-/// Orders of a district that are not delivered at the load, where it is not shrunk.
+/// Orders per district that are undelivered at the load, unless shrunk.
 pub(super) const UNDELIVERED: i64 = 900;
-/// The last names there are.
+/// Number of different last names.
 pub(super) const LAST_NAMES: i64 = 1_000;
-/// The most lines of an order.
+/// Most lines of an order.
 pub(super) const LINES_MAX: i64 = 15;
-/// The fewest lines of an order.
+/// Fewest lines of an order.
 pub(super) const LINES_MIN: i64 = 5;
 
-/// Places of the tables in the order in which they are built.
+/// Indices of the tables, in the order in which they are built.
 pub(super) const ITEM: usize = 0;
 pub(super) const WAREHOUSE: usize = 1;
 pub(super) const DISTRICT: usize = 2;
@@ -34,11 +34,10 @@ pub(super) const ORDER_LINE: usize = 8;
 
 const MONEY: ColumnType = Decimal { precision: 12, scale: 2 };
 const RATE: ColumnType = Decimal { precision: 4, scale: 4 };
-/// Wider than the 12 digits of clause 1.3.1, which are a least: a busy warehouse would overflow
-/// them after about four million payments.
+/// Type of totals. Clause 1.3.1 demands at least 12 digits, which a busy warehouse would overflow
+/// after about four million payments.
 const TOTAL: ColumnType = Decimal { precision: 16, scale: 2 };
 
-/// The tables, by place.
 pub(super) fn tables() -> Vec<Table> {
     vec![
         item(),
@@ -67,7 +66,7 @@ fn table(
     }
 }
 
-/// Lets a column be null.
+/// Makes a column nullable.
 fn nullable(mut table: Table, name: &str) -> Table {
     let column = table.columns.iter_mut().find(|column| column.name == name);
     column.expect("the table has the column").nullable = true;
@@ -150,7 +149,7 @@ fn customer() -> Table {
     index(customer, "customer_by_name", &["c_w_id", "c_d_id", "c_last", "c_first"])
 }
 
-/// It has no key: clause 1.3.1 names none.
+/// Clause 1.3.1 names no key for it.
 fn history() -> Table {
     let columns = [
         ("h_c_id", Int),
@@ -188,7 +187,7 @@ fn stock() -> Table {
     table("stock", &columns, &["s_w_id", "s_i_id"])
 }
 
-/// `order` is a word of SQL, so the table is called `orders`.
+/// `order` is a reserved word of SQL, so the table is called `orders`.
 fn orders() -> Table {
     let columns = [
         ("o_id", Int),

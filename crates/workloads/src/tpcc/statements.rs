@@ -1,8 +1,8 @@
-//! Every statement of the five transactions, in SQL that all our databases understand.
+//! Every statement of the five transactions, in SQL that all supported databases understand.
 //!
-//! Written from the transaction profiles of clauses 2.4 to 2.8. What a database must compute is
-//! addition of money and counters, which is right for decimals and for scaled integers alike;
-//! what multiplies rates is computed by the client. Not here: their order (the transactions).
+//! Written from the transaction profiles of clauses 2.4 to 2.8. The database only adds money and
+//! counters, which is exact for decimals and scaled integers; the client multiplies rates. Not
+//! here: their order (the transactions).
 
 use model::{Dialect, Sent, Statement, StatementId, StatementKind};
 
@@ -44,26 +44,26 @@ pub(super) enum Stmt {
     CustomerReceives,
     DistrictNextOrder,
     LowStock,
-    /// The first of ten: one for each district's column of STOCK.
+    /// First of ten: one for each district's column of STOCK.
     Stock,
 }
 
 impl Stmt {
-    /// Its place in the declared list.
+    /// Index in the declared list.
     pub(super) fn id(self) -> StatementId {
         StatementId(self as u16)
     }
 }
 
-/// The statement that reads stock for an order of `district` (1..=10).
+/// Statement that reads stock for an order of `district` (1..=10).
 pub(super) fn stock_of(district: i64) -> StatementId {
     StatementId(Stmt::Stock as u16 + district as u16 - 1)
 }
 
-/// How many statements there are row by row.
+/// Number of statements of the row-by-row mode.
 pub(super) const N_STMTS: u16 = Stmt::Stock as u16 + 10;
 
-/// The list in the words of `dialect`, sent in one way.
+/// Declares the statements in `dialect`; `sent` says how they are sent.
 pub(super) fn declare(dialect: &Dialect, sent: Sent) -> Vec<Statement> {
     let one = |(_, name, kind, text): &(Stmt, &'static str, StatementKind, &str)| {
         Statement::new(name, *kind, dialect.sql(text))

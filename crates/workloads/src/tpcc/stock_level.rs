@@ -1,6 +1,6 @@
-//! The Stock-Level transaction (clause 2.8): which recently sold items run low.
+//! The Stock-Level transaction (clause 2.8): counts recently sold items with a low stock.
 //!
-//! Not here: its inputs, and how it begins and ends.
+//! Not here: the inputs, BEGIN and COMMIT.
 
 use model::{DbError, Done, Value};
 
@@ -8,10 +8,10 @@ use super::inputs::StockLevel;
 use super::statements::Stmt;
 use super::tx::Tx;
 
-/// How many of the last orders are looked at.
+/// Number of recent orders that it examines.
 const ORDERS_BACK: i64 = 20;
 
-/// The profile of clause 2.8.2.2.
+/// Runs the profile of clause 2.8.2.2.
 pub(super) async fn converse(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let mut next = 0;

@@ -1,7 +1,7 @@
-//! What the five transactions lean on: asking, reading one row, and the buffers that are used
-//! again so that no transaction allocates.
+//! Helpers of the five transactions: executing statements, reading one row, and buffers that are
+//! reused so that no transaction allocates.
 //!
-//! Not here: what is asked, and how a transaction begins and ends (the client in `mod.rs`).
+//! Not here: the statements, BEGIN and COMMIT (the client in `mod.rs`).
 
 use model::{
     Call, DbError, DbErrorKind, Reply, Request, Row, Session, StatementId, Value, Visit, execute,
@@ -11,30 +11,28 @@ use model::{
 /// Text and customers that a transaction keeps between two statements.
 #[derive(Default)]
 pub(super) struct Words {
-    /// District information of a line, or what is written into a history row.
+    /// District information of a line, or the data of a history row.
     pub(super) short: String,
-    /// What stands in a customer's data, then what shall stand there.
+    /// C_DATA: the old text, then the new one.
     pub(super) data: String,
-    /// What stood in a customer's data, where both are needed.
+    /// Old C_DATA, where both are needed.
     pub(super) was: String,
-    /// Customers of one last name by first name, with their balance in cents.
+    /// Customers of one last name by first name: number, and balance in cents.
     pub(super) namesakes: Vec<(i64, i64)>,
 }
 
-/// One side of a conversation within a transaction.
+/// Context of a transaction.
 pub(super) struct Tx<'a> {
-    /// With whom.
     pub(super) session: &'a mut dyn Session,
-    /// The date of the transaction, in microseconds since 1970.
+    /// Date of the transaction, in microseconds since 1970.
     pub(super) date_us: i64,
-    /// Buffers.
     pub(super) words: &'a mut Words,
-    /// What it measures.
+    /// Values of custom metrics.
     pub(super) measured: &'a mut Vec<(u16, u64)>,
 }
 
 impl Tx<'_> {
-    /// Asks, and drops what rows come.
+    /// Executes a statement and drops its rows.
     pub(super) async fn ask(
         &mut self,
         statement: StatementId,
@@ -43,7 +41,7 @@ impl Tx<'_> {
         execute(self.session, statement, values).await
     }
 
-    /// Asks, and visits the rows.
+    /// Executes a statement and visits its rows.
     pub(super) async fn visit(
         &mut self,
         statement: StatementId,
@@ -53,7 +51,8 @@ impl Tx<'_> {
         query(self.session, Request::Execute(Call { statement, values }), visit).await
     }
 
-    /// Asks for exactly one row; `what` names it where it is missing.
+    /// Executes a statement and visits its only row; an error names the row by `what` unless there
+    /// is exactly one.
     pub(super) async fn one(
         &mut self,
         what: &str,
@@ -73,13 +72,12 @@ impl Tx<'_> {
         }
     }
 
-    /// The date as a value.
     pub(super) fn date(&self) -> Value<'static> {
         Value::Timestamp(self.date_us)
     }
 }
 
-/// The database error of data that are not what the workload built.
+/// Error for data that are not those that the workload built.
 pub(super) fn wrong_count(what: &str, values: &[Value<'_>], n_rows: u64) -> DbError {
     let key: Vec<String> = values.iter().map(shown_value).collect();
     let key = key.join(", ");
@@ -88,8 +86,8 @@ pub(super) fn wrong_count(what: &str, values: &[Value<'_>], n_rows: u64) -> DbEr
     DbError::new(DbErrorKind::Shape, message)
 }
 
-/// The place, from 0, of the customer who is meant among `n` of the same last name: n/2 rounded
-/// up, counted from 1 (clauses 2.5.2.2 and 2.6.2.2). None if nobody bears the name.
+/// Index, from 0, of the selected customer among `n` with the same last name: n/2 rounded up,
+/// counted from 1 (clauses 2.5.2.2 and 2.6.2.2). `None` if `n` is 0.
 pub(super) fn middle(n: usize) -> Option<usize> {
     n.div_ceil(2).checked_sub(1)
 }

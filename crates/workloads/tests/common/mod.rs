@@ -1,4 +1,4 @@
-//! What tests on every database lean on: a clock, and driving what never waits.
+//! Helpers of the tests on every database: a clock, and a driver of futures that never wait.
 //!
 //! Not here: any database.
 
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use model::{Clock, Number, Woken};
 
-/// A clock that moves a millisecond whenever it is read.
+/// A clock that advances by a millisecond at each reading.
 #[derive(Default)]
 pub(crate) struct Ticks(Cell<u64>);
 
@@ -28,7 +28,7 @@ impl Clock for Ticks {
     }
 }
 
-/// Drives what never waits.
+/// Runs a future that never waits.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
@@ -36,7 +36,6 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// The `nth` transaction of a client.
 pub(crate) fn of_client(client: u32, nth: u64) -> Number {
     Number::OfClient { client, nth }
 }

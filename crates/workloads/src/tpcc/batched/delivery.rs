@@ -1,7 +1,7 @@
-//! The Delivery transaction (clause 2.7) in three flights: which orders, what is in them and their
-//! delivery, and the customers.
+//! The Delivery transaction (clause 2.7) in three flights: the oldest orders; their contents and
+//! delivery; the customers.
 //!
-//! All ten districts at once. Not here: its inputs.
+//! All ten districts at once. Not here: the inputs.
 
 use model::{DbError, DbErrorKind, Done, Row, StatementId, Value};
 
@@ -18,7 +18,7 @@ use super::{BEGIN, COMMIT};
 
 const TEN: usize = DISTRICTS as usize;
 
-/// What is known of a district's order.
+/// The oldest undelivered order of a district, as far as it is known.
 #[derive(Clone, Copy, Default)]
 struct Order {
     o_id: Option<i64>,
@@ -27,7 +27,7 @@ struct Order {
     n_lines: u64,
 }
 
-/// The profile of clause 2.7.4.2.
+/// Runs the profile of clause 2.7.4.2.
 pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, DbError> {
     let w_id = Value::Int(delivery.warehouse);
     let mut orders = [Order::default(); TEN];
@@ -83,7 +83,7 @@ async fn deliver(
         Ok(())
     };
     let n_changed = flight.ask(tx, &mut see).await?.n_affected;
-    // Each order leaves the queue, gets its carrier, and all its lines their date.
+    // Each order changes its queue row, its carrier, and the date of all its lines.
     let delivered = orders.iter().filter(|order| order.o_id.is_some());
     if n_changed == delivered.map(|order| 2 + order.n_lines).sum::<u64>() {
         return Ok(());
@@ -92,7 +92,8 @@ async fn deliver(
     Err(DbError::new(DbErrorKind::Serialization, message))
 }
 
-/// District and order of all ten; one that has none repeats another, which changes nothing.
+/// District and order of all ten; a district without an order repeats another, which changes
+/// nothing.
 fn keys(orders: &[Order; TEN]) -> [Value<'static>; 2 * TEN] {
     let known = (1..).zip(orders).filter_map(|(d_id, order)| Some((d_id, order.o_id?)));
     let filler = known.clone().next().unwrap_or_default();
@@ -104,7 +105,7 @@ fn keys(orders: &[Order; TEN]) -> [Value<'static>; 2 * TEN] {
     keys
 }
 
-/// The last flight: each customer receives the amount of the order.
+/// Builds the last flight: each customer is charged the amount of the order.
 fn paying(w_id: Value<'static>, orders: &[Order; TEN]) -> Result<Flight<'static>, DbError> {
     let mut flight = Flight::empty();
     for (d_id, order) in (1..=DISTRICTS).zip(orders).filter(|(_, order)| order.o_id.is_some()) {

@@ -1,25 +1,25 @@
-//! Calls that go out together. Not here: which.
+//! A flight: calls that are sent together. Not here: the calls.
 
 use model::{Call, DbError, Reply, Request, StatementId, Value, Visit, query};
 
 use super::super::tx::Tx;
 
-/// The most calls of a flight: an order's head, fifteen stocks, and the ends.
+/// Most calls of a flight: an order's header, fifteen stocks, BEGIN and COMMIT.
 const CALLS_MAX: usize = 24;
-/// The most values of a flight: an order of fifteen lines has 220.
+/// Most values of a flight: an order of fifteen lines has 220.
 const VALUES_MAX: usize = 224;
 
-/// A flight that is being put together, without an allocation.
+/// A flight under construction; it allocates nothing.
 pub(super) struct Flight<'v> {
     values: [Value<'v>; VALUES_MAX],
     n_values: usize,
-    /// Statement, and where its values end.
+    /// Statement, and the end of its values.
     calls: [(StatementId, usize); CALLS_MAX],
     n_calls: usize,
 }
 
 impl<'v> Flight<'v> {
-    /// Without any call.
+    /// Creates a flight without calls.
     pub(super) fn empty() -> Flight<'v> {
         Flight {
             values: [Value::Null; VALUES_MAX],
@@ -29,32 +29,32 @@ impl<'v> Flight<'v> {
         }
     }
 
-    /// With one call.
+    /// Creates a flight with one call.
     pub(super) fn of(statement: StatementId, values: &[Value<'v>]) -> Flight<'v> {
         let mut flight = Flight::empty();
         flight.call(statement, values);
         flight
     }
 
-    /// Another call.
+    /// Adds a call.
     pub(super) fn call(&mut self, statement: StatementId, values: &[Value<'v>]) {
         values.iter().for_each(|value| self.value(*value));
         self.end(statement);
     }
 
-    /// A value of a call that is to be [ended](Flight::end).
+    /// Adds a value of a call; [`Flight::end`] completes it.
     pub(super) fn value(&mut self, value: Value<'v>) {
         self.values[self.n_values] = value;
         self.n_values += 1;
     }
 
-    /// Ends a call whose values were given one by one.
+    /// Completes a call whose values were added one by one.
     pub(super) fn end(&mut self, statement: StatementId) {
         self.calls[self.n_calls] = (statement, self.n_values);
         self.n_calls += 1;
     }
 
-    /// Starts it; the future visits the rows, and does not hold the flight.
+    /// Sends the flight. The future visits the rows, and does not borrow the flight.
     pub(super) fn ask<'s>(
         &self,
         tx: &'s mut Tx<'_>,

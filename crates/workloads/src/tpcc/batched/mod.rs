@@ -1,9 +1,9 @@
-//! The five transactions in as few flights as SQL from a client allows.
+//! The five transactions in as few round trips as SQL from a client allows.
 //!
-//! What needs no answer is asked at once: BEGIN goes with the first flight, COMMIT with the last,
-//! lists take the place of rows. Rows that others wait for are locked first, and before any plain
-//! read; stock by warehouse and item, so that two orders cannot wait for each other. Not here: the
-//! inputs, and the same conversations row by row.
+//! Statements that need no earlier result are sent together: BEGIN with the first flight, COMMIT
+//! with the last, and key lists instead of single rows. Contended rows are locked first, before any
+//! plain read; stock in the order of warehouse and item, so that two orders cannot deadlock. Not
+//! here: the inputs, and the same conversations row by row.
 
 mod delivery;
 mod flight;
@@ -21,7 +21,7 @@ use crate::tx_control::{control, taken_back};
 
 pub(super) use statements::declare;
 
-/// A whole transaction.
+/// Runs a whole transaction.
 pub(super) async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, DbError> {
     let said = match inputs {
         Inputs::NewOrder(order) => new_order::converse(tx, order).await,

@@ -1,6 +1,6 @@
-//! The New-Order transaction (clause 2.4) in two flights: all that is read, all that is written.
+//! The New-Order transaction (clause 2.4) in two flights: all reads, then all writes.
 //!
-//! Not here: the arithmetic, which is that of the way row by row.
+//! Not here: the arithmetic, which is that of the row-by-row mode.
 
 use std::ops::Range;
 
@@ -17,16 +17,17 @@ use super::flight::Flight;
 use super::statements::{items, lines, stocks};
 use super::{BEGIN, COMMIT};
 
-/// What is known of a line.
+/// An order line, as far as it is known.
 #[derive(Clone, Default)]
 struct Pick {
     number: i64,
     line: Line,
-    /// Which of the flight's lists of stocks it is on.
+    /// Index of the flight's stock list that contains the line.
     list: usize,
-    /// Price in cents, and whether the item's data say "ORIGINAL".
+    /// Price in cents, and whether I_DATA contains "ORIGINAL".
     item: Option<(i64, bool)>,
-    /// Quantity, where the district's information stands, and the same of the stock's data.
+    /// Quantity, range of the district information in `infos`, and whether S_DATA contains
+    /// "ORIGINAL".
     stock: Option<(i64, Range<usize>, bool)>,
 }
 
@@ -40,7 +41,7 @@ impl Pick {
     }
 }
 
-/// What is known of the order.
+/// The order's header, as far as it is known.
 #[derive(Default)]
 struct Head {
     o_id: i64,
@@ -52,7 +53,7 @@ struct Head {
 
 type Picks = [Pick; LINES_MAX as usize];
 
-/// The profile of clause 2.4.2.2.
+/// Runs the profile of clause 2.4.2.2.
 pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, DbError> {
     let mut picks = Picks::default();
     let places = picks.iter_mut().zip(order.in_lock_order());
@@ -90,8 +91,8 @@ pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, 
     Ok(Done::Committed)
 }
 
-/// Takes the district's next number, locks the stocks, and reads everything. What the districts
-/// say of a line is put into `infos`.
+/// Takes the district's next order number, locks the stocks, and reads everything. The district
+/// information of each line is appended to `infos`.
 async fn read(
     tx: &mut Tx<'_>,
     order: &NewOrder,
@@ -128,7 +129,7 @@ async fn read(
     }
 }
 
-/// The first flight, and how many lists of stocks it has.
+/// Builds the first flight; also returns its number of stock lists.
 fn reading(order: &NewOrder, picks: &mut [Pick]) -> (Flight<'static>, usize) {
     let (w_id, d_id) = (Value::Int(order.warehouse), Value::Int(order.district));
     let mut flight = Flight::of(BEGIN, &[]);
@@ -185,8 +186,7 @@ fn see_item(row: &dyn Row, picks: &mut [Pick]) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Takes the quantities from the stocks, one line after the other. Two lines of one stock stand
-/// beside each other.
+/// Subtracts the quantities from the stocks, line by line. Lines of the same stock are adjacent.
 fn take(picks: &mut [Pick]) -> Result<(), DbError> {
     let mut before: Option<(i64, i64, i64)> = None;
     for pick in picks.iter_mut().filter(|pick| !pick.is_unused()) {
@@ -205,7 +205,7 @@ fn take(picks: &mut [Pick]) -> Result<(), DbError> {
     Ok(())
 }
 
-/// The second flight, without its end.
+/// Builds the second flight, without its end.
 fn writing<'v>(
     tx: &Tx<'_>,
     order: &NewOrder,

@@ -1,6 +1,7 @@
-//! The Order-Status transaction (clause 2.6) in one flight, two where the customer says a name.
+//! The Order-Status transaction (clause 2.6) in one flight, or two if the customer is selected by
+//! name.
 //!
-//! Not here: its inputs.
+//! Not here: the inputs.
 
 use model::{DbError, DbErrorKind, Done, Row, Value};
 
@@ -11,9 +12,9 @@ use super::flight::Flight;
 use super::statements::LAST_WITH_LINES;
 use super::{BEGIN_READ_ONLY, COMMIT};
 
-/// The profile of clause 2.6.2.2. The order and its lines are one statement: between two of them
-/// the customer may have ordered again, where a database looks again for each (3.4.1 wants an
-/// Order-Status to be as if it were alone).
+/// Runs the profile of clause 2.6.2.2. The order and its lines are read by one statement: between
+/// two statements the customer may order again, if the database takes a snapshot per statement, and
+/// 3.4.1 requires that an Order-Status is isolated.
 pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let mut flight = Flight::empty();
@@ -56,7 +57,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Don
     Ok(Done::Committed)
 }
 
-/// Looks at a line, and at the order that stands before each.
+/// Reads a line, and the columns of the order in front of it.
 fn see_line(row: &dyn Row) -> Result<(), DbError> {
     row.int(0)?;
     row.value(1);
@@ -72,7 +73,7 @@ fn see_customer(row: &dyn Row) -> Result<(i64, i64), DbError> {
     Ok((row.int(0)?, row.cents(1)?))
 }
 
-/// The number of the middle one of a name.
+/// Returns the number of the customer in the middle of those of the name.
 async fn namesake(tx: &mut Tx<'_>, flight: Flight<'_>) -> Result<i64, DbError> {
     let mut found = std::mem::take(&mut tx.words.namesakes);
     found.clear();

@@ -1,6 +1,7 @@
-//! The Payment transaction (clause 2.5) in two flights, three where the customer says a name.
+//! The Payment transaction (clause 2.5) in two flights, or three if the customer is selected by
+//! name.
 //!
-//! Not here: what is written into a customer's data, which is that of the way row by row.
+//! Not here: the new C_DATA, which is that of the row-by-row mode.
 
 use model::{DbError, Done, Row, Value};
 
@@ -12,7 +13,7 @@ use super::flight::Flight;
 use super::statements::CUSTOMER_PAID;
 use super::{BEGIN, COMMIT};
 
-/// The profile of clause 2.5.2.2.
+/// Runs the profile of clause 2.5.2.2.
 pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, DbError> {
     let mut names = std::mem::take(&mut tx.words.short);
     let mut data = std::mem::take(&mut tx.words.data);
@@ -46,8 +47,8 @@ pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done,
     Ok(Done::Committed)
 }
 
-/// Warehouse and district are paid and read; the customer is read, or those of its name. Leaves
-/// H_DATA in `names`, the customer's data in `data`, and returns number and bad credit.
+/// Updates and reads warehouse and district, and reads the customer or those of the name. Leaves
+/// H_DATA in `names` and C_DATA in `data`. Returns the customer's number and bad credit.
 async fn open(
     tx: &mut Tx<'_>,
     payment: &Payment,
@@ -106,7 +107,7 @@ fn key(payment: &Payment, c_id: i64) -> [Value<'static>; 3] {
     [payment.customer_warehouse, payment.customer_district, c_id].map(Value::Int)
 }
 
-/// Reads the customer: its data, and whether its credit is bad.
+/// Reads the customer: C_DATA, and whether the credit is bad.
 fn see_customer(
     row: &dyn Row,
     data: &mut String,
@@ -121,7 +122,7 @@ fn see_customer(
     Ok(())
 }
 
-/// The last flight; `data` is what a customer of bad credit gets.
+/// Builds the last flight; `data` is the new C_DATA of a customer with bad credit.
 fn writing<'v>(
     tx: &Tx<'_>,
     payment: &Payment,

@@ -1,8 +1,8 @@
-//! The statements that stand behind those that go row by row.
+//! Statements of the batched mode, declared after those of the row-by-row mode.
 //!
-//! Lists are lists of keys: each value is one look-up in an index on every server. A list's length
-//! belongs to its statement, since a prepared statement has it once and for all. Not here: who
-//! asks.
+//! Lists are lists of keys: each value is one index look-up on every server. There is a statement
+//! for each length of a list, since a prepared statement has a fixed number of placeholders. Not
+//! here: their use.
 
 use model::{Dialect, Sent, Statement, StatementId, StatementKind};
 
@@ -13,17 +13,17 @@ use StatementKind::{Read, Write};
 
 const LINES: u16 = LINES_MAX as u16;
 
-/// Items by a list of numbers; `n` is its length.
+/// Statement that reads `n` items.
 pub(super) fn items(n: usize) -> StatementId {
     StatementId(N_STMTS + n as u16 - 1)
 }
 
-/// Stocks of a warehouse by a list of items; `n` is its length.
+/// Statement that reads `n` stocks of a warehouse.
 pub(super) fn stocks(n: usize) -> StatementId {
     StatementId(N_STMTS + LINES + n as u16 - 1)
 }
 
-/// So many lines are entered.
+/// Statement that inserts `n` order lines.
 pub(super) fn lines(n: usize) -> StatementId {
     StatementId(N_STMTS + 2 * LINES + n as u16 - 1)
 }
@@ -38,7 +38,7 @@ pub(super) const ORDERS_CARRIER: StatementId = StatementId(OTHERS + 5);
 pub(super) const LINES_DELIVERED: StatementId = StatementId(OTHERS + 6);
 pub(super) const LINES_AMOUNTS: StatementId = StatementId(OTHERS + 7);
 
-/// All of them, behind those that go row by row.
+/// Declares all statements, after those of the row-by-row mode.
 pub(in super::super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     let mut all = statements::declare(dialect, Sent::Prepared);
     assert_eq!(all.len(), usize::from(N_STMTS), "the numbers above begin there");
@@ -80,8 +80,8 @@ pub(in super::super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     all
 }
 
-/// In the order of the constants above; the last word is the prefix of the table's columns where
-/// ten orders are meant.
+/// Name, kind, SQL, and the column prefix for statements with keys of ten orders, in the order of
+/// the constants above.
 static OTHER: [(&str, StatementKind, &str, &str); 8] = [
     (
         "customer of the payment",

@@ -1,4 +1,4 @@
-//! The Stock-Level transaction (clause 2.8) in one flight. Not here: its inputs.
+//! The Stock-Level transaction (clause 2.8) in one flight. Not here: the inputs.
 
 use model::{DbError, Done, Row};
 
@@ -8,7 +8,7 @@ use super::flight::Flight;
 use super::statements::LOW_STOCK;
 use super::{BEGIN_READ_ONLY, COMMIT};
 
-/// The profile of clause 2.8.2.2.
+/// Runs the profile of clause 2.8.2.2.
 pub(super) async fn converse(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, DbError> {
     let values = [asked.warehouse.into(), asked.district.into(), asked.threshold.into()];
     let mut flight = Flight::empty();

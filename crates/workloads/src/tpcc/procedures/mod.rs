@@ -1,7 +1,7 @@
-//! One round trip a transaction: the database does it all in a routine of ours.
+//! One round trip per transaction: a stored routine does everything.
 //!
-//! The inputs go in, everything that the specification wants shown comes out as rows. Not here:
-//! the routines' bodies (one file a language).
+//! The inputs are arguments; the output that the specification demands is returned as rows. Not
+//! here: the routines' bodies (one file per language).
 
 mod plpgsql;
 mod psm;
@@ -18,10 +18,10 @@ use super::inputs::{UNUSED_ITEM, last_name};
 use super::tx::{Tx, wrong_count};
 use super::{BRAND_LINES, DELIVERIES_SKIPPED, ORDER_LINES, ORDER_TOTAL, ORDERS_DELIVERED};
 
-/// The SQLSTATE by which a function says that it rolled back because of an unused item.
+/// SQLSTATE by which a function reports a rollback because of an unused item.
 const ROLLED_BACK: &str = "TR001";
 
-/// A routine: name, how a call is counted, and how many values it takes.
+/// Name of a routine, kind of its call, and number of its arguments.
 struct Of {
     name: &'static str,
     kind: StatementKind,
@@ -32,7 +32,7 @@ const fn of(name: &'static str, kind: StatementKind, n_values: usize) -> Of {
     Of { name, kind, n_values }
 }
 
-/// By place of their kind.
+/// By transaction type.
 static ALL: [Of; 5] = [
     of("dbdyno_tpcc_new_order", StatementKind::Write, 6),
     of("dbdyno_tpcc_payment", StatementKind::Write, 8),
@@ -47,7 +47,7 @@ const ORDER_STATUS: StatementId = StatementId(2);
 const DELIVERY: StatementId = StatementId(3);
 const STOCK_LEVEL: StatementId = StatementId(4);
 
-/// The routines in the dialect's language; none where it has none.
+/// Routines in the dialect's language; empty if it has none.
 pub(super) fn routines(dialect: &Dialect) -> Vec<Routine> {
     let names = ALL.each_ref().map(|of| of.name);
     match dialect.routines {
@@ -57,7 +57,7 @@ pub(super) fn routines(dialect: &Dialect) -> Vec<Routine> {
     }
 }
 
-/// The calls.
+/// Statements that call the routines.
 pub(super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     let call = |of: &Of| {
         let (name, marks) = (of.name, vec!["?"; of.n_values].join(", "));
@@ -70,7 +70,7 @@ pub(super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     ALL.iter().map(call).collect()
 }
 
-/// A whole transaction: one call.
+/// Runs a whole transaction with one call.
 pub(super) async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, DbError> {
     match inputs {
         Inputs::NewOrder(order) => new_order(tx, order).await,
@@ -122,7 +122,7 @@ async fn new_order(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, DbError> {
     Ok(Done::Committed)
 }
 
-/// The lines in the order in which their stock is to be locked, as the routines read them.
+/// Writes the lines in lock order, as the routines parse them.
 fn put_lines(text: &mut String, order: &NewOrder) {
     text.clear();
     for (number, line) in order.in_lock_order().iter().take(order.n_lines) {
@@ -206,7 +206,7 @@ async fn stock_level(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, DbErro
     Ok(Done::Committed)
 }
 
-/// The customer's number, 0 where the name is said.
+/// The customer's number; 0 if the selection is by name.
 fn id_of(who: Who) -> i64 {
     match who {
         Who::Id(id) => id,
@@ -214,7 +214,7 @@ fn id_of(who: Who) -> i64 {
     }
 }
 
-/// The customer's last name; whatever stands there where the number is said is not looked at.
+/// The customer's last name; empty if the selection is by number, where the routine ignores it.
 fn name_of(who: Who) -> super::random::LastName {
     match who {
         Who::LastName(number) => last_name(number),

@@ -1,21 +1,21 @@
-//! The five transactions as functions in PL/pgSQL, and the names and order of what they take and
-//! return: the same in SQL/PSM.
+//! The five transactions as functions in PL/pgSQL. The SQL/PSM procedures have the same arguments
+//! and results.
 //!
-//! One call outside of a transaction is one transaction. The intended rollback is an exception
-//! with a code of our own. Not here: who calls them.
+//! One call outside of a transaction is one transaction. The intended rollback is an exception with
+//! a code of our own. Not here: the calls.
 
 use model::Routine;
 
 use super::ROLLED_BACK;
 
-/// A function: what it takes, the columns of its rows, and what it does.
+/// Arguments, result columns and body of a function.
 struct Body {
     takes: &'static str,
     returns: &'static str,
     text: &'static str,
 }
 
-/// The customer's number: the one that is said, or that of the middle one of the name.
+/// Finds the customer's number: the given one, or that of the middle customer of the name.
 const CUSTOMER: &str = "    r_c_id := p_c_id;
     IF p_c_id = 0 THEN
         SELECT count(*) INTO v_count FROM customer
@@ -25,7 +25,7 @@ const CUSTOMER: &str = "    r_c_id := p_c_id;
         ORDER BY c_first OFFSET greatest((v_count + 1) / 2 - 1, 0) LIMIT 1;
     END IF;";
 
-/// The functions, named by the place of their kind.
+/// Functions, in the order of the transaction types.
 pub(super) fn routines(names: [&'static str; 5]) -> Vec<Routine> {
     let bodies = [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL];
     names.into_iter().zip(bodies).map(|(name, body)| routine(name, body)).collect()
@@ -41,7 +41,7 @@ fn routine(name: &'static str, body: &Body) -> Routine {
     let Body { takes, returns, .. } = body;
     let mark = Routine::mark_of(&[takes, returns, &*text].join("\n"));
     let drop = format!("DROP FUNCTION IF EXISTS {name}");
-    // OR REPLACE would put a function beside it that takes other types.
+    // OR REPLACE would add an overload if the argument types differ.
     let create = format!(
         "{drop};\nCREATE FUNCTION {name}({takes}) RETURNS TABLE ({returns}) LANGUAGE plpgsql AS \
          $routine$\n-- {mark}\n#variable_conflict error\n{text}\n$routine$"
@@ -49,8 +49,8 @@ fn routine(name: &'static str, body: &Body) -> Routine {
     Routine { name, mark, create, drop }
 }
 
-/// Clause 2.4.2.2. A line is 2 digits of its number, 6 of the item, 6 of the supplying warehouse,
-/// 2 of the quantity.
+/// Clause 2.4.2.2. A line is encoded as 2 digits for its number, 6 for the item, 6 for the
+/// supplying warehouse and 2 for the quantity.
 static NEW_ORDER: Body = Body {
     takes: "p_w_id integer, p_d_id integer, p_c_id integer, p_date timestamptz, \
             p_all_local integer, p_lines text",
@@ -116,7 +116,7 @@ BEGIN
 END",
 };
 
-/// Clause 2.5.2.2. Without a number the customer is the middle one of the name.
+/// Clause 2.5.2.2. Without a number, the customer is the middle one of the name.
 static PAYMENT: Body = Body {
     takes: "p_w_id integer, p_d_id integer, p_c_w_id integer, p_c_d_id integer, p_c_id integer, \
             p_c_last text, p_amount numeric, p_date timestamptz",
@@ -158,7 +158,7 @@ BEGIN
 END",
 };
 
-/// Clause 2.6.2.2: a row a line, each with the customer and the order.
+/// Clause 2.6.2.2: one row per line, each with the customer and the order.
 static ORDER_STATUS: Body = Body {
     takes: "p_w_id integer, p_d_id integer, p_c_id integer, p_c_last text",
     returns: "r_c_id integer, r_c_balance numeric, r_c_first text, r_c_middle text, \

@@ -1,23 +1,23 @@
-//! The five transactions as procedures in SQL/PSM, as the MySQL family speaks it.
+//! The five transactions as procedures in SQL/PSM, for the MySQL family.
 //!
-//! Each begins and ends its own transaction. Whatever fails within rolls back and is reported as it
-//! was, so that a conflict reaches the caller as a conflict. Rows that others wait for are locked
-//! before the first plain read, and read by locking reads where they are locked anyway: a plain
-//! read takes the snapshot that a server may compare later locks with. What they take and return
-//! is what the functions in PL/pgSQL do. Not here: who calls them.
+//! Each begins and ends its own transaction. An error rolls back and is raised again unchanged, so
+//! that a conflict reaches the caller as a conflict. Contended rows are locked before the first
+//! plain read, and read by locking reads if they are locked anyway: a plain read takes the snapshot
+//! that a server may compare with later locks. Arguments and results are those of the PL/pgSQL
+//! functions. Not here: the calls.
 
 use model::Routine;
 
-/// A procedure: what it takes, and what it does between its first and its last words. What it
-/// returns is what its last SELECT names.
+/// Arguments and body of a procedure, without its common first and last lines. Its last SELECT
+/// defines the result columns.
 struct Body {
     takes: &'static str,
     writes: bool,
     text: &'static str,
 }
 
-/// Stands behind the caller's declarations: whatever is missing is noted, whatever fails is
-/// taken back and told, and the transaction begins.
+/// Follows the declarations: handlers that note missing rows, roll back and re-raise errors; then
+/// the transaction begins.
 const BEGIN: &str = "    DECLARE v_missing INT DEFAULT 0;
     DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_missing = 1;
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -27,10 +27,10 @@ const BEGIN: &str = "    DECLARE v_missing INT DEFAULT 0;
     END;
     START TRANSACTION{access};";
 
-/// Text is compared and kept as the tables do.
+/// Character set and collation of text, as in the tables.
 const BIN: &str = " CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
 
-/// The customer's number: the one that is said, or that of the middle one of the name.
+/// Finds the customer's number: the given one, or that of the middle customer of the name.
 const CUSTOMER: &str = "    SET v_c_id = p_c_id;
     IF p_c_id = 0 THEN
         SELECT COUNT(*) INTO v_before FROM customer
@@ -41,7 +41,7 @@ const CUSTOMER: &str = "    SET v_c_id = p_c_id;
         ORDER BY c_first LIMIT v_before, 1;
     END IF;";
 
-/// The procedures, named by the place of their kind.
+/// Procedures, in the order of the transaction types.
 pub(super) fn routines(names: [&'static str; 5]) -> Vec<Routine> {
     let bodies = [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL];
     names.into_iter().zip(bodies).map(|(name, body)| routine(name, body)).collect()
@@ -58,18 +58,18 @@ fn routine(name: &'static str, body: &Body) -> Routine {
     let takes = body.takes.replace("{bin}", BIN);
     let text = format!("{data} SQL DATA\nwhole: BEGIN\n{}\nEND", text.replace("{bin}", BIN));
     let mark = Routine::mark_of(&[&takes, &*text].join("\n"));
-    // MariaDB replaces, MySQL refuses: the words are not its own and a comment to it.
+    // MariaDB replaces a routine, MySQL cannot: the words are a comment to it.
     let create =
         format!("CREATE /*M! OR REPLACE */ PROCEDURE {name}({takes})\nCOMMENT '{mark}' {text}");
     Routine { name, mark, create, drop: format!("DROP PROCEDURE IF EXISTS {name}") }
 }
 
-/// Clause 2.4.2.2. A line is 2 digits of its number, 6 of the item, 6 of the supplying warehouse,
-/// 2 of the quantity. The stocks are taken one by one, since two lines may be of one stock; all
-/// lines are written by one statement, in which the items numbered 1, 2, ... count them. What is
-/// shown of a line is put aside in variables of the session while it is written, which spares
-/// reading it back; an item or stock that is not there leaves fewer lines than asked for.
-/// In a text of one byte a letter the place of a line is known; else it is searched for each time.
+/// Clause 2.4.2.2. A line is encoded as 2 digits for its number, 6 for the item, 6 for the
+/// supplying warehouse and 2 for the quantity. Stocks are updated one by one, since two lines may
+/// have the same stock. One statement inserts all lines; it numbers them by the items 1, 2, .... It
+/// keeps the output of a line in session variables, which saves reading it back. A missing item or
+/// stock leaves fewer lines than requested. Text in a one-byte character set gives the position of
+/// a line directly; otherwise each access would search for it.
 static NEW_ORDER: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_id INT, p_date DATETIME(6), p_all_local INT, \
             p_lines VARCHAR(240) CHARACTER SET ascii",
@@ -142,8 +142,8 @@ static NEW_ORDER: Body = Body {
         @dbdyno_brand, @dbdyno_lines;",
 };
 
-/// Clause 2.5.2.2. Without a number the customer is the middle one of the name. What the history
-/// is to say is put aside as what is shown is read.
+/// Clause 2.5.2.2. Without a number, the customer is the middle one of the name. The history's
+/// values are kept as the output is read.
 static PAYMENT: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_w_id INT, p_c_d_id INT, p_c_id INT, \
             p_c_last VARCHAR(16){bin}, p_amount DECIMAL(6,2), p_date DATETIME(6)",
@@ -175,7 +175,7 @@ static PAYMENT: Body = Body {
     COMMIT;",
 };
 
-/// Clause 2.6.2.2: a row a line, each with the customer and the order.
+/// Clause 2.6.2.2: one row per line, each with the customer and the order.
 static ORDER_STATUS: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_id INT, \
             p_c_last VARCHAR(16){bin}",
@@ -202,8 +202,8 @@ static ORDER_STATUS: Body = Body {
     COMMIT;",
 };
 
-/// Clause 2.7.4.2, all ten districts in order. An order's customer and the sum of its lines are put
-/// aside as they are written.
+/// Clause 2.7.4.2, all ten districts in order. The UPDATE of an order keeps its customer and the
+/// sum of its lines in variables.
 static DELIVERY: Body = Body {
     takes: "p_w_id INT, p_carrier_id INT, p_date DATETIME(6)",
     writes: true,
