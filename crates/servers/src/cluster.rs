@@ -1,8 +1,8 @@
-//! Servers that belong together: one alone, or the nodes of a Galera cluster.
+//! A single server, or the nodes of a Galera cluster.
 //!
-//! The first node begins the cluster, the others join it and get all its data. Who starts while no
-//! other node runs begins the cluster again, with the data it has. Not here: how a node learns all
-//! that (galera), and who is to be loaded (the target's hosts).
+//! The first node begins the cluster, the others join it and get all its data. A node that starts
+//! while no other runs bootstraps the cluster again, with its own data. Not here: the options and
+//! states of a node (galera), and the choice of loaded nodes (the target's hosts).
 
 use model::{BadParameter, Target};
 
@@ -12,18 +12,18 @@ use crate::program::Program;
 use crate::server::{self, Server};
 use crate::{Kind, Options, ServerError};
 
-/// One server, or several that are a cluster. Dropped, all are killed and all their data removed.
+/// A server, or a cluster of several. Drop kills all nodes and removes their data.
 pub struct Cluster {
     kind: Kind,
     options: Options,
     nodes: Vec<Server>,
-    /// How many there were at first.
+    /// Number of nodes at first.
     n_made: usize,
 }
 
 impl Cluster {
-    /// Starts one server, or as many nodes as `options` say, one after the other; each answers and
-    /// has the same data when this returns.
+    /// Starts one server, or the number of nodes in `options`, one after the other. On return all
+    /// answer and have the same data.
     pub fn start(kind: Kind, options: &Options) -> Result<Cluster, ServerError> {
         let mut cluster = Cluster { kind, options: options.clone(), nodes: Vec::new(), n_made: 1 };
         let Some(n_nodes) = options.nodes else {
@@ -40,27 +40,27 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Whether it is a Galera cluster, even one of one node.
+    /// Whether it is a Galera cluster, which may have a single node.
     pub fn is_galera(&self) -> bool {
         self.options.nodes.is_some()
     }
 
-    /// All nodes, those that have ended too.
+    /// All nodes, including those that have ended.
     pub fn nodes(&self) -> &[Server] {
         &self.nodes
     }
 
-    /// A node; none if there is none of this index.
+    /// Returns a node; `None` if the index is out of range.
     pub fn node(&mut self, index: usize) -> Option<&mut Server> {
         self.nodes.get_mut(index)
     }
 
-    /// The first node. It is always there, though it may have ended.
+    /// The first node. It always exists, but may have ended.
     pub fn first(&self) -> &Server {
         &self.nodes[0]
     }
 
-    /// How to sign in to the first nodes, as many as are to be loaded. The user may do everything.
+    /// Target with the hosts of the loaded nodes. The user has all privileges.
     pub fn target(&self) -> Target {
         let n_loaded = self.options.load_on.map_or(self.nodes.len(), |n| n as usize);
         let loaded = self.nodes.iter().take(n_loaded.max(1));
@@ -68,7 +68,7 @@ impl Cluster {
         Target { hosts, ..self.first().target() }
     }
 
-    /// A further node joins: it is sent all data, and answers when this returns. Tells its index.
+    /// Adds a node to the cluster and returns its index. On return it has all data and answers.
     pub fn join(&mut self) -> Result<usize, ServerError> {
         if !self.nodes.is_empty() {
             galera::has_rsync()?;
@@ -84,10 +84,10 @@ impl Cluster {
         Ok(index)
     }
 
-    /// Stops a node in its own way if it runs, and starts it with the settings that hold now.
+    /// Shuts a node down if it runs, and starts it with the current settings.
     ///
     /// # Panics
-    /// If there is no such node.
+    /// If the index is out of range.
     pub fn restart(&mut self, index: usize) -> Result<(), ServerError> {
         self.nodes[index].shut_down()?;
         let is_first = !self.runs_besides(index);
@@ -97,55 +97,55 @@ impl Cluster {
         self.nodes[index].restart()
     }
 
-    /// Changes a setting of all nodes, from the next restart on.
+    /// Changes a setting of all nodes; it takes effect with the next restart.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), BadParameter> {
         for node in &mut self.nodes {
             node.set(name, value)?;
         }
-        // Nodes that join later have it too.
+        // For nodes that join later.
         self.options.settings.push((name.to_owned(), value.to_owned()));
         Ok(())
     }
 
-    /// Loads the first nodes alone, as many as that; all without a number.
+    /// Limits the load to the first `n_nodes` nodes; `None` means all.
     pub fn load_on(&mut self, n_nodes: Option<u32>) {
         self.options.load_on = n_nodes;
     }
 
-    /// Stops all nodes in their own way and copies their data, as [`Server::copy_data`] does;
+    /// Shuts all nodes down and copies their data, as [`Server::copy_data`] does;
     /// [`Cluster::restart_all`] starts them again.
     pub fn copy_data(&mut self) -> Result<(), ServerError> {
         self.shut_down()?;
         self.nodes.iter_mut().try_for_each(Server::copy_data)
     }
 
-    /// Whether the data of all nodes were copied.
+    /// Whether there is a copy of the data of all nodes.
     pub fn has_copy(&self) -> bool {
         self.nodes.iter().all(Server::has_copy)
     }
 
-    /// Ends all nodes and puts their data back as they were copied; [`Cluster::restart_all`]
-    /// starts them again.
+    /// Kills all nodes and restores their data from the copy; [`Cluster::restart_all`] starts them
+    /// again.
     pub fn put_back(&mut self) -> Result<(), ServerError> {
         self.nodes.iter_mut().rev().try_for_each(Server::put_back)
     }
 
-    /// Stops all nodes in their own way, the first one last: it is the one that begins again.
+    /// Shuts all nodes down, the first one last: it bootstraps the cluster again.
     fn shut_down(&mut self) -> Result<(), ServerError> {
         self.nodes.iter_mut().rev().try_for_each(Server::shut_down)
     }
 
-    /// Stops all nodes in their own way and starts all again.
+    /// Shuts all nodes down and starts all again.
     pub fn restart_all(&mut self) -> Result<(), ServerError> {
         self.shut_down()?;
         (0..self.nodes.len()).try_for_each(|index| self.restart(index))
     }
 
-    /// Makes it what it was at first: nodes that joined later are gone, those that have ended run
-    /// again. Whether there was anything to do.
+    /// Restores the original set of nodes: removes those that joined later, and starts those that
+    /// have ended. Returns whether anything was changed.
     pub fn restore(&mut self) -> Result<bool, ServerError> {
         let mut has_changed = self.nodes.len() > self.n_made;
-        // Who ended is started while there is somebody who has all data.
+        // A node that has ended is started while another still has all data.
         for index in 0..self.n_made {
             if self.nodes[index].ended().is_some() {
                 self.restart(index)?;
@@ -155,14 +155,14 @@ impl Cluster {
         while self.nodes.len() > self.n_made
             && let Some(mut node) = self.nodes.pop()
         {
-            // It says good-bye: nobody waits for it.
+            // An orderly shutdown: the others do not wait for its time-out.
             node.shut_down()?;
             node.stop()?;
         }
         Ok(has_changed)
     }
 
-    /// How a node ended and what it said last, if one has ended.
+    /// Exit status and last log lines of a node that has ended, if any.
     pub fn ended(&mut self) -> Option<String> {
         let is_galera = self.is_galera();
         let mut ended = (1..).zip(&mut self.nodes);
@@ -172,12 +172,12 @@ impl Cluster {
         })
     }
 
-    /// The settings of all nodes, defaults included, as they were written.
+    /// Settings of all nodes, including defaults.
     pub fn settings(&self) -> &[Setting] {
         self.first().settings()
     }
 
-    /// Whether somebody other than the node at `index` runs.
+    /// Whether a node other than the one at `index` runs.
     fn runs_besides(&mut self, index: usize) -> bool {
         let mut others = self.nodes.iter_mut().enumerate().filter(|(other, _)| *other != index);
         others.any(|(_, node)| node.ended().is_none())

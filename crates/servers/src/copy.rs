@@ -1,7 +1,7 @@
-//! A copy of a server's data, made while it stands still, to begin from again and again.
+//! A copy of a stopped server's data, to be restored before each run.
 //!
-//! `cp` makes it as the server's account, so that all belongs to whom it belonged. Not here: when
-//! a server is stopped and started.
+//! `cp` runs as the server's account, so that owners stay the same. Not here: stopping and starting
+//! the server.
 
 use std::fs;
 use std::io;
@@ -14,12 +14,12 @@ use rustix::fs::{statvfs, syncfs};
 use crate::instance::Instance;
 use crate::{ServerError, ServerErrorKind};
 
-/// A terabyte at 100 MB/s takes three hours: what takes longer is stuck.
+/// Longest time for a copy: a terabyte at 100 MB/s takes three hours.
 const COPY_LIMIT: Duration = Duration::from_secs(3 * 3600);
-/// Of the room that is there, so much is left to others.
+/// Disk space that a copy leaves free.
 const LEFT_BYTES: u64 = 64 << 20;
 
-/// Copies the data of a server that stands still.
+/// Copies the data of a stopped server.
 pub(crate) fn keep(server: &Instance) -> Result<(), ServerError> {
     let dir = server.folder();
     let copy = dir.join("copy");
@@ -31,12 +31,12 @@ pub(crate) fn keep(server: &Instance) -> Result<(), ServerError> {
         has_room(dir).map_err(|error| ServerError::system(dir.display(), error))??;
     }
     copy_folder(server, "data", "tmp/copy")?;
-    // Into a name of ours when it is whole: the folder itself is not the account's to change.
+    // Renamed by us when it is complete: the account may not change the folder itself.
     let moved = fs::rename(dir.join("tmp/copy"), &copy);
     moved.map_err(|error| ServerError::system(copy.display(), error))
 }
 
-/// Puts the copied data in place of what there is.
+/// Replaces the data by the copy.
 pub(crate) fn put_back(server: &Instance) -> Result<(), ServerError> {
     let dir = server.folder();
     let data = dir.join("data");
@@ -50,34 +50,34 @@ pub(crate) fn put_back(server: &Instance) -> Result<(), ServerError> {
 fn copy_folder(server: &Instance, from: &str, to: &str) -> Result<(), ServerError> {
     let dir = server.folder();
     if dir.join(to).exists() {
-        // Of a copy that came to no end.
+        // Remove what an interrupted copy left.
         let removed = fs::remove_dir_all(dir.join(to));
         removed.map_err(|error| ServerError::system(dir.display(), error))?;
     }
     let mut command = server.command(Path::new("cp"));
     command.args(["-a", "--reflink=auto"]).arg(dir.join(from)).arg(dir.join(to));
     server.run_within(COPY_LIMIT, "copying the data", command, b"")?;
-    // What is written out later would disturb whoever is measured then.
+    // Flush now: later writes would disturb the next measurement.
     let synced = fs::File::open(dir).and_then(|folder| Ok(syncfs(folder)?));
     synced.map_err(|error| ServerError::system(dir.display(), error))
 }
 
-/// Whether a copy on this file system takes no room.
+/// Whether a copy on this file system shares blocks, and so takes no space.
 fn shares_blocks(server: &Instance) -> bool {
     let dir = server.folder();
     let mut command = server.command(Path::new("cp"));
     let Ok(one) = server.write("one", b"shared?") else { return false };
     command.arg("--reflink=always").arg(one).arg(dir.join("tmp/another"));
-    // Its words are none of the server's.
+    // Its output does not belong into the server's log.
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     let shares = command.status().is_ok_and(|status| status.success());
-    // What could not be removed goes with the folder.
+    // Files that cannot be removed go with the folder.
     let _ = server.unwrite("one");
     let _ = fs::remove_file(dir.join("tmp/another"));
     shares
 }
 
-/// Refuses to copy where there is no room for it.
+/// Fails if there is no room for a copy.
 fn has_room(dir: &Path) -> io::Result<Result<(), ServerError>> {
     let there = statvfs(dir)?;
     let free = there.f_bavail.saturating_mul(there.f_frsize);
@@ -98,7 +98,7 @@ fn fits(bytes: u64, free: u64, dir: &Path) -> Result<(), ServerError> {
     Err(ServerError::new(ServerErrorKind::BadOption, text))
 }
 
-/// What the files of a folder take on the disk, in bytes.
+/// Disk space of the files in a folder, in bytes.
 fn bytes_in(folder: &Path) -> io::Result<u64> {
     let mut total = 0;
     for entry in fs::read_dir(folder)? {
@@ -106,7 +106,7 @@ fn bytes_in(folder: &Path) -> io::Result<u64> {
         let data = entry.metadata()?;
         total += match data.is_dir() {
             true => bytes_in(&entry.path())?,
-            // Counted in blocks of 512 bytes, whatever the file system's are (stat(2)).
+            // Blocks are 512 bytes, regardless of the file system (stat(2)).
             false => data.blocks() * 512,
         };
     }

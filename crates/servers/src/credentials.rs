@@ -1,19 +1,17 @@
-//! How a server of ours is signed in to: user, database, and a password that nobody has seen.
+//! Credentials of a private server: user, database and a random password.
 
 use model::Secret;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::ServerError;
 
-/// Who signs in.
 pub(crate) const USER: &str = "dbdyno";
-/// What is signed in to.
 pub(crate) const DATABASE: &str = "dbdyno";
 
-/// 128 bits from the system, as hex digits: nothing that SQL or a URL would have to quote.
+/// Draws 128 random bits as hex digits, which need no quoting in SQL or a URL.
 pub(crate) fn draw_password() -> Result<Secret, ServerError> {
     let mut bytes = [0u8; 16];
-    // Up to 256 bytes come whole, once the system's pool is filled.
+    // Up to 256 bytes are never returned partly, once the system's pool is initialized.
     let n = getrandom(&mut bytes, GetRandomFlags::empty())
         .map_err(|error| ServerError::system("cannot get random bytes for a password", error))?;
     assert_eq!(n, bytes.len(), "so few bytes come whole");

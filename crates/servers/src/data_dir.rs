@@ -1,9 +1,9 @@
-//! A server's folder: made, owned, and removed, by us or by whoever comes after us.
+//! A server's folder: made, owned, and removed by this process or a later one.
 //!
-//! `owner` is locked for as long as we live, and the lock ends with us even if nothing else does: a
-//! folder whose owner is not locked is stale. (A process's number and start would say so too, but
-//! not across containers that share a folder, nor as simply.) `data`, `run` (sockets), `tmp` and
-//! `files` belong to the server; `log` is what it says; `lib` has links to its libraries.
+//! `owner` is locked while this process lives; the kernel releases the lock when it ends. A folder
+//! whose `owner` is not locked is stale. (Process id and start time would not work across
+//! containers that share a folder.) `data`, `run` (sockets), `tmp` and `files` belong to the
+//! server; `log` is its output; `lib` has links to its libraries.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -20,11 +20,11 @@ use crate::{ServerError, ServerErrorKind};
 
 const PREFIX: &str = "dbdyno-server-";
 
-/// The path of a socket fits into 108 bytes with its zero (`sun_path`, unix(7)).
+/// Longest path of a socket: 108 bytes with the terminating zero (`sun_path`, unix(7)).
 const SOCKET_PATH_MAX: usize = 107;
 const SOCKET_LONGEST: &str = "/run/.s.PGSQL.65535";
 
-/// What an error shows of the log.
+/// Log lines shown in an error.
 const TAIL_LINES_MAX: usize = 15;
 const TAIL_BYTES_MAX: u64 = 16 * 1024;
 
@@ -32,14 +32,14 @@ pub(crate) struct DataDir {
     path: PathBuf,
     account: OsUser,
     removed: bool,
-    /// Dropped after the folder is removed: the end of its watch.
+    /// Dropped after the folder is removed.
     _watchdog: Watchdog,
-    /// Dropped last: the lock.
+    /// The lock; dropped last.
     _owner: File,
 }
 
 impl DataDir {
-    /// Makes a folder in `parent`.
+    /// Creates a folder in `parent`.
     pub(crate) fn make(parent: &Path, account: OsUser) -> Result<DataDir, ServerError> {
         let bad = |text: String| ServerError::new(ServerErrorKind::BadOption, text);
         let shown = parent.display();
@@ -77,14 +77,14 @@ impl DataDir {
     }
 
     fn populate(&self) -> io::Result<()> {
-        // Others may pass, to reach what is theirs, and may not look.
+        // Others may enter, to reach their own files, but not list it.
         fs::set_permissions(&self.path, Permissions::from_mode(0o711))?;
         for (name, mode) in
             [("data", 0o700), ("run", 0o755), ("tmp", 0o700), ("files", 0o700), ("lib", 0o755)]
         {
             let folder = self.path.join(name);
             DirBuilder::new().mode(mode).create(&folder)?;
-            // Whatever the umask says.
+            // Regardless of the umask.
             fs::set_permissions(&folder, Permissions::from_mode(mode))?;
             self.account.own(&folder)?;
         }
@@ -95,7 +95,7 @@ impl DataDir {
         &self.path
     }
 
-    /// Its name, which no other folder has.
+    /// Unique name of the folder.
     pub(crate) fn name(&self) -> &str {
         self.path.file_name().and_then(|name| name.to_str()).expect("a name of ours is ASCII")
     }
@@ -104,10 +104,10 @@ impl DataDir {
         Marks::of(&self.path)
     }
 
-    /// A file that only the server may read, in one of its folders.
+    /// Writes a file that only the server may read, in one of its folders.
     pub(crate) fn write(&self, name: &str, contents: &[u8]) -> io::Result<PathBuf> {
         let path = self.path.join(name);
-        // Anew: an old one belongs to the server, which may have made a link of it.
+        // Created again: an old one belongs to the server, which may have replaced it by a link.
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -118,12 +118,12 @@ impl DataDir {
         Ok(path)
     }
 
-    /// The log, to be written to.
+    /// Opens the log to append to it.
     pub(crate) fn log(&self) -> io::Result<File> {
         OpenOptions::new().append(true).create(true).mode(0o600).open(self.path.join("log"))
     }
 
-    /// The log's last lines.
+    /// Last lines of the log.
     pub(crate) fn log_tail(&self) -> String {
         let read = || -> io::Result<String> {
             let mut file = File::open(self.path.join("log"))?;
@@ -133,7 +133,7 @@ impl DataDir {
             file.take(TAIL_BYTES_MAX).read_to_end(&mut bytes)?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
-        // A log that cannot be read says nothing.
+        // An unreadable log counts as empty.
         last_lines(&read().unwrap_or_default())
     }
 
@@ -150,12 +150,13 @@ impl DataDir {
 
 impl Drop for DataDir {
     fn drop(&mut self) {
-        // What is left is swept by the next start; there is nobody to tell.
+        // The next start sweeps what is left.
         let _left = self.remove();
     }
 }
 
-/// Makes the lock before its name can be seen, so that nobody takes a new folder for a stale one.
+/// Locks the file before it gets its name, so that no other process takes a new folder for a stale
+/// one.
 fn own(dir: &Path) -> io::Result<File> {
     let unseen = dir.join("owner.new");
     let mut owner = OpenOptions::new().write(true).create_new(true).open(&unseen)?;
@@ -171,8 +172,8 @@ fn last_lines(text: &str) -> String {
     lines[first..].join("\n")
 }
 
-/// Ends the servers and removes the folders in `parent` whose owners are gone, and tells how many.
-/// Only folders of the user who asks: nobody else can make us end a process.
+/// Ends the servers and removes the folders in `parent` whose owners are gone. Returns their
+/// number. Ignores folders of other users, so that they cannot make us end a process.
 pub fn sweep(parent: &Path) -> io::Result<usize> {
     let us = geteuid().as_raw();
     let parent = fs::canonicalize(parent)?;
@@ -180,7 +181,7 @@ pub fn sweep(parent: &Path) -> io::Result<usize> {
     for entry in fs::read_dir(&parent)? {
         let entry = entry?;
         let is_named = entry.file_name().as_bytes().starts_with(PREFIX.as_bytes());
-        // Not followed if it is a link. It may also have been removed by its owner just now.
+        // Links are not followed. The owner may also have removed it in the meantime.
         let is_ours = entry.metadata().is_ok_and(|data| data.is_dir() && data.uid() == us);
         if is_named && is_ours && sweep_one(&entry.path()).unwrap_or(false) {
             n_swept += 1;

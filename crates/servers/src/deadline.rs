@@ -1,4 +1,4 @@
-//! Waiting that ends: for a process, for a while, or until deadline is over.
+//! Waits with a limit: for a process, for a pause, or for a deadline.
 //!
 //! The kernel keeps the deadline in a timer, so no clock is read here.
 
@@ -17,34 +17,34 @@ pub(crate) struct Deadline {
     timer: OwnedFd,
 }
 
-/// Why a wait is over.
+/// Reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
     /// The process has ended.
     Ended,
-    /// Deadline is over.
+    /// The deadline has passed.
     Over,
-    /// Neither: look again.
+    /// Neither; check again.
     Look,
 }
 
 impl Deadline {
-    /// Deadline for `limit` from now on.
+    /// Creates a deadline `limit` from now.
     pub(crate) fn new(limit: Duration) -> io::Result<Deadline> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
-        // A timer of zero would never fire.
+        // A timer of zero would be disarmed.
         let value = timespec(limit.max(Duration::from_nanos(1)));
         let once = Itimerspec { it_interval: timespec(Duration::ZERO), it_value: value };
         timerfd_settime(&timer, TimerfdTimerFlags::empty(), &once)?;
         Ok(Deadline { timer })
     }
 
-    /// Waits for the end of `process`, at most `pause`.
+    /// Waits at most `pause` for `process` to end.
     pub(crate) fn wait(&self, process: Option<BorrowedFd<'_>>, pause: Duration) -> Woken {
         let mut watched = vec![PollFd::new(&self.timer, PollFlags::IN)];
         watched.extend(process.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
-        // Interrupted by a signal: the caller looks again.
+        // Interrupted by a signal.
         if poll(&mut watched, Some(&timespec(pause))).is_err() {
             return Woken::Look;
         }
@@ -56,7 +56,7 @@ impl Deadline {
         }
     }
 
-    /// Whether `process` ends before deadline does.
+    /// Whether `process` ends before the deadline.
     pub(crate) fn sees_end_of(&self, process: BorrowedFd<'_>) -> bool {
         loop {
             match self.wait(Some(process), Duration::from_secs(1)) {
@@ -68,14 +68,14 @@ impl Deadline {
     }
 }
 
-/// A handle of a process by which its end can be waited for.
+/// Opens a pidfd, which becomes readable when the process ends.
 pub(crate) fn handle(pid: u32) -> io::Result<OwnedFd> {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-/// Whether `child` (and not yet reaped) ends before deadline does.
+/// Whether `child`, which is not yet reaped, ends before the deadline.
 pub(crate) fn child_ends(child: &std::process::Child, deadline: &Deadline) -> io::Result<bool> {
     Ok(deadline.sees_end_of(handle(child.id())?.as_fd()))
 }

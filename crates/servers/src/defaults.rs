@@ -1,23 +1,21 @@
-//! Options that servers start with unless others are given.
+//! Settings that servers start with unless others are given.
 
 use crate::Kind;
 
-/// One setting that a server is given unless somebody decides otherwise.
+/// A setting that dbdyno gives a server by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefaultSetting {
-    /// Whom it is for.
+    /// Products that it applies to.
     pub kinds: &'static [Kind],
-    /// The versions that know it.
+    /// Versions that know it.
     versions: Versions,
-    /// Its name, as the server calls it.
     pub name: &'static str,
-    /// Its value, as the server reads it.
     pub value: &'static str,
-    /// Why, in a few words.
+    /// Reason, in a few words.
     pub why: &'static str,
 }
 
-/// Versions of a server, each as its first three numbers.
+/// Range of server versions, each as its first three numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Versions {
     All,
@@ -25,7 +23,7 @@ enum Versions {
     Before([u32; 3]),
 }
 
-/// From this version on, MySQL has one size for its redo log instead of a number of files.
+/// First MySQL version with a single size for its redo log instead of a number of files.
 const ONE_REDO_LOG: [u32; 3] = [8, 0, 30];
 
 const MYSQL_FAMILY: &[Kind] = &[Kind::MariaDb, Kind::MySql];
@@ -33,7 +31,7 @@ const MARIADB: &[Kind] = &[Kind::MariaDb];
 const MYSQL: &[Kind] = &[Kind::MySql];
 const POSTGRES: &[Kind] = &[Kind::Postgres];
 
-/// Every such setting. All else is as the server's makers left it: durability (a commit is on disk
+/// All default settings. All others keep the server's own defaults: durability (a commit is on disk
 /// when it is acknowledged), isolation, checkpoints by time, autovacuum, statistics. (MySQL 5.6
 /// sizes its performance_schema by max_connections: 800 MiB for these 2,000.)
 pub const DEFAULTS: &[DefaultSetting] = &[
@@ -145,7 +143,7 @@ pub const DEFAULTS: &[DefaultSetting] = &[
     },
 ];
 
-/// Options that a server of this version starts with unless others are given.
+/// Default settings for a version of a product.
 pub fn defaults(kind: Kind, version: &str) -> impl Iterator<Item = &'static DefaultSetting> {
     let version = numbers(version);
     let is_known = move |versions| match versions {
@@ -157,7 +155,7 @@ pub fn defaults(kind: Kind, version: &str) -> impl Iterator<Item = &'static Defa
     DEFAULTS.iter().filter(is_for)
 }
 
-/// The first three numbers of `8.0.30-22`, `15.18` or `18beta1`; 0 for a number that is missing.
+/// First three numbers of `8.0.30-22`, `15.18` or `18beta1`; a missing number is 0.
 fn numbers(version: &str) -> [u32; 3] {
     let mut numbers = version.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     [(); 3].map(|()| numbers.next().and_then(Result::ok).unwrap_or(0))

@@ -1,30 +1,28 @@
-//! Why there is no server: a kind to branch on, and words that name the remedy.
+//! Error of this crate: a kind to branch on, and a text that names the remedy.
 
 use std::fmt::Display;
 use std::io;
 
-/// What sort of trouble it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerErrorKind {
-    /// The server's program is not there, or is another product.
+    /// The server's program is missing or is another product.
     NotInstalled,
-    /// An option cannot be had here: a folder, a user, a setting.
+    /// A folder, user or setting cannot be used.
     BadOption,
-    /// The server (or what prepares its data) ended when it should run.
+    /// The server, or a program that prepares its data, ended unexpectedly.
     Ended,
-    /// It did not answer within its time.
+    /// The server did not answer within its limit.
     TooSlow,
-    /// The operating system refused something.
+    /// A system call failed.
     System,
 }
 
-/// Why there is no server.
+/// Error while a server is found, started, changed or stopped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct ServerError {
-    /// To branch on.
     pub kind: ServerErrorKind,
-    /// To be read: what is wrong, what to do, and the log's last lines where there are any.
+    /// Message: the problem, the remedy, and the log's last lines if there are any.
     pub text: String,
 }
 

@@ -1,7 +1,7 @@
-//! The servers that tests run on, those of other crates too: which there are, where they lie, and
-//! one of each for a whole test binary. Nothing is skipped: what is missing fails with its remedy.
+//! Servers for the tests of all crates: the list of them, their location, and one shared server of
+//! each per test binary. Nothing is skipped: a missing server fails with the remedy.
 //!
-//! Not here: fetching them (`cargo xtask servers`), and what is asked of them.
+//! Not here: fetching them (`cargo xtask servers`), and queries.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -11,32 +11,29 @@ use rustix::fs::statvfs;
 
 use crate::{Kind, Options, Server, ServerError, server};
 
-/// Where the servers that Debian has not are unpacked to, unless `DBDYNO_TEST_SERVERS` names
-/// another folder.
+/// Folder of the servers that Debian does not package, unless `DBDYNO_TEST_SERVERS` names another.
 const UNPACKED: &str = "/opt/dbdyno-servers";
 
-/// A folder in memory. Thousands of files are made and removed in the course of all tests, which
-/// costs CPU time on a disk.
+/// A folder in memory: the tests create and remove thousands of files, which costs CPU time on a
+/// disk.
 const MEMORY: &str = "/dev/shm";
 
-/// Free there before servers of tests are made in it: several times what those of some tests at
-/// once, with two warehouses each, take.
+/// Free memory required for servers of tests: several times the size of those of concurrent tests
+/// with two warehouses each.
 const MEMORY_MIN_BYTES: u64 = 8 << 30;
 
-/// A product of one version, as tests have it.
+/// A product and version that tests use.
 pub struct TestServer {
-    /// The product.
     pub kind: Kind,
-    /// How its version begins, as the program tells it.
+    /// Prefix of the version that the program prints.
     pub version: &'static str,
-    /// Its folder below `DBDYNO_TEST_SERVERS`; none is the system's own.
+    /// Folder below `DBDYNO_TEST_SERVERS`; `None` for a server of the system.
     folder: Option<&'static str>,
     shared: OnceLock<Server>,
 }
 
 /// Debian's MariaDB.
 pub static MARIADB: TestServer = TestServer::new(Kind::MariaDb, "10.11.", None);
-/// MariaDB 11.4.
 pub static MARIADB_11_4: TestServer =
     TestServer::new(Kind::MariaDb, "11.4.5-MariaDB", Some("mariadb-11.4"));
 /// Oracle's MySQL 5.6.
@@ -45,10 +42,8 @@ pub static MYSQL_5_6: TestServer = TestServer::new(Kind::MySql, "5.6.24", Some("
 pub static MYSQL_9_7: TestServer = TestServer::new(Kind::MySql, "9.7.", Some("mysql-9.7"));
 /// Debian's PostgreSQL.
 pub static POSTGRES: TestServer = TestServer::new(Kind::Postgres, "15.", None);
-/// PostgreSQL 18.
 pub static POSTGRES_18: TestServer = TestServer::new(Kind::Postgres, "18.4", Some("postgres-18"));
 
-/// All of them.
 pub static ALL: [&TestServer; 6] =
     [&MARIADB, &MARIADB_11_4, &MYSQL_5_6, &MYSQL_9_7, &POSTGRES, &POSTGRES_18];
 
@@ -57,26 +52,26 @@ impl TestServer {
         TestServer { kind, version, folder, shared: OnceLock::new() }
     }
 
-    /// The one server of this sort that all tests of a binary share. It ends with the process.
+    /// Returns the server that all tests of a binary share. It ends with the process.
     ///
     /// # Panics
-    /// If it cannot be started, with what to do.
+    /// If it cannot be started, with the remedy.
     pub fn shared(&self) -> &Server {
         self.shared.get_or_init(|| self.start())
     }
 
-    /// A server of one's own, which ends when it is dropped.
+    /// Starts a server for one test; it ends when it is dropped.
     ///
     /// # Panics
-    /// If it cannot be started, with what to do.
+    /// If it cannot be started, with the remedy.
     pub fn start(&self) -> Server {
         self.start_with(&[])
     }
 
-    /// The same with settings besides.
+    /// Starts a server for one test, with additional settings.
     ///
     /// # Panics
-    /// If it cannot be started, with what to do.
+    /// If it cannot be started, with the remedy.
     pub fn start_with(&self, settings: &[(&str, &str)]) -> Server {
         let mut options = self.small();
         let settings = settings.iter().map(|(name, value)| (name.to_string(), value.to_string()));
@@ -84,10 +79,10 @@ impl TestServer {
         start(self.kind, &options).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Where its program is and, if there is room, a folder in memory for its data.
+    /// Options with the program's location and, if there is room, a folder in memory for the data.
     ///
     /// # Panics
-    /// If it is not there, with what to do.
+    /// If it is not installed, with the remedy.
     pub fn options(&self) -> Options {
         let bin = self.folder.map(|folder| place().join(folder));
         if let Some(bin) = &bin {
@@ -96,11 +91,11 @@ impl TestServer {
         Options { bin, folder: memory(), ..Options::default() }
     }
 
-    /// Options of a server for tests: small, quick to start, and it does not wait for the disk at
-    /// each commit. What it has promised outlives its process, though not the machine.
+    /// Options of a server for tests: small, quick to start, and without waiting for the disk at
+    /// each commit. Commits survive a crash of the server, but not of the machine.
     ///
     /// # Panics
-    /// If it is not there, with what to do.
+    /// If it is not installed, with the remedy.
     pub fn small(&self) -> Options {
         let settings: &[(&str, &str)] = match self.kind {
             Kind::Postgres => {
@@ -122,8 +117,8 @@ impl TestServer {
     }
 }
 
-/// Starts a server whose data are copied, if they were made before for a test: they lie beside
-/// cargo's executables, and go with them. Tests of how data are made use [`crate::start`].
+/// Starts a server from a template of its data, which is stored beside cargo's executables. Tests
+/// of how data are made use [`crate::start`].
 pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     match templates() {
         Some(templates) => server::start_from(&templates, kind, options),
@@ -131,36 +126,36 @@ pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     }
 }
 
-/// The folder in memory, if it is one with enough room.
+/// The folder in memory, if there is enough room.
 fn memory() -> Option<PathBuf> {
     let free = statvfs(MEMORY).map(|there| there.f_bavail.saturating_mul(there.f_frsize));
     free.is_ok_and(|bytes| bytes >= MEMORY_MIN_BYTES).then(|| MEMORY.into())
 }
 
-/// Where data are kept to be copied; nowhere for a test that is not where cargo has built it.
+/// Folder of the templates; `None` for a test binary outside of cargo's target folder.
 fn templates() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?;
     folder.ends_with("deps").then(|| folder.with_file_name("server-templates"))
 }
 
-/// A file that tests need and Debian has not, such as `axe-core-4.14/axe.min.js`; it lies beside
-/// the servers.
+/// Path of a file that tests need and Debian does not package, such as `axe-core-4.14/axe.min.js`;
+/// it is stored beside the servers.
 ///
 /// # Panics
-/// If it is not there, with what to do.
+/// If it is missing, with the remedy.
 pub fn fetched(file: &str) -> PathBuf {
     let path = place().join(file);
     assert!(path.is_file(), "{}", missing(&path));
     path
 }
 
-/// A real server of this kind that somebody wants to have tested too: what
-/// `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL` names. Its user
-/// signs in with a password and may do everything; tests make and drop users, databases, tables.
+/// Another server to test, named by `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or
+/// `DBDYNO_TEST_POSTGRES_URL`. Its user signs in with a password and has all privileges; tests
+/// create and drop users, databases and tables.
 ///
 /// # Panics
-/// If it is no URL of a target.
+/// If it is not a valid URL of a target.
 #[expect(clippy::disallowed_methods, reason = "a server for tests is named from outside")]
 pub fn named(kind: Kind) -> Option<Target> {
     let name = format!("DBDYNO_TEST_{}_URL", kind.name().to_ascii_uppercase());
@@ -206,7 +201,7 @@ mod tests {
         names.sort();
         let [template, lock] = &names[..] else { panic!("{names:?}") };
         assert_eq!(template.with_extension("lock"), *lock);
-        // What servers do to their data they do to their own.
+        // A server works on a copy of the template.
         assert!(first.folder().join("data/postmaster.pid").exists());
         assert!(!template.join("data/postmaster.pid").exists());
         let version = |folder: &Path| std::fs::read(folder.join("data/PG_VERSION")).expect("read");

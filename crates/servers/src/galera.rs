@@ -1,8 +1,7 @@
-//! One MariaDB as a node of a Galera cluster: its ports, its words on the command line, and when it
-//! is one of the cluster.
+//! A MariaDB as a node of a Galera cluster: its ports, its command line, and its state.
 //!
-//! Not here: which nodes there are, and who is started when (cluster). A node is asked nothing: it
-//! tells its state by the command that `wsrep_notify_cmd` names, whenever that changes.
+//! Not here: the set of nodes and the order of their starts (cluster). A node is not queried: it
+//! reports each change of its state through the command of `wsrep_notify_cmd`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,33 +16,33 @@ use crate::port::Port;
 use crate::program::{PATH, Program};
 use crate::{ServerError, ServerErrorKind};
 
-/// The library by which a node speaks to the others.
+/// Library for the replication between nodes.
 const PROVIDER: &str = "libgalera_smm.so";
-/// Where it lies: beside the server, then in the places of Debian and of MariaDB's packages.
+/// Folders of the library: beside the server, then those of Debian and of MariaDB's packages.
 const BESIDE: &[&str] = &["lib/galera", "lib64/galera", "lib64/galera-4", "lib"];
 const SYSTEM: &[&str] = &["/usr/lib/galera", "/usr/lib64/galera-4", "/usr/lib64/galera"];
 
-/// What a node sends to one that comes back; who missed more gets all data again.
+/// Write sets that a node keeps for one that returns; a node that missed more gets all data again.
 const CACHE: &str = "gcache.size=64M";
-/// Each state that a node tells is a line of this file in its folder.
+/// File in the node's folder with a line for each state change.
 const STATES: &str = "run/states";
-/// `$0` is `--status`, `$1` the state. HOME is the node's folder.
+/// Command that notes the state: `$0` is `--status`, `$1` the state. HOME is the node's folder.
 const NOTIFY: &str = r#"--wsrep-notify-cmd=sh -c 'echo "$1" >>"$HOME/run/states"'"#;
-/// The setting of which a part is ours.
+/// Setting that dbdyno sets in part.
 const PROVIDER_OPTIONS: &str = "wsrep_provider_options";
 
-/// What makes a server a node.
+/// A node's part in a cluster.
 pub(crate) struct Member {
     provider: PathBuf,
-    /// Where it hears the others.
+    /// Port for group communication.
     group: Port,
-    /// Where it gets what it missed.
+    /// Port for incremental state transfer (IST).
     missed: Port,
-    /// Where it gets all data.
+    /// Port for full state transfer (SST).
     all_data: Port,
-    /// Where the others hear.
+    /// Group communication ports of the other nodes.
     pub(crate) peers: Vec<u16>,
-    /// Whether it begins the cluster again, since no other node runs.
+    /// Whether it bootstraps the cluster, since no other node runs.
     pub(crate) is_first: bool,
 }
 
@@ -60,12 +59,12 @@ impl Member {
         })
     }
 
-    /// Where it hears the others.
+    /// Port for group communication.
     pub(crate) fn port(&self) -> u16 {
         self.group.number()
     }
 
-    /// Its words on the command line, before those that somebody asked for.
+    /// Command line arguments of the node, which precede those of the user.
     pub(crate) fn arguments(&self, settings: &[Setting]) -> Vec<OsString> {
         let [group, missed, all_data] =
             [&self.group, &self.missed, &self.all_data].map(Port::number);
@@ -86,7 +85,7 @@ impl Member {
                  ist.recv_addr=127.0.0.1:{missed};{CACHE}{asked}"
             ),
             NOTIFY.to_owned(),
-            // What Galera asks of a node.
+            // Required by Galera.
             "--binlog-format=ROW".to_owned(),
             "--default-storage-engine=InnoDB".to_owned(),
             "--innodb-autoinc-lock-mode=2".to_owned(),
@@ -101,12 +100,13 @@ impl Member {
     }
 }
 
-/// Whether a setting is said among the provider's options rather than by itself.
+/// Whether a setting belongs to the provider's options.
 pub(crate) fn is_provider_options(name: &str) -> bool {
     plain_setting(name) == PROVIDER_OPTIONS
 }
 
-/// Forgets what the node told before; who begins a cluster again may do so whatever it knows.
+/// Removes the states of the last run. A node that bootstraps the cluster is also marked as safe to
+/// do so.
 pub(crate) fn before_launch(data_dir: &DataDir, member: &Member) -> Result<(), ServerError> {
     let dir = data_dir.path();
     let failed = |error: io::Error| ServerError::system("the node's state", error);
@@ -114,7 +114,7 @@ pub(crate) fn before_launch(data_dir: &DataDir, member: &Member) -> Result<(), S
     if !member.is_first {
         return Ok(());
     }
-    // The nodes that it would wait for.
+    // View of the cluster: the node would wait for these nodes.
     remove(&dir.join("data/gvwstate.dat")).map_err(failed)?;
     match fs::read_to_string(dir.join("data/grastate.dat")) {
         Ok(state) => {
@@ -134,7 +134,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether the node has all that the others have, and takes part.
+/// Whether the node has all data and takes part.
 pub(crate) fn is_synced(dir: &Path) -> bool {
     let shown = fs::read_to_string(dir.join(STATES)).unwrap_or_default();
     shown.lines().last().is_some_and(|state| state.eq_ignore_ascii_case("synced"))
@@ -147,7 +147,7 @@ fn provider(program: &Program) -> Result<PathBuf, ServerError> {
     found.ok_or_else(|| ServerError::new(ServerErrorKind::NotInstalled, missing("galera-4")))
 }
 
-/// Whoever is sent all data needs it.
+/// Fails unless rsync is installed, which full state transfers need.
 pub(crate) fn has_rsync() -> Result<(), ServerError> {
     match PATH.split(':').any(|folder| Path::new(folder).join("rsync").is_file()) {
         true => Ok(()),

@@ -1,7 +1,7 @@
-//! What a server of ours is, whether it runs or not: program, folder, user, settings; and the
-//! commands that are run as it would be.
+//! A private server, running or not: program, folder, user, settings; and commands that run in its
+//! environment.
 //!
-//! Not here: when it is started and stopped (server).
+//! Not here: starting and stopping (server).
 
 use std::fs;
 use std::io;
@@ -21,33 +21,31 @@ use crate::port::Port;
 use crate::program::{PATH, Program};
 use crate::{Kind, ServerError, ServerErrorKind};
 
-/// What stands between how a server ended and the last lines of its log.
+/// Separates an exit status from the last lines of the log.
 pub const END_OF_LOG: &str = "; the end of its log:\n";
 
 /// A server, running or not.
 pub(crate) struct Instance {
     pub(crate) kind: Kind,
     pub(crate) program: Program,
-    /// The value of LD_LIBRARY_PATH.
+    /// Value of LD_LIBRARY_PATH.
     pub(crate) libraries: Option<String>,
     pub(crate) os_user: OsUser,
     pub(crate) settings: Vec<Setting>,
     pub(crate) password: Secret,
     pub(crate) port: Port,
-    /// How long it may take to start, to stop, and to make its data.
+    /// Limit for each of start, stop, and making the data.
     pub(crate) limit: Duration,
-    /// What makes it a node of a cluster.
+    /// Part in a cluster, if any.
     pub(crate) member: Option<Member>,
     pub(crate) dir: DataDir,
 }
 
 impl Instance {
-    /// Its folder.
     pub(crate) fn folder(&self) -> &Path {
         self.dir.path()
     }
 
-    /// The last lines that it said.
     pub(crate) fn log_tail(&self) -> String {
         self.dir.log_tail()
     }
@@ -66,8 +64,8 @@ impl Instance {
         removed.map_err(|error| ServerError::system(format!("removing '{name}'"), error))
     }
 
-    /// A command that runs as the server's account, in its folder, with no word of our environment.
-    /// In a process group of its own: the Ctrl-C that ends us is not for it.
+    /// Prepares a command that runs as the server's account, in its folder, with a clean
+    /// environment. It has its own process group, so that Ctrl-C does not reach it.
     pub(crate) fn command(&self, exe: &Path) -> Command {
         let mut command = Command::new(exe);
         command
@@ -84,7 +82,7 @@ impl Instance {
         command
     }
 
-    /// Runs a command that makes something, with `stdin` as its input and the log as its output.
+    /// Runs a command until it ends, with `stdin` as its input and the log as its output.
     pub(crate) fn run_to_end(
         &self,
         what: &str,
@@ -94,7 +92,7 @@ impl Instance {
         self.run_within(self.limit, what, command, stdin)
     }
 
-    /// The same with a limit of its own.
+    /// Like [`Instance::run_to_end`], with a different limit.
     pub(crate) fn run_within(
         &self,
         limit: Duration,
@@ -102,7 +100,7 @@ impl Instance {
         mut command: Command,
         stdin: &[u8],
     ) -> Result<(), ServerError> {
-        // A file rather than a pipe: neither side ever waits for the other.
+        // A file, not a pipe, so that neither side waits for the other.
         let input = self.write("stdin", stdin)?;
         let file =
             fs::File::open(&input).map_err(|error| ServerError::system(input.display(), error))?;
@@ -129,7 +127,7 @@ impl Instance {
         self.spawn_beside_log(command)
     }
 
-    /// With its stdout as it is.
+    /// Starts a command with stderr in the log; stdout is unchanged.
     pub(crate) fn spawn_beside_log(&self, mut command: Command) -> Result<Child, ServerError> {
         let log = self.dir.log().map_err(|error| ServerError::system("the log", error))?;
         command.stderr(log);
@@ -148,7 +146,7 @@ impl Instance {
         })
     }
 
-    /// How `child` ended; none if it had to be killed at its limit.
+    /// Exit status of `child`; `None` if it was killed at its limit.
     pub(crate) fn end_of(
         &self,
         child: &mut Child,

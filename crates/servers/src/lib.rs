@@ -1,16 +1,16 @@
-//! Private throwaway database servers: start, stop, settings, clean-up.
+//! Private temporary database servers: start, stop, settings, clean-up.
 //!
 //! Here: finding an installed MariaDB, MySQL or PostgreSQL, giving it a folder, sockets, settings,
 //! a user and a password of its own, waiting until it answers, and leaving nothing behind, however
-//! we end. Not here: speaking SQL to it (drivers), and what it is started for (app). The system's
-//! own server, its data and its configuration are never touched.
+//! this process ends. Not here: SQL (drivers), and the use of the server (app). The system's own
+//! server, its data and its configuration are never touched.
 //!
 //! - Several run at once: each has a folder `dbdyno-server-*`, a Unix socket in it, and a port of
-//!   127.0.0.1 that stays reserved for as long as the server is ours, restarts included.
-//! - Started by root, it runs as `mysql`, `postgres` or `nobody`; else as whoever we are.
+//!   127.0.0.1 that stays reserved for the server, also during restarts.
+//! - Started by root, it runs as `mysql`, `postgres` or `nobody`; else as the current user.
 //! - Several MariaDB can be a Galera cluster ([`Cluster`]): nodes are killed, come back and join.
-//! - A [`Server`] that is dropped is killed and its folder removed. If we are killed ourselves, a
-//!   watchdog does it; if that is killed too (or the machine is), the next start does.
+//! - A [`Server`] that is dropped is killed and its folder removed. If this process is killed,
+//!   a watchdog does it; if that fails too, the next start does.
 
 mod cluster;
 mod copy;

@@ -1,8 +1,8 @@
-//! MariaDB and MySQL: making their data, their command line, and whether they answer.
+//! MariaDB and MySQL: initial data, command line, readiness probe.
 //!
-//! The data is made as `mariadb-install-db` does it, by the same scripts fed to the server itself,
-//! which works for every way of packing. Left out are help texts, the `sys` schema and the accounts
-//! of those scripts: no anonymous user stands in the way of ours, and no root without a password.
+//! The data are made as by `mariadb-install-db`: the same scripts, fed to the server itself, which
+//! works for every package layout. Help texts, the `sys` schema and the accounts of those scripts
+//! are left out: no anonymous user shadows ours, and there is no root without a password.
 
 use std::ffi::OsString;
 use std::fs;
@@ -19,10 +19,10 @@ use crate::options::Setting;
 use crate::program::Program;
 use crate::{Kind, ServerError, ServerErrorKind, galera};
 
-/// Where the messages and scripts of the server lie, below what it was unpacked to.
+/// Folders of the server's messages and scripts, below its installation folder.
 const SHARES: &[&str] = &["share", "share/mysql", "share/mariadb"];
 
-/// How settings begin that decide what the files are like, or how they are reached.
+/// Prefixes of settings that shape the files or the connections.
 const SHAPING: &[&str] = &[
     "aria_",
     "character_set_server",
@@ -36,7 +36,7 @@ const SHAPING: &[&str] = &[
     "table_encryption",
 ];
 
-/// Those that begin so and restrict what statements may do.
+/// Exceptions from [`SHAPING`]: settings that restrict statements.
 const RESTRICTING: &[&str] = &[
     "innodb_force_primary_key",
     "innodb_force_recovery",
@@ -45,10 +45,10 @@ const RESTRICTING: &[&str] = &[
     "innodb_strict_mode",
 ];
 
-/// A greeting comes at once from a server that accepts; if not, it is asked again.
+/// Limit for a greeting. A server that accepts sends it at once; otherwise the probe repeats.
 const GREETING_LIMIT: Duration = Duration::from_secs(1);
 
-/// The version in `mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64`.
+/// Parses the version in `mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64`.
 pub(crate) fn version(kind: Kind, exe: &Path, shown: &str) -> Result<String, ServerError> {
     let not = |what: &str, remedy: &str| {
         let text = format!("{} is {what}: {remedy}", exe.display());
@@ -73,7 +73,7 @@ pub(crate) fn socket(dir: &Path) -> PathBuf {
     dir.join("run/mysqld.sock")
 }
 
-/// Where its server is, and whose.
+/// Arguments for the server's folders and account.
 fn place(server: &Instance) -> Vec<OsString> {
     let dir = server.folder();
     let path = |name: &str, path: PathBuf| {
@@ -81,7 +81,7 @@ fn place(server: &Instance) -> Vec<OsString> {
         argument.push(path);
         argument
     };
-    // `--no-defaults` has to be the first. Not one file of the system is read.
+    // `--no-defaults` must be the first argument; no file of the system is read.
     let mut arguments = vec![OsString::from("--no-defaults")];
     if !server.program.is_of_system() {
         arguments.push(path("--basedir=", server.program.base.clone()));
@@ -99,11 +99,11 @@ fn place(server: &Instance) -> Vec<OsString> {
     arguments
 }
 
-/// The command line of a start, but for the first one's script.
+/// Command line of a start, without the script of the first one.
 pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     let settings = &server.settings;
     let mut arguments = place(server);
-    // Options of a node come first, so that others can overrule them.
+    // A node's options come first, so that the user's override them.
     arguments
         .extend(server.member.as_ref().into_iter().flat_map(|member| member.arguments(settings)));
     let is_said = |setting: &&Setting| {
@@ -113,14 +113,15 @@ pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     arguments
 }
 
-/// A version that does not know a default starts without it: nobody has asked for it.
+/// Formats a setting. Defaults get the prefix `loose_`, so that a version that does not know one
+/// ignores it.
 fn argument(setting: &Setting) -> OsString {
     let loose = if setting.is_default { "loose_" } else { "" };
     OsString::from(format!("--{loose}{}={}", setting.name, setting.value))
 }
 
-/// The settings with which the data are made: those that decide what the files are like. Others
-/// may refuse the statements that make the system's tables, and none of them is needed there.
+/// Settings in force while the data are made: the defaults, and those that shape the files. Others
+/// may reject the statements that create the system tables.
 pub(crate) fn making_data(server: &Instance) -> impl Iterator<Item = &Setting> {
     server.settings.iter().filter(|setting| setting.is_default || shapes_data(&setting.name))
 }
@@ -131,7 +132,7 @@ fn shapes_data(name: &str) -> bool {
     SHAPING.iter().any(|start| name.starts_with(start)) && !RESTRICTING.contains(&name)
 }
 
-/// Makes the data. The script that makes database and user is run by the first start.
+/// Makes the data. The first start runs the script that creates database and user.
 pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     let scripts = share(&server.program).map(|share| scripts(&share)).unwrap_or_default();
     if scripts.is_empty() && server.kind == Kind::MariaDb {
@@ -165,7 +166,7 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     server.run_to_end("creating the data directory", command, &sql)
 }
 
-/// Statements for the first start, one a line.
+/// SQL of the first start, one statement per line.
 pub(crate) fn first_words(server: &Instance) -> String {
     let password = server.password.reveal();
     assert!(password.bytes().all(|byte| byte.is_ascii_alphanumeric()), "needs no quoting");
@@ -182,8 +183,8 @@ pub(crate) fn first_words(server: &Instance) -> String {
     sql
 }
 
-/// Whether the server greets who connects: a packet whose first byte is the protocol's version, 10
-/// (255 would be an error).
+/// Whether the server sends a greeting: a packet whose first byte is the protocol version, 10 (255
+/// would be an error).
 pub(crate) fn greets(dir: &Path) -> io::Result<bool> {
     let mut stream = UnixStream::connect(socket(dir))?;
     stream.set_read_timeout(Some(GREETING_LIMIT))?;

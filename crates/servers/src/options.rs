@@ -1,23 +1,21 @@
-//! The settings that a server is given: the defaults, and what was asked for.
+//! Settings of a server: the defaults, and those of the user.
 //!
-//! Not here: what may be asked for (model).
+//! Not here: the settings that users may give (model).
 
 use model::plain_setting;
 
 use crate::{DefaultSetting, Kind, defaults};
 
-/// A setting of a server, as it was written.
+/// A setting of a server, as written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Setting {
-    /// As the server calls it.
     pub name: String,
-    /// As the server reads it.
     pub value: String,
-    /// Whether it is a default of ours that nobody asked for.
+    /// Whether it is a default of dbdyno, not given by the user.
     pub is_default: bool,
 }
 
-/// The settings in force: defaults, then what was asked for; the last of a name holds.
+/// Settings in force: the defaults overridden by the user's; the last of a name wins.
 pub(crate) fn in_force(kind: Kind, version: &str, asked: &[(String, String)]) -> Vec<Setting> {
     let default = |row: &DefaultSetting| Setting {
         name: row.name.to_owned(),
@@ -31,7 +29,7 @@ pub(crate) fn in_force(kind: Kind, version: &str, asked: &[(String, String)]) ->
     settings
 }
 
-/// Asks for a setting.
+/// Sets or replaces a setting of the user.
 pub(crate) fn put(settings: &mut Vec<Setting>, name: &str, value: &str) {
     let is_same = |known: &&mut Setting| bare(&known.name) == bare(name);
     let asked = Setting { name: name.to_owned(), value: value.to_owned(), is_default: false };
@@ -41,7 +39,7 @@ pub(crate) fn put(settings: &mut Vec<Setting>, name: &str, value: &str) {
     }
 }
 
-/// The name of a setting without MySQL's prefix for settings that a version may not know.
+/// Normalized name without MySQL's prefix `loose_`.
 fn bare(name: &str) -> String {
     let name = plain_setting(name);
     name.strip_prefix("loose_").map(str::to_owned).unwrap_or(name)

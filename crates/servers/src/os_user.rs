@@ -1,4 +1,4 @@
-//! As whom a server runs: PostgreSQL refuses to be root, and nobody should be.
+//! Account that a server runs as: PostgreSQL refuses root, and no server should be root.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,15 +16,15 @@ pub(crate) struct OsUser {
     name: String,
     uid: u32,
     gid: u32,
-    /// Ours already: nothing to change.
+    /// Whether it is the current account, so that nothing must change.
     is_us: bool,
 }
 
 impl OsUser {
-    /// Who runs a server of `kind`: `wanted`, or the product's own user where root asks.
+    /// Chooses the account for a server of `kind`: `wanted`, or the product's own if we are root.
     pub(crate) fn choose(kind: Kind, wanted: Option<&str>) -> Result<OsUser, ServerError> {
         let us = geteuid().as_raw();
-        // Without the file nobody has a name, and root needs one.
+        // Without the file no account has a name, and root needs one.
         let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
         OsUser::decide(kind, wanted, us, &known)
             .map_err(|text| ServerError::new(ServerErrorKind::BadOption, text))
@@ -66,15 +66,15 @@ impl OsUser {
         self.uid == 0
     }
 
-    /// Lets `command` run as this account. Supplementary groups go with the change.
+    /// Makes `command` run as this account, without supplementary groups.
     pub(crate) fn run(&self, command: &mut Command) {
         if !self.is_us {
             command.uid(self.uid).gid(self.gid);
         }
     }
 
-    /// Gives a folder to this account. Only where the account has nothing yet: elsewhere the path
-    /// may have become a link.
+    /// Gives a folder to this account. Safe only before the account has any access: later the path
+    /// may be a link.
     pub(crate) fn own(&self, path: &Path) -> io::Result<()> {
         if self.is_us {
             return Ok(());
@@ -90,7 +90,7 @@ impl OsUser {
         fchown(file, Some(self.uid), Some(self.gid))
     }
 
-    /// The first folder on the way to `path` that this account may not pass.
+    /// First folder on the way to `path` that this account may not enter.
     pub(crate) fn stopped_at(&self, path: &Path) -> Option<PathBuf> {
         if self.is_us || self.is_root() {
             return None;
@@ -111,7 +111,7 @@ impl OsUser {
     }
 }
 
-/// A line of /etc/passwd: `name:x:uid:gid:...`.
+/// Parses a line of /etc/passwd: `name:x:uid:gid:...`.
 fn parse(line: &str, name: &str, us: u32) -> Option<OsUser> {
     let mut fields = line.split(':');
     if fields.next() != Some(name) {

@@ -1,4 +1,4 @@
-//! A port of 127.0.0.1 that stays ours.
+//! A reserved port of 127.0.0.1.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::OwnedFd;
@@ -7,9 +7,9 @@ use rustix::net::{
     AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with, sockopt,
 };
 
-/// A socket that is bound and never listens. Linux gives its port to nobody who asks for any free
-/// one, nor to an outgoing connection; but a server that names the port and says SO_REUSEADDR, as
-/// all of ours do, may listen there, again after a restart too.
+/// A bound socket that never listens. Linux gives its port neither to a process that asks for any
+/// free port nor to an outgoing connection. A server that names the port and sets SO_REUSEADDR, as
+/// all of ours do, may listen there, also after a restart.
 pub(crate) struct Port {
     number: u16,
     _socket: OwnedFd,
@@ -54,7 +54,7 @@ mod tests {
     fn a_server_may_listen_on_it_again_and_again() {
         let port = Port::reserve().expect("a port");
         for _ in 0..3 {
-            // The standard library says SO_REUSEADDR, as the servers do.
+            // The standard library sets SO_REUSEADDR, as the servers do.
             let listener = TcpListener::bind(("127.0.0.1", port.number())).expect("ours");
             TcpStream::connect(("127.0.0.1", port.number())).expect("connected");
             drop(listener);

@@ -1,4 +1,4 @@
-//! PostgreSQL: making its data, its command line, and whether it answers.
+//! PostgreSQL: initial data, command line, readiness probe.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -10,12 +10,12 @@ use crate::credentials::{DATABASE, USER};
 use crate::instance::Instance;
 use crate::{ServerError, ServerErrorKind};
 
-/// An answer comes at once from a server that accepts; if not, it is asked again.
+/// Limit for an answer. A server that accepts answers at once; otherwise the probe repeats.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
-/// An error is a few words.
+/// Largest answer; an error is short.
 const ANSWER_MAX: u64 = 16 * 1024;
 
-/// The version in `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`.
+/// Parses the version in `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`.
 pub(crate) fn version(exe: &Path, shown: &str) -> Result<String, ServerError> {
     let mut words = shown.split_whitespace().skip_while(|word| *word != "(PostgreSQL)").skip(1);
     words.next().map(str::to_owned).ok_or_else(|| {
@@ -29,7 +29,6 @@ pub(crate) fn socket(dir: &Path, port: u16) -> PathBuf {
     dir.join(format!("run/.s.PGSQL.{port}"))
 }
 
-/// The command line.
 pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     let dir = server.folder();
     let mut arguments = vec![OsString::from("-D"), dir.join("data").into_os_string()];
@@ -41,13 +40,14 @@ pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     };
     set("listen_addresses", "127.0.0.1");
     set("port", &server.port.number().to_string());
-    // Shown by every process of the server, which is how they are found.
+    // Shown on the command line of every process of the server, which identifies them.
     set("cluster_name", server.dir.name());
     server.settings.iter().for_each(|setting| set(&setting.name, &setting.value));
     arguments
 }
 
-/// Makes the data, the user and the database. `C` is the collation of every version and machine.
+/// Makes the data, the user and the database. The collation `C` exists in every version and on
+/// every machine.
 pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     let dir = server.folder();
     let initdb = server.program.beside("initdb");
@@ -68,13 +68,13 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
         "--auth=scram-sha-256",
         "--encoding=UTF8",
         "--locale=C",
-        // Whether it survives the machine is no matter: only we use it, and not after that.
+        // The server is private and temporary, so its data need not survive a crash of the machine.
         "--no-sync",
     ]);
     let made = server.run_to_end("creating the data directory", command, b"");
     server.unwrite("password")?;
     made?;
-    // Without a server, and so without a password. `createdb` is not in every package.
+    // In single-user mode, which needs no password; `createdb` is not in every package.
     let mut command = server.command(&server.program.exe);
     command.arg("--single").args(arguments(server)).arg("postgres");
     let sql = format!("CREATE DATABASE {DATABASE}\n");
@@ -84,8 +84,8 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
 /// "The database system is starting up" (PostgreSQL's errcodes.txt: cannot_connect_now).
 const STARTING_UP: &[u8] = b"C57P03\0";
 
-/// Whether the server decides on who signs in: it asks for a password (`R`) or refuses (`E`) for
-/// any reason but that it is not ready.
+/// Whether the server handles a sign-in: it asks for a password (`R`), or reports an error (`E`)
+/// other than that it is starting.
 pub(crate) fn greets(dir: &Path, port: u16) -> io::Result<bool> {
     let mut stream = UnixStream::connect(socket(dir, port))?;
     stream.set_read_timeout(Some(ANSWER_LIMIT))?;
@@ -94,7 +94,7 @@ pub(crate) fn greets(dir: &Path, port: u16) -> io::Result<bool> {
     let protocol: u32 = 3 << 16;
     let packet = [&length.to_be_bytes(), &protocol.to_be_bytes(), words.as_bytes()].concat();
     stream.write_all(&packet)?;
-    // Each answer is a kind, a length that counts itself, and as much more.
+    // Each message has a type byte, a length that includes itself, and a body.
     let mut head = [0u8; 5];
     stream.read_exact(&mut head)?;
     let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);

@@ -1,9 +1,8 @@
-//! Which processes belong to a server's folder, and ending them all.
+//! Processes of a server, identified by its folder, and ending them all.
 //!
-//! They are known by what stands on their command lines (the folder, or PostgreSQL's cluster name,
-//! which its children show too): this tells them after their parent is gone, in containers where
-//! /proc hides more, and never takes a process that merely got an old number. watchdog.sh does the
-//! same when we cannot.
+//! They are identified by their command lines, which contain the folder or PostgreSQL's cluster
+//! name. This works after their parent is gone and in containers with a restricted /proc, and never
+//! matches a process that got an old number. watchdog.sh does the same if this process is killed.
 
 use std::fs;
 use std::io;
@@ -16,27 +15,27 @@ use rustix::process::{Signal, pidfd_send_signal};
 
 use crate::deadline::{Deadline, handle};
 
-/// By what the processes of one server are known.
+/// Command-line marks of the processes of one server.
 pub(crate) struct Marks {
     cluster: Vec<Vec<u8>>,
     folder: Vec<Vec<u8>>,
 }
 
-/// A process that is held by a handle, so that its number cannot become another's.
+/// A process held by a pidfd, so that its number cannot be reused.
 pub(crate) struct Process {
     pub(crate) pid: u32,
     handle: OwnedFd,
 }
 
-/// PostgreSQL gives its shared memory back when it is asked to quit; a killed one leaves it.
+/// PostgreSQL releases its shared memory on SIGQUIT; a killed one leaves it.
 const QUIT_LIMIT: Duration = Duration::from_secs(1);
-/// A killed process with much memory takes a while to give it back.
+/// A killed process with much memory takes a while to release it.
 const KILL_LIMIT: Duration = Duration::from_secs(30);
-/// More rounds than a server can have generations of children while it is being killed.
+/// Most rounds; more than the generations of children that a server can start while it is killed.
 const ROUNDS_MAX: usize = 100;
 
 impl Marks {
-    /// Of the server that lives in `dir`.
+    /// Marks of the server in `dir`.
     pub(crate) fn of(dir: &Path) -> Marks {
         let name = dir.file_name().unwrap_or(dir.as_os_str()).as_bytes();
         let data = dir.join("data");
@@ -46,18 +45,18 @@ impl Marks {
             folder: vec![
                 [b"--datadir=", data].concat(),
                 [b"--pgdata=", data].concat(),
-                // The rsync by which a node of a cluster gets all data.
+                // The rsync that a node receives all data with.
                 [data, b"/rsync_sst.conf"].concat(),
             ],
         }
     }
 
-    /// Every process of the server that is alive.
+    /// All living processes of the server.
     pub(crate) fn processes(&self) -> io::Result<Vec<Process>> {
         find(&[&self.cluster, &self.folder])
     }
 
-    /// Sends `signal` to every process of the server, until there is none that had it not.
+    /// Sends `signal` to every process of the server, until there are no new ones.
     pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
         let mut shown: Vec<u32> = Vec::new();
         for _ in 0..ROUNDS_MAX {
@@ -72,8 +71,8 @@ impl Marks {
         Err(io::Error::other("the server starts processes faster than they can be signalled"))
     }
 
-    /// Kills every process of the server and waits until all are gone, also those that were about
-    /// to end: until then they hold the server's shared memory, and it could not start again.
+    /// Kills every process of the server and waits until all are gone, including those that are
+    /// ending: they still hold the server's shared memory, which prevents a start.
     pub(crate) fn kill(&self) -> io::Result<()> {
         let deadline = Deadline::new(KILL_LIMIT)?;
         for _ in 0..ROUNDS_MAX {
@@ -92,8 +91,7 @@ impl Marks {
         Err(io::Error::other("the server starts processes faster than they can be killed"))
     }
 
-    /// Ends every process of the server, leaving nothing in the system's shared memory if it can
-    /// be helped.
+    /// Ends every process of the server; PostgreSQL gets the chance to release its shared memory.
     pub(crate) fn end(&self) -> io::Result<()> {
         let deadline = Deadline::new(QUIT_LIMIT)?;
         let cluster = find(&[&self.cluster])?;
@@ -109,7 +107,7 @@ impl Marks {
 
 impl Process {
     fn signal(&self, signal: Signal) {
-        // Refused only if it has ended.
+        // Fails only if it has ended.
         let _ended = pidfd_send_signal(&self.handle, signal);
     }
 }
@@ -119,8 +117,8 @@ fn find(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
     Ok(all.map(|one| one.process).collect())
 }
 
-/// The same, with those of their children that are ending. Such a process has given up its memory
-/// for the most part, and its command line with it.
+/// Finds processes by their marks, and their children that are ending: such a process has released
+/// most of its memory, including its command line.
 fn with_ending_children(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
     let all = seen()?;
     let parents: Vec<u32> =
@@ -134,7 +132,7 @@ fn with_ending_children(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
     Ok(found.map(|one| one.process).collect())
 }
 
-/// A process as it was when somebody looked.
+/// A process as listed in /proc.
 struct Seen {
     process: Process,
     line: Vec<u8>,
@@ -151,8 +149,8 @@ fn seen() -> io::Result<Vec<Seen>> {
     for entry in fs::read_dir("/proc")? {
         let name = entry?.file_name();
         let Some(pid) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
-        // First the handle, then the look: what is seen is what the handle holds. A process that
-        // has ended in between has neither.
+        // Handle first, so that the command line belongs to it. Both fail for a process that has
+        // ended in between.
         let Ok(handle) = handle(pid) else { continue };
         let Ok(line) = fs::read(format!("/proc/{pid}/cmdline")) else { continue };
         all.push(Seen { process: Process { pid, handle }, line });
@@ -160,8 +158,8 @@ fn seen() -> io::Result<Vec<Seen>> {
     Ok(all)
 }
 
-/// The parent's number in `/proc/PID/stat` (proc(5)): the second field behind the name, which
-/// stands in brackets and may contain any.
+/// Parses the parent in `/proc/PID/stat` (proc(5)): the second field after the name, which is in
+/// parentheses and may contain any.
 fn parent_in(stat: &str) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
@@ -181,8 +179,8 @@ mod tests {
     fn a_server_is_known_by_its_folder_and_by_nothing_else() {
         let folder = tempfile::tempdir().expect("a folder");
         let marks = Marks::of(folder.path());
-        // `sh` waits for its stdin, and its command line says what we want. A process shows none
-        // for a moment after its start, so it tells us when it is there.
+        // `sh` waits for its stdin and has the argument on its command line. That is empty for a
+        // moment after the start, so it reports when it is ready.
         let start = |argument: String| {
             let mut command = Command::new("sh");
             command.args(["-c", "echo; read -r _", &argument]);
@@ -211,7 +209,7 @@ mod tests {
         let marks = Marks::of(folder.path());
         let mut command = Command::new("sh");
         let datadir = format!("--datadir={}/data", folder.path().display());
-        // The second shell knows of no child, and so reaps none.
+        // The second shell does not know the child, and so never reaps it.
         let script = "sleep 1000 & echo $!; exec sh -c 'echo; read -r _' \"$0\"";
         command.args(["-c", script, &datadir]);
         let mut parent = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("sh");
@@ -221,7 +219,7 @@ mod tests {
         assert_eq!(line(), "", "the second shell is there");
         let child = Process { pid, handle: handle(pid).expect("it sleeps") };
         child.signal(Signal::KILL);
-        // It has ended once all of its memory is gone, and nobody reaps it.
+        // It has ended once all its memory is released, although it is not reaped.
         let deadline = Deadline::new(KILL_LIMIT).expect("a clock");
         assert!(deadline.sees_end_of(child.handle.as_fd()));
         let pids = |all: Vec<Process>| all.iter().map(|one| one.pid).collect::<Vec<u32>>();

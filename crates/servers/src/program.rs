@@ -1,4 +1,4 @@
-//! Finding a server's program, in Debian's places or where `?bin=` says.
+//! Finds a server's program, in Debian's folders or those of `?bin=`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 
 use crate::{Kind, Options, ServerError, ServerErrorKind};
 
-/// A server's program and what lies around it.
+/// A server's program and its installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
     pub(crate) exe: PathBuf,
-    /// What it was unpacked to: the folder above `bin`, or the program's own.
+    /// Installation folder: the one above `bin`, or the program's own.
     pub(crate) base: PathBuf,
-    /// Where its own libraries are; empty for a program of the system.
+    /// Folders of bundled libraries; empty for a program of the system.
     libraries: Vec<PathBuf>,
 }
 
-/// Where a server and its watchdog find the system's tools; nothing else of our environment
-/// reaches them, so that a run does not depend on it.
+/// PATH of a server and its watchdog. They get no other variable of our environment, so that a run
+/// does not depend on it.
 pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Below the folder that `?bin=` names: as packed by Debian, in the makers' archives, and in the
-/// packages of npm (`server/mysqld`, `native/bin/postgres`).
+/// Subfolders of `?bin=`: those of Debian, of the makers' archives, and of npm packages
+/// (`server/mysqld`, `native/bin/postgres`).
 const BELOW: &[&str] = &["", "bin", "sbin", "libexec", "server", "native/bin"];
 
 const SYSTEM: &[&str] = &["/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/sbin"];
@@ -30,7 +30,7 @@ const SYSTEM_BASES: &[&str] = &["/", "/usr", "/usr/local"];
 
 const POSTGRES_VERSIONS: &str = "/usr/lib/postgresql";
 
-/// Whether a server that is to be started is there, without starting it.
+/// Checks that a server's program is installed, without starting it.
 pub fn check_installed(kind: Kind, options: &Options) -> Result<(), ServerError> {
     Program::find(kind, options.bin.as_deref()).map(drop)
 }
@@ -43,7 +43,7 @@ impl Program {
         };
         let missing = || ServerError::new(ServerErrorKind::NotInstalled, missing(kind, bin));
         let exe = found.ok_or_else(missing)?;
-        // The server runs in a folder of its own, where a relative path means nothing.
+        // The server runs in its own folder, where a relative path would be wrong.
         let exe =
             fs::canonicalize(&exe).map_err(|error| ServerError::system(exe.display(), error))?;
         let may_run = fs::metadata(&exe).is_ok_and(|data| data.permissions().mode() & 0o111 != 0);
@@ -67,19 +67,19 @@ impl Program {
         Program { exe, base, libraries }
     }
 
-    /// Whether it came with the system, which then knows where its parts are.
+    /// Whether it was installed with the system, so that it finds its own parts.
     pub(crate) fn is_of_system(&self) -> bool {
         SYSTEM_BASES.iter().any(|system| self.base == Path::new(system))
     }
 
-    /// The program `name` beside the server.
+    /// Path of the program `name` in the same folder.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.exe.with_file_name(name)
     }
 
-    /// The value of LD_LIBRARY_PATH, if its libraries are not the system's. Packages of npm hold no
-    /// symbolic links: those by which the loader looks (`libicuuc.so.60` for `libicuuc.so.60.2`)
-    /// are made in `links`, and the package stays as it is.
+    /// Value of LD_LIBRARY_PATH, if there are bundled libraries. npm packages contain no symbolic
+    /// links: those that the loader needs (`libicuuc.so.60` for `libicuuc.so.60.2`) are created in
+    /// `links`, and the package is unchanged.
     pub(crate) fn libraries(&self, links: &Path) -> std::io::Result<Option<String>> {
         for folder in &self.libraries {
             for entry in fs::read_dir(folder)? {
@@ -98,7 +98,7 @@ impl Program {
     }
 }
 
-/// `libx.so.60.2` is asked for as `libx.so.60` and `libx.so`.
+/// Shorter names of a library: `libx.so.60` and `libx.so` for `libx.so.60.2`.
 fn shorter_names(name: &str) -> Vec<&str> {
     let Some((stem, _)) = name.split_once(".so.") else { return Vec::new() };
     let shortest = stem.len() + ".so".len();
@@ -125,7 +125,7 @@ fn system(kind: Kind) -> Vec<PathBuf> {
     let everywhere = |name: &'static &str| SYSTEM.iter().map(move |at| Path::new(at).join(name));
     let mut all = Vec::new();
     if kind == Kind::Postgres {
-        // The newest of Debian's, which may be there side by side.
+        // The newest of Debian's versions, several of which may be installed.
         let entries = fs::read_dir(POSTGRES_VERSIONS).into_iter().flatten().flatten();
         let number = |name: &OsStr| name.to_str().and_then(|name| name.parse::<u32>().ok());
         let mut versions: Vec<u32> =

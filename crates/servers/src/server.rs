@@ -1,4 +1,4 @@
-//! A server from its start to its end.
+//! A private server, from its start to its end.
 
 use std::fs;
 use std::io;
@@ -22,12 +22,12 @@ use crate::port::Port;
 use crate::program::Program;
 use crate::{Kind, Options, ServerError, ServerErrorKind, mysql, postgres, template};
 
-/// How often a starting server is asked whether it is there.
+/// Interval of the readiness probe.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// A program tells its version at once.
+/// Limit for a program to print its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(10);
 
-/// A server of our own. Dropped, it is killed and all its data removed.
+/// A private server. Drop kills it and removes its data.
 pub struct Server {
     version: String,
     /// Not yet reaped.
@@ -36,7 +36,7 @@ pub struct Server {
     instance: Instance,
 }
 
-/// Makes a server and starts it; it answers when this returns. Also ends what servers of earlier
+/// Creates and starts a server; it answers on return. Also removes what servers of earlier
 /// processes have left in the same folder.
 pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     let mut server = set_up(kind, options, None, credentials::draw_password()?)?;
@@ -45,7 +45,7 @@ pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     Ok(server)
 }
 
-/// The same with data from the folder `templates`, which gets what it lacks.
+/// Like [`start`], with data copied from the folder `templates`; a missing template is added.
 pub(crate) fn start_from(
     templates: &Path,
     kind: Kind,
@@ -57,8 +57,8 @@ pub(crate) fn start_from(
     Ok(server)
 }
 
-/// Makes a node of a cluster and starts it. The first one makes the data, and a password where
-/// there is none; who joins gets both.
+/// Creates and starts a node of a cluster. The first one makes the data and, without a `password`,
+/// draws one; the others receive both.
 pub(crate) fn start_node(
     kind: Kind,
     options: &Options,
@@ -77,7 +77,6 @@ pub(crate) fn start_node(
     Ok(server)
 }
 
-/// Makes the data of a server.
 fn prepare(server: &Instance) -> Result<(), ServerError> {
     match server.kind {
         Kind::Postgres => postgres::prepare(server),
@@ -85,7 +84,7 @@ fn prepare(server: &Instance) -> Result<(), ServerError> {
     }
 }
 
-/// A server that has all but its data.
+/// Prepares a server without its data.
 fn set_up(
     kind: Kind,
     options: &Options,
@@ -100,7 +99,7 @@ fn set_up(
     let program = Program::find(kind, options.bin.as_deref())?;
     let folder = options.folder.clone().unwrap_or_else(disk);
     let dir = DataDir::make(&folder, os_user.clone())?;
-    // What cannot be swept now can be later; that is no reason not to start.
+    // What cannot be swept now can be later.
     let _n_swept = sweep(&folder);
     let libraries = program
         .libraries(&dir.path().join("lib"))
@@ -123,40 +122,39 @@ fn set_up(
     Ok(server)
 }
 
-/// Where servers are made unless somebody decides otherwise. /tmp is memory on many systems, where
-/// a commit costs nothing; /var/tmp is a disk.
+/// Default parent folder of servers. /tmp is in memory on many systems, where a commit costs
+/// nothing; /var/tmp is on a disk.
 fn disk() -> PathBuf {
     let disk = PathBuf::from("/var/tmp");
     if disk.is_dir() { disk } else { tempfile::env::temp_dir() }
 }
 
 impl Server {
-    /// Which product it is.
     pub fn kind(&self) -> Kind {
         self.instance.kind
     }
 
-    /// As the program tells it: `10.11.19-MariaDB-0+deb12u1`, `15.18`.
+    /// Version as printed by the program: `10.11.19-MariaDB-0+deb12u1`, `15.18`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Its options, defaults included, as they were written.
+    /// Settings, including defaults.
     pub fn settings(&self) -> &[Setting] {
         &self.instance.settings
     }
 
-    /// Its folder, which is removed with it.
+    /// Folder of the server, which is removed with it.
     pub fn folder(&self) -> &Path {
         self.instance.folder()
     }
 
-    /// Its port of 127.0.0.1, the same for as long as it is ours.
+    /// Port on 127.0.0.1; it stays the same for the life of the server.
     pub fn port(&self) -> u16 {
         self.instance.port.number()
     }
 
-    /// Its Unix socket.
+    /// Path of its Unix socket.
     pub fn socket(&self) -> PathBuf {
         match self.instance.kind {
             Kind::Postgres => postgres::socket(self.folder(), self.port()),
@@ -164,15 +162,15 @@ impl Server {
         }
     }
 
-    /// The number of its first process, while it is there.
+    /// Id of its first process, while it runs.
     pub fn process_id(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
     }
 
-    /// How to sign in by TCP. The user may do everything.
+    /// Target for TCP. The user has all privileges.
     pub fn target(&self) -> Target {
-        // The default method of newer servers wants the password itself at first: it is random,
-        // and of use at this server alone.
+        // The default method of newer servers needs the password itself at first: it is random, and
+        // valid on this server only.
         let options = match self.instance.kind {
             Kind::MySql => vec![("clear_password".to_owned(), "true".to_owned())],
             Kind::MariaDb | Kind::Postgres => Vec::new(),
@@ -187,19 +185,18 @@ impl Server {
         }
     }
 
-    /// How to sign in by the Unix socket: the same with `?socket=` and its path.
+    /// Target for the Unix socket: `?socket=` with its path.
     pub fn socket_target(&self) -> Target {
         let socket = self.socket();
         let path = socket.to_str().expect("a folder's path was found to be plain");
         Target { options: vec![("socket".to_owned(), path.to_owned())], ..self.target() }
     }
 
-    /// The last lines that it said.
     pub fn log_tail(&self) -> String {
         self.instance.log_tail()
     }
 
-    /// How it ended and what it said last, if it has ended: killed, crashed, or stopped by SQL.
+    /// Exit status and last log lines if it has ended: killed, crashed, or stopped by SQL.
     pub fn ended(&mut self) -> Option<String> {
         if let Some(child) = &mut self.child {
             match child.try_wait() {
@@ -208,22 +205,22 @@ impl Server {
                     self.child = None;
                     return Some(self.instance.with_log(how_it_ended(status)));
                 }
-                // Cannot be for a child that we have not reaped.
+                // Impossible for a child that is not reaped.
                 Err(error) => return Some(error.to_string()),
             }
         }
         Some(self.instance.with_log("is not running".to_owned()))
     }
 
-    /// Changes a setting from the next [`Server::restart`] on.
+    /// Changes a setting; it takes effect with the next [`Server::restart`].
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), BadParameter> {
         check_setting(self.instance.kind, name, value)?;
         put(&mut self.instance.settings, name, value);
         Ok(())
     }
 
-    /// Writes a file that only the server can read (a certificate, a key, rules for signing in),
-    /// to be named in a setting. One of the same name is replaced.
+    /// Writes a file that only the server can read (a certificate, a key, rules for signing in), to
+    /// be named in a setting. Replaces a file of the same name.
     pub fn put_file(&self, name: &str, contents: &[u8]) -> Result<PathBuf, ServerError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
@@ -234,8 +231,8 @@ impl Server {
         self.instance.write(name, contents)
     }
 
-    /// Stops it in its own way, keeping all it has promised to keep, and starts it with the
-    /// settings that hold now. Starts it if it is not running, as after [`Server::kill`].
+    /// Shuts it down without losing commits, and starts it with the current settings. Starts it if
+    /// it is not running, as after [`Server::kill`].
     pub fn restart(&mut self) -> Result<(), ServerError> {
         if self.ended().is_none() {
             self.stop_gently()?;
@@ -243,14 +240,13 @@ impl Server {
         self.launch(&[])
     }
 
-    /// Stops it in its own way, keeping all it has promised to keep; [`Server::restart`] starts it
-    /// again.
+    /// Shuts it down without losing commits; [`Server::restart`] starts it again.
     pub fn shut_down(&mut self) -> Result<(), ServerError> {
         if self.ended().is_some() { Ok(()) } else { self.stop_gently() }
     }
 
-    /// Kills all its processes at once (SIGKILL), as a crash would; the data stays. PostgreSQL then
-    /// leaves a few KiB of the system's shared memory, which only its next start frees.
+    /// Kills all its processes at once (SIGKILL), as a crash would; the data stay. PostgreSQL then
+    /// leaves a few KiB of System V shared memory, which only its next start frees.
     pub fn kill(&mut self) -> Result<(), ServerError> {
         let killed = self.instance.dir.marks().kill();
         killed.map_err(|error| ServerError::system("the server cannot be killed", error))?;
@@ -258,21 +254,21 @@ impl Server {
         Ok(())
     }
 
-    /// Freezes all its processes (SIGSTOP): connections stay, and nothing is answered.
+    /// Freezes all its processes (SIGSTOP): connections stay open, and nothing is answered.
     pub fn pause(&self) -> Result<(), ServerError> {
         let paused = self.instance.dir.marks().signal(Signal::STOP);
         paused.map_err(|error| ServerError::system("the server cannot be paused", error))
     }
 
-    /// Lets a paused server go on.
+    /// Resumes a paused server.
     pub fn resume(&self) -> Result<(), ServerError> {
         let resumed = self.instance.dir.marks().signal(Signal::CONT);
         resumed.map_err(|error| ServerError::system("the server cannot be resumed", error))
     }
 
-    /// Stops it in its own way and copies its data, to be put back by [`Server::put_back`];
-    /// [`Server::restart`] starts it again. Where the file system shares blocks, the copy costs
-    /// none; elsewhere it is refused unless there is room for it.
+    /// Shuts it down and copies its data for [`Server::put_back`]; [`Server::restart`] starts it
+    /// again. The copy takes no space if the file system shares blocks; otherwise it fails unless
+    /// there is room.
     pub fn copy_data(&mut self) -> Result<(), ServerError> {
         self.shut_down()?;
         crate::copy::keep(&self.instance)?;
@@ -280,23 +276,23 @@ impl Server {
         Ok(())
     }
 
-    /// Whether its data were copied.
+    /// Whether there is a copy of its data.
     pub fn has_copy(&self) -> bool {
         self.has_copy
     }
 
-    /// Ends it and puts its data back as they were copied; [`Server::restart`] starts it again.
+    /// Kills it and restores its data from the copy; [`Server::restart`] starts it again.
     pub fn put_back(&mut self) -> Result<(), ServerError> {
         assert!(self.has_copy, "what was not copied cannot be put back");
-        // Nothing of it is written out: nobody will read it.
+        // Killed, since the data are discarded.
         let ended = self.instance.dir.marks().end();
         ended.map_err(|error| ServerError::system("the server cannot be ended", error))?;
         self.reap();
         crate::copy::put_back(&self.instance)
     }
 
-    /// Ends it and removes all it has, as dropping it does, and tells if that fails. Nothing is
-    /// written out before: nobody will read it.
+    /// Kills it and removes its folder, as drop does, but reports a failure. The data are not
+    /// flushed.
     pub fn stop(mut self) -> Result<(), ServerError> {
         let removed = self.instance.dir.remove();
         removed.map_err(|error| ServerError::system(self.folder().display(), error))
@@ -306,13 +302,13 @@ impl Server {
         &self.instance.password
     }
 
-    /// Where other nodes of its cluster reach it; none where it is of none.
+    /// Port for the other nodes of its cluster; `None` without a cluster.
     pub(crate) fn group_port(&self) -> Option<u16> {
         self.instance.member.as_ref().map(Member::port)
     }
 
-    /// Gives a node the addresses of the others, and whether it bootstraps the cluster, from its
-    /// next start on.
+    /// Gives a node the addresses of the others, and whether it bootstraps the cluster, for its
+    /// next start.
     pub(crate) fn meet(&mut self, peers: Vec<u16>, is_first: bool) {
         if let Some(member) = &mut self.instance.member {
             (member.peers, member.is_first) = (peers, is_first);
@@ -353,12 +349,12 @@ impl Server {
             self.instance.write("first.sql", mysql::first_words(&self.instance).as_bytes())?;
         let script = format!("--init-file={}", script.display());
         let launched = self.launch(&[&script]);
-        // It holds the password.
+        // It contains the password.
         self.instance.unwrite("first.sql")?;
         launched
     }
 
-    /// Starts it and waits until it answers; what does not is ended.
+    /// Starts it and waits until it answers; kills it if it does not.
     fn launch(&mut self, more: &[&str]) -> Result<(), ServerError> {
         // Children of a server that was killed by others may still hold its data.
         self.kill()?;
@@ -375,7 +371,7 @@ impl Server {
         let answers = self.wait_for_answer(&child);
         self.child = Some(child);
         if let (Ok(()), Some(member)) = (&answers, &mut self.instance.member) {
-            // Once is enough: a second beginning would be another cluster.
+            // Only once: bootstrapping again would create another cluster.
             member.is_first = false;
         }
         if answers.is_err() {
@@ -424,12 +420,12 @@ impl Server {
     fn stop_gently(&mut self) -> Result<(), ServerError> {
         let Some(child) = &mut self.child else { return Ok(()) };
         let failed = |error: io::Error| ServerError::system("the server cannot be stopped", error);
-        // PostgreSQL's "fast" way: who is connected is sent away.
+        // PostgreSQL's "fast" shutdown, which disconnects clients.
         let signal = if self.instance.kind == Kind::Postgres { Signal::INT } else { Signal::TERM };
         // It may be paused.
         self.instance.dir.marks().signal(Signal::CONT).map_err(failed)?;
         let pid = Pid::from_child(child);
-        // Not reaped, so the number is its own.
+        // It is not reaped, so the number is still its own.
         kill_process(pid, signal).map_err(|error| failed(error.into()))?;
         let deadline = Deadline::new(self.instance.limit).map_err(failed)?;
         if !child_ends(child, &deadline).map_err(failed)? {
@@ -448,7 +444,7 @@ impl Server {
 
     fn reap(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // It has ended already, or must now.
+            // It has ended, or is killed here.
             let _ended = child.kill();
             let _reaped = child.wait();
         }
@@ -457,7 +453,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // What is left is swept by the next start; there is nobody to tell.
+        // The next start sweeps what is left.
         let _left = self.instance.dir.remove();
         self.reap();
     }

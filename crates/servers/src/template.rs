@@ -1,10 +1,8 @@
-//! Data of servers for tests, made once and copied: making them takes seconds, a copy a tenth of
-//! one.
+//! Templates of servers' data for tests: making data takes seconds, copying them a tenth of one.
 //!
-//! A template is named by all that shapes its data: the program, the account, the settings, and
-//! our own code that makes them. One process makes it while others that want it wait; it gets its
-//! name when it is whole, and nothing changes it then. Not here: servers for anything but tests,
-//! whose data are made again each time.
+//! A template is named by all that shapes its data: the program, the account, the settings, and the
+//! code that makes them. One process makes it while others wait; it is renamed when it is complete,
+//! and never changes. Not here: servers outside of tests, whose data are made each time.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,11 +16,11 @@ use model::Secret;
 use crate::instance::Instance;
 use crate::{Kind, ServerError, mysql};
 
-/// What makes the data.
+/// Source code that makes the data.
 const MAKERS: [&str; 2] = [include_str!("mysql.rs"), include_str!("postgres.rs")];
 
-/// Gives a server its data: a copy of the template in `templates` that fits it. Where there is
-/// none, `make` makes the data, and a copy of them is the template.
+/// Gives a server a copy of the matching template in `templates`. If there is none, `make` makes
+/// the data, and a copy becomes the template.
 pub(crate) fn prepare(
     server: &mut Instance,
     templates: &Path,
@@ -41,7 +39,7 @@ pub(crate) fn prepare(
     take(server, &path).map_err(failed)
 }
 
-/// Held by whoever makes the template, and released when its process ends, however it does.
+/// Locks a template while it is made; the kernel releases the lock when the process ends.
 fn lock(templates: &Path, path: &Path) -> io::Result<File> {
     fs::create_dir_all(templates)?;
     let lock = File::create(path.with_extension("lock"))?;
@@ -52,7 +50,7 @@ fn lock(templates: &Path, path: &Path) -> io::Result<File> {
 fn keep(server: &Instance, path: &Path) -> io::Result<()> {
     let unfinished = path.with_extension("unfinished");
     if unfinished.exists() {
-        // Of a process that was killed.
+        // Left by a process that was killed.
         fs::remove_dir_all(&unfinished)?;
     }
     DirBuilder::new().mode(0o700).create(&unfinished)?;
@@ -65,15 +63,16 @@ fn keep(server: &Instance, path: &Path) -> io::Result<()> {
 
 fn take(server: &mut Instance, path: &Path) -> io::Result<()> {
     let data = server.folder().join("data");
-    // It is empty: the copy takes its place, with owner and mode.
+    // Empty; the copy replaces it, with owner and mode.
     fs::remove_dir(&data)?;
     copy(&path.join("data"), &data)?;
-    // It stands in the data of PostgreSQL.
+    // The password is stored in the data of PostgreSQL.
     server.password = Secret::new(fs::read_to_string(path.join("password"))?);
     Ok(())
 }
 
-/// As ourselves, since the account of the server may not pass cargo's folders. All keeps its owner.
+/// Copies a folder as the current user, since the account of the server may not enter cargo's
+/// folders. Owners are kept.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut command = Command::new("cp");
     command.args(["-a", "--reflink=auto"]).arg(from).arg(to).stdin(Stdio::null());
@@ -83,14 +82,14 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// A name that no template with other data has.
+/// Name of the template: a hash of all that shapes its data.
 fn name(server: &Instance) -> io::Result<String> {
     let program = fs::metadata(&server.program.exe)?;
     let mut hasher = DefaultHasher::new();
     MAKERS.hash(&mut hasher);
     (&server.program.exe, program.len(), program.mtime(), program.mtime_nsec()).hash(&mut hasher);
     server.os_user.name().hash(&mut hasher);
-    // PostgreSQL's hold nothing of its settings.
+    // The data of PostgreSQL do not depend on its settings.
     if server.kind != Kind::Postgres {
         mysql::making_data(server).collect::<Vec<_>>().hash(&mut hasher);
     }

@@ -1,7 +1,7 @@
-//! Somebody who cleans up after us if we cannot: a small shell that reads from a pipe.
+//! Cleans up if this process is killed: a small shell that reads from a pipe.
 //!
-//! A shell rather than ourselves restarted: the same for the program, its tests and whoever
-//! uses this room as a library, and no word on our command line that others must know of.
+//! A shell, not dbdyno itself: it works the same in the program, in tests and in programs that use
+//! this crate, and needs no hidden subcommand.
 
 use std::ffi::OsStr;
 use std::io::{self, PipeReader, Write};
@@ -15,32 +15,32 @@ use crate::program::PATH;
 const FOLDER: &str = include_str!("watchdog.sh");
 const GROUP: &str = include_str!("watchdog_group.sh");
 
-/// Somebody who acts when we die without having dropped this. Its drop says that all is done.
+/// Acts if this process ends without dropping it. Drop tells it that nothing is left to do.
 pub struct Watchdog {
     child: Child,
-    /// Closed by the system when we die, however we die; no other process has it.
+    /// Closed by the kernel when this process ends; no other process has it.
     pipe: Option<ChildStdin>,
 }
 
 impl Watchdog {
-    /// Ends the server in `dir` and removes that folder if we cannot.
+    /// Watches for the end of this process; then ends the server in `dir` and removes that folder.
     pub(crate) fn over_folder(dir: &Path) -> io::Result<Watchdog> {
         let line: &OsStr = dir.as_os_str();
         assert!(!line.as_bytes().contains(&b'\n'), "a folder's path is one line");
         Watchdog::new(FOLDER, line.as_bytes(), Stdio::null())
     }
 
-    /// Ends the process group `leader`, a child of ours, if we cannot: asked first, killed two
-    /// seconds later. Its `output`, which we read, stays open until then: whoever writes to what
-    /// nobody has open is ended by that (SIGPIPE), and tidies nothing up. Refused if no shell can
-    /// be started.
+    /// Watches for the end of this process; then ends the process group `leader`, a child of ours:
+    /// SIGTERM, and SIGKILL two seconds later. The watchdog keeps `output`, which we read, open
+    /// until then, since a write to a closed pipe would end the group by SIGPIPE before it cleans
+    /// up. Fails if no shell can be started.
     pub fn over_group(leader: u32, output: PipeReader) -> io::Result<Watchdog> {
         Watchdog::new(GROUP, leader.to_string().as_bytes(), output.into())
     }
 
-    /// A shell with this script, which reads `line`, and only holds `held`.
+    /// Starts a shell with this script, which reads `line` and keeps `held` open.
     fn new(script: &str, line: &[u8], held: Stdio) -> io::Result<Watchdog> {
-        // In a process group of its own: the Ctrl-C that ends us is not for it.
+        // In its own process group, so that Ctrl-C does not reach it.
         let mut child = Command::new("/bin/sh")
             .args(["-c", script, "dbdyno-watchdog"])
             .env_clear()
@@ -57,11 +57,10 @@ impl Watchdog {
     }
 }
 
-/// Nothing is left to be done.
 impl Drop for Watchdog {
     fn drop(&mut self) {
         if let Some(mut pipe) = self.pipe.take() {
-            // Refused only if it was killed, and then it does nothing either.
+            // Fails only if it was killed.
             let _killed = pipe.write_all(b"done\n");
         }
         let _reaped = self.child.wait();
@@ -93,7 +92,7 @@ mod tests {
         let mut begun = [0; 6];
         output.read_exact(&mut begun).expect("it begins");
         let mut watchdog = watch(leader.id(), &output);
-        // As the system does it when the owner is killed.
+        // As the kernel does when the owner is killed.
         drop(watchdog.pipe.take());
         let mut rest = String::new();
         output.read_to_string(&mut rest).expect("all of the group end");

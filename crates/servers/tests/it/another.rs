@@ -1,4 +1,4 @@
-//! Another process that follows instructions: to be killed, or to be somebody else.
+//! A second process that follows instructions: to be killed, or to run as another user.
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, Read};
@@ -11,14 +11,14 @@ use servers::{Kind, Server};
 use crate::client::{ask, command, start_small};
 use crate::nodes::start_nodes;
 
-/// The environment's word that makes this test binary do a task.
+/// Environment variable that makes this test binary perform a task.
 const TASK: &str = "DBDYNO_SERVERS_TASK";
 const TEST: &str = "another::a_task_is_done_where_one_is_given";
 
-/// The beginning of the line that announces a running server.
+/// Prefix of the line that announces a running server.
 const TOLD: &str = "@@";
 
-/// A process that holds a server of its own.
+/// A process that holds a server.
 pub(crate) struct Holder {
     pub(crate) child: Child,
     pub(crate) server_pid: u32,
@@ -45,7 +45,7 @@ impl Holder {
         holder
     }
 
-    /// SIGKILL: it can do nothing any more.
+    /// Kills it by SIGKILL, so that it cannot clean up.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("killed");
         self.child.wait().expect("reaped");
@@ -58,7 +58,7 @@ impl Drop for Holder {
     }
 }
 
-/// A copy of this test binary that every user can run.
+/// Copies this test binary to where every user can run it.
 pub(crate) fn copy_for_all(folder: &Path) -> PathBuf {
     let copy = folder.join("it");
     fs::copy(std::env::current_exe().expect("ourselves"), &copy).expect("copied");
@@ -98,7 +98,7 @@ fn a_task_is_done_where_one_is_given() {
     }
 }
 
-/// Until our stdin ends, which is not before we are killed.
+/// Holds the server until stdin ends, which does not happen before this process is killed.
 fn hold(server: &Server) {
     tell(server);
     std::io::stdin().read_to_end(&mut Vec::new()).expect("stdin");
@@ -109,7 +109,7 @@ fn tell(server: &Server) {
     eprintln!("{TOLD}{pid} {}", server.folder().display());
 }
 
-/// A client whose statement never ends; it is under way when this returns.
+/// Starts a client whose statement never ends; it is running on return.
 pub(crate) fn busy(server: &Server) -> Child {
     assert_eq!(server.kind(), Kind::Postgres);
     let sql = "DO $$ BEGIN LOOP END LOOP; END $$";

@@ -9,14 +9,14 @@ use model::{Secret, Target};
 use servers::{Kind, Options, Server, for_tests};
 use tempfile::TempDir;
 
-/// A folder to make servers in, which any user may pass.
+/// Creates a folder for servers, which any user may enter.
 pub(crate) fn parent() -> TempDir {
     let folder = tempfile::Builder::new().prefix("it").tempdir().expect("a folder");
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("opened");
     folder
 }
 
-/// Options of a small server of Debian's, in `folder`: quick to start.
+/// Options of a small server of Debian's in `folder`.
 pub(crate) fn small(kind: Kind, folder: &Path) -> Options {
     let settings: &[(&str, &str)] = match kind {
         Kind::Postgres => &[("shared_buffers", "16MB"), ("max_connections", "50")],
@@ -28,12 +28,12 @@ pub(crate) fn small(kind: Kind, folder: &Path) -> Options {
     Options { folder: Some(folder.to_owned()), settings: settings.collect(), ..Options::default() }
 }
 
-/// A small server of Debian's. Panics with the remedy if it is not installed.
+/// Starts a small server of Debian's. Panics with the remedy if it is not installed.
 pub(crate) fn start_small(kind: Kind, folder: &Path) -> Server {
     for_tests::start(kind, &small(kind, folder)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The answer to a query by TCP.
+/// Runs a query over TCP and returns its result.
 pub(crate) fn ask(server: &Server, sql: &str) -> String {
     answer(run(server.kind(), &server.target(), sql))
 }

@@ -1,4 +1,4 @@
-//! What cannot be had is reported with its remedy, and leaves nothing.
+//! Impossible requests fail with their remedy, and leave nothing behind.
 
 use std::path::PathBuf;
 use std::time::Duration;

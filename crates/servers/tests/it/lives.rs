@@ -1,4 +1,4 @@
-//! What may happen to a server in its life, on a server of each family.
+//! Restarts, kills, pauses and copies, on a server of each family.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -12,7 +12,7 @@ use crate::another::busy;
 use crate::client::{ask, parent, run, start_small};
 use crate::waiting::{LIMIT, ends_within};
 
-/// A server of each family in a folder of its own, with a table of three rows.
+/// Runs `check` on a server of each family, in a separate folder, with a table of three rows.
 fn both(check: fn(Server, &Path)) {
     for kind in [Kind::MariaDb, Kind::Postgres] {
         let parent = parent();
@@ -66,7 +66,7 @@ fn a_server_that_others_kill_is_noticed_with_its_signal() {
         assert!(ends_within(pid, LIMIT));
         let words = server.ended().expect("ended");
         assert!(words.starts_with("was ended by signal 9; the end of its log:\n"), "{words}");
-        // Its busy child ends too, though it was nobody's for a while.
+        // Its busy child ends too, although it was an orphan for a while.
         server.restart().unwrap_or_else(|error| panic!("{error}"));
         if let Some(mut client) = client {
             client.wait().expect("reaped");
@@ -158,7 +158,7 @@ fn a_postgres_that_is_dropped_leaves_no_shared_memory() {
     let segments = || std::fs::read_to_string("/proc/sysvipc/shm").expect("listed");
     let parent = parent();
     let server = start_small(Kind::Postgres, parent.path());
-    // The eighth word of postmaster.pid's seventh line is the segment's number.
+    // The eighth word of the seventh line of postmaster.pid is the segment's number.
     let pid_file = std::fs::read_to_string(server.folder().join("data/postmaster.pid"));
     let pid_file = pid_file.expect("only root or the same user reads it");
     let segment = pid_file.lines().nth(6).and_then(|line| line.split_whitespace().nth(1));

@@ -1,4 +1,4 @@
-//! Real servers, from start to end. What is missing fails with its remedy; nothing is skipped.
+//! Real servers, from start to end. A missing server fails with its remedy; nothing is skipped.
 
 mod another;
 mod client;

@@ -1,4 +1,4 @@
-//! MariaDB as a Galera cluster: its nodes, and what is left of them.
+//! MariaDB as a Galera cluster: nodes, and what is left of them.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::another::Holder;
 use crate::client::{ask, parent, small};
 use crate::waiting::{LIMIT, ends_within, gone_within};
 
-/// A cluster of small nodes that miss each other soon.
+/// Starts a cluster of small nodes with short failure time-outs.
 pub(crate) fn start_nodes(n_nodes: u32, folder: &Path) -> Cluster {
     let mut options = Options { nodes: Some(n_nodes), ..small(Kind::MariaDb, folder) };
     let soon = "evs.keepalive_period=PT0.3S;evs.inactive_check_period=PT0.3S;\
@@ -45,7 +45,7 @@ fn nodes_hold_the_same_data_are_killed_come_back_and_join() {
     cluster.restart(1).expect("back");
     assert_eq!((ask(&cluster.nodes()[1], wait).as_str(), cluster.ended()), ("2", None));
 
-    // Whoever starts when nobody else runs begins again, whatever it was before.
+    // A node that starts alone bootstraps the cluster, whatever it was before.
     for index in 0..3 {
         cluster.node(index).expect("a node").kill().expect("killed");
     }

@@ -1,4 +1,4 @@
-//! Servers whose owner dies, and owners who are not root.
+//! Servers whose owner is killed, and owners who are not root.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -24,8 +24,8 @@ fn watchdog_of(holder: &Holder) -> Pid {
     Pid::from_raw(pids.find(is_it).expect("a watchdog")).expect("not 0")
 }
 
-/// How many processes name the server's folder: its own and its children, but not the watchdog's
-/// `rm`, which ends a moment after the folder is gone.
+/// Number of processes that name the server's folder: its own and its children, but not the
+/// watchdog's `rm`, which ends a moment after the folder is gone.
 fn n_processes_of(holder: &Holder) -> usize {
     let name = holder.dir.file_name().and_then(|name| name.to_str()).expect("ASCII");
     let entries = fs::read_dir("/proc").expect("listed").map(|entry| entry.expect("listed"));
@@ -68,7 +68,7 @@ fn what_even_the_watchdog_could_not_end_is_swept_by_the_next_start() {
 
 #[test]
 fn whoever_is_not_root_has_servers_too() {
-    // Started by somebody else, every other test here is this one.
+    // For other users, every other test here covers this.
     if !geteuid().is_root() {
         return;
     }

@@ -1,5 +1,5 @@
-//! Every product and version that can be had: it starts with our defaults, answers both ways,
-//! lets nobody else in, and leaves nothing behind.
+//! Every installed product and version: it starts with dbdyno's defaults, answers by TCP and
+//! socket, rejects other users, and leaves nothing behind.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn both_ways_lead_to_it(server: &Server) {
         asked("INSERT INTO t VALUES (41)");
         assert_eq!(asked("SELECT i + 1 FROM t"), "42");
         asked("DROP TABLE t");
-        // It may do everything.
+        // The user has all privileges.
         asked("CREATE DATABASE another");
         asked("DROP DATABASE another");
     }

@@ -1,4 +1,4 @@
-//! Waiting for what happens outside, with an end.
+//! Waits for events outside of the test, with a limit.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,19 +6,20 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// Ends a test that hangs. No wait that succeeds comes near it, on however slow or busy a machine.
+/// Limit that ends a test that hangs; no successful wait comes near it, on a slow or busy machine
+/// either.
 pub(crate) const LIMIT: Duration = Duration::from_secs(600);
 
-/// Whether there is no process `pid` any more within `limit`.
+/// Whether process `pid` ends within `limit`.
 pub(crate) fn ends_within(pid: u32, limit: Duration) -> bool {
     let pid = Pid::from_raw(i32::try_from(pid).expect("a process's number")).expect("not 0");
-    // Already reaped.
+    // It is already reaped.
     let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return true };
     let limit = Timespec::try_from(limit).expect("a short while");
     poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&limit)).expect("polled") == 1
 }
 
-/// Whether `path` is gone within `limit`.
+/// Whether `path` disappears within `limit`.
 pub(crate) fn gone_within(path: &Path, limit: Duration) -> bool {
     let look_every = Duration::from_millis(20);
     let pause = Timespec::try_from(look_every).expect("a short while");
