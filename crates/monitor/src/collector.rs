@@ -1,39 +1,40 @@
-//! What a collector is: something that is read once a second. Not here: when it is read (monitor).
+//! The interface of a collector, which is read once a second. Not here: when it is read (monitor).
 
 use model::{Event, Fact};
 
 use crate::readings::Readings;
 
-/// Something that is read once a second.
+/// A source of gauges that is read once a second.
 pub trait Collector {
-    /// Whose gauges these are, as [`model::Gauge::about`] has it.
+    /// Subject of its gauges, as in [`model::Gauge::about`].
     fn about(&self) -> String;
 
-    /// How often a second it is looked at; its last look of a second is its reading.
+    /// Number of looks per second; the last look of a second is its reading.
     fn looks_per_second(&self) -> u32 {
         1
     }
 
-    /// A look between two readings.
+    /// Looks between two readings.
     fn look(&mut self, _at_ns: i64) {}
 
-    /// Writes what it reads into the readings. What cannot be read is left out.
+    /// Adds current values to the readings. Values that cannot be read are left out.
     fn read(&mut self, readings: &mut Readings);
 
-    /// What it has to tell while the load runs on: asked after each reading.
+    /// Returns events while the load runs; called after each reading.
     fn so_far(&mut self) -> Vec<Event> {
         Vec::new()
     }
 
-    /// The load is over at this instant, in nanoseconds from the beginning of the measured phase:
-    /// what it has to tell of the whole of it.
+    /// Returns events about the whole load, which ended at `_at_ns` from the start of the measured
+    /// phase.
     fn end(&mut self, _at_ns: i64) -> Vec<Event> {
         Vec::new()
     }
 
-    /// What is to be known when it is over: what was not read, and why.
+    /// Facts for the end of the run: values that were not read, and why.
     fn facts(&self) -> Vec<Fact>;
 }
 
-/// Makes a collector on the thread that reads it: a connection stays on its thread.
+/// Creates a collector on the thread that reads it, because a connection stays on its thread.
+/// `None` if there is nothing to read.
 pub type Make = Box<dyn FnOnce() -> Option<Box<dyn Collector>> + Send>;

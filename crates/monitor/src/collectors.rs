@@ -1,6 +1,6 @@
-//! Which collectors a run has: this machine, ourselves, the server where it is seen, the database.
+//! Collectors of a run: this machine, dbdyno itself, the server if it is local, the database.
 //!
-//! Not here: how each is read.
+//! Not here: how each one reads.
 
 use std::sync::Arc;
 
@@ -18,28 +18,27 @@ use crate::server_summaries::ServerSummaries;
 use crate::session_states::SessionStates;
 use crate::tasks::SharedTasks;
 
-/// What is monitored beside a run.
+/// Targets of the monitor.
 pub struct Scope {
-    /// What is asked for.
+    /// Level chosen by the user.
     pub monitor: MonitorScope,
-    /// Our own threads.
+    /// Threads of this process.
     pub threads: SharedTasks,
-    /// The database that is loaded.
+    /// Database under load.
     pub database: Option<Arc<dyn Database>>,
-    /// How its counters are asked for.
+    /// Connects to read the counters.
     pub connect: Connect,
-    /// The same on the path of the clients, for round trips.
+    /// Connects on the path of the clients, to measure round trips.
     pub connect_as_client: Connect,
-    /// The processes of servers that were started for the run, by what they are called; none if
-    /// there is no such server.
+    /// Processes of the servers that were started for the run, by name; `None` if there are none.
     pub servers: Option<Vec<(String, Locate)>>,
-    /// Our processes beside this one, by what they are called.
+    /// Other processes of dbdyno, by name.
     pub helpers: Vec<(String, u32)>,
-    /// What the run itself counts.
+    /// Collectors of the run itself.
     pub own: Vec<Make>,
 }
 
-/// Starts the collectors, and says what is to be known of them.
+/// Starts the collectors. The facts say what is not read.
 pub fn start(of: Scope) -> (Monitor, Vec<Fact>) {
     let canceller = Canceller::default();
     let mut collectors: Vec<Make> = of.own;
@@ -87,7 +86,7 @@ pub fn start(of: Scope) -> (Monitor, Vec<Fact>) {
     (Monitor::over(collectors, canceller), facts)
 }
 
-/// The process of a server that somebody else started. A database without hosts lives within us.
+/// Process of a server that dbdyno did not start. A database without hosts runs in this process.
 fn found(database: &dyn Database, facts: &mut Vec<Fact>) -> Vec<(String, Locate)> {
     match database.hosts().map(|hosts| ProcessLocator::of(&hosts.list())) {
         None => Vec::new(),

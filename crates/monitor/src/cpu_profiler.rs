@@ -1,18 +1,18 @@
 //! Samples the stacks of server and generator in the measured phase, with Linux `perf`.
 //!
-//! Where the kernel allows it, one recording has the whole machine, of which only the processes of
-//! the two sides are read: then nothing is done at a context switch, and a run of 25,000 switches
-//! per second lost 1.5 % of its throughput. Elsewhere each side has a recording that is attached to
+//! If the kernel allows it, one recording covers the whole machine, and only the processes of the
+//! two sides are evaluated: this costs nothing at a context switch, and a run with 25,000 switches
+//! per second lost 1.5 % of its throughput. Otherwise each side has a recording that is attached to
 //! its processes, whose timers are set at each switch: the same run lost 15 %. Recordings begin
 //! before clients connect, with their events disabled: threads and processes that begin later are
-//! in them, and the measured phase only enables and disables them. They go to files without names,
-//! so nothing is left behind however we end, and `perf record` itself ends with its command, a
-//! `cat` whose input only we hold open.
+//! in them, and the measured phase only enables and disables them. They are written to unnamed
+//! files, so nothing is left behind if this process is killed, and `perf record` ends with its
+//! command, a `cat` whose input only this process holds open.
 //!
 //! Stacks are unwound by DWARF: distributions build servers without frame pointers, and by these
 //! their stacks would end after a frame or two. It costs a copy of 16 KiB of stack per sample, so
-//! the frequency falls where a run is long or has many CPUs. Not here: how stacks are folded
-//! (stacks), and which parts of them are shown (analysis).
+//! the frequency is lower in a long run or with many CPUs. Not here: folding stacks (stacks), and
+//! choosing the parts to show (analysis).
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read, Seek, Write, pipe};
@@ -33,81 +33,80 @@ use crate::process::{Locate, children_of};
 use crate::process_locator::{ProcessLocator, proxy};
 use crate::stacks::{Folded, Folder};
 
-/// Samples per second of a busy CPU: odd, so that what happens ten times per second is not seen
-/// always or never.
+/// Most samples per second of a busy CPU. It is odd, so that events that occur ten times per second
+/// are not sampled always or never.
 const FREQUENCY_HZ_MAX: u64 = 99;
 
-/// Fewer are no picture of anything.
+/// Least samples per second; fewer make no useful profile.
 const FREQUENCY_HZ_MIN: u64 = 5;
 
-/// Samples of a side that are aimed at: at most 250 MB of stacks, and some 10 s to name them.
+/// Target number of samples per side: at most 250 MB of stacks, and about 10 s to resolve names.
 const SAMPLES_AIMED: u64 = 15_000;
 
-/// A recording ends at this size, whatever was expected.
+/// Maximum size of a recording.
 const RECORDING_MAX: &str = "--max-size=512M";
 
-/// Of the stack, so much is copied for each sample. Of MariaDB's, 8 KiB were too few for two fifths
-/// of the samples: these then hang in the air.
+/// Unwinding method, and bytes of stack copied per sample. With 8 KiB, two fifths of MariaDB's
+/// stacks were incomplete.
 const CALL_GRAPH: &str = "dwarf,16384";
 
-/// `perf` says that it has attached within this time, or it is given up.
+/// Limit for `perf` to report that it has attached.
 const READY_WITHIN: Duration = Duration::from_secs(10);
 
-/// After its input has ended, `perf` writes what it has within this time, or it is killed.
+/// Limit for `perf` to write its data after its input has ended.
 const END_WITHIN: Duration = Duration::from_secs(20);
 
-/// Where the packages of servers and shells put programs; `perf` reads no settings of a user.
+/// Folders of programs that servers and shells use; `perf` reads no user settings.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// What facts on profiles are about.
+/// Subject of the facts about profiles.
 const ABOUT: &str = "cpu_profile";
 
-/// What is sampled.
+/// Processes and duration of a profile.
 pub struct ProfileScope {
-    /// The program.
+    /// Path of `perf`.
     pub perf: PathBuf,
-    /// The server's processes without their children, or why there are none.
+    /// Processes of the server without their children, or the reason why there are none.
     pub server: Result<Vec<u32>, String>,
-    /// Our processes that have clients.
+    /// Processes of dbdyno that run clients.
     pub generator: Vec<u32>,
-    /// How long the measured phase will be; none if only a count of transactions decides.
+    /// Expected length of the measured phase; `None` if it ends after a number of transactions.
     pub measured: Option<Duration>,
 }
 
-/// The recordings of a run.
 pub struct CpuProfiler {
     perf: PathBuf,
     recordings: Vec<Recording>,
     facts: Vec<Fact>,
 }
 
-/// What is recorded of a side.
+/// Processes of one side.
 #[derive(Clone, Debug)]
 struct Side {
     side: ProfileSide,
-    /// The processes that are known from the beginning.
+    /// Processes known from the start.
     roots: Vec<u32>,
-    /// These, and their children.
+    /// The roots and their children.
     processes: Vec<u32>,
 }
 
-/// A `perf` that records the whole machine, or the processes of one side.
+/// A `perf` process that records the whole machine, or the processes of one side.
 struct Recording {
     sides: Vec<Side>,
     is_system_wide: bool,
     event: &'static str,
     frequency_hz: u64,
     child: Child,
-    /// Closed by the system when we die, however we die: then it ends.
+    /// Closed by the kernel when this process ends, which ends `perf`.
     pipe: Option<ChildStdin>,
     control: PipeWriter,
-    /// Held open: whoever acknowledges a command to nobody is ended by that (SIGPIPE).
+    /// Held open: `perf` would end by SIGPIPE when it acknowledges a command.
     acknowledged: PipeReader,
     data: File,
 }
 
-/// The processes of a server: those that we started, or those found where clients connect. Or why
-/// there are none, in a sentence.
+/// Finds the processes of a server: those that dbdyno started, or those that listen where clients
+/// connect. The error is a sentence with the reason.
 pub fn server_processes(
     database: Option<&dyn Database>,
     started: Option<Vec<(String, Locate)>>,
@@ -141,8 +140,8 @@ impl Side {
         side
     }
 
-    /// Servers may have a process for each session. Ours has none with clients beside its agents,
-    /// which are known.
+    /// Adds children: servers may have a process per session. The generator has no children with
+    /// clients except its agents, which are known.
     fn find_children(&mut self) {
         if self.side == ProfileSide::Server {
             self.processes.extend(self.roots.iter().flat_map(|root| children_of(*root)));
@@ -153,12 +152,13 @@ impl Side {
 }
 
 impl CpuProfiler {
-    /// Attaches to the processes; what cannot be sampled is a fact with the reason.
+    /// Attaches to the processes. A side that cannot be sampled becomes a fact with the reason.
     pub fn start(of: ProfileScope) -> CpuProfiler {
         let mut profiler = CpuProfiler { perf: of.perf, recordings: Vec::new(), facts: Vec::new() };
         let mut sides = vec![Side::new(ProfileSide::Generator, of.generator)];
         match of.server {
-            // First: the other recording would see this `perf` as a child of ours.
+            // The server first: the other recording would otherwise see this `perf` as a child of
+            // ours.
             Ok(roots) => sides.insert(0, Side::new(ProfileSide::Server, roots)),
             Err(why) => profiler.facts.push(none(ProfileSide::Server, &why)),
         }
@@ -177,7 +177,7 @@ impl CpuProfiler {
         profiler
     }
 
-    /// Samples in the measured phase alone.
+    /// Enables sampling for the measured phase only.
     pub fn follow(&mut self, event: &Event) {
         let command: &[u8] = match event {
             Event::Phase { phase: Phase::Measure, .. } => b"enable\n",
@@ -189,12 +189,12 @@ impl CpuProfiler {
             if is_end {
                 recording.sides.iter_mut().for_each(Side::find_children);
             }
-            // Refused only by one that has ended, which is reported at the end.
+            // Fails only if `perf` has ended, which is reported at the end.
             let _ended = recording.control.write_all(command);
         }
     }
 
-    /// The load is over: ends the recordings, names the functions, and folds the stacks.
+    /// Ends the recordings after the load, resolves function names, and folds the stacks.
     pub fn end(mut self) -> (Vec<CpuProfile>, Vec<Fact>) {
         let mut profiles = Vec::new();
         for recording in std::mem::take(&mut self.recordings) {
@@ -208,7 +208,7 @@ impl CpuProfiler {
         (profiles, self.facts)
     }
 
-    /// The load is over, and nobody waits for graphs.
+    /// Ends the recordings without profiles; `why` becomes their fact.
     pub fn abandon(mut self, why: &str) -> Vec<Fact> {
         for recording in std::mem::take(&mut self.recordings) {
             self.facts.extend(recording.sides.iter().map(|of| none(of.side, why)));
@@ -217,22 +217,21 @@ impl CpuProfiler {
     }
 }
 
-/// That there is no graph of a side, and why.
+/// Fact that a side has no profile, with the reason.
 fn none(side: ProfileSide, why: &str) -> Fact {
     Fact::new(ABOUT, side.name(), why.to_owned())
 }
 
-/// Fewer samples per second where a run is long or has many CPUs.
+/// Samples per second; lower for a long run or many CPUs.
 fn frequency_hz(measured: Option<Duration>) -> u64 {
     let seconds = measured.unwrap_or(Duration::from_secs(60)).as_secs().max(1);
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let aimed = SAMPLES_AIMED / seconds.saturating_mul(cpus).max(1);
-    // Odd.
     aimed.clamp(FREQUENCY_HZ_MIN, FREQUENCY_HZ_MAX) | 1
 }
 
-/// The event that is sampled: cycles see the kernel also where interrupts are off, but virtual
-/// machines often have no counter of them.
+/// Event to sample: cycles include kernel code with interrupts disabled, but many virtual machines
+/// have no such counter.
 fn event() -> &'static str {
     match Path::new("/sys/bus/event_source/devices/cpu/events/cpu-cycles").exists() {
         true => "cycles",
@@ -240,34 +239,34 @@ fn event() -> &'static str {
     }
 }
 
-/// `perf` with a clean environment: no settings of a user, no downloads of symbols.
+/// Prepares `perf` with a clean environment: no user settings, no download of symbols.
 fn perf(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("PATH", PATH).env("LC_ALL", "C").env("PERF_CONFIG", "/dev/null");
-    // In a process group of its own: the Ctrl-C that ends us is not for it.
+    // In its own process group, so that Ctrl-C does not reach it.
     command.current_dir("/").process_group(0);
     command
 }
 
-/// A file that nobody else finds, and that is gone when we are.
+/// Creates a file without a name, which disappears with this process.
 fn nameless_file() -> io::Result<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let mode = Mode::RUSR | Mode::WUSR;
-    // Not every file system has files without names; memory has.
+    // Not every file system supports unnamed files; tmpfs does.
     let made = rustix::fs::open("/var/tmp", flags, mode)
         .or_else(|_| rustix::fs::open("/tmp", flags, mode))
         .or_else(|_| rustix::fs::memfd_create("dbdyno-stacks", MemfdFlags::CLOEXEC))?;
     Ok(File::from(made))
 }
 
-/// Lets a child inherit a descriptor. Another child that is started meanwhile inherits it too,
-/// which does no harm: it is the end of a pipe that nobody else uses.
+/// Lets a child inherit a descriptor. Another child started at the same time inherits it too, which
+/// is harmless: nothing else uses that end of the pipe.
 fn inherited(fd: BorrowedFd<'_>) -> io::Result<i32> {
     rustix::io::fcntl_setfd(fd, FdFlags::empty())?;
     Ok(fd.as_raw_fd())
 }
 
-/// Whether something can be read, or its writer has ended, within a time.
+/// Waits until data or the end of the stream can be read, or the limit passes.
 fn is_readable_within(fd: BorrowedFd<'_>, limit: Duration) -> PollFlags {
     let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: 0 };
     let mut polled = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
@@ -283,7 +282,7 @@ fn list(processes: &[u32]) -> String {
 }
 
 impl Recording {
-    /// Begun, with events disabled; or why not.
+    /// Starts a recording with events disabled. The error is the reason.
     fn start(
         program: &Path,
         sides: &[Side],
@@ -312,7 +311,7 @@ impl Recording {
                 vec!["-p".to_owned(), list(&all)]
             }
         };
-        // A clock ticks in idle CPUs too.
+        // The clock ticks on idle CPUs too.
         let but_idle = if is_system_wide && event == "cpu-clock" { ":I" } else { "" };
         let (commands, control) = pipe()?;
         let (acknowledged, acknowledging) = pipe()?;
@@ -355,8 +354,8 @@ impl Recording {
         }
     }
 
-    /// Whether it answers, which it does once it has attached. It is asked nothing else: `disable`
-    /// would disable the records of new threads and processes too.
+    /// Whether `perf` answers a ping, which it does once it has attached. `disable` as a test would
+    /// also disable the records of new threads and processes.
     fn is_ready(&mut self) -> bool {
         let asked = self.control.write_all(b"ping\n");
         let polled = is_readable_within(self.acknowledged.as_fd(), READY_WITHIN);
@@ -365,7 +364,7 @@ impl Recording {
             && self.acknowledged.read(&mut [0; 8]).is_ok_and(|n| n > 0)
     }
 
-    /// Ends it, and returns what it said.
+    /// Ends `perf` and returns its error output.
     fn close(&mut self) -> String {
         drop(self.pipe.take());
         let Some(mut errors) = self.child.stderr.take() else { return String::new() };
@@ -424,19 +423,19 @@ impl Recording {
         })
     }
 
-    /// The stacks, with the names of their functions, and the CPU time that this took.
+    /// Returns folded stacks with function names, and the CPU time of `perf script` in nanoseconds.
     fn fold(&self, program: &Path, of: &Side) -> io::Result<(Folded, u64)> {
         let mut data = self.data.try_clone()?;
         data.rewind()?;
         let mut command = perf(program);
-        // Without inlined functions: to find these takes minutes.
+        // Without inlined functions, which would take minutes.
         command.args(["script", "-i", "-", "--no-inline", "-F", "comm,event,ip,sym,dso"]);
-        // A recording of a server's processes has nothing but these and their children, whenever
-        // they began. Ours has what we start too: servers, and `perf`.
+        // A recording of a server's processes contains only these and their children, whenever they
+        // started. Ours also contains other programs that we start: servers, and `perf`.
         if self.is_system_wide || of.side == ProfileSide::Generator {
             command.args(["--pid", &list(&of.processes)]);
         }
-        // It ends when nobody reads what it writes.
+        // It ends when its output is no longer read.
         let mut child = command.stdin(data).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let mut folder = Folder::default();
         if let Some(output) = child.stdout.take() {
@@ -452,7 +451,7 @@ impl Recording {
     }
 }
 
-/// Reaps a child that ends, and returns its CPU time, which the kernel has until then.
+/// Waits for a child to end, reads its CPU time, which the kernel keeps until then, and reaps it.
 fn ended_cpu_ns(child: &mut Child) -> u64 {
     if let Some(process) = Pid::from_raw(child.id() as i32) {
         let _ended = waitid(WaitId::Pid(process), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
@@ -470,11 +469,11 @@ impl Drop for Recording {
     }
 }
 
-/// Why a recording did not begin.
+/// Reason why a recording did not start.
 enum Refused {
-    /// The program cannot be started.
+    /// `perf` cannot be started.
     Start(io::Error),
-    /// It said this, and ended.
+    /// `perf` ended with this output.
     Perf(String),
 }
 
@@ -485,7 +484,7 @@ impl From<io::Error> for Refused {
 }
 
 impl Refused {
-    /// In a sentence, with what would allow it.
+    /// Describes the reason in a sentence, with the remedy.
     fn sentence(&self) -> String {
         match self {
             Refused::Start(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -502,7 +501,7 @@ fn paranoid() -> String {
     level.trim().to_owned()
 }
 
-/// What `perf` said, as a reason.
+/// Describes the error output of `perf` as a reason.
 fn why(said: &str, paranoid: &str) -> String {
     let lower = said.to_ascii_lowercase();
     let is_refused = ["paranoid", "permission", "not permitted", "is limited", "no permission"]
@@ -537,7 +536,7 @@ mod tests {
         }
     }
 
-    /// Why there is no graph of ourselves, with a program in the place of `perf`.
+    /// Reason for a missing profile of the generator, with a script in place of `perf`.
     fn reason(script: &str) -> String {
         let folder = tempfile::tempdir().expect("a folder");
         let program = folder.path().join("perf");

@@ -1,7 +1,7 @@
-//! What a database counts itself, on a connection of its own.
+//! A database's own counters, read on a separate connection.
 //!
-//! What cannot be read is reported once and is no error. A server that goes away leaves a gap, and
-//! is connected to again. Not here: which numbers there are (drivers).
+//! Counters that cannot be read are reported once and are no error. A lost connection leaves a gap
+//! and is made again. Not here: the list of counters (drivers).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use crate::collector::Collector;
 use crate::query_session::{Canceller, Connect, QuerySession, number};
 use crate::readings::{Readings, What};
 
-/// A database's counters.
+/// Collector of a database's counters.
 pub(crate) struct DatabaseCounters {
     database: Arc<dyn Database>,
     by: Counters,
-    /// Where each chosen one stands among them, by its name in small letters.
+    /// Position of each chosen counter, by its name in lower case.
     places: HashMap<String, usize>,
     session: QuerySession,
-    /// Those that this server knows and lets us read.
+    /// Queries that this server supports and permits.
     queries: Vec<String>,
-    /// Why something is not read: the first reason.
+    /// First reason why something was not read.
     why: Option<String>,
 }
 
 impl DatabaseCounters {
-    /// The chosen counters, or all of them; none where the database has none.
+    /// Creates the collector for the chosen counters, or for all; `None` if the database has none.
     pub(crate) fn of(
         database: Arc<dyn Database>,
         connect: Connect,
@@ -42,7 +42,7 @@ impl DatabaseCounters {
         Some(DatabaseCounters { database, by, places, session, queries, why: None })
     }
 
-    /// The chosen ones in their order, then the others.
+    /// Sort key: chosen counters in their order, then the others.
     fn place(&self, name: &str) -> usize {
         self.places.get(&name.to_ascii_lowercase()).copied().unwrap_or(usize::MAX)
     }
@@ -61,7 +61,7 @@ impl DatabaseCounters {
         }
     }
 
-    /// What the queries tell; the ones that the server does not take are asked no more.
+    /// Runs the queries and returns names and values. Rejected queries are not sent again.
     fn ask(&mut self) -> Result<Vec<(String, f64)>, DbError> {
         self.session.connect()?;
         let mut shown = Vec::new();
@@ -80,7 +80,7 @@ impl DatabaseCounters {
             match self.session.read(&sql, &mut visit) {
                 Ok(_) => left.push(sql),
                 Err(db_error) if db_error.kind.breaks_session() => left.push(sql),
-                // A view of another version.
+                // The view belongs to another version.
                 Err(db_error) if db_error.kind == DbErrorKind::Missing => {}
                 Err(db_error) => {
                     self.why.get_or_insert_with(|| db_error.to_string());
@@ -106,13 +106,13 @@ impl Collector for DatabaseCounters {
         }
         match self.ask() {
             Ok(mut shown) => {
-                // The time of the answer, not of the question.
+                // Use the time of the answer, not of the query.
                 readings.again();
                 shown.sort_by_key(|(name, _)| self.place(name));
                 shown.iter().for_each(|(name, value)| self.put(name, *value, readings));
             }
-            // Of a server that is not there another finding tells; of one that does not let us
-            // in, this is all that there is.
+            // An unreachable server has its own finding; for one that rejects us, this is the only
+            // report.
             Err(db_error) => {
                 self.why.get_or_insert_with(|| db_error.to_string());
             }

@@ -1,11 +1,11 @@
-//! What is observed about the machine: the facts that are kept with every run.
+//! Facts about the machine, stored with every run.
 //!
-//! Nothing here fails: what cannot be read is left out. A result may be published, so what would
-//! name somebody is deliberately absent: host name, network addresses, serial numbers, users, the
-//! kernel's command line. The paths of disks are reported as they were given.
+//! Nothing here fails: unreadable values are left out. A result may be published, so data that
+//! identify a person or a host are deliberately absent: host name, network addresses, serial
+//! numbers, users, the kernel's command line. The paths of disks are reported as they were given.
 //!
-//! Also absent: facts about the database (drivers know them), and what is to be thought of any of
-//! this (findings). What the process used between two instants is [`crate::Watch`]'s.
+//! Also absent: facts about the database (drivers), and their evaluation (findings). Resources that
+//! the process used between two instants are in [`crate::Watch`].
 
 use std::collections::BTreeSet;
 use std::num::NonZero;
@@ -17,12 +17,12 @@ use procfs::{CpuInfo, FromBufRead, FromRead, LoadAverage, Meminfo};
 
 use crate::kernel_files::read;
 
-/// More interfaces than this are not reported: a host of containers has hundreds of them.
+/// Most interfaces that are reported: a container host has hundreds.
 const INTERFACES_MAX: usize = 16;
 
-/// Every fact about this machine, this build, and the disks that hold `paths`.
+/// Returns all facts about this machine, this build, and the disks that hold `paths`.
 ///
-/// Cheap enough for the beginning of every run: about a hundred small files are read.
+/// Cheap enough for the start of every run: it reads about a hundred small files.
 pub fn machine(paths: &[&Path]) -> Vec<Fact> {
     let mut facts = Vec::new();
     facts.extend(build());
@@ -46,18 +46,18 @@ pub fn machine(paths: &[&Path]) -> Vec<Fact> {
     facts
 }
 
-/// The file's one line, if it has one.
+/// Reads a file of one line; `None` if it is missing or empty.
 fn read_line(path: impl AsRef<Path>) -> Option<String> {
     let line = read(path).trim().to_owned();
     (!line.is_empty()).then_some(line)
 }
 
-/// The file's number.
+/// Reads a file with one number.
 fn read_number(path: impl AsRef<Path>) -> Option<u64> {
     read_line(path)?.parse().ok()
 }
 
-/// The folder's entries by name, in order.
+/// Names in a folder, sorted.
 fn entries(folder: &Path) -> Vec<String> {
     let Ok(listing) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> =
@@ -66,12 +66,12 @@ fn entries(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A fact if its value is known.
+/// Makes a fact if its value is known.
 fn fact(about: &str, name: &str, value: Option<impl Into<FactValue>>) -> Option<Fact> {
     value.map(|value| Fact::new(about, name, value))
 }
 
-/// The word that stands in brackets: `always [madvise] never`.
+/// Returns the word in brackets: `always [madvise] never`.
 fn chosen(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once('[')?;
     Some(rest.split_once(']')?.0)
@@ -150,7 +150,7 @@ fn limits() -> Vec<Fact> {
 fn cpu(cpuinfo: &str) -> Vec<Fact> {
     let info = CpuInfo::from_buf_read(cpuinfo.as_bytes()).ok();
     let info = info.as_ref();
-    // Without flags (not x86) nothing is known, and nothing is said.
+    // Other architectures than x86 have no flags, so the hypervisor is unknown.
     let hypervisor = info
         .and_then(|info| info.flags(0))
         .map(|flags| if flags.contains(&"hypervisor") { "yes" } else { "no" });
@@ -167,7 +167,7 @@ fn cpu(cpuinfo: &str) -> Vec<Fact> {
     .collect()
 }
 
-/// One logical processor: its package, and the processors of its core as the kernel lists them.
+/// A logical processor: its package, and the processors of its core as the kernel lists them.
 #[derive(Debug, PartialEq, Eq)]
 struct Sibling {
     package: String,
@@ -179,7 +179,7 @@ fn siblings(folder: &Path) -> Vec<Sibling> {
         let number = name.strip_prefix("cpu")?;
         number.parse::<u32>().ok()?;
         let topology = folder.join(&name).join("topology");
-        // The first is its name since Linux 5.3, the second the one before.
+        // The first is the name since Linux 5.3, the second the older one.
         let core = read_line(topology.join("core_cpus_list"))
             .or_else(|| read_line(topology.join("thread_siblings_list")))?;
         Some(Sibling { package: read_line(topology.join("physical_package_id"))?, core })
@@ -206,7 +206,7 @@ fn topology(siblings: &[Sibling]) -> Vec<Fact> {
     .collect()
 }
 
-/// The caches that the first processor sees, each with how many processors share it.
+/// Caches of the first processor, each with the number of processors that share it.
 fn caches(folder: &Path) -> Vec<Fact> {
     let of_cache = |name: String| {
         let cache = folder.join(name);
@@ -223,7 +223,7 @@ fn caches(folder: &Path) -> Vec<Fact> {
     entries(folder).into_iter().filter_map(of_cache).flatten().collect()
 }
 
-/// The kernel writes caches as `32K`, seldom as `8M`.
+/// Parses the size of a cache, written as `32K` or seldom `8M`.
 fn cache_bytes(text: &str) -> Option<u64> {
     let (number, unit) = match text.as_bytes().last()? {
         b'K' => (&text[..text.len() - 1], 1 << 10),
@@ -233,7 +233,7 @@ fn cache_bytes(text: &str) -> Option<u64> {
     Some(number.parse::<u64>().ok()? * unit)
 }
 
-/// How many numbers the kernel's list `0-3,8` holds.
+/// Counts the numbers in the kernel's list `0-3,8`.
 fn list_length(list: &str) -> Option<u32> {
     list.trim().split(',').try_fold(0, |sum, part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -286,7 +286,7 @@ fn memory(meminfo: &str, huge_pages: &str) -> Vec<Fact> {
 
 // The control group (version 2).
 
-/// The strictest limits on the way from our control group up to its root.
+/// Strictest limits on the path from our control group to its root.
 fn control_group(mounts: &[Mount], membership: &str) -> Vec<Fact> {
     let Some(mount) = mounts.iter().find(|mount| mount.kind == "cgroup2") else {
         return Vec::new();
@@ -307,7 +307,7 @@ fn control_group(mounts: &[Mount], membership: &str) -> Vec<Fact> {
     .collect()
 }
 
-/// The smallest limit as text, `none` where every level says `max`, nothing where no level speaks.
+/// The smallest limit as text; `none` if every level says `max`, `None` if no level has a value.
 fn strictest(levels: &[String], limit_of: fn(&str) -> Option<f64>) -> Option<String> {
     if levels.is_empty() {
         return None;
@@ -317,7 +317,7 @@ fn strictest(levels: &[String], limit_of: fn(&str) -> Option<f64>) -> Option<Str
     Some(least.map_or("none".to_owned(), |limit| limit.to_string()))
 }
 
-/// `200000 100000` is a quota of two cores, `max 100000` none.
+/// Parses a quota in cores: `200000 100000` is two, `max 100000` none.
 fn cores_of(cpu_max: &str) -> Option<f64> {
     let (quota, period) = cpu_max.split_once(' ')?;
     let (quota, period) = (quota.parse::<f64>().ok()?, period.parse::<f64>().ok()?);
@@ -345,8 +345,8 @@ fn parse_mounts(mountinfo: &str) -> Vec<Mount> {
     mountinfo.lines().filter_map(parse_mount).collect()
 }
 
-/// `proc_pid_mountinfo(5)`: id, parent, major:minor, root, point, options, any number of tags,
-/// a hyphen, type, source, options of the file system.
+/// Parses a line as in `proc_pid_mountinfo(5)`: id, parent, major:minor, root, point, options, any
+/// number of tags, a hyphen, type, source, options of the file system.
 fn parse_mount(line: &str) -> Option<Mount> {
     let (here, of_file_system) = line.split_once(" - ")?;
     let mut here = here.split(' ').skip(2);
@@ -362,7 +362,7 @@ fn parse_mount(line: &str) -> Option<Mount> {
     })
 }
 
-/// The kernel writes a blank in a path as `\040`, and so on.
+/// Decodes the kernel's escapes in a path: `\040` is a blank, and so on.
 fn unescape(text: &str) -> String {
     let mut out = text.to_owned();
     for (code, letter) in [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")] {
@@ -371,8 +371,8 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// Options that say how the file system behaves, each once. Those that hold a path, an address or
-/// a user (`lowerdir=/a:/b`, `addr=10.0.0.1`, `username=x`) say where and who: left out.
+/// Options that describe the behaviour of the file system, each once. Those with a path, an address
+/// or a user (`lowerdir=/a:/b`, `addr=10.0.0.1`, `username=x`) are private: left out.
 fn telling_options(here: &str, of_file_system: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     for option in here.split(',').chain(of_file_system.split(',')) {
@@ -386,8 +386,8 @@ fn telling_options(here: &str, of_file_system: &str) -> String {
     kept.join(",")
 }
 
-/// The mount that holds `path`: the longest point that it begins with, and the last of equals,
-/// which hides the others.
+/// Finds the mount that holds `path`: the longest mount point that is a prefix, and the last of
+/// equal ones, which hides the others.
 fn mount_of<'a>(path: &Path, mounts: &'a [Mount]) -> Option<&'a Mount> {
     let holding = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     holding.max_by_key(|mount| mount.point.components().count())
@@ -398,7 +398,7 @@ fn disk_name(index: usize) -> String {
 }
 
 fn disk(about: &str, path: &Path, mounts: &[Mount]) -> Vec<Fact> {
-    // A file that is yet to be made lies where its folder lies.
+    // A file that does not exist yet belongs to the mount of its folder.
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let Some(real) = absolute.ancestors().find_map(|folder| folder.canonicalize().ok()) else {
         return Vec::new();
@@ -419,10 +419,10 @@ fn disk(about: &str, path: &Path, mounts: &[Mount]) -> Vec<Fact> {
     facts
 }
 
-/// The folder of the whole device under `/sys`; a partition has none of its own to speak of.
+/// Folder of the whole device under `/sys`; a partition lacks most attributes.
 fn device_folder(mount: &Mount) -> Option<PathBuf> {
     let number = if mount.device.starts_with("0:") && mount.source.starts_with("/dev/") {
-        // Btrfs and its like mount under a number of their own.
+        // Btrfs and similar file systems mount under their own device number.
         let device = rustix::fs::stat(&mount.source).ok()?.st_rdev;
         format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device))
     } else {
@@ -456,7 +456,7 @@ fn network(folder: &Path) -> Vec<Fact> {
     let of_interface = |(index, name): (usize, String)| {
         let interface = folder.join(&name);
         let shown = reported_name(&name, index);
-        // A link that is down, or has no speed, says -1 or nothing.
+        // A link that is down or has no speed reports -1 or an error.
         let speed = read_number(interface.join("speed"));
         [
             fact("network", &format!("{shown}_state"), read_line(interface.join("operstate"))),
@@ -467,7 +467,8 @@ fn network(folder: &Path) -> Vec<Fact> {
     names.take(INTERFACES_MAX).enumerate().flat_map(of_interface).flatten().collect()
 }
 
-/// `enx0123456789ab` is named by its address, which is nobody's business: it gets its place.
+/// Replaces a name that contains the hardware address, such as `enx0123456789ab`, by the index:
+/// addresses are private.
 fn reported_name(name: &str, index: usize) -> String {
     let address = name.strip_prefix("enx").or_else(|| name.strip_prefix("wlx"));
     match address {
@@ -482,7 +483,7 @@ fn reported_name(name: &str, index: usize) -> String {
 mod tests {
     use super::*;
 
-    /// `about/name = value`, one a line.
+    /// Facts as lines `about/name = value`.
     fn page(facts: &[Fact]) -> Vec<String> {
         facts.iter().map(|fact| format!("{}/{} = {}", fact.about, fact.name, fact.value)).collect()
     }
@@ -529,7 +530,8 @@ mod tests {
             facts[..3],
             ["cpu/model = A CPU @ 2.00GHz", "cpu/hypervisor = yes", "cpu/mhz_seen = 2000"]
         );
-        // Another architecture has neither flags nor a clock: nothing is said, nothing guessed.
+        // Other architectures have neither flags nor a clock rate: nothing is reported, nothing
+        // guessed.
         let other = page(&cpu("processor\t: 0\nFeatures\t: fp asimd\n\n"));
         assert!(other.iter().all(|line| line.starts_with("cpu/usable_threads")), "{other:?}");
     }

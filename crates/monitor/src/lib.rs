@@ -2,9 +2,9 @@
 //!
 //! Each collector is read once per second on its own thread, and its readings are sent as events;
 //! there are also the facts of the machine, and the resources that this process used between two
-//! instants. A collector is anything that declares gauges and reads them. Not here: a plan, a load,
-//! a driver, and judging a reading (analysis). A program that links only this crate has a monitor,
-//! and provides the sessions that query the database.
+//! instants. A collector declares gauges and reads them. Not here: a plan, a load, a driver, and
+//! judging a reading (analysis). A program that links only this crate gets a monitor, and provides
+//! the sessions that query the database.
 
 mod collector;
 mod collectors;

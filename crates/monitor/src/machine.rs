@@ -1,7 +1,7 @@
-//! What a machine does: its processors, memory, pressure, disks and network.
+//! Load of a machine: processors, memory, pressure, disks and network.
 //!
-//! Each reader takes the text of a file of /proc, whatever is in it; what it does not find, it
-//! does not tell. Sources: proc(5) and the kernel's Documentation/admin-guide/iostats.rst and
+//! Each parser accepts any text of a file of /proc, and leaves out values that it does not find.
+//! Sources: proc(5) and the kernel's Documentation/admin-guide/iostats.rst and
 //! Documentation/accounting/psi.rst. Not here: processes.
 
 use std::collections::BTreeMap;
@@ -14,18 +14,18 @@ use crate::collector::Collector;
 use crate::kernel_files::read;
 use crate::readings::{Readings, What};
 
-/// Disks and interfaces that are reported, by name: a host of containers has hundreds of the
-/// latter.
+/// Most disks and interfaces that are reported, by name: a container host has hundreds of
+/// interfaces.
 const DEVICES_MAX: usize = 16;
 
-/// A sector of /proc/diskstats, whatever the device's own is.
+/// Size of a sector in /proc/diskstats, independent of the device.
 const SECTOR_BYTES: f64 = 512.0;
 
-/// The machine that we are on.
+/// Collector of this machine.
 #[derive(Default)]
 pub(crate) struct Machine {
     cpu: Option<CpuTicks>,
-    /// Of each core, by its number.
+    /// By the core's number.
     cores: BTreeMap<String, CpuTicks>,
 }
 
@@ -55,30 +55,29 @@ impl Collector for Machine {
     }
 }
 
-/// Where the processors' time went since boot, in ticks: user, nice, system, idle, iowait, irq,
-/// softirq, steal.
+/// Processor time since boot, in ticks: user, nice, system, idle, iowait, irq, softirq, steal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CpuTicks([u64; 8]);
 
 impl CpuTicks {
-    /// The first line of `/proc/stat`. The guests' times that follow are within user and nice
-    /// already.
+    /// Parses the first line of `/proc/stat`. The guests' times that follow are already included in
+    /// user and nice.
     pub(crate) fn of(stat: &str) -> Option<CpuTicks> {
         CpuTicks::of_line(stat.lines().find_map(|line| line.strip_prefix("cpu "))?)
     }
 
-    /// What stands behind a name in such a line.
+    /// Parses the numbers after the name in such a line.
     fn of_line(line: &str) -> Option<CpuTicks> {
         let ticks: Vec<u64> = numbers(line).collect();
         Some(CpuTicks(*ticks.first_chunk()?))
     }
 
-    /// The share of each kind between an earlier reading and this one, 0 to 1; none within one
-    /// tick, or if the clock of one was set back.
+    /// Share of each kind between an earlier reading and this one, 0 to 1; `None` within one tick,
+    /// or if a counter went backwards.
     pub(crate) fn shares_since(&self, earlier: &CpuTicks) -> Option<[f64; 8]> {
         let mut growth = [0; 8];
         for (kind, growth) in growth.iter_mut().enumerate() {
-            // iowait is known to go back now and then; it has not grown then.
+            // iowait sometimes decreases; that counts as no growth.
             *growth = self.0[kind].saturating_sub(earlier.0[kind]);
         }
         let all: u64 = growth.iter().try_fold(0_u64, |sum, one| sum.checked_add(*one))?;
@@ -86,14 +85,14 @@ impl CpuTicks {
     }
 }
 
-/// In which somebody worked: user, nice, system, irq, softirq. Waiting for a disk is not work, and
-/// stolen time is not ours.
+/// Share of work: user, nice, system, irq, softirq. Waiting for a disk is not work, and stolen time
+/// is not ours.
 pub(crate) fn busy_of(shares: &[f64; 8]) -> f64 {
     let [user, nice, system, _, _, irq, softirq, _] = shares;
     user + nice + system + irq + softirq
 }
 
-/// What the hypervisor gave to others.
+/// Share that the hypervisor gave to other guests.
 pub(crate) fn steal_of(shares: &[f64; 8]) -> f64 {
     shares[7]
 }
@@ -127,7 +126,7 @@ const CORE: What<'_> = What::new(
     "Share of one core's time in which it worked, in programs or in the kernel.",
 );
 
-/// A machine with more cores is read as a whole.
+/// Most cores that are reported one by one.
 const CORES_MAX: usize = 64;
 
 fn put_cores(stat: &str, before: &mut BTreeMap<String, CpuTicks>, readings: &mut Readings) {
@@ -199,7 +198,8 @@ fn put_memory(meminfo: &str, readings: &mut Readings) {
     readings.level(SWAP, seen.swap_total.saturating_sub(seen.swap_free) as f64);
 }
 
-/// `some` and `full` of a resource. Of the CPU `full` says nothing for a whole machine.
+/// Pressure `some` and `full` of each resource. For the CPU, `full` is undefined for a whole
+/// machine.
 const PRESSURE: [(&str, &str, What<'_>); 5] = [
     (
         "cpu",
@@ -236,19 +236,19 @@ const PRESSURE: [(&str, &str, What<'_>); 5] = [
     ),
 ];
 
-/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=12345`, in microseconds.
+/// Parses `some avg10=0.00 avg60=0.00 avg300=0.00 total=12345`, in microseconds.
 fn put_pressure(of: &str, text: &str, readings: &mut Readings) {
     for (_, line, what) in PRESSURE.iter().filter(|(resource, _, _)| *resource == of) {
         let found = text.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(' '));
         let mut fields = found.into_iter().flat_map(str::split_ascii_whitespace);
         let total = fields.find_map(|field| field.strip_prefix("total=")?.parse::<u64>().ok());
-        // Microseconds a second are millionths: a hundred of them in a percent, a hundred times.
+        // Microseconds per second / 1e4 = percent.
         total.into_iter().for_each(|us| readings.total(*what, us as f64 / 1e4));
     }
 }
 
-/// Devices that are no partitions, and whether they store themselves what they are given: others
-/// pass it on to devices below them, or to a file.
+/// Block devices that are not partitions, and whether they store data themselves: others pass it on
+/// to devices below, or to a file.
 fn whole_disks() -> BTreeMap<String, bool> {
     let Ok(listing) = fs::read_dir("/sys/block") else { return BTreeMap::new() };
     let stores = |name: &str| {
@@ -279,7 +279,7 @@ const LATENCY: What<'_> = What::new(
     "Mean time of the requests completed in this second, including time in the queue.",
 );
 
-/// Devices that did anything since boot.
+/// Reports devices with any activity since boot.
 fn put_disks(diskstats: &str, whole: &BTreeMap<String, bool>, readings: &mut Readings) {
     let (mut all_read, mut all_written, mut n_stores) = (0.0, 0.0, 0);
     let shown = diskstats.lines().filter_map(|line| {
@@ -309,7 +309,7 @@ fn put_disks(diskstats: &str, whole: &BTreeMap<String, bool>, readings: &mut Rea
         readings.total_of(WRITES, name, writes);
         readings.total_of(READ, name, read * SECTOR_BYTES);
         readings.total_of(WRITTEN, name, written * SECTOR_BYTES);
-        // Milliseconds a second are thousandths: ten of them in a percent.
+        // Milliseconds per second / 10 = percent.
         readings.total_of(BUSY, name, busy_ms / 10.0);
         readings.total_of(QUEUE, name, waits_ms / 1e3);
         readings.ratio_of(LATENCY, name, reading_ms + writing_ms, reads + writes);
@@ -326,10 +326,10 @@ const PACKETS_IN: What<'_> = What::new("packets_in", "1/s", "Packets received.")
 const PACKETS_OUT: What<'_> = What::new("packets_out", "1/s", "Packets sent.");
 const DROPS: What<'_> = What::new("packets_dropped", "1/s", "Packets dropped, received and sent.");
 
-/// Interfaces that moved anything since boot, the loopback among them.
+/// Reports interfaces with any traffic since boot, including the loopback.
 fn put_network(dev: &str, readings: &mut Readings) {
     let shown = dev.lines().filter_map(|line| {
-        // Where a name is long there is no blank behind the colon.
+        // A long name has no blank after the colon.
         let (name, counts) = line.rsplit_once(':')?;
         let counts: Vec<u64> = numbers(counts).collect();
         let counts: [u64; 12] = *counts.first_chunk()?;
@@ -352,7 +352,7 @@ const SOFTIRQS: What<'_> = What::new(
      timers, SCHED of the scheduler, BLOCK of disks, RCU of the kernel itself.",
 );
 
-/// Kinds that happened since boot: a line each, with a number for each CPU.
+/// Reports types that occurred since boot: one line each, with a number per CPU.
 fn put_softirqs(softirqs: &str, readings: &mut Readings) {
     for (kind, counts) in softirqs.lines().filter_map(|line| line.split_once(':')) {
         let n = numbers(counts).fold(0_u64, u64::saturating_add);
@@ -362,7 +362,7 @@ fn put_softirqs(softirqs: &str, readings: &mut Readings) {
     }
 }
 
-/// Pages, of machines with more than one NUMA node.
+/// Page counters of machines with several NUMA nodes.
 const NUMA: [(&str, What<'_>); 3] = [
     (
         "numa_miss",
@@ -375,7 +375,7 @@ const NUMA: [(&str, What<'_>); 3] = [
     ("numa_pages_migrated", What::new("numa_migrated", "1/s", "Pages moved to another NUMA node.")),
 ];
 
-/// Where any has happened since boot, which takes several nodes.
+/// Reports counters that are not zero, which takes several nodes.
 fn put_numa(vmstat: &str, readings: &mut Readings) {
     for (name, what) in NUMA {
         let of = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok();
@@ -384,7 +384,7 @@ fn put_numa(vmstat: &str, readings: &mut Readings) {
     }
 }
 
-/// The numbers that a line begins with.
+/// Parses the numbers at the start of a line.
 fn numbers(line: &str) -> impl Iterator<Item = u64> {
     line.split_ascii_whitespace().map_while(|text| text.parse().ok())
 }
@@ -409,7 +409,7 @@ mod tests {
         assert_eq!(shown, [("numa_migrated".to_owned(), 3.0)]);
     }
 
-    /// What is reported of the second between two readings of a file.
+    /// Reports values of the second between two readings of a file.
     fn between(put: &mut dyn FnMut(&str, &mut Readings), texts: [&str; 2]) -> Vec<(String, f64)> {
         let mut readings = Readings::new("machine".to_owned());
         let mut names = Vec::new();
@@ -451,7 +451,7 @@ mod tests {
                 "cpu  9 0 9 9 0 0 0 0\ncpu0 150 0 20 120 0 0 5 5\ncpu11 0 0 0 90 10 0 0 0\nintr 6\n",
             ],
         );
-        // Waiting for a disk is idle, and stolen time is no work.
+        // Waiting for a disk is idle time, and stolen time is no work.
         assert_eq!(shown, [named("core_busy/0", 75.0), named("core_busy/11", 0.0)]);
         let many: String = (0..65).map(|n| format!("cpu{n} 1 1 1 1 1 1 1 1\n")).collect();
         let mut put = |text: &str, readings: &mut Readings| {
@@ -468,7 +468,7 @@ mod tests {
             &mut put,
             ["cpu  100 0 100 1000 10 0 0 0\n", "cpu  150 0 110 1130 5 0 6 4 0 0\n"],
         );
-        // iowait went back, as it does, and counts as nothing.
+        // iowait decreased, as it sometimes does, and counts as nothing.
         assert_eq!(shown[0], named("cpu_user", 25.0));
         assert_eq!(shown[3], named("cpu_idle", 65.0));
         assert_eq!(shown[4], named("cpu_iowait", 0.0));
@@ -507,7 +507,7 @@ mod tests {
 
     #[test]
     fn whole_disks_that_did_anything_are_reported() {
-        // What a volume of it was given is not counted again.
+        // Data of a volume on the disk are not counted again.
         let whole = [("vda", true), ("loop0", false), ("dm-0", false)];
         let whole: BTreeMap<String, bool> =
             whole.map(|(name, stores)| (name.to_owned(), stores)).into();
@@ -535,7 +535,7 @@ mod tests {
             named("disk_written", 0.0),
         ];
         assert_eq!(shown, expect);
-        // A second without a request has no latency, rather than 0.
+        // A second without requests has no latency, not 0.
         let shown = between(&mut put, [&second, &second]);
         assert_eq!((shown.len(), shown[4].1), (8, 0.0));
     }

@@ -1,7 +1,8 @@
-//! The collectors of a run, each read once a second on a thread of its own and told as events.
+//! Collectors of a run: each is read once a second on its own thread, and its readings become
+//! events.
 //!
-//! A collector that hangs leaves a gap in its own gauges and holds up nobody. Not here: what a
-//! gauge means (each collector says it), and how it is shown (analysis).
+//! A collector that hangs leaves a gap in its own gauges and does not delay others. Not here: the
+//! meaning of a gauge (each collector), and charts (analysis).
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -17,12 +18,12 @@ use crate::query_session::Canceller;
 use crate::readings::Readings;
 use crate::wall_clock::{self, since};
 
-/// A collector that is reading when the load is over may take so long; then its query is cut off,
-/// and as long again later it is left behind. The sums that a busy server is asked for last take
-/// more than a second.
+/// Time for a reading that is in progress when the load ends. Then its query is cancelled, and
+/// after the same time again its thread is abandoned. The final sums of a busy server take more
+/// than a second.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The last reading is made if so much has passed since the one before: rates over less are noise.
+/// Shortest time before the last reading: rates over less are noise.
 const LAST_NS_MIN: i64 = 200 * NS_PER_MS as i64;
 
 const SECOND_NS: i64 = NS_PER_S as i64;
@@ -37,10 +38,10 @@ enum Message {
 pub struct Monitor {
     signal: Arc<PhaseSignal>,
     hear: Receiver<(usize, Message)>,
-    /// By collector: the places of its gauges among all that were reported.
+    /// By collector: indices of its gauges among all that were reported.
     places: Vec<Vec<u16>>,
     n_gauges: u16,
-    /// Collectors that have not ended.
+    /// Number of collectors that have not ended.
     n_left: usize,
     canceller: Canceller,
     cpu_ns: u64,
@@ -48,8 +49,8 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Each collector waits for [`Monitor::begin`] on a thread of its own; `canceller` cuts off
-    /// what hangs. A collector without a thread is reported as a fact.
+    /// Starts a thread for each collector, which waits for [`Monitor::begin`]; `canceller` cancels
+    /// queries that hang. A thread that cannot be started becomes a fact.
     pub fn over(collectors: Vec<Make>, canceller: Canceller) -> Monitor {
         let (tell, hear) = channel();
         let signal: Arc<PhaseSignal> = Arc::default();
@@ -66,25 +67,25 @@ impl Monitor {
         Monitor { signal, hear, places, n_gauges: 0, n_left, canceller, cpu_ns: 0, facts }
     }
 
-    /// Whether anything is read.
+    /// Whether there are collectors.
     pub fn has_collectors(&self) -> bool {
         !self.places.is_empty()
     }
 
-    /// Says how long from now the measured phase begins.
+    /// Returns a function that takes the time until the measured phase begins.
     pub fn begin(&self) -> impl Fn(Duration) + use<> {
         let signal = Arc::clone(&self.signal);
         move |ahead| signal.begin(wall_clock::now() + ahead)
     }
 
-    /// Tells what was read since it was asked last.
+    /// Reports the readings since the last call.
     pub fn follow(&mut self, tell: &mut dyn FnMut(Event)) {
         while let Ok((index, message)) = self.hear.try_recv() {
             self.take(index, message, tell);
         }
     }
 
-    /// The load is over: the last readings, and what is to be known of all of them.
+    /// Ends the collectors after the load: reports the last readings, and returns the facts.
     pub fn end(mut self, tell: &mut dyn FnMut(Event)) -> Vec<Fact> {
         let covered_ns = self.signal.now_ns();
         self.signal.end();
@@ -105,7 +106,8 @@ impl Monitor {
             }
         }
         if covered_ns > 0 && self.cpu_ns > 0 {
-            // Of one core, over the measured phase and the drain; what the ramp-up took is in it.
+            // In percent of one core, over the measured phase and the drain; the numerator includes
+            // the ramp-up.
             let percent = self.cpu_ns as f64 / covered_ns as f64 * 100.0;
             let percent = FactValue::percent(percent, 2);
             let fact = Fact::new("client", "monitor_cpu_percent", percent);
@@ -142,9 +144,9 @@ impl Monitor {
     }
 }
 
-/// Reads a collector at the end of each second, from the beginning of the load to its end.
+/// Reads a collector at the end of each second until the load is over.
 fn look(index: usize, make: Make, signal: &PhaseSignal, tell: &Sender<(usize, Message)>) {
-    // Whoever has left hears nothing any more.
+    // The receiver may be gone.
     let send = |message| drop(tell.send((index, message)));
     let collector = make();
     let (events, facts) = match (collector, signal.wait_for_start()) {
@@ -177,7 +179,7 @@ fn look_from(
         readings.at(now_ns);
         collector.read(&mut readings);
         match before {
-            // The first reading is what rates are counted from.
+            // The first reading is the base of the rates.
             None => readings.forget_values(),
             Some(before) => {
                 let second = second_between(before, now_ns);
@@ -193,12 +195,12 @@ fn look_from(
             send(Message::Meanwhile { events });
         }
         before = Some(now_ns);
-        // Who took longer than a second has missed one.
+        // After a reading that took longer than a second, skip the missed ones.
         next = whole_second_from(since(start, wall_clock::now())).max(next + 1);
     }
 }
 
-/// Waits until a whole second, and looks as often before as the collector wants.
+/// Waits until second `next`, with the looks in between that the collector wants.
 fn look_until(
     start: Instant,
     next: i64,
@@ -218,25 +220,25 @@ fn look_until(
     }
 }
 
-/// An instant from the start; none that is not this machine's.
+/// Instant at a time from the start; `None` if this machine cannot represent it.
 fn at(start: Instant, at_ns: i64) -> Option<Instant> {
     let away = Duration::from_nanos(at_ns.unsigned_abs());
     if at_ns < 0 { start.checked_sub(away) } else { start.checked_add(away) }
 }
 
-/// The first whole second that is not before an instant.
+/// First whole second at or after a time.
 fn whole_second_from(at_ns: i64) -> i64 {
     -((-at_ns).div_euclid(SECOND_NS))
 }
 
-/// Which second a reading is of that was made at an instant: the one that has just ended, though
-/// its reader be woken a little late; at the end, the one in which most of it lies.
+/// Second that a reading belongs to: the one that has just ended, even if its thread woke a little
+/// late; at the end of the load, the one that contains most of it.
 fn second_between(before_ns: i64, at_ns: i64) -> i64 {
     let back_ns = ((at_ns - before_ns) / 2).min(SECOND_NS / 2);
     (at_ns - back_ns).div_euclid(SECOND_NS)
 }
 
-/// What this thread has used.
+/// CPU time of this thread, in nanoseconds.
 fn own_cpu_ns() -> u64 {
     let spent = clock_gettime(ClockId::ThreadCPUTime);
     let positive = |n: i64| u64::try_from(n).unwrap_or(0);
@@ -282,12 +284,12 @@ mod tests {
         check(-2000, -1000, -2);
         check(-1000, 3, -1);
         check(4003, 5240, 4);
-        // At the end, a part of one.
+        // At the end, a part of a second.
         check(0, 1, 0);
         check(0, 300, 0);
         check(1000, 1300, 1);
         check(0, 1001, 0);
-        // Seconds that were missed are the last one's.
+        // Missed seconds belong to the last one.
         check(3000, 7001, 6);
     }
 
@@ -352,7 +354,7 @@ mod tests {
         let facts = monitor.end(&mut |event| shown.push(event));
         assert!(matches!(&shown[0], Event::Gauges { gauges } if gauges[0].about == "machine"));
         let Event::Readings(readings) = &shown[1] else { panic!("{shown:?}") };
-        // The first reading is only what rates are counted from.
+        // The first reading is the base of the rates.
         assert_eq!(readings.values, [(0, 2.0)]);
         assert!(facts.iter().any(|fact| fact.name == "readings"), "{facts:?}");
     }

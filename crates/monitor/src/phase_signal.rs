@@ -1,5 +1,5 @@
-//! What background work waits for: the beginning of the measured phase, an instant, and the end of
-//! the load. Not here: what it does.
+//! Signal for background work: the start of the measured phase, an instant, and the end of the
+//! load. Not here: the work.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,12 +9,12 @@ use crate::wall_clock;
 
 #[derive(Default)]
 struct State {
-    /// The beginning of the measured phase, as soon as it is known.
+    /// Start of the measured phase, once it is known.
     start: Option<Instant>,
     is_over: bool,
 }
 
-/// Between the load and what works beside it.
+/// State shared by the load and its background work.
 #[derive(Default)]
 pub struct PhaseSignal {
     state: Mutex<State>,
@@ -22,10 +22,10 @@ pub struct PhaseSignal {
     n_server_actions: AtomicU32,
 }
 
-/// Why somebody woke.
+/// Reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// What was waited for has happened.
+    /// The awaited condition holds.
     Done,
     /// The instant has come.
     Due,
@@ -38,36 +38,35 @@ impl PhaseSignal {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The measured phase begins at `start`.
+    /// Sets the start of the measured phase.
     pub fn begin(&self, start: Instant) {
         self.state().start = Some(start);
         self.changed.notify_all();
     }
 
-    /// The load is over.
+    /// Ends the load.
     pub fn end(&self) {
         self.state().is_over = true;
         self.changed.notify_all();
     }
 
-    /// Whether the load is over.
     pub fn is_over(&self) -> bool {
         self.state().is_over
     }
 
-    /// Somebody waits for something that has happened now.
+    /// Wakes all waiters to check their condition again.
     pub fn wake(&self) {
-        // Held for a moment, so that nobody is between looking and waiting.
+        // Locked for a moment, so that no waiter is between its check and its wait.
         drop(self.state());
         self.changed.notify_all();
     }
 
-    /// Nanoseconds from the beginning of the measured phase; 0 if there was none.
+    /// Nanoseconds since the start of the measured phase; 0 if it has no start.
     pub fn now_ns(&self) -> i64 {
         self.state().start.map_or(0, |start| wall_clock::since(start, wall_clock::now()))
     }
 
-    /// The beginning of the measured phase, as soon as it is known; none if the load is over.
+    /// Waits for the start of the measured phase to be known; `None` if the load is over.
     pub fn wait_for_start(&self) -> Option<Instant> {
         let mut state = self.state();
         while state.start.is_none() && !state.is_over {
@@ -76,7 +75,7 @@ impl PhaseSignal {
         state.start.filter(|_| !state.is_over)
     }
 
-    /// Waits until `is_done`, until an instant, or until the load is over.
+    /// Waits until `is_done` holds, until an instant, or until the load is over.
     pub fn wait(&self, until: Option<Instant>, is_done: &dyn Fn() -> bool) -> Woken {
         let mut state = self.state();
         loop {
@@ -98,12 +97,12 @@ impl PhaseSignal {
         }
     }
 
-    /// How often somebody began or ended doing something to the server.
+    /// Number of starts and ends of actions on the server, such as a disturbance.
     pub fn n_server_actions(&self) -> u32 {
         self.n_server_actions.load(Ordering::Acquire)
     }
 
-    /// Somebody begins or ends doing something to the server.
+    /// Counts the start or end of an action on the server.
     pub fn count_server_action(&self) {
         self.n_server_actions.fetch_add(1, Ordering::AcqRel);
     }

@@ -1,7 +1,7 @@
-//! What a process uses: the generator's own, or the server's with its children.
+//! Resources of a process: the generator's own, or the server's with its children.
 //!
-//! Sources: proc_pid_stat(5), proc_pid_statm(5), proc_pid_io(5). A process that ends and comes
-//! back under another number is found again. Not here: which process it is (process_locator).
+//! Sources: proc_pid_stat(5), proc_pid_statm(5), proc_pid_io(5). A process that restarts with
+//! another id is found again. Not here: the choice of the process (process_locator).
 
 use std::fs;
 
@@ -12,21 +12,21 @@ use crate::kernel_files::read;
 use crate::readings::{Readings, What};
 use crate::tasks::{SharedTasks, Task, Tasks, field};
 
-/// Threads (or children) whose numbers are read a second, the others in turn: up to 50 µs each on
-/// a slow machine, so a quarter of a percent of a core. With 128 it was 1.4 % at 900 clients.
+/// Most threads (or children) that are read per second, the others in turn: up to 50 µs each on a
+/// slow machine, so 0.25 % of a core. With 128 it was 1.4 % at 900 clients.
 const TASKS_A_SECOND: usize = 48;
 
-/// Threads that are reported one by one: as many as a chart can show.
+/// Most threads that are reported one by one, as many as a chart can show.
 const THREADS_SHOWN: usize = 8;
 
-/// A thread below this share of a core is none of the busiest.
+/// Smallest share of a core, in percent, for a thread to be reported by itself.
 const SHOWN_PERCENT_MIN: f64 = 0.5;
 
-/// Children that are read: a server with more has a pooler in front of it, or needs one.
+/// Most children that are read: a server with more has a pooler in front of it, or needs one.
 const CHILDREN_MAX: usize = 1_024;
 
-/// So often children are looked for, in seconds, where the kernel does not tell them: all processes
-/// of the machine are gone through.
+/// Interval in seconds for finding children if the kernel does not list them: it takes a scan of
+/// all processes.
 const CHILDREN_EVERY: u32 = 5;
 
 const USER: What<'_> =
@@ -84,17 +84,17 @@ const THREAD_INVOLUNTARY: What<'_> = What::new(
 const THREAD_MIGRATIONS: What<'_> =
     What::new("thread_migrations", "1/s", "Migrations of one of these threads to another CPU.");
 
-/// Finds the number of a process that may change.
+/// Finds the id of a process that may change.
 pub type Locate = Box<dyn FnMut() -> Option<u32> + Send>;
 
-/// A process that is read.
+/// Collector of a process.
 pub(crate) struct Process {
     about: String,
     locate: Locate,
     threads: SharedTasks,
     has_children: bool,
     root: Option<u32>,
-    /// Whose counters were read last: its number, and when it began.
+    /// Id and start time of the process at the last reading.
     read_last: Option<(u32, u64)>,
     children: Vec<u32>,
     n_threads: u64,
@@ -104,18 +104,18 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Ourselves; whoever else reads our threads shares what is seen.
+    /// Collector of this process; other readers of our threads share the counters.
     pub(crate) fn generator(threads: SharedTasks) -> Process {
         let process = std::process::id();
         Process::new("generator".to_owned(), Box::new(move || Some(process)), threads, false)
     }
 
-    /// One of ours beside this one.
+    /// Collector of another process of dbdyno.
     pub(crate) fn helper(about: String, process: u32) -> Process {
         Process::new(about, Box::new(move || Some(process)), SharedTasks::default(), false)
     }
 
-    /// A server's, wherever it is now, with its children.
+    /// Collector of a server and its children; `locate` finds it after a restart.
     pub(crate) fn server(about: String, locate: Locate) -> Process {
         Process::new(about, locate, SharedTasks::default(), true)
     }
@@ -136,14 +136,14 @@ impl Process {
         }
     }
 
-    /// The process and what it says of itself, found again if it has gone.
+    /// Returns the process with its `stat`, and finds it again if it has ended.
     fn root(&mut self) -> Option<(u32, Stat)> {
         if let Some(root) = self.root {
             let is_same = |stat: &Stat| self.read_last.is_none_or(|(_, began)| began == stat.began);
             if let Some(stat) = Stat::of(&read(format!("/proc/{root}/stat"))).filter(is_same) {
                 return Some((root, stat));
             }
-            // Another one begins from nothing, and its threads are others.
+            // A new process starts with empty counters and other threads.
             self.root = None;
             self.shown.clear();
             self.children.clear();
@@ -156,7 +156,7 @@ impl Process {
         Some((root, stat))
     }
 
-    /// Who belongs to it, looked up where that has changed.
+    /// Updates the list of threads or children if it has changed.
     fn find_tasks(&mut self, root: u32, stat: &Stat) {
         let is_due = self.n_read.is_multiple_of(CHILDREN_EVERY);
         self.n_read += 1;
@@ -191,7 +191,7 @@ impl Process {
         }
         for (task, name) in &self.shown {
             let Some(seen) = tasks.seen(*task) else { continue };
-            // Nanoseconds a second in percent.
+            // Nanoseconds per second, in percent.
             let percent = 100.0 / NS_PER_S as f64;
             let counted = [
                 (THREAD, seen.cpu_ns, percent),
@@ -222,7 +222,7 @@ impl Process {
         }
     }
 
-    /// Of others this takes the right to trace them.
+    /// Reports files and I/O. For other processes this needs permission to trace them.
     fn put_files(&self, root: u32, readings: &mut Readings) {
         let (mut read_bytes, mut written) = (None::<u64>, None::<u64>);
         for process in std::iter::once(&root).chain(&self.children) {
@@ -248,12 +248,12 @@ impl Collector for Process {
 
     fn read(&mut self, readings: &mut Readings) {
         let Some((root, stat)) = self.root() else { return };
-        // Another one has other totals.
+        // The counters of a new process start again.
         if self.read_last.replace((root, stat.began)) != Some((root, stat.began)) {
             readings.begin_anew();
         }
         self.find_tasks(root, &stat);
-        // What commands of a plan took that we have waited for is not the generator's.
+        // Time of commands in a plan that we waited for is not the generator's.
         let (mut user, mut system) = match self.has_children {
             true => (stat.user_all(), stat.system_all()),
             false => (stat.user, stat.system),
@@ -286,7 +286,7 @@ impl Collector for Process {
     }
 }
 
-/// Threads of one name get their numbers behind it.
+/// Appends thread ids to names that are not unique.
 fn with_own_names(tasks: Vec<(Task, String)>) -> Vec<(Task, String)> {
     let is_alone = |name: &str| tasks.iter().filter(|(_, other)| other == name).count() == 1;
     let named = |(task, name): &(Task, String)| match is_alone(name) {
@@ -296,23 +296,23 @@ fn with_own_names(tasks: Vec<(Task, String)>) -> Vec<(Task, String)> {
     tasks.iter().map(named).collect()
 }
 
-/// What `/proc/<pid>/stat` tells, in ticks.
+/// Fields of `/proc/<pid>/stat`, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stat {
     parent: u32,
     user: u64,
     system: u64,
-    /// Of children that have ended and were waited for.
+    /// User time of children that ended and were waited for.
     user_of_children: u64,
     system_of_children: u64,
     n_threads: u64,
-    /// When it began, in ticks since boot.
+    /// Start time, in ticks since boot.
     began: u64,
 }
 
 impl Stat {
-    /// The command (field 2) may contain anything, so fields are counted from the last bracket.
-    /// None of one that has ended and is not waited for: it uses nothing any more.
+    /// Parses the file. The command (field 2) may contain anything, so fields are counted from the
+    /// last parenthesis. `None` for a zombie, which uses nothing any more.
     fn of(text: &str) -> Option<Stat> {
         let (_, fields) = text.rsplit_once(')')?;
         let mut fields = fields.split_ascii_whitespace();
@@ -341,19 +341,19 @@ impl Stat {
     }
 }
 
-/// CPUs of the machine.
+/// Number of CPUs of the machine.
 fn cpu_count() -> usize {
     let stat = read("/proc/stat");
     let is_one = |line: &&str| line.starts_with("cpu") && !line.starts_with("cpu ");
     stat.lines().filter(is_one).count().max(1)
 }
 
-/// The parent of a process; none if it has ended.
+/// Parent of a process; `None` if it has ended.
 pub(crate) fn parent_of(process: u32) -> Option<u32> {
     Stat::of(&read(format!("/proc/{process}/stat"))).map(|stat| stat.parent)
 }
 
-/// The children of a process with one thread, by number; none where the kernel does not tell.
+/// Children of a process with one thread, sorted; `None` if the kernel does not list them.
 fn children_told(root: u32) -> Option<Vec<u32>> {
     let mut threads = fs::read_dir(format!("/proc/{root}/task")).ok()?;
     let is_single = threads.next().is_some() && threads.next().is_none();
@@ -365,7 +365,7 @@ fn children_told(root: u32) -> Option<Vec<u32>> {
     Some(children)
 }
 
-/// Children as of now, by number.
+/// Current children by a scan of all processes, sorted.
 pub(crate) fn children_of(root: u32) -> Vec<u32> {
     let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
     let all = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -377,7 +377,7 @@ pub(crate) fn children_of(root: u32) -> Vec<u32> {
     children
 }
 
-/// Memory of processes that share some of theirs.
+/// Memory of processes that share a part of it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Memory {
     own_pages: u64,
@@ -386,8 +386,8 @@ struct Memory {
 }
 
 impl Memory {
-    /// `statm` has pages: all, resident, and those resident that a file or shared memory backs. The
-    /// kernel makes `status` of the same counters, at several times the cost.
+    /// Adds a `statm`, which has pages: total, resident, and resident ones backed by a file or
+    /// shared memory. `status` has the same counters at several times the cost.
     fn add(&mut self, statm: &str) {
         let mut pages = statm.split_ascii_whitespace().skip(1).map(str::parse::<u64>);
         let (Some(Ok(resident)), Some(Ok(shared))) = (pages.next(), pages.next()) else { return };

@@ -1,8 +1,7 @@
-//! Which process the server of a target is, where it is on this machine.
+//! Finds the process of a target's server, if it runs on this machine.
 //!
-//! The kernel tells which socket listens at a port or a path, and whoever may look finds the
-//! process that holds it: its own user, and root. Nobody is connected to for it. Not here: what
-//! the process uses.
+//! /proc lists the sockets that listen at a port or a path; root and the server's own user can find
+//! the process that holds one. This makes no connection. Not here: the resources of the process.
 
 use std::fs;
 use std::path::Path;
@@ -12,25 +11,25 @@ use model::Host;
 use crate::kernel_files::read;
 use crate::process::parent_of;
 
-/// Listening, in /proc/net/tcp.
+/// State of a listening socket in /proc/net/tcp.
 const LISTENS: &str = "0A";
 
-/// The same in /proc/net/unix: a flag.
+/// Flag of a listening socket in /proc/net/unix.
 const ACCEPTS: &str = "00010000";
 
-/// Where a server is.
+/// Location of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessLocator {
-    /// At a socket of the file system.
+    /// Path of a Unix socket.
     Socket(String),
-    /// At a port of this machine.
+    /// TCP port of this machine.
     Port(u16),
-    /// On another machine, or nobody knows on which.
+    /// Another machine, or unknown.
     Elsewhere,
 }
 
 impl ProcessLocator {
-    /// Of the hosts that clients use; a socket stands there by its path.
+    /// Derives the location from the clients' hosts; a socket is a host with a path.
     pub(crate) fn of(hosts: &[Host]) -> ProcessLocator {
         match hosts.first() {
             Some(host) if host.name.starts_with('/') => ProcessLocator::Socket(host.name.clone()),
@@ -41,7 +40,7 @@ impl ProcessLocator {
         }
     }
 
-    /// The process that listens there; none if it is not seen from here.
+    /// Finds the process that listens there; `None` if it is not visible.
     pub(crate) fn process(&self) -> Option<u32> {
         match self {
             ProcessLocator::Socket(path) => {
@@ -56,8 +55,8 @@ impl ProcessLocator {
     }
 }
 
-/// Programs that stand between clients and a server, by the names that the kernel has for them,
-/// which are cut after 15 letters.
+/// Programs that forward clients to a server, by the kernel's names, which are cut after 15
+/// characters.
 const PROXIES: [&str; 15] = [
     "docker-proxy",
     "envoy",
@@ -76,20 +75,20 @@ const PROXIES: [&str; 15] = [
     "toxiproxy-serve",
 ];
 
-/// The name of a process, if it is a proxy's: the server is another process then, if it is on
-/// this machine at all.
+/// Returns the name of a process if it is a proxy: the server is another process then, perhaps on
+/// another machine.
 pub(crate) fn proxy(process: u32) -> Option<String> {
     let name = read(format!("/proc/{process}/comm"));
     PROXIES.contains(&name.trim()).then(|| name.trim().to_owned())
 }
 
-/// The inode of the socket that listens at a path: columns are number, references, protocol, flags,
-/// type, state, inode and the path as it was bound, with whatever is in it.
+/// Finds the inode of the socket that listens at a path. Columns are number, references, protocol,
+/// flags, type, state, inode and the path as it was bound, which may contain any character.
 fn listener_at(table: &str, path: &Path) -> Option<u64> {
     let real = |path: &Path| fs::canonicalize(path).ok();
     let wanted = real(path);
     table.lines().skip(1).find_map(|line| {
-        // Columns are padded, and a path may have blanks: what is left of the line is the path.
+        // Columns are padded, and a path may contain blanks: the rest of the line is the path.
         let mut rest = line;
         let mut field = || {
             let (field, after) = rest.trim_start().split_once(' ')?;
@@ -108,7 +107,7 @@ fn listener_at(table: &str, path: &Path) -> Option<u64> {
     })
 }
 
-/// The inode of the socket that listens at a port: proc_pid_net(5). Columns are number, local
+/// Finds the inode of the socket that listens at a port: proc_pid_net(5). Columns are number, local
 /// address, remote address, state, queues, timer, retransmissions, user, timeout, inode.
 fn listener(table: &str, port: u16) -> Option<u64> {
     let at_port = format!(":{port:04X}");
@@ -119,15 +118,16 @@ fn listener(table: &str, port: u16) -> Option<u64> {
     })
 }
 
-/// The process that listens at a socket, among those that we may look into. Several hold it where a
-/// server forks: its oldest ancestor that holds it, since a child may end at any time.
+/// Finds the process that listens at a socket, among those that we may inspect. If several hold it,
+/// because a server forks, returns the oldest ancestor, since a child may end at any time.
 fn holder_of(inode: u64) -> Option<u32> {
     let folder = fs::read_dir("/proc").ok()?;
     let mut all = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     all.find(|process: &u32| holds(*process, inode)).and_then(|one| eldest_holder(one, inode))
 }
 
-/// Whether a process holds a socket. systemd opens sockets for others, and keeps them.
+/// Whether a process holds a socket. systemd is excluded: it opens sockets for others, and keeps
+/// them.
 fn holds(process: u32, inode: u64) -> bool {
     let wanted = format!("socket:[{inode}]");
     let Ok(files) = fs::read_dir(format!("/proc/{process}/fd")) else { return false };
@@ -136,7 +136,8 @@ fn holds(process: u32, inode: u64) -> bool {
         && read(format!("/proc/{process}/comm")).trim() != "systemd"
 }
 
-/// Up the parents of a holder, as far as they hold the socket too; none if it ended meanwhile.
+/// Follows the parents of a holder while they hold the socket too; `None` if a process ended
+/// meanwhile.
 fn eldest_holder(holder: u32, inode: u64) -> Option<u32> {
     let mut eldest = holder;
     loop {

@@ -1,25 +1,25 @@
-//! A connection by which a collector asks a database: made when it is needed, made again when it
-//! broke, and cut off from another thread when it hangs.
+//! A collector's connection to a database: opened on demand, reopened after a failure, and
+//! cancelled from another thread if it hangs.
 //!
-//! Not here: what is asked.
+//! Not here: the queries.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Cancel, Database, DbError, Reply, Value, Visit};
 
-/// A connection by which a collector asks, on the thread that made it.
+/// A collector's connection, used on the thread that made it.
 pub trait CounterSession {
-    /// A query as text; `visit` sees its rows.
+    /// Runs a query as text; `visit` receives its rows.
     fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, DbError>;
 
-    /// Cuts off what it asks, from another thread.
+    /// Handle for cancelling the current query from another thread.
     fn canceller(&self) -> Arc<dyn Cancel>;
 }
 
-/// Connects to a database: how that is done is whoever's drivers these are to know.
+/// Connects to a database. The caller provides it, since this crate knows no drivers.
 pub type Connect = fn(&dyn Database) -> Result<Box<dyn CounterSession>, DbError>;
 
-/// Lets another thread cut off queries that do not end.
+/// Cancels queries that hang, from another thread.
 #[derive(Clone, Default)]
 pub struct Canceller(Arc<Mutex<Held>>);
 
@@ -34,7 +34,7 @@ impl Canceller {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for one more session.
+    /// Reserves an index for another session.
     fn place(&self) -> usize {
         let mut held = self.held();
         held.sessions.push(None);
@@ -49,7 +49,7 @@ impl Canceller {
         held.sessions[place] = session;
     }
 
-    /// Ends what is under way, and whatever comes.
+    /// Cancels current queries, and all later ones.
     pub fn cut_off(&self) {
         let mut held = self.held();
         held.is_over = true;
@@ -57,7 +57,7 @@ impl Canceller {
     }
 }
 
-/// A connection to a database for one collector.
+/// Connection to a database for one collector.
 pub(crate) struct QuerySession {
     database: Arc<dyn Database>,
     connect: Connect,
@@ -67,7 +67,7 @@ pub(crate) struct QuerySession {
 }
 
 impl QuerySession {
-    /// Not connected yet.
+    /// Creates a session that is not connected yet.
     pub(crate) fn new(
         database: Arc<dyn Database>,
         connect: Connect,
@@ -77,7 +77,7 @@ impl QuerySession {
         QuerySession { database, connect, canceller, place, session: None }
     }
 
-    /// Connects if it is not.
+    /// Connects unless it is connected.
     pub(crate) fn connect(&mut self) -> Result<(), DbError> {
         if self.session.is_none() {
             let session = (self.connect)(self.database.as_ref())?;
@@ -87,12 +87,12 @@ impl QuerySession {
         Ok(())
     }
 
-    /// Whether there is a connection now.
     pub(crate) fn is_connected(&self) -> bool {
         self.session.is_some()
     }
 
-    /// A query as text; `visit` sees its rows. A connection that breaks is made again by the next.
+    /// Runs a query as text; `visit` receives its rows. The next call reconnects after a broken
+    /// connection.
     pub(crate) fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<(), DbError> {
         self.connect()?;
         let Some(session) = self.session.as_mut() else { return Ok(()) };
@@ -105,7 +105,7 @@ impl QuerySession {
     }
 }
 
-/// A number, however it is reported.
+/// Converts a numeric value of any type.
 pub(crate) fn number(value: &Value<'_>) -> Option<f64> {
     match value {
         Value::Int(number) => Some(*number as f64),

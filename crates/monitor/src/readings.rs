@@ -1,7 +1,7 @@
-//! What one collector has read: names become gauges, counters become rates.
+//! Readings of one collector: names become gauges, counters become rates.
 //!
-//! Here is the only arithmetic of rates: the growth of a counter over the time between two
-//! readings. One that fell was begun again: that second has no number. Not here: what is read.
+//! All arithmetic of rates is here: the growth of a counter over the time between two readings. A
+//! counter that fell was reset: that second has no value. Not here: the sources.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -10,29 +10,26 @@ use model::{Gauge, NS_PER_S};
 
 use crate::wall_clock;
 
-/// More gauges than this of one collector are not read: a server with a thousand counters of its
-/// own tells all of them, a broken one does not fill the memory.
+/// Most gauges of one collector: enough for all counters of a server, and a limit for a broken one.
 const GAUGES_MAX: usize = 2_000;
 
-/// A counter that stays lower for this long has been reset.
+/// A counter that stays lower for this long, in nanoseconds, was reset.
 const FELL_NS: i64 = 5 * NS_PER_S as i64 / 2;
 
-/// Clocks that are read one after the other, in ticks, are off by so much.
+/// Tolerance for clocks that are read one after the other, in ticks.
 const ABOVE_MAX: f64 = 1.1;
 
-/// What is read: [`Gauge`] without whose it is.
+/// Name, unit and help of a [`Gauge`], without its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct What<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// Its unit; empty for a number.
+    /// Unit; empty for a plain number.
     pub unit: &'a str,
-    /// A sentence about it.
+    /// Description in a sentence.
     pub help: &'a str,
 }
 
 impl<'a> What<'a> {
-    /// One gauge.
     pub const fn new(name: &'a str, unit: &'a str, help: &'a str) -> What<'a> {
         What { name, unit, help }
     }
@@ -41,17 +38,17 @@ impl<'a> What<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     place: u16,
-    /// What a counter stood at, and when.
+    /// Time and value of the counter's last reading.
     before: Option<(i64, f64)>,
-    /// What the two numbers of a ratio stood at.
+    /// Last numerator and denominator of a ratio.
     ratio_before: Option<(f64, f64)>,
 }
 
-/// The gauges of one collector, and what they stand at now.
+/// Gauges of one collector, and their current values.
 #[derive(Debug)]
 pub struct Readings {
     about: String,
-    /// Where instants are counted from.
+    /// Origin of times.
     origin: Option<Instant>,
     at_ns: i64,
     known: HashMap<String, Known>,
@@ -60,53 +57,53 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// Nothing read yet; gauges are `about` this.
+    /// Creates empty readings; gauges have the subject `about`.
     pub fn new(about: String) -> Readings {
         let (known, new, values) = (HashMap::new(), Vec::new(), Vec::new());
         Readings { about, origin: None, at_ns: 0, known, new, values }
     }
 
-    /// Counts instants from `origin` on.
+    /// Sets the origin of times.
     pub fn from(mut self, origin: Instant) -> Readings {
         self.origin = Some(origin);
         self
     }
 
-    /// What comes now is read now.
+    /// Sets the time of the next values to now.
     pub fn again(&mut self) {
         if let Some(origin) = self.origin {
             self.at_ns = wall_clock::since(origin, wall_clock::now());
         }
     }
 
-    /// The instant of what is read now, in nanoseconds from the origin.
+    /// Time of the current values, in nanoseconds from the origin.
     pub fn at_ns(&self) -> i64 {
         self.at_ns
     }
 
-    /// What comes now is read at this instant, in nanoseconds from the origin.
+    /// Sets the time of the next values, in nanoseconds from the origin.
     pub fn at(&mut self, at_ns: i64) {
         self.at_ns = at_ns;
     }
 
-    /// Something that stands at a value.
+    /// Adds the value of a level.
     pub fn level(&mut self, what: What<'_>, value: f64) {
         self.level_of(what, "", value);
     }
 
-    /// The same of one of several of a kind.
+    /// Adds the value of a level for one of several items, such as a disk.
     pub fn level_of(&mut self, what: What<'_>, of: &str, value: f64) {
         if let Some(place) = self.known(what, of).map(|known| known.place) {
             self.put(place, value);
         }
     }
 
-    /// Something that grows: its rate since the reading before is reported, per second.
+    /// Adds the value of a counter; reports its rate per second since the last reading.
     pub fn total(&mut self, what: What<'_>, total: f64) {
         self.total_of(what, "", total);
     }
 
-    /// The same of one of several of a kind.
+    /// Adds the value of a counter for one of several items, such as a disk.
     pub fn total_of(&mut self, what: What<'_>, of: &str, total: f64) {
         let at_ns = self.at_ns;
         let Some(known) = self.known(what, of) else { return };
@@ -121,9 +118,9 @@ impl Readings {
         }
     }
 
-    /// Counters that together grow by no more than `rate_max` per second: a greater rate is a gap,
-    /// and one that is greater by a hair is the limit. A fall is passed over for a moment: what a
-    /// child used is in its parent's counters only a little after it has ended.
+    /// Adds counters that together grow by at most `rate_max` per second. A slightly higher rate is
+    /// reduced to the limit; a much higher one is a gap. A short fall is ignored: a child's time
+    /// appears in its parent's counters a little after it has ended.
     pub fn totals_within(&mut self, counters: [(What<'_>, f64); 2], rate_max: f64) {
         let at_ns = self.at_ns;
         let mut before = [None; 2];
@@ -150,15 +147,15 @@ impl Readings {
         }
     }
 
-    /// What comes now is of somebody else: no counter goes on from where it stood.
+    /// Forgets the last values of all counters, since the next ones are those of another process.
     pub fn begin_anew(&mut self) {
         for known in self.known.values_mut() {
             (known.before, known.ratio_before) = (None, None);
         }
     }
 
-    /// The ratio of the growth of two numbers since the reading before; none where the second has
-    /// not grown.
+    /// Adds the ratio of the growth of two numbers since the last reading; nothing if the second
+    /// has not grown.
     pub fn ratio_of(&mut self, what: What<'_>, of: &str, part: f64, whole: f64) {
         let Some(known) = self.known(what, of) else { return };
         let before = known.ratio_before.replace((part, whole));
@@ -171,7 +168,8 @@ impl Readings {
         }
     }
 
-    /// To seven digits, which is more than anything here is known to: half the bytes in the store.
+    /// Rounds to seven digits, more than the precision of any source, which halves the bytes in the
+    /// store.
     fn put(&mut self, place: u16, value: f64) {
         let short = f64::from(value as f32);
         if short.is_finite() {
@@ -179,7 +177,7 @@ impl Readings {
         }
     }
 
-    /// A gauge by its name, declared when it is seen for the first time; none beyond the limit.
+    /// Finds or declares a gauge by its name; `None` beyond the limit.
     fn known(&mut self, what: What<'_>, of: &str) -> Option<&mut Known> {
         let name = match of {
             "" => what.name.to_owned(),
@@ -201,18 +199,19 @@ impl Readings {
         self.known.get_mut(&name)
     }
 
-    /// What was declared and read since this was asked last. Places are those of these readings.
+    /// Takes the gauges declared and the values read since the last call. Indices refer to the
+    /// gauges of these readings.
     pub fn take(&mut self) -> (Vec<Gauge>, Vec<(u16, f64)>) {
         (std::mem::take(&mut self.new), std::mem::take(&mut self.values))
     }
 
-    /// Drops what was read, but remembers where counters stood.
+    /// Drops values, but keeps the state of counters.
     pub fn forget_values(&mut self) {
         self.values.clear();
     }
 }
 
-/// What is in readings by name, for tests.
+/// Values by name, for tests.
 #[cfg(test)]
 pub(crate) fn by_name(readings: &mut Readings, names: &mut Vec<String>) -> Vec<(String, f64)> {
     let (new, values) = readings.take();
@@ -239,10 +238,10 @@ mod tests {
         assert_eq!(rate(-2 * s, 1000.0), None);
         assert_eq!(rate(-s, 1500.0), Some(500.0));
         assert_eq!(rate(s, 1600.0), Some(50.0));
-        // The server was restarted: the growth is not known, and never negative.
+        // The server restarted: the growth is unknown, and never negative.
         assert_eq!(rate(2 * s, 3.0), None);
         assert_eq!(rate(3 * s, 3.0), Some(0.0));
-        // Two readings at one instant have no time between them.
+        // Two readings at the same time have no rate.
         assert_eq!(rate(3 * s, 9.0), None);
         assert_eq!(rate(4 * s, f64::NAN), None);
     }
@@ -258,13 +257,13 @@ mod tests {
         };
         assert_eq!(rates(0, [1000.0, 0.0]), []);
         assert_eq!(rates(1, [1100.0, 50.0]), [100.0, 50.0]);
-        // By a hair above: the limit, in the same proportion. By more: a gap.
+        // Slightly above: the limit, in the same proportion. Far above: a gap.
         assert_eq!(rates(2, [1265.0, 105.0]), [150.0, 50.0]);
         assert_eq!(rates(3, [9000.0, 105.0]), []);
-        // A child has ended, and is in its parent's counters a second later.
+        // A child has ended, and appears in its parent's counters a second later.
         assert_eq!(rates(4, [8000.0, 105.0]), []);
         assert_eq!(rates(5, [9100.0, 125.0]), [50.0, 10.0]);
-        // It stays: begun again.
+        // It stays lower: a reset.
         assert_eq!(rates(6, [10.0, 10.0]), []);
         assert_eq!(rates(8, [20.0, 20.0]), []);
         assert_eq!(rates(9, [30.0, 30.0]), [10.0, 10.0]);

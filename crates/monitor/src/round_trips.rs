@@ -1,7 +1,6 @@
-//! How long a round trip takes on the path of the clients while a load runs: a query that does
-//! nothing, ten times a second.
+//! Round-trip time on the path of the clients during the load: an empty query, ten times a second.
 //!
-//! Not here: the same before the load, and how fast a large reply comes (app).
+//! Not here: the round-trip time before the load, and the speed of a large reply (app).
 
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ const ROUND_TRIP: What<'_> = What::new(
     "The shortest of ten round trips of a query that does nothing, on the path of the clients.",
 );
 
-/// Round trips to a database.
+/// Collector of round-trip times.
 pub(crate) struct RoundTrips {
     session: QuerySession,
     sql: &'static str,
@@ -28,7 +27,7 @@ pub(crate) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// None of a database to which there is no path.
+    /// Creates the collector; `None` for a database without a network path.
     pub(crate) fn of(
         database: Arc<dyn Database>,
         connect_as_client: Connect,

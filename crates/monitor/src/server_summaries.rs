@@ -1,8 +1,8 @@
-//! What a server sums up by itself: read when the measured phase begins and when the load is over;
-//! what is kept is by how much it grew. Statements and waits are read meanwhile too: so a page
-//! shows those of the last seconds, and a server that does not answer at the end has told most.
+//! Cumulative statistics of a server, read at the start of the measured phase and at the end of the
+//! load; their growth is kept. Statements and waits are also read in between, so that a page shows
+//! the last seconds, and most is known of a server that does not answer at the end.
 //!
-//! Not here: which summaries there are (drivers).
+//! Not here: the list of summaries (drivers).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,89 +17,90 @@ use crate::query_session::{Canceller, Connect, QuerySession, number};
 use crate::readings::Readings;
 use crate::wall_clock;
 
-/// Rows that are kept of a summary.
+/// Most rows that are kept of a summary.
 const ROWS_MAX: usize = 40;
 
-/// Rows that are reported of the last seconds.
+/// Most rows that are reported for the last seconds.
 pub(crate) const ROWS_SO_FAR: usize = 10;
 
-/// What is reported of the last seconds is of about so many.
+/// Approximate period of such a report, in nanoseconds.
 pub(crate) const SO_FAR_NS: i64 = 5 * NS_PER_S as i64 - SLACK_NS;
 
-/// Sums of sessions are read each second, because what is read last is as far as they reach.
+/// Interval for sums of sessions, in nanoseconds: each second, because sessions take them along
+/// when they end.
 const OF_SESSIONS_NS: i64 = NS_PER_S as i64 - SLACK_NS;
 
-/// A server whose sessions sum up nothing until so many readings does not do so. So many are made
-/// however long they take: a short run has no others.
+/// Readings without sums of sessions after which a server is assumed to have none. They are made
+/// however long they take, since a short run has no others.
 const READINGS_MIN: u32 = 5;
 
-/// A reading may come early after one that came late.
+/// Tolerance for a reading that comes early after a late one, in nanoseconds.
 const SLACK_NS: i64 = 500 * NS_PER_MS as i64;
 
-/// While the load runs, asking for a summary takes at most one part in so many of the time...
+/// While the load runs, reading a summary takes at most 1/120 of the time...
 const REST_FACTOR: i64 = 120;
 
-/// ...unless that would be less often than this.
+/// ...unless that would make the interval longer than this, in nanoseconds.
 const REST_MAX_NS: i64 = 10 * NS_PER_S as i64;
 
-/// Of a statement, so many letters are kept.
+/// Most characters that are kept of a statement.
 const LETTERS_MAX: usize = 400;
 
-/// What each row stood at, by what it is of.
+/// Values of each row, by its key.
 type Stood = HashMap<String, Vec<f64>>;
 
-/// What a summary stood at, and when.
+/// Values of a summary, and their time.
 #[derive(Clone)]
 struct Stand {
     at_ns: i64,
     stood: Arc<Stood>,
 }
 
-/// The summaries of a server.
+/// Collector of the summaries of a server.
 pub(crate) struct ServerSummaries {
     session: QuerySession,
     all: Vec<Summed>,
     facts: Vec<Fact>,
 }
 
-/// A summary, as it is read.
+/// State of one summary.
 struct Summed {
     query: &'static SummaryQuery,
-    /// What its sessions sum up; none where nobody asks them.
+    /// Sums of single sessions; `None` if they are not queried.
     of_sessions: Option<OfSessions>,
     first: Option<Stand>,
-    /// What it stood at when it was read last...
+    /// Values at the last reading...
     last: Option<Stand>,
-    /// ...when it was told last...
+    /// ...at the last report...
     told: Option<Stand>,
-    /// ...and when it was read last with nothing of sessions gone.
+    /// ...and at the last reading before which no session had ended.
     whole: Option<Stand>,
-    /// Not asked again before this instant.
+    /// Time of the next reading, in nanoseconds.
     due_ns: i64,
     so_far: Option<ServerSummary>,
-    /// Why it was not read when it was asked for last.
+    /// Error of the last reading.
     db_error: Option<DbError>,
 }
 
-/// Sums of single sessions: what they grew by stays when they are gone.
+/// Sums of single sessions, kept after the sessions end.
 struct OfSessions {
     query: &'static SessionsQuery,
-    /// What each stood at when it was read last, by what tells it apart; none before the first.
+    /// Values at the last reading, by session; `None` before the first.
     before: Option<Stood>,
-    /// By how much they grew, by what they are of.
+    /// Growth, by row.
     grown: Stood,
-    /// So many went before it was known what they had done last...
+    /// Sessions that ended before their last values were read...
     n_gone: usize,
-    /// ...and so many of them before the load ended.
+    /// ...and the number of those that ended before the load did.
     n_gone_in_mid_run: usize,
     n_readings: u32,
-    /// So many readings found any of them.
+    /// Number of readings with at least one value.
     n_readings_with_any: u32,
     db_error: Option<DbError>,
 }
 
 impl OfSessions {
-    /// Adds what was read now; whether nothing is gone that was there before.
+    /// Adds a reading. Returns whether all earlier sessions still exist.
     fn add(&mut self, now: Vec<(String, String, Vec<f64>)>) -> bool {
         let is_first = self.before.is_none();
         let mut before = self.before.take().unwrap_or_default();
@@ -128,7 +129,8 @@ impl OfSessions {
         !self.grown.is_empty()
     }
 
-    /// Whether they are read each second: also until it is known whether they count.
+    /// Whether sums of sessions are read each second; also while it is unknown whether the server
+    /// has them.
     fn is_followed(&self) -> bool {
         self.counts() || self.may_count()
     }
@@ -163,7 +165,7 @@ impl Summed {
         }
     }
 
-    /// Whether it is read while the load runs on.
+    /// Whether it is also read while the load runs.
     fn is_followed(&self) -> bool {
         matches!(self.query.of, SummaryOf::Statements | SummaryOf::Waits)
     }
@@ -186,7 +188,7 @@ impl Summed {
         self.tell(at_ns);
     }
 
-    /// Reads it; what is not read stays as it was.
+    /// Reads the summary; on an error the state is unchanged.
     fn read(&mut self, session: &mut QuerySession, at_ns: i64) {
         let mut stood = Stood::new();
         let n_columns = self.query.columns.len();
@@ -204,7 +206,8 @@ impl Summed {
         self.stands(at_ns, stood, is_whole);
     }
 
-    /// Takes what the server said, beside what sessions did; whether none of them is gone.
+    /// Stores the server's values plus the sums of sessions. `is_whole` says that no session has
+    /// ended.
     fn stands(&mut self, at_ns: i64, mut stood: Stood, is_whole: bool) {
         for (what, grown) in self.of_sessions.iter().flat_map(|of| &of.grown) {
             add(stood.entry(what.clone()).or_insert_with(|| vec![0.0; grown.len()]), grown);
@@ -219,7 +222,7 @@ impl Summed {
         self.last = Some(stand);
     }
 
-    /// Whether no session is gone since it was read before.
+    /// Reads the sums of sessions. Returns whether all earlier sessions still exist.
     fn read_sessions(&mut self, session: &mut QuerySession) -> bool {
         let Some(of_sessions) = &mut self.of_sessions else { return true };
         let is_lasting = |error: &DbError| !error.kind.breaks_session();
@@ -239,7 +242,7 @@ impl Summed {
         }
     }
 
-    /// By how much it grew since it was told last, if that is long enough ago.
+    /// Prepares a report of the growth since the last one, if its period is over.
     fn tell(&mut self, at_ns: i64) {
         let (Some(told), Some(last)) = (&self.told, &self.last) else { return };
         if self.is_followed() && at_ns - told.at_ns >= SO_FAR_NS && last.at_ns == at_ns {
@@ -248,7 +251,7 @@ impl Summed {
         }
     }
 
-    /// What it grew by over the load, and what is to be known of that; none if it was not read.
+    /// Growth over the load, with facts about gaps; `None` if it was not read.
     fn end(&self, facts: &mut Vec<Fact>) -> Option<ServerSummary> {
         let mut say = |source: &str, text: String| {
             facts.push(Fact::new("monitor", source, text));
@@ -256,13 +259,14 @@ impl Summed {
         let first = self.first.as_ref();
         let is_later = |stand: &&Stand| first.is_some_and(|first| stand.at_ns > first.at_ns);
         let of_sessions = self.of_sessions.as_ref();
-        // Sessions that count have ended with the load: what they did then is not known.
+        // Sessions that count end with the load: what they did after the last reading is unknown.
         let counts_sessions = of_sessions.is_some_and(OfSessions::counts);
         let whole = self.whole.as_ref().filter(|_| counts_sessions).filter(is_later);
         let last = whole.or(self.last.as_ref()).filter(is_later);
         let summary = first.zip(last).map(|(first, last)| kept(self.query, first, last, ROWS_MAX));
         match (&self.db_error, &summary) {
-            // What a product or version has not is nothing to tell, but for what it could have.
+            // A summary that a product or version lacks is not reported, unless it could be
+            // enabled.
             (Some(error), _) if is_missing(error) => {}
             (Some(error), None) => say(self.query.source, format!("not read: {error}")),
             (Some(error), Some(read)) => {
@@ -300,7 +304,7 @@ fn is_missing(error: &DbError) -> bool {
     error.kind == DbErrorKind::Missing
 }
 
-/// The numbers of a row from this place on, in their units.
+/// Values of a row from column `from` on, in their units.
 fn values(query: &SummaryQuery, row: &dyn Row, from: usize) -> Vec<f64> {
     let value = |(place, column): (usize, &SummaryColumn)| {
         number(&row.value(place)).unwrap_or(0.0) * column.scale
@@ -313,7 +317,7 @@ fn add(sums: &mut [f64], values: &[f64]) {
 }
 
 impl ServerSummaries {
-    /// None where a database sums up nothing.
+    /// Creates the collector; `None` if the database has no summaries.
     pub(crate) fn of(
         database: Arc<dyn Database>,
         connect: Connect,
@@ -328,10 +332,10 @@ impl ServerSummaries {
         })
     }
 
-    /// Reports how to fill a summary, unless the reason why it could not be read is reported.
+    /// Reports how to fill a summary, unless a reason was reported already.
     fn say_why(&mut self, query: &SummaryQuery, how: &str) {
         let is_told = self.facts.iter().any(|fact| fact.name == query.source);
-        // What a product does not have at all is nothing to tell.
+        // A summary that a product does not have at all is not reported.
         if is_told || query.remedy.is_empty() || (how == "missing" && query.why_empty.is_empty()) {
             return;
         }
@@ -343,7 +347,7 @@ impl ServerSummaries {
                 }
                 Ok(())
             };
-            // Who may not ask learns what fills it in general.
+            // Without the right to query it, report how it is filled in general.
             let _ = self.session.read(query.why_empty, &mut visit);
         }
         let remedy = told.unwrap_or_else(|| query.remedy.to_owned());
@@ -351,14 +355,14 @@ impl ServerSummaries {
     }
 }
 
-/// Whether all statements only begin and end transactions.
+/// Whether all statements only begin or end transactions.
 fn has_control_alone(summary: &ServerSummary) -> bool {
     const CONTROL: [&str; 4] = ["BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK"];
     let is_control = |row: &SummaryRow| CONTROL.iter().any(|word| row.what.starts_with(word));
     summary.rows.iter().all(is_control)
 }
 
-/// A statement in one line.
+/// Puts a statement into one line of limited length.
 fn shortened(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
@@ -368,7 +372,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// By how much numbers grew. What fell was begun again.
+/// Growth of values. If one fell, they were reset.
 fn growth_of(before: Option<&[f64]>, now: &[f64]) -> Vec<f64> {
     match before.filter(|before| now.iter().zip(*before).all(|(now, before)| now >= before)) {
         Some(before) => now.iter().zip(before).map(|(now, before)| now - before).collect(),
@@ -376,7 +380,7 @@ fn growth_of(before: Option<&[f64]>, now: &[f64]) -> Vec<f64> {
     }
 }
 
-/// By how much each row grew that did.
+/// Growth of each row that grew.
 fn growth(before: &Stood, now: &Stood) -> Vec<(String, Vec<f64>)> {
     let grown = |(what, now): (&String, &Vec<f64>)| {
         let values = growth_of(before.get(what).map(Vec::as_slice), now);
@@ -385,7 +389,7 @@ fn growth(before: &Stood, now: &Stood) -> Vec<(String, Vec<f64>)> {
     now.iter().filter_map(grown).collect()
 }
 
-/// By how much a summary grew between two instants: so many rows, those that grew most.
+/// Growth of a summary between two instants: the `rows_max` rows that grew most.
 fn kept(query: &SummaryQuery, before: &Stand, now: &Stand, rows_max: usize) -> ServerSummary {
     let mut grown = growth(&before.stood, &now.stood);
     let by = query.columns.iter().position(|column| column.name == "time").unwrap_or(0);
@@ -505,7 +509,7 @@ mod tests {
     const OF_SESSIONS: SummaryQuery =
         SummaryQuery { of_sessions: Some(SessionsQuery { source: "sessions", sql: "" }), ..QUERY };
 
-    /// One that was read at each of these instants, with what its sessions stood at.
+    /// A summary read at these times, with these sums of sessions.
     fn read(readings: &[(i64, &[(&str, f64)])]) -> Summed {
         let mut summed = Summed::new(&OF_SESSIONS);
         for (at_ns, sessions) in readings {

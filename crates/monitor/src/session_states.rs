@@ -1,7 +1,7 @@
-//! What the sessions of a database do, asked ten times a second.
+//! States of a database's sessions, sampled ten times a second.
 //!
-//! A server that takes long to answer is asked less often, so that asking takes less than 1 % of a
-//! CPU; but about once a second in any case.
+//! A slow server is sampled less often, so that the queries take less than 1 % of a CPU; but at
+//! least about once a second.
 //!
 //! Not here: the states (model), and the queries for them (drivers).
 
@@ -22,19 +22,19 @@ use crate::wall_clock;
 
 const LOOKS_PER_SECOND: u32 = 10;
 
-/// Asking takes at most one part in so many of the time...
+/// A query takes at most 1/120 of the time...
 const REST_FACTOR: i64 = 120;
 
-/// ...unless that would be less than once a second.
+/// ...unless that would mean less than one sample per second.
 const REST_MAX_NS: i64 = 900 * NS_PER_MS as i64;
 
-/// Rows that are kept, of those seen most often.
+/// Most rows that are kept, those seen most often.
 const ROWS_MAX: usize = 60;
 
-/// More tables and indexes than this have no gauge of who waits for their locks.
+/// Most tables and indexes with a gauge of sessions that wait for their locks.
 const LOCKS_MAX: usize = 60;
 
-/// Sessions seen in some time, by state and what the server calls it.
+/// Sessions seen in a period, by state and the server's name for it.
 #[derive(Default)]
 struct Seen {
     by_state: BTreeMap<(SessionState, String), f64>,
@@ -51,13 +51,13 @@ impl Seen {
         }
     }
 
-    /// How many samples the time since `from_ns` had room for until then.
+    /// Number of samples that were due in the period.
     fn n_due(&self, from_ns: i64, to_ns: i64) -> u32 {
         let each_ns = model::NS_PER_S as i64 / i64::from(LOOKS_PER_SECOND);
         u32::try_from((to_ns - from_ns) / each_ns).unwrap_or(0).max(self.n_seen)
     }
 
-    /// The sum of it until then, of so many rows; none where nothing was seen.
+    /// Summary of the period with at most `rows_max` rows; `None` without samples.
     fn summary(self, to_ns: i64, n_due: u32, rows_max: usize) -> Option<ServerSummary> {
         let from_ns = self.from_ns?;
         let seconds = (to_ns - from_ns) as f64 / model::NS_PER_S as f64;
@@ -80,31 +80,31 @@ impl Seen {
     }
 }
 
-/// The sessions of a database, as they are sampled.
+/// Collector of session states.
 pub(crate) struct SessionStates {
     states: QuerySession,
-    /// The queries that are left: the first one is asked.
+    /// Queries that are left; the first one is used.
     queries: &'static [&'static str],
     /// Sums of this second's samples, by state.
     now: [f64; SessionState::ALL.len()],
     n_now: u32,
-    /// The same of those that wait for locks, by what is locked; nothing that was seen is left out.
+    /// Sums of sessions that wait for locks, by table or index. Names seen once stay, with 0.
     locked: BTreeMap<String, f64>,
-    /// The longest that this second's samples took.
+    /// Longest sample of this second.
     longest_ns: i64,
-    /// What was seen in the measured phase.
+    /// Sessions seen in the measured phase.
     seen: Seen,
-    /// The same since it was told last.
+    /// Sessions seen since the last report.
     seen_since: Seen,
-    /// The last sample of the measured phase.
+    /// Time of the last sample of the measured phase.
     last_ns: i64,
-    /// Not asked again before this instant.
+    /// Time of the next sample, in nanoseconds.
     due_ns: i64,
     why: Option<String>,
 }
 
 impl SessionStates {
-    /// None where a database has no sessions that could be asked for.
+    /// Creates the collector; `None` if the database has no query for sessions.
     pub(crate) fn of(
         database: Arc<dyn Database>,
         connect: Connect,
@@ -150,7 +150,7 @@ impl SessionStates {
             match self.states.read(sql, &mut visit) {
                 Ok(()) => return self.add(at_ns, rows),
                 Err(db_error) if db_error.kind.breaks_session() => return,
-                // Another version, or a user without the right: there may be a plainer query.
+                // Another version, or a user without the privilege: try the next, simpler query.
                 Err(db_error) => {
                     self.queries = &self.queries[1..];
                     self.why = Some(db_error.to_string());
@@ -183,14 +183,14 @@ impl SessionStates {
     }
 }
 
-/// The table or index of a wait for a lock, where the server names one: `warehouse` of
-/// `Lock/tuple on warehouse`.
+/// Table or index of a lock wait, if the server names one: `warehouse` in `Lock/tuple on
+/// warehouse`.
 fn what_is_locked(event: &str) -> Option<&str> {
     let of = event.rsplit_once(" on ").map_or(event, |(_, table)| table);
     (!of.is_empty() && !of.contains([' ', '/'])).then_some(of)
 }
 
-/// That fewer than half of the samples were taken, if so.
+/// Warning if fewer than half of the samples were taken.
 fn few_samples(n_seen: u32, n_due: u32) -> Option<Event> {
     let known = catalog_entry("few_session_samples").expect("it is in the list of all");
     (2 * u64::from(n_seen) < u64::from(n_due)).then(|| {

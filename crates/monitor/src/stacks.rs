@@ -1,33 +1,33 @@
-//! Sampled stacks as `perf script` prints them, folded: one line of frames for equal stacks, and
-//! how often each was seen.
+//! Sampled stacks as printed by `perf script`, folded: a line of frames and a count for equal
+//! stacks.
 //!
-//! Not here: how they are sampled (cpu_profiler).
+//! Not here: sampling (cpu_profiler).
 
 use std::collections::HashMap;
 
 use model::{FRAME_SEPARATOR, KERNEL_FRAME};
 
-/// Distinct stacks that are kept: what is rarer is not visible in a graph.
+/// Most distinct stacks that are kept; rarer ones are invisible in a graph.
 const STACKS_MAX: usize = 5_000;
 
-/// Bytes of all kept stacks: a store keeps them deflated, in a tenth or less.
+/// Most bytes of all kept stacks; the store compresses them to a tenth or less.
 const BYTES_MAX: usize = 4 << 20;
 
-/// Distinct stacks in memory while they are counted; more are counted as left out.
+/// Most distinct stacks in memory; samples of others are counted as left out.
 const DISTINCT_MAX: usize = 200_000;
 
-/// Of a name, so many letters are kept: templates may be longer than a screen.
+/// Most characters of a name that are kept: templates may be longer than a screen.
 const LETTERS_MAX: usize = 160;
 
-/// Frames of a stack that are kept, from the function that ran upwards.
+/// Most frames of a stack that are kept, starting at the function that ran.
 const FRAMES_MAX: usize = 128;
 
 /// Counts stacks, line by line.
 #[derive(Debug, Default)]
 pub(crate) struct Folder {
-    /// The name of the thread of the sample that is read.
+    /// Thread of the current sample.
     thread: Option<String>,
-    /// Its frames, the function that ran first.
+    /// Its frames, innermost first.
     frames: Vec<String>,
     counts: HashMap<String, u64>,
     samples: u64,
@@ -45,8 +45,8 @@ pub(crate) struct Folded {
 }
 
 impl Folder {
-    /// Takes a line of `perf script -F comm,event,ip,sym,dso`: a sample begins with its thread,
-    /// has a line for each frame, and ends with an empty one.
+    /// Adds a line of `perf script -F comm,event,ip,sym,dso`: a sample has a line with its thread,
+    /// a line for each frame, and an empty line.
     pub(crate) fn line(&mut self, line: &str) {
         let is_frame = line.starts_with('\t');
         if line.trim().is_empty() {
@@ -56,7 +56,7 @@ impl Folder {
                 self.frames.extend(frame(line));
             }
         } else {
-            // A sample without frames ends with the next one.
+            // A sample without frames ends at the next one.
             self.end_sample();
             self.thread = thread(line);
         }
@@ -78,7 +78,7 @@ impl Folder {
         }
     }
 
-    /// The most frequent stacks, in the order of their text.
+    /// Returns the most frequent stacks, sorted by their text.
     pub(crate) fn end(self) -> Folded {
         self.end_within(STACKS_MAX, BYTES_MAX)
     }
@@ -104,8 +104,8 @@ impl Folder {
     }
 }
 
-/// The name of the thread that a sample is of: what stands before the last word, the event. Threads
-/// that differ in a number at the end of their names are one.
+/// Thread name of a sample: the text before the last word, which is the event. A number at the end
+/// is dropped, so that similar threads are one.
 fn thread(line: &str) -> Option<String> {
     let (name, _event) = line.trim().trim_end_matches(':').rsplit_once(char::is_whitespace)?;
     let name = name.trim();
@@ -114,7 +114,7 @@ fn thread(line: &str) -> Option<String> {
     Some(kept(if family.is_empty() { name } else { family }))
 }
 
-/// A frame: an address, the function, and in brackets the file that it is from.
+/// Parses a frame: an address, the function, and the file in parentheses.
 fn frame(line: &str) -> Option<String> {
     let (_address, rest) = line.trim().split_once(' ')?;
     let (function, file) = match rest.rsplit_once(" (") {
@@ -132,7 +132,7 @@ fn frame(line: &str) -> Option<String> {
     })
 }
 
-/// A name as it is kept: short, and without what separates frames.
+/// Shortens a name and replaces the separator of frames.
 fn kept(name: &str) -> String {
     name.chars()
         .take(LETTERS_MAX)
@@ -140,7 +140,7 @@ fn kept(name: &str) -> String {
         .collect()
 }
 
-/// The path of a Rust function without the hash of its crate: `::h` and 16 hexadecimal digits.
+/// Path of a Rust function without the hash of its crate: `::h` and 16 hexadecimal digits.
 fn without_hash(function: &str) -> &str {
     match function.rsplit_once("::h") {
         Some((path, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
@@ -150,7 +150,7 @@ fn without_hash(function: &str) -> &str {
     }
 }
 
-/// A C++ function without its arguments.
+/// C++ function without its arguments.
 fn without_arguments(function: &str) -> &str {
     let whole = function.split(" [clone").next().unwrap_or(function).trim_end();
     let head = whole.strip_suffix(" const").unwrap_or(whole);
@@ -175,7 +175,7 @@ fn without_arguments(function: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// Written for this test, in the form of `perf script -F comm,event,ip,sym,dso`.
+    /// Written for this test, in the format of `perf script -F comm,event,ip,sym,dso`.
     const TEXT: &str = "client-7 cpu-clock: \n\
         \tffffffff81a0 tcp_sendmsg ([kernel.kallsyms])\n\
         \t    7f10a0 __libc_send (/usr/lib/libc.so.6)\n\

@@ -1,9 +1,9 @@
-//! What the kernel keeps of each thread of a process, added up: time on a processor, time without
-//! one, switches, moves between processors.
+//! Kernel counters of a process's threads, summed: CPU time, run delay, context switches,
+//! migrations.
 //!
-//! The kernel forgets a thread's numbers with the thread, so what it did after the last reading
-//! before its end is not counted. Whoever must not miss it reads before the threads end. Not here:
-//! what a process used as a whole (process), and when it is read.
+//! A thread's counters disappear with it, so its work after the last reading is not counted; to
+//! include it, read before the threads end. Not here: the totals of a process (process), and when
+//! they are read.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -13,12 +13,12 @@ use model::NS_PER_S;
 
 use crate::kernel_files::read;
 
-/// A thread; of a process with one thread, the process.
+/// A thread; for a process with one thread, the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Task {
-    /// Its process.
+    /// Process id.
     pub process: u32,
-    /// Its own number.
+    /// Thread id.
     pub thread: u32,
 }
 
@@ -27,14 +27,13 @@ impl Task {
         format!("/proc/{}/task/{}/{name}", self.process, self.thread)
     }
 
-    /// Its name, as its program has given it; programs may be called anything.
+    /// Name given by the program, reduced to letters, digits, `-`, `_` and `.`.
     pub fn name(self) -> String {
         let name = read(self.file("comm"));
         let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         name.trim().chars().filter(is_plain).collect()
     }
 
-    /// All threads of a process.
     pub fn of_process(process: u32) -> Vec<Task> {
         let Ok(folder) = fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
         let of = |entry: fs::DirEntry| {
@@ -44,10 +43,10 @@ impl Task {
         folder.flatten().filter_map(of).collect()
     }
 
-    /// None if it has ended.
+    /// Reads the counters; `None` if the thread has ended.
     fn counters(self) -> Option<TaskCounters> {
         let schedstat = read(self.file("schedstat"));
-        // Not every kernel has it; it has more than `status`.
+        // Not every kernel has it; it has more counters than `status`.
         let sched = read(self.file("sched"));
         let status = if sched.is_empty() { read(self.file("status")) } else { String::new() };
         let counters = TaskCounters::of(&schedstat, &sched, &status);
@@ -55,23 +54,24 @@ impl Task {
     }
 }
 
-/// What the kernel keeps of one thread, or of several summed. What it does not tell is none.
+/// Kernel counters of one thread, or sums over several. `None` if the kernel does not report a
+/// counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskCounters {
-    /// Time on a processor, in nanoseconds.
+    /// CPU time, in nanoseconds.
     pub cpu_ns: Option<u64>,
-    /// Time in which it could have run and had no processor, in nanoseconds.
+    /// Time in which it was runnable without a processor, in nanoseconds.
     pub run_delay_ns: Option<u64>,
-    /// How often it gave up its processor to wait.
+    /// Context switches because it waited.
     pub voluntary_switches: Option<u64>,
-    /// How often it was taken from it.
+    /// Context switches because its processor was taken away.
     pub involuntary_switches: Option<u64>,
-    /// How often it went to another processor.
+    /// Moves to another processor.
     pub migrations: Option<u64>,
 }
 
 impl TaskCounters {
-    /// `schedstat` holds time on a processor, time waiting for one, and the number of turns.
+    /// Parses the files. `schedstat` has CPU time, run delay, and the number of time slices.
     fn of(schedstat: &str, sched: &str, status: &str) -> TaskCounters {
         let mut times = schedstat.split_ascii_whitespace().map(|text| text.parse().ok());
         let mut time = || times.next().flatten();
@@ -87,7 +87,7 @@ impl TaskCounters {
         }
     }
 
-    /// Each counter of the two, joined where both are known.
+    /// Combines each counter of two; one that is known on one side only is kept.
     pub fn join(self, other: TaskCounters, join: fn(u64, u64) -> u64) -> TaskCounters {
         let each = |ours: Option<u64>, theirs: Option<u64>| match (ours, theirs) {
             (Some(ours), Some(theirs)) => Some(join(ours, theirs)),
@@ -102,7 +102,7 @@ impl TaskCounters {
         }
     }
 
-    /// TaskCounters only grow; one that fell belongs to a younger thread with the same number.
+    /// Whether no counter fell; otherwise this is a newer thread with the same id.
     fn continues(&self, earlier: &TaskCounters) -> bool {
         self.cpu_ns >= earlier.cpu_ns
             && self.run_delay_ns >= earlier.run_delay_ns
@@ -112,7 +112,7 @@ impl TaskCounters {
     }
 }
 
-/// The number behind `name:` in a file such as `/proc/self/status`, where names may be padded.
+/// Number after `name:` in a file such as `/proc/self/status`, which may pad names.
 pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| {
         line.strip_prefix(name)?.trim_start_matches([' ', '\t']).strip_prefix(':')
@@ -120,18 +120,18 @@ pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
     value.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// Threads that several look at.
+/// Threads shared by several readers.
 #[derive(Clone, Debug, Default)]
 pub struct SharedTasks(Arc<Mutex<Tasks>>);
 
 impl SharedTasks {
-    /// A panic while they were read leaves numbers that are whole.
+    /// Locks the threads. After a panic of another reader the counters are still consistent.
     pub fn lock(&self) -> MutexGuard<'_, Tasks> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Threads as last seen, and what all that ever lived have added up to since the first look.
+/// Last counters of each thread, and the sum over all threads since the first reading.
 #[derive(Debug, Default)]
 struct Ledger {
     seen: HashMap<Task, TaskCounters>,
@@ -140,7 +140,7 @@ struct Ledger {
 }
 
 impl Ledger {
-    /// Enters what was read; tells by how much the CPU time of each has grown.
+    /// Enters a reading. Returns the growth of CPU time of each thread.
     fn enter(&mut self, now: &[(Task, TaskCounters)]) -> Vec<(Task, u64)> {
         let mut grown = Vec::new();
         for &(task, counters) in now {
@@ -148,9 +148,9 @@ impl Ledger {
                 Some(earlier) if counters.continues(&earlier) => {
                     counters.join(earlier, |now, then| now - then)
                 }
-                // Seen at the first look: it did all that before.
+                // Work before the first reading does not count.
                 _ if !self.is_begun => counters.join(counters, |now, then| now - then),
-                // Born since: all that it has done counts.
+                // The thread is new: all its work counts.
                 _ => counters,
             };
             grown.push((task, growth.cpu_ns.unwrap_or(0)));
@@ -161,49 +161,49 @@ impl Ledger {
     }
 }
 
-/// The threads of a process, read for two: one wants to know what they did between two instants,
-/// and reads all of them then; the other wants to know it of each second, and reads as many as
-/// that may cost. What is read for either serves the first, but not the other way round: a lump
-/// in mid-run would look like something that has happened.
+/// Threads of a process with two readers. One needs their work between two instants, and reads all
+/// threads then. The other needs it per second, and reads only as many as it may cost. Readings of
+/// either serve the first, but not the second: a full reading in the middle of a run would look
+/// like a peak.
 #[derive(Debug, Default)]
 pub struct Tasks {
-    /// Those to be read, in turn.
+    /// Threads to read, in turn.
     list: Vec<Task>,
     next: usize,
     all: Ledger,
     in_turn: Ledger,
-    /// CPU time between the last two readings of those that were read last, in nanoseconds.
+    /// CPU time between the last two readings of the threads read last, in nanoseconds.
     grown: Vec<(Task, u64)>,
 }
 
 impl Tasks {
-    /// What they have added up to since the first look, as far as they were read.
+    /// Sum since the first reading, by all readings.
     pub fn total(&self) -> TaskCounters {
         self.all.total
     }
 
-    /// The same as far as they were read in turn.
+    /// Sum since the first reading, by the readings in turn.
     pub fn total_in_turn(&self) -> TaskCounters {
         self.in_turn.total
     }
 
-    /// What one has done since it was born, when it was read last for either.
+    /// Counters of a thread at its last reading of either kind.
     pub fn last_read(&self, task: Task) -> Option<TaskCounters> {
         self.all.seen.get(&task).copied()
     }
 
-    /// How many are known.
+    /// Number of known threads.
     pub fn count(&self) -> usize {
         self.list.len()
     }
 
-    /// What one has done since it was born.
+    /// Counters of a thread at its last reading in turn.
     pub fn seen(&self, task: Task) -> Option<TaskCounters> {
         self.in_turn.seen.get(&task).copied()
     }
 
-    /// The busiest of those that were read last, the first one most of all: at most so many, and
-    /// none below a share of a core, in percent of a second.
+    /// Busiest threads of the last reading, in descending order: at most `n_most`, and none below
+    /// `percent_min` percent of a core.
     pub fn busiest(&self, n_most: usize, percent_min: f64) -> Vec<Task> {
         let least_ns = percent_min / 100.0 * NS_PER_S as f64;
         let mut busy = self.grown.clone();
@@ -212,7 +212,7 @@ impl Tasks {
         busy.into_iter().map(|(task, _)| task).take(n_most).collect()
     }
 
-    /// From now on these are read.
+    /// Sets the threads to read from now on.
     pub fn set_list(&mut self, list: Vec<Task>) {
         let alive: HashSet<Task> = list.iter().copied().collect();
         for ledger in [&mut self.all, &mut self.in_turn] {
@@ -221,17 +221,17 @@ impl Tasks {
         self.list = list;
     }
 
-    /// Reads all: two small files a thread, some 5 µs. What was before the first look does not
+    /// Reads all threads: two small files each, about 5 µs. Work before the first reading does not
     /// count.
     pub fn read_all(&mut self) {
         let now = read_each(self.list.iter().copied());
         self.all.enter(&now);
     }
 
-    /// Reads `first`, and as many others in turn as are allowed: what the others did meanwhile is
-    /// counted when it is their turn.
+    /// Reads `first`, and up to `n_most` others in turn; the growth of the rest is counted when it
+    /// is their turn.
     pub fn read_some(&mut self, first: &[Task], n_most: usize) {
-        // The first look is what growth is counted from.
+        // The first reading is the base of growth.
         let is_first = !self.in_turn.is_begun;
         let n = if is_first { self.list.len() } else { n_most.min(self.list.len()) };
         let turn: Vec<Task> = self.list.iter().cycle().skip(self.next).take(n).copied().collect();
@@ -247,7 +247,7 @@ impl Tasks {
     }
 }
 
-/// Those that are still there.
+/// Reads the threads that still exist.
 fn read_each(tasks: impl Iterator<Item = Task>) -> Vec<(Task, TaskCounters)> {
     tasks.filter_map(|task| Some((task, task.counters()?))).collect()
 }
@@ -265,7 +265,7 @@ mod tests {
         }
     }
 
-    /// Of nobody: there are no such files.
+    /// A thread that does not exist.
     const fn task(thread: u32) -> Task {
         Task { process: u32::MAX, thread }
     }
@@ -282,7 +282,7 @@ mod tests {
             TaskCounters { cpu_ns: Some(900), migrations: Some(7), ..counters(77, 16, 4) };
         assert_eq!(TaskCounters::of("900 77 18\n", sched, ""), of_sched);
         assert_eq!(field(status, "VmHWM"), Some(1234));
-        // A kernel without scheduler statistics; a thread that ended while we looked; nonsense.
+        // A kernel without scheduler statistics; a thread that ended meanwhile; garbage.
         assert_eq!(TaskCounters::of("", "", status).run_delay_ns, None);
         assert_eq!(TaskCounters::of("", "", ""), TaskCounters::default());
         let nonsense = TaskCounters::of("x -1 2", "se.nr_migrations : 99999999999999999999", ":");

@@ -1,7 +1,7 @@
-//! What this process used between two instants, and how noisy its machine was meanwhile.
+//! Resources that this process used between two instants, and the noise of its machine meanwhile.
 //!
-//! Processor time is exact. Run delay and context switches are sampled by thread (see
-//! [`SharedTasks`]): what a thread did after the last reading before its end is not counted.
+//! CPU time is exact. Run delay and context switches are sampled by thread (see [`SharedTasks`]): a
+//! thread's work after the last reading before its end is not counted.
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -11,10 +11,10 @@ use crate::tasks::{SharedTasks, Task, TaskCounters, field};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Threads that are read when it is only a look in between: the first ones in turn.
+/// Most threads that an intermediate look reads, the first ones in turn.
 const THREADS_A_LOOK: usize = 256;
 
-/// An accounting that began at some instant.
+/// A measurement of usage from an instant on.
 #[derive(Debug)]
 pub struct Watch {
     cpu_ns_begin: u64,
@@ -23,27 +23,27 @@ pub struct Watch {
     threads: SharedTasks,
 }
 
-/// What was used since the watch began. What could not be read is `None`.
+/// Usage since the watch began. A value that could not be read is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
-    /// Processor time of all our threads, user and system, with those that have ended.
+    /// CPU time of all threads of this process, user and system, including those that have ended.
     pub cpu_ns: u64,
-    /// The most memory that the process ever held: since its beginning, not the watch's.
+    /// Peak memory of the process since its start, not since the watch began.
     pub max_rss_bytes: Option<u64>,
-    /// Share of all processors' time that the hypervisor gave to others, 0 to 1.
+    /// Share of all processors' time that the hypervisor gave to other guests, 0 to 1.
     pub steal_share: Option<f64>,
-    /// Share of all processors' time in which somebody worked, we among them, 0 to 1. Waiting for
-    /// a disk is not work, and stolen time is not ours.
+    /// Share of all processors' time with work of any process, including this one, 0 to 1. Waiting
+    /// for a disk is not work, and stolen time is not ours.
     pub system_busy_share: Option<f64>,
-    /// Time in which our threads could have run and had no processor, summed over them.
+    /// Time in which threads were runnable without a processor, summed over them, in nanoseconds.
     pub run_delay_ns: Option<u64>,
-    /// How often our threads gave up their processor to wait.
+    /// Context switches because a thread waited.
     pub voluntary_switches: Option<u64>,
-    /// How often it was taken from them.
+    /// Context switches because a processor was taken away.
     pub involuntary_switches: Option<u64>,
 }
 
-/// All our threads, read now: what they have added up to.
+/// Reads all threads of this process and returns their sum.
 fn read_all(threads: &SharedTasks) -> TaskCounters {
     let mut tasks = threads.lock();
     tasks.set_list(Task::of_process(std::process::id()));
@@ -51,8 +51,8 @@ fn read_all(threads: &SharedTasks) -> TaskCounters {
     tasks.total()
 }
 
-/// Reads as many of our threads as a look in between may cost, so that those that end are not
-/// forgotten.
+/// Reads as many threads as an intermediate look may cost, so that the work of those that end is
+/// not lost.
 pub fn look(threads: &SharedTasks) {
     let mut tasks = threads.lock();
     if tasks.count() <= THREADS_A_LOOK {
@@ -62,12 +62,12 @@ pub fn look(threads: &SharedTasks) {
 }
 
 impl Watch {
-    /// Begins now, with threads of its own.
+    /// Starts a watch with its own threads.
     pub fn start() -> Watch {
         Watch::over(&SharedTasks::default())
     }
 
-    /// Begins now, with threads that somebody else reads too.
+    /// Starts a watch over threads with other readers.
     pub fn over(threads: &SharedTasks) -> Watch {
         Watch {
             cpu_ns_begin: cpu_ns(),
@@ -77,8 +77,8 @@ impl Watch {
         }
     }
 
-    /// What was used since the beginning. Reads all threads: at the end of a phase that is cheap,
-    /// in a measured loop it is not.
+    /// Usage since the start. Reads all threads: cheap at the end of a phase, not in a measured
+    /// loop.
     pub fn read(&mut self) -> Usage {
         let total = read_all(&self.threads).join(self.threads_begin, |now, then| now - then);
         let now = CpuTicks::of(&read("/proc/stat"));
@@ -110,7 +110,7 @@ mod tests {
         let mut watch = Watch::start();
         let (say, heard) = std::sync::mpsc::channel::<u64>();
         let worker = std::thread::spawn(move || heard.recv());
-        // Processor time is exact to the nanosecond, so a million steps cannot go unseen.
+        // CPU time is exact to the nanosecond, so a million steps are visible.
         let sum = (0..1_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum ^ n));
         let usage = watch.read();
         say.send(sum).unwrap();
