@@ -1,7 +1,7 @@
-//! A store of many runs, to see how quickly it is listed: the last run of a store, copied under
-//! new names and older by an hour each.
+//! A store of many runs, to measure how quickly it is listed: copies of the last run of a store,
+//! with new names, each an hour older.
 //!
-//! `cargo run -p store --example many_runs STORE [COUNT]`, on a store that is no loss.
+//! `cargo run -p store --example many_runs STORE [COUNT]`, on a store that may be lost.
 
 use rusqlite::{Connection, params};
 
@@ -23,7 +23,7 @@ fn main() -> rusqlite::Result<()> {
     store.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
 }
 
-/// The columns of a table but those in a list with commas around each.
+/// Lists the columns of a table except those in `but`, a list with commas around each name.
 fn columns(store: &Connection, table: &str, but: &str) -> rusqlite::Result<String> {
     let sql = "SELECT group_concat('\"' || name || '\"', ', ') FROM pragma_table_info(?)
                WHERE instr(?, ',' || name || ',') = 0";

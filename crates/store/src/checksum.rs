@@ -1,8 +1,8 @@
-//! The checksum of a file between stores: a digest of all of it, behind the pages of SQLite, which
-//! passes over what lies there. A file of which a bit is another is refused.
+//! Checksum of an exported file: a digest of the whole file, appended after the pages of SQLite,
+//! which ignores it. A file with a flipped bit is rejected.
 //!
-//! Not here: a store that is written to, which has no checksum. What SQLite and reading find wrong
-//! with one is all that is known.
+//! Not here: a store that is written to, which has no checksum; there, only SQLite and the readers
+//! find damage.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -12,16 +12,16 @@ use sha2::{Digest, Sha256};
 
 use super::error::StoreError;
 
-/// What stands before the digest.
+/// Text before the digest.
 const PREFIX: &str = "dbdyno sha256 ";
-/// A digest's letters.
+/// Characters of the digest.
 const HEX: usize = 64;
-/// All of a checksum, with the line's end.
+/// Length of the checksum, including the end of line.
 const BYTES: usize = PREFIX.len() + HEX + 1;
-/// What is read at once.
+/// Bytes per read.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Seals a file that nobody changes any more.
+/// Appends the checksum to a file that will not change any more.
 pub(super) fn put(path: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
     let bytes = file.metadata()?.len();
@@ -30,7 +30,7 @@ pub(super) fn put(path: &Path) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Refuses a file whose checksum is missing, or that of other bytes.
+/// Fails if the checksum is missing or wrong.
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     let damaged = |why: &str| Err(StoreError::damaged_file(path, why));
     match is_right(path) {
@@ -53,7 +53,7 @@ fn is_right(path: &Path) -> io::Result<bool> {
     Ok(found == expected.as_bytes())
 }
 
-/// The checksum of a file's first `bytes`.
+/// Checksum of the first `bytes` of a file.
 fn of(file: &mut File, bytes: u64) -> io::Result<String> {
     file.seek(SeekFrom::Start(0))?;
     let (mut digest, mut buffer) = (Sha256::new(), vec![0; BUFFER_BYTES]);

@@ -1,8 +1,9 @@
-//! Events as bytes and text that are read for ever, and back. Not here: where they are kept.
+//! Encodes events as bytes and text that all later versions can read, and decodes them. Not here:
+//! their storage.
 //!
 //! Seconds, moments and readings are CBOR maps with the field names of `model`, deflated: names
-//! repeat in every second and histograms are half zeros, so that deflating saves most of it. Their
-//! rows carry the number of their format. All other events are JSON text.
+//! repeat in every second and histograms are half zeros, so compression saves most of it. Their
+//! rows contain the number of the format. All other events are JSON text.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,19 +15,18 @@ use model::Event;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The format of blobs: CBOR, deflated (RFC 8949, RFC 1951). Another way gets another number.
+/// Format of blobs: CBOR, deflated (RFC 8949, RFC 1951). A different format gets another number.
 pub(super) const CBOR_DEFLATED: i64 = 1;
 
-/// The longest blob that is inflated: 64 kinds of five histograms at their largest (0.5 MB) are
-/// 160 MB. More is not ours, or damaged.
+/// Most bytes of an inflated blob: 64 transaction types with five histograms of the largest size
+/// (0.5 MB) are 160 MB. A larger one is damaged or not ours.
 const INFLATED_BYTES_MAX: u64 = 256 << 20;
 
-/// Why something stored cannot be read.
+/// Reason why stored data cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unreadable {
-    /// A newer dbdyno wrote it.
+    /// Written by a newer dbdyno.
     Newer(String),
-    /// It is damaged.
     Damaged(String),
 }
 
@@ -34,7 +34,7 @@ fn damaged(error: impl fmt::Display) -> Unreadable {
     Unreadable::Damaged(error.to_string())
 }
 
-/// A value as a blob of format [`CBOR_DEFLATED`].
+/// Encodes a value as a blob of format [`CBOR_DEFLATED`].
 pub(super) fn to_blob<T: Serialize>(value: &T) -> Result<Vec<u8>, String> {
     let mut plain = Vec::new();
     ciborium::into_writer(value, &mut plain).map_err(|error| error.to_string())?;
@@ -43,12 +43,12 @@ pub(super) fn to_blob<T: Serialize>(value: &T) -> Result<Vec<u8>, String> {
     encoder.finish().map_err(|error| error.to_string())
 }
 
-/// A value from a blob.
+/// Decodes a value from a blob.
 pub(super) fn from_blob<T: DeserializeOwned>(format: i64, blob: &[u8]) -> Result<T, Unreadable> {
     if format != CBOR_DEFLATED {
         return Err(Unreadable::Newer(format!("a blob of format {format}")));
     }
-    // What is left over is not inflated: of nothing there may be a lot.
+    // Trailing data are not inflated: they could be huge.
     let mut decoder = BufReader::new(DeflateDecoder::new(blob).take(INFLATED_BYTES_MAX));
     let value = ciborium::from_reader(&mut decoder).map_err(damaged)?;
     if !decoder.fill_buf().map_err(damaged)?.is_empty() {
@@ -61,17 +61,15 @@ pub(super) fn from_blob<T: DeserializeOwned>(format: i64, blob: &[u8]) -> Result
     }
 }
 
-/// An event as JSON.
 pub(super) fn to_json<T: Serialize>(value: &T) -> Result<String, String> {
     serde_json::to_string(value).map_err(|error| error.to_string())
 }
 
-/// A value from JSON.
 pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable> {
     serde_json::from_str(text).map_err(damaged)
 }
 
-/// The kinds of events that are kept as JSON; an event of any other kind is from the future.
+/// Kinds of events that are stored as JSON; any other kind is from a newer version.
 const KINDS: [&str; 11] = [
     "phase",
     "connected",
@@ -86,7 +84,7 @@ const KINDS: [&str; 11] = [
     "output",
 ];
 
-/// The kind of an event that is kept as JSON: the tag under which serde writes it.
+/// Kind of an event that is stored as JSON: its serde tag.
 pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
     match event {
         Event::Phase { .. } => Some("phase"),
@@ -112,7 +110,7 @@ pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
     }
 }
 
-/// An event of `kind` from its JSON.
+/// Decodes an event of `kind` from JSON.
 pub(super) fn event_from_json(kind: &str, text: &str) -> Result<Event, Unreadable> {
     if !KINDS.contains(&kind) {
         return Err(Unreadable::Newer(format!("an event '{kind}'")));
@@ -120,13 +118,13 @@ pub(super) fn event_from_json(kind: &str, text: &str) -> Result<Event, Unreadabl
     from_json(text)
 }
 
-/// The kinds of events that are kept as blobs in a table of their own, by what was around a run.
+/// Kinds of events that are stored as blobs in the table `around`.
 pub(super) const READINGS: &str = "readings";
 pub(super) const SETTINGS: &str = "settings";
 pub(super) const SUMMARY_SO_FAR: &str = "summary_so_far";
 pub(super) const CPU_PROFILE: &str = "cpu_profile";
 
-/// An event of `kind` from its blob.
+/// Decodes an event of `kind` from a blob.
 pub(super) fn event_from_blob(kind: &str, format: i64, blob: &[u8]) -> Result<Event, Unreadable> {
     match kind {
         READINGS => from_blob(format, blob).map(Event::Readings),

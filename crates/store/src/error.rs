@@ -1,58 +1,55 @@
-//! What the store says when it cannot. Not here: when it says so.
+//! Errors of the store.
 
 use std::fmt;
 use std::path::Path;
 
 use rusqlite::ErrorCode;
 
-/// What kind of trouble it is: what a caller branches on.
+/// Kind of a store error, for callers that branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreErrorKind {
-    /// There is no such file.
+    /// The file does not exist.
     Missing,
-    /// It is a directory, no SQLite file, or a database of somebody else's.
+    /// A directory, not an SQLite file, or a database of another program.
     NotAStore,
-    /// A newer dbdyno has written it.
+    /// Written by a newer dbdyno.
     Newer {
-        /// The version of its format.
+        /// Version of its format.
         found: u32,
-        /// The newest version that is known here.
+        /// Newest version that this program knows.
         known: u32,
     },
-    /// It is damaged.
     Corrupt,
-    /// It may only be read, or not even that.
+    /// The file cannot be written, or not even read.
     ReadOnly,
-    /// No space is left for it.
     DiskFull,
-    /// Another process holds it for longer than we wait.
+    /// Another process holds the file for longer than the time-out.
     Busy,
-    /// A process that lives makes the trials of the experiment.
+    /// A living process runs the trials of the experiment.
     Taken,
-    /// A run or an experiment goes on, and what is asked for has to wait for its end.
+    /// A run or an experiment is running, and the request has to wait for its end.
     UnderWay,
-    /// No run is called that.
+    /// No run has the name.
     UnknownRun,
-    /// More than one run is called that.
+    /// Several runs have the name.
     AmbiguousRun,
-    /// Anything else.
     Other,
 }
 
 impl StoreErrorKind {
-    /// Whether the mistake is in the name of a run or of a file, and not in the store.
+    /// Whether the name of a run or file is wrong, not the store.
     pub fn is_wrong_name(self) -> bool {
         use StoreErrorKind::{AmbiguousRun, Missing, NotAStore, UnknownRun};
         matches!(self, UnknownRun | AmbiguousRun | Missing | NotAStore)
     }
 }
 
-/// What went wrong with the store, in one sentence that names the file and what to do.
+/// An error of the store, with a sentence that names the file and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreError {
-    /// For whoever branches.
+    /// Kind, to branch on.
     pub kind: StoreErrorKind,
-    /// For whoever reads.
+    /// Message for the user.
     pub message: String,
 }
 
@@ -64,9 +61,9 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-/// What to do about a damaged store.
+/// Remedy for a damaged store.
 const RESTORE: &str = "restore it from a copy, or move it away to start a new one";
-/// What to do about a damaged file that somebody has sent.
+/// Remedy for a damaged file from elsewhere.
 const SEND_AGAIN: &str = "have it sent again, or exported again";
 
 impl StoreError {
@@ -79,7 +76,7 @@ impl StoreError {
         StoreError::new(StoreErrorKind::Corrupt, message)
     }
 
-    /// The same error about a file that somebody has sent: it has no copy to restore.
+    /// Adapts the message to a received file, which has no copy to restore.
     pub(super) fn of_sent(self, path: &Path) -> StoreError {
         let name = path.display();
         let message = self.message.replace(RESTORE, SEND_AGAIN);
@@ -87,13 +84,13 @@ impl StoreError {
         StoreError { message, ..self }
     }
 
-    /// A file between stores that is not as it was written.
+    /// Error for an exported file that does not match its checksum or format.
     pub(super) fn damaged_file(path: &Path, what: impl fmt::Display) -> StoreError {
         let message = format!("{} is damaged ({what}): {SEND_AGAIN}", path.display());
         StoreError::new(StoreErrorKind::Corrupt, message)
     }
 
-    /// A newer format, or an event that only a newer dbdyno knows.
+    /// Error for a newer format, or for an event that only a newer dbdyno knows.
     pub(super) fn newer(path: &Path, found: u32, known: u32) -> StoreError {
         let signed = found.cast_signed();
         if signed < 0 {
@@ -111,7 +108,7 @@ impl StoreError {
         StoreError::new(StoreErrorKind::Newer { found, known }, message)
     }
 
-    /// An older format, where it cannot be brought to ours.
+    /// Error for an older format that cannot be upgraded.
     pub(super) fn older(path: &Path, found: u32, known: u32) -> StoreError {
         let message = format!(
             "the store {} has version {found}, and is read-only, so it cannot be upgraded to \
@@ -121,7 +118,7 @@ impl StoreError {
         StoreError::new(StoreErrorKind::ReadOnly, message)
     }
 
-    /// A log that cannot be read, and may hold the newest runs.
+    /// Error for a WAL that cannot be read, and may contain the newest runs.
     pub(super) fn of_log(path: &Path) -> StoreError {
         let store = path.display();
         let message = format!(
@@ -131,7 +128,7 @@ impl StoreError {
         StoreError::new(StoreErrorKind::ReadOnly, message)
     }
 
-    /// What SQLite said, in our words.
+    /// Translates an error of SQLite.
     pub(super) fn of(path: &Path, error: &rusqlite::Error) -> StoreError {
         use StoreErrorKind::{Busy, DiskFull, NotAStore, Other, ReadOnly};
         let store = format!("the store {}", path.display());
@@ -172,7 +169,7 @@ impl StoreError {
         StoreError::new(kind, message)
     }
 
-    /// What the file system said when a file was made.
+    /// Translates an error of the file system while a file was created.
     pub(super) fn of_new(path: &Path, error: &std::io::Error) -> StoreError {
         use std::io::ErrorKind;
         let code = match error.kind() {
@@ -183,13 +180,13 @@ impl StoreError {
         StoreError::of(path, &failure)
     }
 
-    /// The same of the file `theirs`, of which the one at `ours` is a copy or will be one.
+    /// Names the file `theirs` in the message, of which `ours` is a copy or a draft.
     pub(super) fn at(self, ours: &Path, theirs: &Path) -> StoreError {
         let (ours, theirs) = (ours.display().to_string(), theirs.display().to_string());
         StoreError { message: self.message.replace(&ours, &theirs), ..self }
     }
 
-    /// What the file system said when the store's folder was made.
+    /// Translates an error of the file system while the store's folder was created.
     pub(super) fn of_folder(path: &Path, folder: &Path, error: &std::io::Error) -> StoreError {
         use std::io::ErrorKind;
         let kind = match error.kind() {
@@ -217,7 +214,7 @@ impl StoreError {
     }
 }
 
-/// Whether the disk of a file has no room for what SQLite keeps beside it while it reads: 32 KiB
+/// Whether the file system has no room for the file that SQLite needs to read: 32 KiB
 /// (https://www.sqlite.org/walformat.html, the WAL-index file).
 fn is_full(path: &Path) -> bool {
     const ROOM: u64 = 32 * 1024;
@@ -226,9 +223,9 @@ fn is_full(path: &Path) -> bool {
     room.is_ok_and(|room| room.f_bavail.saturating_mul(room.f_frsize) < ROOM)
 }
 
-/// Whether a file, or the log beside it, has grown to what this process may write.
+/// Whether a file, or its WAL, has reached the size limit of this process.
 fn is_at_limit(path: &Path) -> bool {
-    /// What is written at once: a page.
+    /// Bytes per write: a page.
     const ROOM: u64 = 64 * 1024;
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
     let bytes = |end: &str| {

@@ -1,8 +1,7 @@
-//! Who makes the trials of an experiment: one process at a time, or a search's probes.
+//! Lock for running the trials of an experiment, or a search's probes: one process at a time.
 //!
-//! A lock (table `walk`) is taken in one transaction, and is over when its process says so or is
-//! gone. Not here: which trials are made (app), and what becomes of runs whose writer has gone
-//! (reader).
+//! A lock (table `walk`) is taken in one transaction, and ends when its process releases it or has
+//! ended. Not here: the trials (app), and the status of runs whose writer has ended (reader).
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -19,25 +18,25 @@ use super::reader::SILENCE_MS_MAX;
 use super::schema::{self, IfMissing};
 use super::wall_clock::{unix_ms, utc};
 
-/// The time from one heartbeat to the next: several may be missed before anybody minds, and one
-/// that is rare costs a measurement nothing.
+/// Interval of heartbeats: several may be missed before the lock counts as lost, and rare ones do
+/// not disturb a measurement.
 const BEAT_EVERY: Duration = Duration::from_secs(5);
 
-/// How it stands with an experiment.
+/// Status of an experiment's trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExperimentLockRow {
-    /// Whether its trials are being made, and how that ended.
+    /// Whether its trials are running, or how they ended.
     pub status: Status,
-    /// When they were begun, or gone on with, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time at which they were started or resumed, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// The process that makes them, or did.
+    /// Id of the process that runs or ran them.
     pub pid: u32,
-    /// Whether that process is one that can be seen from here.
+    /// Whether that process is visible from here.
     pub is_near: bool,
 }
 
-/// The right to make an experiment's trials: nobody else has it while this lives. Dropped without
-/// [`ExperimentLock::end`], it is over as interrupted.
+/// Exclusive right to run an experiment's trials. Drop without [`ExperimentLock::end`] ends it as
+/// interrupted.
 #[derive(Debug)]
 pub struct ExperimentLock {
     number: i64,
@@ -46,8 +45,8 @@ pub struct ExperimentLock {
 }
 
 impl Store {
-    /// Takes the lock of an experiment; an error of kind [`StoreErrorKind::Taken`] if a process
-    /// that lives has it.
+    /// Takes the lock of an experiment. The error has the kind [`StoreErrorKind::Taken`] if a
+    /// living process holds it.
     pub fn lock_experiment(&self, experiment: &Experiment) -> Result<ExperimentLock, StoreError> {
         let path = self.path.clone();
         let connection = schema::open(&path, IfMissing::Refuse)?;
@@ -64,15 +63,15 @@ impl Store {
         Ok(ExperimentLock { number, end, thread: Some(thread) })
     }
 
-    /// Whether a lock is still whose it was: a process that stood still for long, where others
-    /// cannot see whether it lives, may have lost it.
+    /// Whether a lock is still held: a process that was paused for long, and is not visible to
+    /// others, may have lost it.
     pub fn has(&self, lock: &ExperimentLock) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM walk WHERE number = ?";
         let found = self.connection.query_row(sql, [lock.number], |_| Ok(())).optional();
         found.map(|found| found.is_some()).map_err(|error| self.reader().said(&error))
     }
 
-    /// How it stands with an experiment; none of one that was made before locks were kept.
+    /// Status of an experiment's trials; `None` if it was made before locks existed.
     pub fn experiment_lock_row(
         &self,
         experiment: &Experiment,
@@ -82,14 +81,14 @@ impl Store {
 }
 
 impl ExperimentLock {
-    /// Gives the lock back, and says how it ended.
+    /// Releases the lock with a final status.
     pub fn end(mut self, status: Status) -> Result<(), StoreError> {
         self.close(status)
     }
 
     fn close(&mut self, status: Status) -> Result<(), StoreError> {
         let Some(thread) = self.thread.take() else { return Ok(()) };
-        // A thread that is gone already says why when it is joined.
+        // If the thread has ended, its join has the reason.
         let _ = self.end.send(status);
         thread.join().unwrap_or_else(|_| {
             let message = "the thread of an experiment's heartbeat panicked: please report this";
@@ -100,12 +99,12 @@ impl ExperimentLock {
 
 impl Drop for ExperimentLock {
     fn drop(&mut self) {
-        // Whoever drops it has given it up; what is not written shows when the process is gone.
+        // An abandoned lock; if this write fails, others notice that the process has ended.
         let _ = self.close(Status::Interrupted);
     }
 }
 
-/// Who looks at the lock and takes it does both in one transaction: of two, one finds the other.
+/// Takes the lock. Check and insert are one transaction, so that two processes cannot both succeed.
 fn take(path: &Path, connection: &Connection, of: &Experiment) -> Result<i64, StoreError> {
     let said = |error: rusqlite::Error| StoreError::of(path, &error);
     let behavior = TransactionBehavior::Immediate;
@@ -146,12 +145,12 @@ fn taken(experiment: &Experiment, row: &ExperimentLockRow) -> StoreError {
     StoreError::new(StoreErrorKind::Taken, message)
 }
 
-/// Whether nobody makes trials of an experiment.
+/// Whether no process runs trials of an experiment.
 pub(super) fn is_free(connection: &Connection, of: &Experiment) -> rusqlite::Result<bool> {
     Ok(row_of(connection, of)?.is_none_or(|row| row.status != Status::Running))
 }
 
-/// The numbers of the experiments whose trials are being made.
+/// Numbers of the experiments whose trials are running.
 pub(super) fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let here = Process::current();
     let mut select = connection.prepare("SELECT * FROM walk WHERE status = 'running'")?;
@@ -180,13 +179,13 @@ fn lock_row(row: &Row<'_>, here: &Process) -> rusqlite::Result<ExperimentLockRow
     let is_silent = unix_ms().saturating_sub(heartbeat_ms) > SILENCE_MS_MAX;
     let is_near = process.boot_id == here.boot_id && process.pid_namespace == here.pid_namespace;
     let is_gone = match process.fate(here) {
-        // One that was stopped for a while says nothing, and goes on when it is woken.
+        // A paused process has no heartbeat, and continues later.
         Fate::Alive => false,
         Fate::Gone if is_near => true,
         // It may live on another machine.
         Fate::Gone | Fate::Unknown => is_silent,
     };
-    // A status of the future is of one that has ended: what runs has one name.
+    // An unknown status of a newer version means ended: only one name means running.
     let stored = Status::by_name(&name).unwrap_or(Status::Interrupted);
     let is_interrupted = stored == Status::Running && is_gone;
     Ok(ExperimentLockRow {
@@ -197,13 +196,13 @@ fn lock_row(row: &Row<'_>, here: &Process) -> rusqlite::Result<ExperimentLockRow
     })
 }
 
-/// The thread: a heartbeat now and then, and the end.
+/// Body of the thread: sends heartbeats, then writes the final status.
 fn beat(connection: &Connection, number: i64, ended: &Receiver<Status>) -> rusqlite::Result<()> {
     let status = loop {
         match ended.recv_timeout(BEAT_EVERY) {
             Ok(status) => break status,
             Err(RecvTimeoutError::Timeout) => {
-                // One that cannot be written is followed by others.
+                // A failed heartbeat is followed by others.
                 let sql = "UPDATE walk SET heartbeat_unix_ms = ? WHERE number = ?";
                 let _ = connection.execute(sql, params![unix_ms(), number]);
             }

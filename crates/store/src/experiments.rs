@@ -1,7 +1,7 @@
-//! Experiments in the store, and which runs are their trials.
+//! Experiments in the store, and the runs that are their trials.
 //!
 //! An experiment is stored before its first trial; a trial is bound to it in the transaction that
-//! begins its run. Not here: what follows from their figures (experiment).
+//! starts its run. Not here: the evaluation of their figures (experiment).
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,25 +15,23 @@ use super::query::Sql;
 use super::reader::RunRow;
 use super::{ExperimentFilter, Filter, Store, codec, experiment_lock};
 
-/// A trial as it stands.
+/// A trial and its run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialRow {
-    /// Which of the experiment's points.
+    /// Index of the point in the experiment.
     pub point: u32,
-    /// Which of that point's trials.
+    /// Index of the trial at its point.
     pub repeat: u32,
-    /// Its run.
     pub run: RunRow,
 }
 
-/// How many trials have a completed run: one that was repeated counts once.
+/// Number of trials with a completed run; a trial that was repeated counts once.
 pub fn trials_completed(trials: &[TrialRow]) -> usize {
     let completed = trials.iter().filter(|trial| trial.run.status == Status::Completed);
     completed.map(|trial| (trial.point, trial.repeat)).collect::<BTreeSet<_>>().len()
 }
 
 impl Store {
-    /// Stores an experiment.
     pub fn add_experiment(&self, experiment: &Experiment) -> Result<(), StoreError> {
         let body = codec::to_json(experiment)
             .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("experiment: {why}")))?;
@@ -43,7 +41,7 @@ impl Store {
         inserted.map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// The experiments that `filter` lets through, newest first unless it says otherwise.
+    /// Lists the experiments that match `filter`, newest first by default.
     pub fn experiments(&self, filter: &ExperimentFilter) -> Result<Vec<Experiment>, StoreError> {
         let read = || -> rusqlite::Result<Vec<String>> {
             let Sql { text, values, .. } =
@@ -55,7 +53,7 @@ impl Store {
         bodies.iter().map(|body| self.read_experiment(body)).collect()
     }
 
-    /// The experiment that is called `name`: as runs are called.
+    /// Finds the experiment called `name`, by the same rules as for runs.
     pub fn find_experiment(&self, name: &str) -> Result<Experiment, StoreError> {
         let id = self.reader().find_in("experiment", name)?;
         let sql = "SELECT body FROM experiment WHERE id = ?";
@@ -72,7 +70,7 @@ impl Store {
         Ok(experiment)
     }
 
-    /// The trials of an experiment that were begun, in the order in which they were.
+    /// Trials of an experiment that were started, in the order of their starts.
     pub fn trials(&self, experiment: &Experiment) -> Result<Vec<TrialRow>, StoreError> {
         let sql = "SELECT run.id, point, repeat FROM trial
                    JOIN experiment ON experiment.number = trial.experiment
@@ -95,15 +93,14 @@ impl Store {
             return Err(StoreError::damaged(&self.path, what));
         }
         let trials = trials.into_iter();
-        // A run that was removed between the two is no trial any more.
+        // A run removed in between is no trial any more.
         let trial = |(id, point, repeat): (String, u32, u32)| {
             Some(TrialRow { point, repeat, run: rows.remove(&id)? })
         };
         Ok(trials.filter_map(trial).collect())
     }
 
-    /// Removes an experiment; its runs stay, as runs of their own, unless they are removed. One
-    /// whose trials are being made is not removed.
+    /// Removes an experiment. Its runs stay, as separate runs. Fails while its trials are running.
     pub fn remove_experiment(&self, experiment: &Experiment) -> Result<(), StoreError> {
         let removed = || -> rusqlite::Result<bool> {
             let all = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
@@ -121,12 +118,11 @@ impl Store {
     }
 }
 
-/// Binds a run to its experiment.
 pub(super) fn bind(connection: &Connection, run: i64, trial: &Trial) -> rusqlite::Result<()> {
     let sql = "SELECT number FROM experiment WHERE id = ?";
     let number: Option<i64> =
         connection.query_row(sql, [&trial.experiment], |row| row.get(0)).optional()?;
-    // One that was removed meanwhile has no trials any more.
+    // The experiment was removed meanwhile.
     let Some(number) = number else { return Ok(()) };
     let sql = "INSERT INTO trial (run, experiment, point, repeat) VALUES (?, ?, ?, ?)";
     connection.execute(sql, params![run, number, trial.point, trial.repeat]).map(drop)

@@ -1,6 +1,6 @@
-//! What people have decided about histories: acknowledged changes and pinned baselines.
+//! Users' decisions about histories: acknowledged changes and pinned baselines.
 //!
-//! Not here: what follows from them (history).
+//! Not here: their effect (history).
 
 use model::Acknowledged;
 use rusqlite::{OptionalExtension, params};
@@ -10,7 +10,7 @@ use super::error::StoreError;
 use super::wall_clock::unix_ms;
 
 impl Store {
-    /// Acknowledges a change of level in the history of a label, in place of what was said of it.
+    /// Acknowledges a change of level in the history of a label; replaces an earlier entry.
     pub fn acknowledge(&self, label: &str, change: &Acknowledged) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO acknowledged VALUES (?, ?, ?, ?, ?, ?)";
         let Acknowledged { build, point, reason, size } = change;
@@ -19,14 +19,14 @@ impl Store {
         added.map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// Takes it back; false if there was none.
+    /// Removes an acknowledgement; returns false if there was none.
     pub fn unacknowledge(&self, label: &str, build: &str, point: &str) -> Result<bool, StoreError> {
         let sql = "DELETE FROM acknowledged WHERE label = ? AND build = ? AND point = ?";
         let gone = self.connection.execute(sql, params![label, build, point]);
         gone.map(|n| n > 0).map_err(|error| self.reader().said(&error))
     }
 
-    /// What was acknowledged in the history of a label, in the order in which that was done.
+    /// Acknowledged changes in the history of a label, oldest first.
     pub fn acknowledged(&self, label: &str) -> Result<Vec<Acknowledged>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Acknowledged>> {
             let mut select = self.connection.prepare(
@@ -42,7 +42,7 @@ impl Store {
         read().map_err(|error| self.reader().said(&error))
     }
 
-    /// Pins the build that the last ones of a label are compared with; none unpins it.
+    /// Pins the build that the newest ones of a label are compared with; `None` unpins it.
     pub fn pin_baseline(&self, label: &str, build: Option<&str>) -> Result<(), StoreError> {
         let done = match build {
             Some(build) => self.connection.execute(
@@ -54,7 +54,7 @@ impl Store {
         done.map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// The pinned builds of all labels, in the order of the labels: label and build.
+    /// Pinned builds of all labels, as (label, build), ordered by label.
     pub fn baselines(&self) -> Result<Vec<(String, String)>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(String, String)>> {
             let sql = "SELECT label, build FROM baseline ORDER BY label";
@@ -65,7 +65,6 @@ impl Store {
         read().map_err(|error| self.reader().said(&error))
     }
 
-    /// The pinned build of a label.
     pub fn baseline(&self, label: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT build FROM baseline WHERE label = ?";
         let read = self.connection.query_row(sql, [label], |row| row.get(0)).optional();

@@ -1,11 +1,10 @@
-//! Runs that leave a store and come into another: the file between the two is a store with just
-//! these runs, so that reading one is reading the other.
+//! Export and import of runs. An exported file is itself a store with these runs, so the same code
+//! reads both.
 //!
-//! Events are copied as the bytes that they are. What comes in is somebody else's: its checksum
-//! must be right, it is copied aside, its layout must be ours to the letter, and every run must be
-//! readable, before anything of it is taken. The restore journal neither leaves nor comes: it
-//! tells what to do to servers.
-//! Not here: formats of others (`interval_log`, render).
+//! Events are copied byte by byte. A received file is not trusted: before anything is imported, its
+//! checksum is verified, it is copied to another file, its schema must be exactly ours, and every
+//! run must be readable. The restore journal is never exported or imported: it contains commands
+//! for servers. Not here: other formats (`interval_log`, render).
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -22,28 +21,28 @@ use super::error::{StoreError, StoreErrorKind};
 use super::schema;
 use super::{ExperimentFilter, Filter, Store};
 
-/// The longest id that is taken from others: a UUID has 36 characters.
+/// Longest id that is accepted: a UUID has 36 characters.
 const ID_CHARACTERS_MAX: usize = 64;
 
-/// How databases are called and set is their user's own matter.
+/// Mode of files: names and settings of databases are private.
 const MODE: u32 = 0o600;
 
-/// Reads a run, and says what no run of ours has, if it has that: what events and reports mean,
-/// only their makers know.
+/// Reads a run, and describes what no run of dbdyno contains, if it finds that. The caller provides
+/// it, since the store does not know the meaning of events and reports.
 pub type RunCheck = fn(&Store, &RunId) -> Result<Option<String>, StoreError>;
 
-/// What came in.
+/// Result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Runs that are new here, in the order in which they were made.
+    /// Runs that were added, oldest first.
     pub new: Vec<RunId>,
-    /// Runs that were here already, and were left as they are.
+    /// Runs that were here already; they are unchanged.
     pub known: Vec<RunId>,
 }
 
 impl Store {
-    /// Writes a new store at `path` with just these runs, their labels and their experiments. It
-    /// replaces what was exported there before, and nothing else.
+    /// Writes a new store at `path` with these runs, their labels and their experiments. Replaces
+    /// an earlier export there, but no other file.
     pub fn export_to(&self, path: &Path, runs: &[RunId]) -> Result<(), StoreError> {
         let is_replaced = path.exists();
         if is_replaced && !schema::is_exported(path) {
@@ -61,8 +60,7 @@ impl Store {
         if is_replaced { new.replace(path) } else { new.create(path) }.map_err(failed)
     }
 
-    /// Refuses a file that is damaged, or is neither exported nor a store: what can be said of it
-    /// without looking at its runs.
+    /// Fails if a file is damaged, or is neither an export nor a store. Does not read its runs.
     pub fn check_sent(path: &Path) -> Result<(), StoreError> {
         sent(path).map(drop)
     }
@@ -93,7 +91,7 @@ impl Store {
         let copied = copy();
         beside.detach()?;
         copied.map_err(said)?;
-        // One file, without a log beside it: that is what is sent to somebody.
+        // Close the WAL, so that there is a single file to send.
         let alone = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE);
         let alone = alone.map_err(said)?;
         alone.pragma_update(None, "application_id", schema::FILE_ID).map_err(said)?;
@@ -102,10 +100,9 @@ impl Store {
         checksum::put(path).map_err(|error| StoreError::of_folder(path, path, &error))
     }
 
-    /// Takes all runs of the store at `path` that are not here yet, with their labels and
-    /// experiments. Refuses the whole file if any of it is not what we would have written, or a
-    /// run of it is under way: half of one would never become whole here. `check` looks
-    /// at each run.
+    /// Imports all new runs of the store at `path`, with their labels and experiments. Rejects the
+    /// whole file if any part is invalid, or a run of it is not finished, since the rest of it
+    /// would never arrive. `check` examines each run.
     pub fn import(&self, path: &Path, check: RunCheck) -> Result<Imported, StoreError> {
         if !path.exists() {
             let message = format!("there is no file {}", path.display());
@@ -131,7 +128,7 @@ impl Store {
         let mut take = || -> rusqlite::Result<()> {
             let tables = Tables::of(&self.connection)?;
             for run in runs {
-                // One transaction a run, so that nobody who measures waits long.
+                // One transaction per run, so that a measuring process does not wait long.
                 let behavior = TransactionBehavior::Immediate;
                 let all = Transaction::new_unchecked(&self.connection, behavior)?;
                 let is_known = number(&all, "main", &run.0)?.is_some();
@@ -160,7 +157,7 @@ fn exists_already(path: &Path) -> StoreError {
     StoreError::new(StoreErrorKind::Other, message)
 }
 
-/// Another store within a connection, under the name `beside`.
+/// Another store attached to a connection, under the name `beside`.
 struct Beside<'a> {
     connection: &'a Connection,
     path: PathBuf,
@@ -168,7 +165,7 @@ struct Beside<'a> {
 
 impl<'a> Beside<'a> {
     fn attach(connection: &'a Connection, path: &Path) -> Result<Beside<'a>, StoreError> {
-        // A relative name could be one that SQLite understands as something else.
+        // SQLite could interpret a relative name in another way.
         let path = absolute(path).unwrap_or_else(|_| path.to_owned());
         let Some(name) = path.to_str() else {
             let message = format!("the file name {} is not valid UTF-8: rename it", path.display());
@@ -185,17 +182,17 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// The number of a run in one of two stores.
+/// Number of a run in one of two stores.
 fn number(connection: &Connection, of: &str, id: &str) -> rusqlite::Result<Option<i64>> {
     let sql = format!("SELECT number FROM {of}.run WHERE id = ?");
     connection.query_row(&sql, [id], |row| row.get(0)).optional()
 }
 
-/// Our own tables, by their columns: what a run consists of. Both stores have the same.
+/// Tables and columns of a run, the same in both stores.
 struct Tables {
-    /// The columns of `run` but its number.
+    /// Columns of `run` except its number.
     run: Vec<String>,
-    /// All tables with a row or more for each run, and their columns but `run`.
+    /// Tables with rows of a run, and their columns except `run`.
     parts: Vec<(String, Vec<String>)>,
 }
 
@@ -212,7 +209,7 @@ impl Tables {
                 columns.retain(|column| column != "number");
                 tables.run = columns;
             } else if name != "trial" && columns.iter().any(|column| column == "run") {
-                // A trial names its experiment by a number that is another in each store.
+                // The number of an experiment differs between stores.
                 columns.retain(|column| column != "run");
                 tables.parts.push((name, columns));
             }
@@ -220,7 +217,7 @@ impl Tables {
         Ok(tables)
     }
 
-    /// Copies a run with all that belongs to it.
+    /// Copies a run with all its rows.
     fn copy(&self, all: &Connection, from: &str, to: &str, run: &RunId) -> rusqlite::Result<()> {
         let columns = quoted(&self.run);
         let sql = format!(
@@ -229,7 +226,7 @@ impl Tables {
         if all.execute(&sql, [&run.0])? != 1 {
             return Err(rusqlite::Error::QueryReturnedNoRows);
         }
-        // Nobody writes it here, whatever it says of a process elsewhere.
+        // No process writes it here, whatever its status was elsewhere.
         let sql = format!("UPDATE {to}.run SET status = ? WHERE id = ? AND status = ?");
         let (running, ended) = (Status::Running.name(), Status::Interrupted.name());
         all.execute(&sql, [ended, &run.0, running])?;
@@ -248,8 +245,7 @@ impl Tables {
     }
 }
 
-/// Copies what people have decided about the histories of a run's labels at its values. What was
-/// decided there already stays.
+/// Copies users' decisions about the histories of a run's labels. Existing decisions stay.
 fn copy_decisions(
     all: &Connection,
     from: &str,
@@ -268,7 +264,7 @@ fn copy_decisions(
     Ok(())
 }
 
-/// Binds a run to its experiment, which is copied unless it is there, and how that ended.
+/// Binds a run to its experiment, which is copied with its status unless it exists.
 fn copy_trial(
     all: &Connection,
     from: &str,
@@ -291,7 +287,7 @@ fn copy_trial(
          WHERE trial.run = ?"
     );
     all.execute(&sql, params![new, old])?;
-    // Nobody goes on with it here, whatever it says of a process elsewhere.
+    // No process continues it here, whatever its status was elsewhere.
     let sql = format!(
         "INSERT INTO {to}.walk (experiment, started_unix_ms, heartbeat_unix_ms, status, boot_id,
                                 pid_namespace, pid, pid_start_time)
@@ -318,16 +314,15 @@ fn quoted(columns: &[String]) -> String {
     columns.join(", ")
 }
 
-/// A copy of somebody else's file, which is looked at before anything is taken from it. It is
-/// gone when this is.
+/// Copy of a received file, which is validated before anything is imported. Drop removes it.
 struct Aside {
     theirs: PathBuf,
     copy: Unfinished,
 }
 
 impl Aside {
-    /// Copies the file at `theirs` beside the store at `ours`: as one instant of it, also where
-    /// it has a log or is written meanwhile.
+    /// Copies the file at `theirs` into the folder of the store at `ours`: a consistent snapshot,
+    /// even if it has a WAL or is being written.
     fn copy(theirs: &Path, ours: &Path) -> Result<Aside, StoreError> {
         let file = sent(theirs)?;
         let copy = Unfinished::beside(ours, MODE);
@@ -339,7 +334,7 @@ impl Aside {
         Ok(aside)
     }
 
-    /// Its runs in the order in which they were made, once everything of it has been looked at.
+    /// Validates the copy and returns its runs, oldest first.
     fn looked_at(&self, ours: &Store, check: RunCheck) -> Result<Vec<RunId>, StoreError> {
         let theirs = Store::open_existing(self.copy.path())?;
         if layout(&theirs)? != layout(ours)? {
@@ -375,13 +370,13 @@ impl Aside {
         }
     }
 
-    /// What is wrong with the copy is wrong with their file.
+    /// An error in the copy is an error in their file.
     fn of_their_file(&self, error: StoreError) -> StoreError {
         error.at(self.copy.path(), &self.theirs).of_sent(&self.theirs)
     }
 }
 
-/// Opens a file that somebody has sent, if it is whole.
+/// Opens a received file, if it is undamaged.
 fn sent(path: &Path) -> Result<Connection, StoreError> {
     schema::is_ours(path).map_err(|error| error.of_sent(path))?;
     let file = schema::readable(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
@@ -394,14 +389,14 @@ fn sent(path: &Path) -> Result<Connection, StoreError> {
     }
 }
 
-/// Copies a whole file.
+/// Copies a file with VACUUM.
 fn copy_whole(theirs: &Connection, to: &str) -> rusqlite::Result<()> {
     theirs.execute("VACUUM INTO ?", [to])?;
-    // Its checksum was looked at, and is not in the copy.
+    // The checksum was verified, and is not in the copy.
     schema::make_store(&Connection::open_with_flags(to, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
 }
 
-/// All that a file's layout consists of, as text.
+/// Schema of a file, as text.
 fn layout(store: &Store) -> Result<Vec<(String, String, String)>, StoreError> {
     let read = || -> rusqlite::Result<Vec<(String, String, String)>> {
         let sql = "SELECT type, name, coalesce(sql, '') FROM main.sqlite_schema

@@ -1,6 +1,6 @@
-//! Figures that were measured elsewhere, kept by name beside the runs and never among them.
+//! Figures measured elsewhere, stored by name and separate from runs.
 //!
-//! Not here: how a file of them is read (app), and what follows from them (history).
+//! Not here: parsing their files (app), and their use (history).
 
 use model::Imported;
 use rusqlite::{OptionalExtension, params};
@@ -10,26 +10,25 @@ use super::codec;
 use super::error::{StoreError, StoreErrorKind};
 use super::wall_clock::unix_ms;
 
-/// What becomes of figures that are kept under the same name.
+/// Handling of figures whose name exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfKnown {
-    /// They stay, and the new ones are refused.
+    /// Keeps the stored ones and rejects the new ones.
     Refuse,
-    /// The new ones take their place.
+    /// Replaces the stored ones.
     Replace,
 }
 
-/// Imported figures, and since when they are kept.
+/// Imported figures, and the time of their import.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedRow {
-    /// The figures.
     pub imported: Imported,
-    /// When they were imported, in milliseconds since 1970.
+    /// Time of the import, in milliseconds since 1970.
     pub since_unix_ms: i64,
 }
 
 impl Store {
-    /// Keeps figures; false if others of their name are kept, and are to stay.
+    /// Stores figures; returns false if the name exists and `known` is [`IfKnown::Refuse`].
     pub fn put_imported(&self, imported: &Imported, known: IfKnown) -> Result<bool, StoreError> {
         let body = codec::to_json(imported)
             .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("figures: {why}")))?;
@@ -41,7 +40,7 @@ impl Store {
         put.map(|n| n > 0).map_err(|error| self.reader().said(&error))
     }
 
-    /// The figures that are kept under a name.
+    /// Figures stored under a name.
     pub fn imported(&self, name: &str) -> Result<Option<Imported>, StoreError> {
         let sql = "SELECT body FROM imported WHERE name = ?";
         let body: Result<Option<String>, _> =
@@ -50,7 +49,7 @@ impl Store {
         body.map(|body| self.read_imported(&body)).transpose()
     }
 
-    /// All that is kept, by name.
+    /// All imported figures, ordered by name.
     pub fn all_imported(&self) -> Result<Vec<ImportedRow>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(i64, String)>> {
             let sql = "SELECT since_unix_ms, body FROM imported ORDER BY name";
@@ -64,7 +63,7 @@ impl Store {
         rows.into_iter().map(row).collect()
     }
 
-    /// Removes what is kept under a name; false if nothing is.
+    /// Removes the figures of a name; returns false if there are none.
     pub fn remove_imported(&self, name: &str) -> Result<bool, StoreError> {
         let gone = self.connection.execute("DELETE FROM imported WHERE name = ?", [name]);
         gone.map(|n| n > 0).map_err(|error| self.reader().said(&error))
@@ -99,7 +98,7 @@ mod tests {
     fn imported_figures_are_kept_by_name_until_they_are_removed() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::open(&folder.path().join("runs.sqlite")).expect("a store");
-        // A third has no end, neither in binary nor in decimals.
+        // A third is an infinite fraction, both in binary and decimal.
         let (old, new) = (figures("arm", 1.0 / 3.0), figures("arm", 2.0 / 3.0));
         assert!(store.put_imported(&old, IfKnown::Refuse).expect("written"));
         assert!(!store.put_imported(&new, IfKnown::Refuse).expect("it is known"));

@@ -1,10 +1,10 @@
-//! The response times of a run, second by second, as HdrHistogram's interval log, which its
-//! HistogramLogAnalyzer and HistogramLogProcessor read (hdrhistogram.org, format 1.3).
+//! The response times of a run, second by second, as HdrHistogram's interval log, the format of its
+//! HistogramLogAnalyzer and HistogramLogProcessor (hdrhistogram.org, format 1.3).
 //!
-//! Values are nanoseconds. A line without a tag is all of a second; lines with a tag are its
-//! kinds, `group.kind` where there are several groups. Only what was measured is in it: tools add
-//! up all that they find. Not here: failed and lost transactions, which have no response time
-//! (the report's `offered_ms` tells of them).
+//! Values are nanoseconds. A line without a tag covers a whole second; lines with a tag are its
+//! transaction types, as `group.kind` if there are several groups. Only the measured phase is
+//! included, since tools sum all lines. Not here: failed and lost transactions, which have no
+//! response time (see the report's `offered_ms`).
 
 use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
@@ -16,20 +16,20 @@ use stats::Histogram;
 
 use crate::{Store, StoreError};
 
-/// What a log's first line says, behind its `#`.
+/// First line of a log, after its `#`.
 const VERSION: &str = "[Histogram log format version 1.3]";
 
-/// The line above the first interval.
+/// Line above the first interval.
 const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\
                       \"Interval_Compressed_Histogram\"\n";
 
-/// Maxima are reported in milliseconds, as by HdrHistogram's own writer.
+/// Unit of maxima: milliseconds, as in HdrHistogram's own writer.
 const NS_PER_MAX: f64 = NS_PER_MS as f64;
 
-/// Significant digits of its histograms: as many as of ours.
+/// Significant digits of the histograms, as in dbdyno's.
 const DIGITS: u8 = 3;
 
-/// The interval log of a run's measured phase.
+/// Writes the interval log of a run's measured phase.
 pub fn interval_log(store: &Store, run: &RunId) -> Result<String, StoreError> {
     let Event::Begun { description, .. } = store.begun(run)? else {
         unreachable!("a beginning is what was asked for");
@@ -42,12 +42,12 @@ pub fn interval_log(store: &Store, run: &RunId) -> Result<String, StoreError> {
     Ok(log.end())
 }
 
-/// When a run was to be measured at the earliest: of one whose load did not begin.
+/// Planned start of the measured phase, for a run whose load did not start.
 fn planned_ms(description: &Description) -> i64 {
     description.started_unix_ms + (description.phases.ramp_up_ns / NS_PER_MS) as i64
 }
 
-/// A log that is being written; one second at a time is open.
+/// A log under construction, with one open second.
 struct Log<'a> {
     description: &'a Description,
     measured_ns: Option<u64>,
@@ -56,7 +56,7 @@ struct Log<'a> {
     open: Option<Open>,
 }
 
-/// The response times of a second, of all groups and by tag.
+/// Response times of a second, of all groups and by tag.
 struct Open {
     second: i64,
     all: Histogram,
@@ -99,7 +99,8 @@ impl<'a> Log<'a> {
         let next = self.open.as_ref().map_or(0, |open| open.second + 1);
         if self.open.as_ref().is_none_or(|open| open.second != part.second) {
             self.close();
-            // A second in which nothing ended is reported: it is what one looks for.
+            // Seconds without any end of a transaction are written too: they are what one looks
+            // for.
             for second in next..part.second {
                 self.open = Some(Open::new(second));
                 self.close();
@@ -129,7 +130,7 @@ impl<'a> Log<'a> {
         for (tag, of) in &by_tag {
             put_line(&mut writer, of, start, length, Tag::new(tag));
         }
-        // A divisor is reported in a header of its own, which belongs to the beginning alone.
+        // The encoder writes a header for a divisor, which is allowed only at the start of the log.
         let header = self.text[n_before..].iter().position(|byte| *byte == b'\n');
         let is_header = self.text.get(n_before) == Some(&b'#');
         if let Some(end) = header.filter(|_| is_header) {
@@ -160,7 +161,7 @@ fn put_line(
     written.expect("memory takes everything, and counts fit into 64 bits");
 }
 
-/// One of ours as HdrHistogram's: what lies above our range is in it as our maximum.
+/// Converts a histogram; values above our range count as the maximum of the range.
 fn plain(of: &Histogram) -> hdrhistogram::Histogram<u64> {
     let highest = of.range().highest_ns.max(of.max());
     let made = hdrhistogram::Histogram::new_with_bounds(1, highest, DIGITS);
@@ -171,7 +172,7 @@ fn plain(of: &Histogram) -> hdrhistogram::Histogram<u64> {
     plain
 }
 
-/// What a kind is called in a log, whose tags have neither blanks nor commas.
+/// Tag of a transaction type; tags have neither blanks nor commas.
 fn tag(description: &Description, group: u16, kind: u16) -> String {
     let shown = description.groups.get(usize::from(group));
     let name = shown.and_then(|shown| shown.kinds.get(usize::from(kind)));

@@ -1,7 +1,7 @@
-//! Jobs: what a page has started as a process of its own, and what was done there, by whom.
+//! Jobs: processes started from a page, and actions of users there.
 //!
-//! A job has its plan, the words of its command and the last lines of its output, and never a
-//! password. Not here: when a job begins, and how it is stopped (dbdyno's web).
+//! A job has its plan, the arguments of its command and the last lines of its output, but never a
+//! password. Not here: starting and stopping jobs (dbdyno's web).
 
 use model::{Choice, Experiment, RunId, choice};
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
@@ -11,19 +11,15 @@ use super::process::Process;
 use super::wall_clock::unix_ms;
 use super::{Store, codec};
 
-/// Ended jobs that are kept; the oldest go first. Their runs stay.
+/// Most ended jobs that are kept; the oldest are removed first. Their runs stay.
 const JOBS_MAX: i64 = 1000;
-/// Actions that are kept; the oldest go first.
+/// Most actions that are kept; the oldest are removed first.
 const ACTIONS_MAX: i64 = 10_000;
 
-/// What a job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobKind {
-    /// Builds data.
     Build,
-    /// Checks data.
     Check,
-    /// Drops data.
     Drop,
     /// Runs a plan once.
     Run,
@@ -45,20 +41,18 @@ choice!(JobKind {
     Resume = "resume",
 });
 
-/// How it stands with a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobStatus {
-    /// It waits for others to end.
+    /// Waits for others to end.
     Queued,
-    /// Its process runs.
     Running,
-    /// It ended with exit code 0.
+    /// Ended with exit code 0.
     Done,
-    /// It ended with another code, or was killed.
+    /// Ended with another code, or was killed.
     Failed,
-    /// Somebody stopped it.
+    /// Stopped by a user.
     Stopped,
-    /// It ended, or could not begin, while nothing watched it.
+    /// Ended, or could not start, while no process watched it.
     Lost,
 }
 
@@ -71,54 +65,51 @@ choice!(JobStatus {
     Lost = "lost",
 });
 
-/// A job as it is asked for.
+/// A job as requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// What it does.
     pub kind: JobKind,
-    /// One line about it: the workload, or the plan's name.
+    /// Workload or name of the plan, in one line.
     pub name: String,
-    /// The database, without a password.
+    /// Target's URL without a password.
     pub target: String,
-    /// The words of its command, behind the program's name.
+    /// Arguments of its command, without the program's name.
     pub words: Vec<String>,
-    /// What its process reads from its standard input.
+    /// Standard input of its process.
     pub plan: String,
-    /// Who asked for it.
+    /// User who requested it.
     pub who: String,
 }
 
-/// A job as it is kept.
+/// A job as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobRow {
-    /// Its number, which is never used again.
+    /// Unique number, which is never reused.
     pub number: i64,
-    /// What was asked for.
     pub job: Job,
-    /// How it stands.
     pub status: JobStatus,
-    /// When it was asked for, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time of the request, in milliseconds since 1970-01-01T00:00:00Z.
     pub queued_unix_ms: i64,
-    /// When it began.
+    /// Start, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: Option<i64>,
-    /// When it ended.
+    /// End, in milliseconds since 1970-01-01T00:00:00Z.
     pub ended_unix_ms: Option<i64>,
-    /// The exit code of its process; none if a signal ended it, or nobody saw it end.
+    /// Exit code of its process; `None` if a signal ended it, or no process saw its end.
     pub exit_code: Option<i32>,
-    /// The last of what its process said; of one that has not ended, nothing.
+    /// Last lines of its output; empty until it ends.
     pub output: String,
-    /// Its process, once it has begun.
+    /// Its process; `None` before it starts.
     pub process: Option<Process>,
 }
 
-/// Something that was done on a page.
+/// An action of a user on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionRow {
-    /// When, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time in milliseconds since 1970-01-01T00:00:00Z.
     pub at_unix_ms: i64,
-    /// By whom.
+    /// User name.
     pub who: String,
-    /// What, as a sentence.
+    /// Action, as a sentence.
     pub what: String,
 }
 
@@ -126,7 +117,7 @@ const COLUMNS: &str = "number, kind, name, target, words, plan, who, status, que
     started_unix_ms, ended_unix_ms, exit_code, output, boot_id, pid_namespace, pid, pid_start_time";
 
 impl Store {
-    /// Keeps a job that waits; its number. The oldest ended ones beyond a limit are forgotten.
+    /// Stores a queued job and returns its number. Removes the oldest ended jobs beyond a limit.
     pub fn add_job(&self, job: &Job) -> Result<i64, StoreError> {
         let words = codec::to_json(&job.words)
             .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("job: {why}")))?;
@@ -149,7 +140,7 @@ impl Store {
         added().map_err(|error| self.reader().said(&error))
     }
 
-    /// The process of a job runs.
+    /// Marks a job as running in `process`.
     pub fn begin_job(&self, number: i64, process: &Process) -> Result<(), StoreError> {
         let sql = "UPDATE job SET status = ?, started_unix_ms = ?, boot_id = ?, pid_namespace = ?,
                                   pid = ?, pid_start_time = ? WHERE number = ?";
@@ -160,7 +151,7 @@ impl Store {
         self.connection.execute(sql, row).map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// A job has ended so, with the last of what it said.
+    /// Stores the final status of a job, with the last lines of its output.
     pub fn end_job(
         &self,
         number: i64,
@@ -174,7 +165,7 @@ impl Store {
         self.connection.execute(sql, row).map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// The jobs, newest first.
+    /// All jobs, newest first.
     pub fn jobs(&self) -> Result<Vec<JobRow>, StoreError> {
         let read = || -> rusqlite::Result<Vec<JobRow>> {
             let sql = format!("SELECT {COLUMNS} FROM job ORDER BY number DESC");
@@ -184,21 +175,20 @@ impl Store {
         read().map_err(|error| self.reader().said(&error))
     }
 
-    /// One of them.
     pub fn job(&self, number: i64) -> Result<Option<JobRow>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM job WHERE number = ?");
         let read = self.connection.query_row(&sql, [number], row_of).optional();
         read.map_err(|error| self.reader().said(&error))
     }
 
-    /// The newest run that a process has written.
+    /// Newest run that a process has written.
     pub fn run_of(&self, process: &Process) -> Result<Option<RunId>, StoreError> {
         let sql = "SELECT id FROM run WHERE pid = ? AND pid_start_time = ? AND boot_id = ?
                    ORDER BY number DESC LIMIT 1";
         self.of_process(sql, process).map(|id| id.map(RunId))
     }
 
-    /// The experiment whose trials a process has run.
+    /// Experiment whose trials a process has run.
     pub fn experiment_of(&self, process: &Process) -> Result<Option<String>, StoreError> {
         let sql = "SELECT experiment.id FROM run
                    JOIN trial ON trial.run = run.number
@@ -214,15 +204,15 @@ impl Store {
         read.map_err(|error| self.reader().said(&error))
     }
 
-    /// The process that writes a run, or did.
+    /// Process that writes or wrote a run.
     pub fn process_of(&self, run: &RunId) -> Result<Process, StoreError> {
         let sql = "SELECT boot_id, pid_namespace, pid, pid_start_time FROM run WHERE id = ?";
         let read = self.connection.query_row(sql, [&run.0], Process::of);
         read.map_err(|error| self.reader().said(&error))
     }
 
-    /// The process that runs the trials of an experiment, or did; none of one that no process of
-    /// this version has run.
+    /// Process that runs or ran the trials of an experiment; `None` if there was none in this
+    /// version of the format.
     pub fn process_of_experiment(&self, of: &Experiment) -> Result<Option<Process>, StoreError> {
         let sql = "SELECT boot_id, pid_namespace, pid, pid_start_time FROM walk
                    WHERE experiment = (SELECT number FROM experiment WHERE id = ?)";
@@ -230,7 +220,7 @@ impl Store {
         read.map_err(|error| self.reader().said(&error))
     }
 
-    /// Keeps what somebody has done. The oldest beyond a limit are forgotten.
+    /// Stores an action of a user. Removes the oldest beyond a limit.
     pub fn note_action(&self, who: &str, what: &str) -> Result<(), StoreError> {
         let noted = || -> rusqlite::Result<()> {
             let sql = "INSERT INTO action (at_unix_ms, who, what) VALUES (?, ?, ?)";
@@ -243,7 +233,7 @@ impl Store {
         noted().map_err(|error| self.reader().said(&error))
     }
 
-    /// The last actions, newest first, at most so many.
+    /// Newest actions first, at most `limit`.
     pub fn actions(&self, limit: u32) -> Result<Vec<ActionRow>, StoreError> {
         let read = || -> rusqlite::Result<Vec<ActionRow>> {
             let sql = "SELECT at_unix_ms, who, what FROM action ORDER BY number DESC LIMIT ?";
@@ -265,11 +255,11 @@ fn row_of(row: &Row<'_>) -> rusqlite::Result<JobRow> {
     Ok(JobRow {
         number: row.get("number")?,
         job: Job {
-            // Kinds and states of the future are reported as the plainest of today's.
+            // Unknown kinds and states of newer versions become the plainest known ones.
             kind: JobKind::by_name(&kind).unwrap_or(JobKind::Run),
             name: row.get("name")?,
             target: row.get("target")?,
-            // What cannot be read was written by a later version, and is not begun again.
+            // An unreadable command was written by a newer version, and is not started again.
             words: codec::from_json(&words).unwrap_or_default(),
             plan: row.get("plan")?,
             who: row.get("who")?,

@@ -1,11 +1,12 @@
-//! The store: every run of this user in one SQLite file, written while it runs and read for ever.
+//! The store: every run of this user in one SQLite file, written while it runs and readable by all
+//! later versions.
 //!
-//! A run is stored as the stream of events that it was: [`Store::events`] replays exactly what
-//! [`Writer::send`] was given, so that whatever was derived from a live run can be derived again.
-//! Many processes may read and write one store at once. A run whose writer died shows as
-//! interrupted; that is derived at reading, nobody has to clean up.
+//! A run is stored as its stream of events: [`Store::events`] replays exactly what [`Writer::send`]
+//! was given, so that everything derived from a live run can be derived again. Many processes may
+//! read and write one store at once. A run whose writer died shows as interrupted; readers derive
+//! that, and no clean-up is needed.
 //!
-//! Not here: what a report or a finding says, and whether anything is stored at all.
+//! Not here: the meaning of a report or finding, and the decision to store a run.
 
 mod checksum;
 mod codec;

@@ -1,18 +1,17 @@
-//! Where a store lies: by default, and which files are of it, under whatever name. Not here: what
-//! is in them.
+//! Location of a store: its default path, and the files that belong to it. Not here: their content.
 
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Beside a store lie its log and the log's index.
+/// Suffixes of a store's files: the database, its WAL and the WAL's index.
 const ENDS: [&str; 3] = ["", "-wal", "-shm"];
 
-/// Where runs are stored unless told otherwise; `environment` looks up a variable.
+/// Default path of the store; `environment` looks up a variable.
 ///
-/// `DBDYNO_STORE`, else the user's data folder as the XDG Base Directory Specification has it,
-/// which passes over a relative one. None if there is not even a home.
+/// `DBDYNO_STORE`, else the user's data folder by the XDG Base Directory Specification, which
+/// ignores a relative one. `None` without a home folder.
 pub fn default_path(environment: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let path = |name: &str| environment(name).filter(|text| !text.is_empty()).map(PathBuf::from);
     if let Some(store) = path("DBDYNO_STORE") {
@@ -23,8 +22,8 @@ pub fn default_path(environment: &dyn Fn(&str) -> Option<String>) -> Option<Path
     Some(data.join("dbdyno/runs.sqlite"))
 }
 
-/// Whether the file at `path` is one of those that make up `store`, under whatever name: the same
-/// path, or the same file by links. Neither need be there yet.
+/// Whether the file at `path` belongs to `store`: the same path, or the same file by links. Neither
+/// has to exist.
 pub fn is_of_store(path: &Path, store: &Path) -> bool {
     let file = |path: &Path| fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
     let ours = ENDS.map(|end| {
@@ -32,13 +31,13 @@ pub fn is_of_store(path: &Path, store: &Path) -> bool {
         name.push(end);
         PathBuf::from(name)
     });
-    // A log that is not there now may be there when it is written.
+    // A WAL that does not exist now may exist later.
     let is_named_so = |ours: &PathBuf| placed(ours) == placed(path);
     let is_same = |ours: &PathBuf| file(path).is_some_and(|file_| file(ours) == Some(file_));
     ours.iter().any(|ours| is_named_so(ours) || is_same(ours))
 }
 
-/// A path whose folder is the real one.
+/// Resolves the folder of a path.
 fn placed(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));

@@ -1,50 +1,47 @@
-//! Which process writes a run, and whether it still lives. Not here: what follows from that.
+//! Identity of a process that writes a run, and whether it is alive. Not here: the consequences.
 //!
-//! A process is named by boot, PID namespace, PID and start time, since PIDs are used again.
-//! Where there is no `/proc`, and from within another container, nothing is known of it, and its
-//! heartbeat alone decides.
+//! A process is identified by boot, PID namespace, PID and start time, since PIDs are reused.
+//! Without `/proc`, or from another container, its fate is unknown, and only its heartbeat counts.
 
 use std::fs;
 
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
-/// A process, told from all others of its machine, past ones too.
+/// Identity of a process, unique on its machine for all time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
-    /// The kernel's name for this boot; empty where there is none.
+    /// The kernel's boot id; empty if unknown.
     pub boot_id: String,
-    /// The namespace that `pid` belongs to; empty where there is none.
+    /// PID namespace of `pid`; empty if unknown.
     pub pid_namespace: String,
-    /// Its number.
     pub pid: u32,
-    /// Its start in clock ticks since the boot: field 22 of `/proc/<pid>/stat`.
+    /// Start time in clock ticks since boot: field 22 of `/proc/<pid>/stat`.
     pub start_ticks: u64,
 }
 
-/// What is known of a process.
+/// Fate of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It lives.
     Alive,
-    /// It has ended, or the machine was booted since.
+    /// Ended, or the machine was rebooted.
     Gone,
-    /// It cannot be seen from here.
+    /// Not visible from here.
     Unknown,
 }
 
 impl Process {
-    /// When it began, as a column has it.
+    /// Start time as stored in a column.
     pub(super) fn start_column(&self) -> i64 {
         i64::try_from(self.start_ticks).unwrap_or(0)
     }
 
-    /// The one that asks.
+    /// Identity of this process.
     pub fn current() -> Process {
         Process::of_pid(std::process::id())
     }
 
-    /// The one that has this number here.
+    /// Identity of the process with this id here.
     pub fn of_pid(pid: u32) -> Process {
         let start_ticks = match read_stat(pid) {
             Seen::Started(ticks) => ticks,
@@ -53,7 +50,7 @@ impl Process {
         Process { boot_id: boot_id(), pid_namespace: pid_namespace(), pid, start_ticks }
     }
 
-    /// The one that a row of the store names.
+    /// Reads the identity in a row of the store.
     pub(super) fn of(row: &Row<'_>) -> rusqlite::Result<Process> {
         let start: i64 = row.get("pid_start_time")?;
         Ok(Process {
@@ -64,7 +61,7 @@ impl Process {
         })
     }
 
-    /// What has become of it, as seen from `here`.
+    /// Fate of this process as seen from `here`.
     pub fn fate(&self, here: &Process) -> Fate {
         if self.boot_id.is_empty() || here.boot_id.is_empty() || self.start_ticks == 0 {
             return Fate::Unknown;
@@ -92,14 +89,14 @@ fn pid_namespace() -> String {
     link.to_string_lossy().into_owned()
 }
 
-/// What `/proc/<pid>/stat` shows.
+/// Content of `/proc/<pid>/stat`.
 #[derive(Debug, PartialEq, Eq)]
 enum Seen {
-    /// A process that was started at this tick.
+    /// Start time of a process.
     Started(u64),
-    /// A process that has ended and that nobody has waited for.
+    /// A zombie.
     Dead,
-    /// No process, or nothing that can be read.
+    /// No process, or not readable.
     Nothing,
 }
 
@@ -107,8 +104,8 @@ fn read_stat(pid: u32) -> Seen {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default())
 }
 
-/// Reads state (field 3) and start time (field 22); the command (field 2) may contain anything,
-/// so fields are counted from the last bracket. See proc_pid_stat(5).
+/// Parses state (field 3) and start time (field 22); the command (field 2) may contain anything, so
+/// fields are counted from the last parenthesis. See proc_pid_stat(5).
 fn parse_stat(stat: &str) -> Seen {
     let Some((_, fields)) = stat.rsplit_once(')') else {
         return Seen::Nothing;

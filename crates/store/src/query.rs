@@ -1,9 +1,8 @@
-//! Which runs are meant: conditions on what a list of runs shows, such as
-//! `workload=tpcc and nopm>50000 and label.build=12`, and an order such as `-nopm`. The same of
-//! experiments.
+//! Queries for runs: conditions on the columns of a list, such as `workload=tpcc and nopm>50000 and
+//! label.build=12`, and an order such as `-nopm`. Experiments have the same.
 //!
-//! A text is parsed once into a value that cannot be wrong; SQLite is asked with parameters, and
-//! nothing that was written becomes a part of its SQL. Not here: the list itself (reader).
+//! A text is parsed once into a value that cannot be wrong; values are bound as parameters, and no
+//! user text becomes part of the SQL. Not here: the list itself (reader).
 
 mod figures;
 mod parse;
@@ -17,19 +16,18 @@ use rusqlite::types::Value;
 pub use self::figures::{Figures, HasFigures};
 use self::parse::Parser;
 
-/// The longest query: far more than anybody writes, and so few conditions that neither our own
-/// stack nor SQLite's limits are met.
+/// Longest query: enough for any user, and short enough for our stack and SQLite's limits.
 const CHARACTERS_MAX: usize = 4096;
 
-/// Brackets and 'not' within each other: SQLite takes 1,000.
+/// Deepest nesting of parentheses and 'not': SQLite's limit is 1,000.
 const DEPTH_MAX: usize = 100;
 
-/// Why a query cannot be understood: one sentence, with the place of the first mistake.
+/// Error in a query: one sentence, with the position of the first mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadQuery(String);
 
 impl BadQuery {
-    /// `at` counts characters from 1.
+    /// Error at character `at`, from 1.
     fn at(at: usize, why: impl fmt::Display) -> BadQuery {
         BadQuery(format!("at character {at}: {why}"))
     }
@@ -43,7 +41,8 @@ impl fmt::Display for BadQuery {
 
 impl std::error::Error for BadQuery {}
 
-/// Whether a run's process died, in SQL, as `reader::worst_of` has it. Its `?` is who lives.
+/// SQL condition that a run's process was killed, as in `reader::worst_of`. Its `?` is the list of
+/// living runs.
 macro_rules! was_killed {
     () => {
         "run.ended_unix_ms IS NULL AND run.status IN ('running', 'interrupted') \
@@ -51,11 +50,11 @@ macro_rules! was_killed {
     };
 }
 
-/// Conditions on the members of a list.
+/// Conditions on the entries of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query(Condition);
 
-/// Their order.
+/// Order of the entries.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sort(Vec<Key>);
 
@@ -70,12 +69,12 @@ enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
-    /// It has a value at all.
+    /// The field has a value.
     Known(Field),
     Compared(Field, Operator, value::Value),
 }
 
-/// How a column is held against a value.
+/// Comparison of a column with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
     Equal,
@@ -102,7 +101,7 @@ impl Operator {
         !matches!(self, Operator::Equal | Operator::Unequal | Operator::Contains)
     }
 
-    /// As in SQL; '~' is none there.
+    /// SQL operator; `~` has none.
     fn sql(self) -> &'static str {
         match self {
             Operator::Equal | Operator::Unequal | Operator::Contains => "=",
@@ -114,28 +113,27 @@ impl Operator {
     }
 }
 
-/// What a column holds, and so what may be held against it.
+/// Type of a column, which determines its comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A run's or an experiment's id: its beginning or end will do.
+    /// Id of a run or experiment; its start or end is enough.
     Id,
     Text,
-    /// Names with `+` between: one of them is enough.
+    /// Names joined by `+`: one of them is enough.
     Names,
-    /// A product with its version, `MariaDB 10.11.14`: the product, or so much of the version, is
+    /// Product with version, `MariaDB 10.11.14`: the product, or the start of the version, is
     /// enough.
     Product,
     /// One of a few words.
     Word(&'static [&'static str]),
-    /// The same, from the least to the most.
+    /// One of a few words, in ascending order.
     Rank(&'static [&'static str]),
     Count,
     Number,
-    /// Nanoseconds.
     Duration,
     /// Milliseconds since 1970.
     Instant,
-    /// One of its findings' ids.
+    /// Id of one of its findings.
     Finding,
 }
 
@@ -144,8 +142,8 @@ enum Kind {
 struct Column {
     name: &'static str,
     kind: Kind,
-    /// What it is in SQL; a status is derived, and a finding is one of several. Each `?` is who
-    /// lives, which SQLite cannot know.
+    /// SQL expression; a status is derived, and a finding is one of several. Each `?` is the list
+    /// of living runs, which SQLite cannot know.
     sql: &'static str,
 }
 
@@ -153,12 +151,12 @@ const STATUS: &str = "status";
 
 const STATUSES: [&str; 4] = ["running", "completed", "interrupted", "failed"];
 
-/// What may be asked of the members of a list.
+/// Columns of a list.
 #[derive(Debug, PartialEq)]
 struct Listed {
     columns: &'static [Column],
     has_labels: bool,
-    /// A condition, for whoever wrote none.
+    /// Example of a condition, for error messages.
     example: &'static str,
 }
 
@@ -181,7 +179,7 @@ static RUNS: Listed = Listed {
         Column { name: "duration", kind: Kind::Duration, sql: "run.measured_ns" },
         Column { name: "tps", kind: Kind::Number, sql: "run.tps" },
         Column { name: "primary", kind: Kind::Number, sql: "run.primary_value" },
-        // Known without a report, so that runs under way have it too.
+        // Known without a report, so that running runs have it too.
         Column {
             name: "nopm",
             kind: Kind::Number,
@@ -191,7 +189,7 @@ static RUNS: Listed = Listed {
         Column {
             name: "validity",
             kind: Kind::Rank(&["good", "note", "warning", "invalid"]),
-            // As `reader::worst_of`.
+            // As in `reader::worst_of`.
             sql: concat!(
                 "CASE WHEN run.worst_finding = 'invalid' THEN 'invalid' \
                  WHEN run.events_lost > 0 OR (",
@@ -231,7 +229,7 @@ static EXPERIMENTS: Listed = Listed {
                   FROM json_each(experiment.body, '$.axes') AS axis), \
                   experiment.body ->> '$.seek.axis')",
         },
-        // What is DISTINCT is joined by commas alone; no workload has one in its name.
+        // DISTINCT values are joined by commas; no workload has one in its name.
         Column {
             name: "workload",
             kind: Kind::Names,
@@ -256,10 +254,10 @@ static EXPERIMENTS: Listed = Listed {
     example: "workload=tpcc and axis=clients",
 };
 
-/// The order of versions, by which labels are held against each other, as a collation.
+/// Collation that orders labels as versions.
 pub(super) const VERSIONS: &str = "versions";
 
-/// What stands before a label's key.
+/// Prefix of a label's key.
 const LABEL: &str = "label.";
 
 /// A column, a label, or a figure of the report.
@@ -270,7 +268,7 @@ enum Field {
     Figure(String, Figures),
 }
 
-/// What may be asked of the members of a list: its columns, and figures where they have reports.
+/// Fields of a query: columns, and figures if the entries have reports.
 #[derive(Clone, Copy, Debug)]
 struct Askable {
     listed: &'static Listed,
@@ -320,7 +318,7 @@ impl Field {
 }
 
 impl Query {
-    /// Reads conditions; `now_unix_ms` is what `started>-7d` counts back from.
+    /// Parses conditions; `now_unix_ms` is the base of relative times such as `started>-7d`.
     pub fn parse(text: &str, now_unix_ms: i64, figures: Figures) -> Result<Query, BadQuery> {
         Query::of(Askable { listed: &RUNS, figures: Some(figures) }, text, now_unix_ms)
     }
@@ -329,22 +327,21 @@ impl Query {
         Parser::new(asked, text, now_unix_ms)?.query().map(Query)
     }
 
-    /// The figures that it asks for.
+    /// Figures in the conditions.
     pub fn figures(&self) -> Vec<(&str, Figures)> {
         let mut all = Vec::new();
         self.0.figures(&mut all);
         all
     }
 
-    /// As a condition in SQL on rows of the list; `alive` are the numbers of those whose process
-    /// lives, as a list in JSON.
+    /// Appends the condition as SQL; `alive` is a JSON list of the numbers of living runs.
     pub(super) fn to_sql(&self, alive: &str, to: &mut Sql) {
         self.0.to_sql(alive, to);
     }
 }
 
 impl Sort {
-    /// Reads `-nopm,started`: columns, the first one decides first; `-` is from the highest down.
+    /// Parses columns such as `-nopm,started`, the first one decides first; `-` means descending.
     pub fn parse(text: &str, figures: Figures) -> Result<Sort, BadQuery> {
         Sort::of(Askable { listed: &RUNS, figures: Some(figures) }, text)
     }
@@ -371,12 +368,12 @@ impl Sort {
         Ok(Sort(keys))
     }
 
-    /// The figures that it asks for.
+    /// Figures in the order.
     pub fn figures(&self) -> Vec<(&str, Figures)> {
         self.0.iter().filter_map(|key| key.field.figure()).collect()
     }
 
-    /// What follows ORDER BY: what is not known comes last.
+    /// Appends the terms of ORDER BY; unknown values come last.
     pub(super) fn to_sql(&self, alive: &str, to: &mut Sql) {
         for key in &self.0 {
             to.put_in_order(&key.field, alive);
@@ -388,14 +385,14 @@ impl Sort {
     }
 }
 
-/// Columns that decide in which order runs come: more distinguish nothing, and SQLite has a limit.
+/// Most columns of an order: more add nothing, and SQLite has a limit.
 const SORT_KEYS_MAX: usize = 16;
 
-/// The longest key or value of a label: a line of a list.
+/// Most characters of a label's key or value: they must fit into a line of a list.
 const LABEL_CHARACTERS_MAX: usize = 200;
 
-/// Why a run cannot be labelled so, in a sentence, if it cannot: what would break the lines of a
-/// list, or could not be asked for again.
+/// Reason, in a sentence, why a run cannot have this label: it would break the lines of a list, or
+/// could not be queried. `None` if it can.
 pub fn why_no_label(key: &str, value: &str) -> Option<String> {
     let is_askable = |letter: char| !parse::is_sign(letter) && letter != ',';
     if [key, value].iter().any(|text| text.chars().count() > LABEL_CHARACTERS_MAX) {
@@ -413,10 +410,10 @@ pub fn why_no_label(key: &str, value: &str) -> Option<String> {
     }
 }
 
-/// Experiments have no report that is kept.
+/// Experiments have no stored report.
 const EXPERIMENTS_ALONE: Askable = Askable { listed: &EXPERIMENTS, figures: None };
 
-/// Which experiments are listed, and in which order. The default is all, newest first.
+/// Filter and order of a list of experiments. The default is all, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExperimentFilter {
     query: Option<Query>,
@@ -424,7 +421,7 @@ pub struct ExperimentFilter {
 }
 
 impl ExperimentFilter {
-    /// Those of which conditions hold; `now_unix_ms` is what `started>-7d` counts back from.
+    /// Adds conditions; `now_unix_ms` is the base of relative times such as `started>-7d`.
     pub fn that(self, text: &str, now_unix_ms: i64) -> Result<ExperimentFilter, BadQuery> {
         Ok(ExperimentFilter {
             query: Some(Query::of(EXPERIMENTS_ALONE, text, now_unix_ms)?),
@@ -432,13 +429,13 @@ impl ExperimentFilter {
         })
     }
 
-    /// In this order; those that it does not distinguish are listed newest first.
+    /// Sets the order; ties are listed newest first.
     pub fn by(self, text: &str) -> Result<ExperimentFilter, BadQuery> {
         Ok(ExperimentFilter { sort: Sort::of(EXPERIMENTS_ALONE, text)?, ..self })
     }
 
-    /// The stored forms of the experiments, as they are listed; `alive` are the numbers of those
-    /// whose trials are being made.
+    /// SQL that selects the stored experiments; `alive` are the numbers of those whose trials are
+    /// running.
     pub(super) fn to_sql(&self, alive: &[i64]) -> Sql {
         let alive = &list(alive);
         let mut sql = Sql::default();
@@ -454,18 +451,18 @@ impl ExperimentFilter {
     }
 }
 
-/// Numbers as SQLite's `json_each` reads them.
+/// Formats numbers for SQLite's `json_each`.
 pub(super) fn list(numbers: &[i64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
     format!("[{}]", numbers.join(","))
 }
 
-/// SQL and what its `?` stand for.
+/// SQL, and the values of its `?`.
 #[derive(Debug, Default)]
 pub(super) struct Sql {
     pub(super) text: String,
     pub(super) values: Vec<Value>,
-    /// Whose functions stand in it, where it asks for figures.
+    /// Functions for figures, if the SQL uses some.
     pub(super) figures: Option<Figures>,
 }
 
@@ -478,7 +475,7 @@ impl Sql {
         self.values.push(value.into());
     }
 
-    /// The value of a column or label, by which it is more or less than another.
+    /// Appends the sort key of a column or label.
     fn put_in_order(&mut self, field: &Field, alive: &str) {
         match field {
             Field::Column(Column { kind: Kind::Rank(words), .. }) => {
@@ -491,14 +488,14 @@ impl Sql {
         }
     }
 
-    /// The value of a figure.
+    /// Appends the value of a figure.
     pub(super) fn put_figure(&mut self, name: &str, figures: Figures) {
         self.figures = Some(figures);
         self.put(figures::VALUE);
         self.bind(name.to_owned());
     }
 
-    /// The value of a column or label.
+    /// Appends the value of a column or label.
     fn put_field(&mut self, field: &Field, alive: &str) {
         match field {
             Field::Column(column) => {
@@ -533,7 +530,8 @@ impl Condition {
             }
             Condition::Known(field) => known(field, alive, to),
             Condition::Compared(field, operator, value) => {
-                // What is not known is neither more nor less than anything, and unequal to all.
+                // An unknown value is neither less nor greater than anything, and unequal to
+                // everything.
                 let is_not = *operator == Operator::Unequal;
                 to.put(if is_not { "NOT coalesce((" } else { "coalesce((" });
                 compared(field, *operator, value, alive, to);
@@ -552,8 +550,8 @@ fn joined(all: &[Condition], between: &str, alive: &str, to: &mut Sql) {
     to.put(")");
 }
 
-/// Findings of a run: those that it told, and what is known of one whose process could not: that
-/// it died, or could not write all. Its `?` is who lives.
+/// Findings of a run, and those of a run whose process could not report them: that it was killed,
+/// or could not write everything. Its `?` is the list of living runs.
 const ANY_FINDING: &str = concat!(
     "EXISTS (SELECT 1 FROM (SELECT id FROM finding WHERE finding.run = run.number \
      UNION ALL SELECT 'killed' WHERE ",
@@ -608,7 +606,7 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
             to.bind(name.clone());
         }
         Is::Product(name) => {
-            // As words, each with a blank behind it, so that 10.1 does not find 10.11.
+            // Whole words, each followed by a blank, so that 10.1 does not match 10.11.
             const BEFORE: &str = "replace(replace(lower(";
             const AFTER: &str = ") || ' ', '.', ' '), '-', ' ')";
             to.put(&format!("instr({BEFORE}"));
@@ -648,7 +646,7 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
     }
 }
 
-/// Texts are equal, or within each other, whatever their case.
+/// Appends a comparison of texts, for equality or containment, ignoring case.
 fn put_text(of: &str, contains: bool, text: &str, to: &mut Sql) {
     let how = if contains {
         format!("instr(lower({of}), lower(?)) > 0")

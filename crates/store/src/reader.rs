@@ -1,6 +1,6 @@
-//! What is read from a store: lists, names, and runs as the stream of events that they were.
+//! Reads a store: lists, names, and runs as streams of events.
 //!
-//! Not here: anything that writes. A reader never waits for a writer, nor the other way round.
+//! Not here: any write. Readers and writers never wait for each other.
 
 use std::path::Path;
 
@@ -18,80 +18,78 @@ use super::schema::VERSION;
 use super::summary::{INFINITE_NS, PrimaryFigure};
 use super::wall_clock::unix_ms;
 
-/// Stands for the newest, of runs and of experiments, wherever one is named.
+/// Name of the newest run or experiment.
 pub const LAST: &str = "last";
 
-/// A run whose writer has not been heard of for this long is interrupted: many times the second
-/// between heartbeats, and as long as a writer pauses at most when the disk is full.
+/// A run without a heartbeat for this long is interrupted: a multiple of the second between
+/// heartbeats, and the longest pause of a writer whose disk is full.
 pub(super) const SILENCE_MS_MAX: i64 = 30_000;
 
-/// The fewest characters that name a run: a slip of the finger must not choose one.
+/// Fewest characters of an id that select a run, so that a typo does not.
 const NAME_CHARACTERS_MIN: usize = 4;
 
-/// Which runs are listed, and in which order. The default is all, newest first.
+/// Filter and order of a list of runs. The default is all, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
-    /// This run alone.
+    /// This run only.
     pub run: Option<RunId>,
-    /// Those with a group of this workload.
+    /// Runs with a group of this workload.
     pub workload: Option<String>,
-    /// The trials of this experiment, by its id.
+    /// Trials of the experiment with this id.
     pub experiment: Option<String>,
-    /// Those in this status.
+    /// Runs with this status.
     pub status: Option<Status>,
-    /// Those with this label, and this value of it if one is given.
+    /// Runs with this label, and this value if it is given.
     pub label: Option<(String, Option<String>)>,
-    /// Those of which this holds.
+    /// Runs that match these conditions.
     pub query: Option<Query>,
-    /// What comes first; runs that it does not distinguish are listed newest first.
+    /// Order; ties are listed newest first.
     pub sort: Sort,
-    /// At most so many.
+    /// Most runs.
     pub limit: Option<usize>,
 }
 
-/// A run as it is listed.
+/// A run as listed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRow {
-    /// Its name.
     pub run: RunId,
-    /// When it began, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Start, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// When it ended; none while it runs, and of a run that was killed.
+    /// End, in milliseconds since 1970-01-01T00:00:00Z; `None` if it is running or was killed.
     pub ended_unix_ms: Option<i64>,
-    /// Whether it runs, and how it ended.
+    /// Whether it is running, or how it ended.
     pub status: Status,
-    /// Its plan's name.
+    /// Name of its plan.
     pub name: String,
-    /// The workloads of its groups, joined by `+`.
+    /// Workloads of its groups, joined by `+`.
     pub workload: String,
-    /// The target's URL, without a password.
+    /// Target's URL, without a password.
     pub target: String,
     /// Product and version.
     pub database: String,
-    /// How many clients, all groups together.
+    /// Number of clients in all groups.
     pub clients: u64,
-    /// Commits a second; of one that has not ended, so far.
+    /// Commits per second; up to now if it has not ended.
     pub tps: Option<f64>,
-    /// The figure that its workload is known by, where there is one; of one that has not ended, so
-    /// far.
+    /// Primary metric of its workload, if any; up to now if it has not ended.
     pub primary: Option<PrimaryFigure>,
-    /// The 99th percentile of response times; infinite where it lies among what was lost.
+    /// 99th percentile of response times; infinite if it falls among lost transactions.
     pub p99_ms: Option<f64>,
-    /// The length of the measured window; of one that has not ended, so far.
+    /// Length of the measured window; up to now if it has not ended.
     pub measured_ns: Option<u64>,
-    /// The worst of its findings.
+    /// Severity of its worst finding.
     pub worst_finding: Option<Severity>,
-    /// How many events are missing, since they could not be written.
+    /// Number of events that could not be written.
     pub events_lost: u64,
-    /// The version of dbdyno that ran it.
+    /// Version of dbdyno that ran it.
     pub dbdyno: String,
-    /// Its labels, by key.
+    /// Labels, by key.
     pub labels: Vec<(String, String)>,
-    /// Of a trial the values of its point, by axis.
+    /// Values of its point by axis, if it is a trial.
     pub point: Vec<(String, String)>,
-    /// Of a trial the id of its experiment.
+    /// Id of its experiment, if it is a trial.
     pub experiment: Option<String>,
-    /// The figures that the list is sorted by or that its conditions name, as they were written.
+    /// Figures of the order and the conditions, by their names as written.
     pub figures: Vec<(String, Option<f64>)>,
 }
 
@@ -105,7 +103,7 @@ fn primary_of(row: &Row<'_>) -> rusqlite::Result<Option<PrimaryFigure>> {
     }))
 }
 
-/// A reader's hold on the file.
+/// Read access to the file.
 pub(super) struct Reader<'a> {
     pub path: &'a Path,
     pub connection: &'a Connection,
@@ -126,13 +124,13 @@ const OF_EXPERIMENT: &str = " AND number IN (SELECT run FROM trial JOIN experime
      ON experiment.number = trial.experiment WHERE experiment.id = ?)";
 const NEWEST_FIRST: &str = "started_unix_ms DESC, id DESC";
 
-/// What decides whether a run that is stored as running still is.
+/// Columns that decide whether a run with the status 'running' is still alive.
 const RUNNING: &str = "
 SELECT number, heartbeat_unix_ms, boot_id, pid_namespace, pid, pid_start_time
 FROM run WHERE status = 'running'
 ";
 
-/// All of a run in the order in which it happened: six tables, each in order, merged.
+/// All events of a run in order: six tables, each in order, merged.
 const EVENTS: &str = r#"
 SELECT seq, 'fact' AS source, about AS a, name AS b, value AS c
 FROM fact WHERE run = ?1 AND seq > ?2
@@ -149,13 +147,13 @@ SELECT seq, 'finding', id, severity, text FROM finding WHERE run = ?1 AND seq > 
 ORDER BY seq
 "#;
 
-/// Of these, what each client did.
+/// Rows of each client's results.
 const CLIENTS: &str = r#"
 SELECT seq, 'client', "group", format, body FROM client WHERE run = ?1 AND seq > ?2
 ORDER BY seq
 "#;
 
-/// Of these, what gauges there are and what they stood at.
+/// Rows of gauges and their readings.
 const READINGS: &str = r#"
 SELECT seq, 'event', kind, body, NULL FROM event WHERE run = ?1 AND seq > ?2 AND kind = 'gauges'
 UNION ALL
@@ -164,7 +162,7 @@ WHERE run = ?1 AND seq > ?2 AND kind = 'readings'
 ORDER BY seq
 "#;
 
-/// Of these, where CPU time went.
+/// Rows of CPU profiles.
 const CPU_PROFILES: &str = r#"
 SELECT seq, 'around', kind, format, body FROM around
 WHERE run = ?1 AND seq > ?2 AND kind = 'cpu_profile'
@@ -172,7 +170,7 @@ ORDER BY seq
 "#;
 
 impl Reader<'_> {
-    /// The runs that `filter` lets through, in its order.
+    /// Lists the runs that match `filter`, in its order.
     pub(super) fn list(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
         let alive = alive(self.connection).map_err(|e| self.said(&e))?;
         let named = figures_of(filter);
@@ -186,7 +184,7 @@ impl Reader<'_> {
         let mut runs = Vec::new();
         while let Some(row) = rows.next().map_err(|e| self.said(&e))? {
             let status = self.status(row, &alive)?;
-            // A status that is asked for is one of ours, and is looked for here: it is derived.
+            // A status is derived, so its filter applies here.
             if filter.status.is_none_or(|wanted| wanted == status) {
                 runs.push(self.run_row(row, status, &named)?);
             }
@@ -250,13 +248,13 @@ impl Reader<'_> {
         Ok(if is_gone { Status::Interrupted } else { stored })
     }
 
-    /// The run that is called `name`: its id, the beginning or end of its id if that is one
-    /// run's alone, the name that it was given if no other has it, or `last`.
+    /// Finds the run called `name`: its id, the start or end of its id if it is unique, the name
+    /// that it was given if it is unique, or `last`.
     pub(super) fn find(&self, name: &str) -> Result<RunId, StoreError> {
         self.find_in("run", name).map(RunId)
     }
 
-    /// The id in a table of ids that is called `name`: what the table is called is what it has.
+    /// Finds an id in a table by name; the table's name is used in errors.
     pub(super) fn find_in(&self, table: &str, name: &str) -> Result<String, StoreError> {
         let given = name.trim();
         let name = given.to_ascii_lowercase();
@@ -331,7 +329,7 @@ impl Reader<'_> {
         if ids.first().is_some_and(|id| id == name) { Ok(vec![name.to_owned()]) } else { Ok(ids) }
     }
 
-    /// The ids of those that were given this name, the newest first.
+    /// Ids of the entries with this name, newest first.
     fn named(&self, table: &str, name: &str) -> rusqlite::Result<Vec<String>> {
         let sql =
             format!("SELECT id FROM {table} WHERE name = ? ORDER BY started_unix_ms DESC, id DESC");
@@ -339,7 +337,7 @@ impl Reader<'_> {
         select.query_map([name], |row| row.get(0))?.collect()
     }
 
-    /// The run's number in this file.
+    /// Number of a run in this file.
     pub(super) fn number(&self, run: &RunId) -> Result<i64, StoreError> {
         let sql = "SELECT number FROM run WHERE id = ?";
         let number = self.connection.query_row(sql, [&run.0], |row| row.get(0)).optional();
@@ -349,7 +347,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A text of the run's own row.
+    /// Text in a column of the run's row.
     pub(super) fn text(&self, run: &RunId, column: &str) -> Result<Option<String>, StoreError> {
         let number = self.number(run)?;
         let sql = format!("SELECT {column} FROM run WHERE number = ?");
@@ -357,7 +355,7 @@ impl Reader<'_> {
         text.map_err(|e| self.said(&e))
     }
 
-    /// The run's report with some of its fields empty.
+    /// Report of a run with some of its fields emptied.
     pub(super) fn report_but(
         &self,
         run: &RunId,
@@ -377,13 +375,12 @@ impl Reader<'_> {
             let mut select = self.connection.prepare_cached(&sql.text)?;
             select.query_row(params_from_iter(&sql.values), |row| row.get(0))
         };
-        // Of what it is asked for only a report that is no JSON can be wrong.
+        // The only possible error is a report that is no JSON.
         read().map_err(|error| {
             StoreError::damaged(self.path, format!("the report of run {run}: {error}"))
         })
     }
 
-    /// The run's labels, by key.
     pub(super) fn labels(&self, number: i64) -> Result<Vec<(String, String)>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(String, String)>> {
             let sql = "SELECT key, value FROM label WHERE run = ? ORDER BY key";
@@ -394,7 +391,7 @@ impl Reader<'_> {
         read().map_err(|e| self.said(&e))
     }
 
-    /// The values of the point that a run is a trial at, by axis; none where it is no trial.
+    /// Values of the run's point by axis, if it is a trial.
     fn point(&self, number: i64) -> Result<Vec<(String, String)>, StoreError> {
         let read = || -> rusqlite::Result<Option<String>> {
             let sql = "SELECT CASE WHEN json_valid(description)
@@ -404,13 +401,14 @@ impl Reader<'_> {
             select.query_row([number], |row| row.get(0)).optional().map(Option::flatten)
         };
         let values = read().map_err(|e| self.said(&e))?;
-        // A damaged description is reported by whoever reads the run: the list stays.
+        // Readers of the run report a damaged description; the list stays readable.
         Ok(values.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
     }
 
-    /// Hands every event after `after` to `visit` and returns the place of the last one.
+    /// Passes every event after position `after` to `visit`, and returns the position of the last
+    /// one.
     ///
-    /// All is read as it was at one instant, whatever is written meanwhile.
+    /// All events are read from one snapshot.
     pub(super) fn events_after(
         &self,
         run: &RunId,
@@ -426,7 +424,7 @@ impl Reader<'_> {
         Ok(last.unwrap_or(after))
     }
 
-    /// Hands what declares and tells gauges to `visit`.
+    /// Passes gauges and their readings to `visit`.
     pub(super) fn readings(
         &self,
         run: &RunId,
@@ -435,7 +433,7 @@ impl Reader<'_> {
         self.visit_all(READINGS, run, visit)
     }
 
-    /// Hands the sampled stacks to `visit`.
+    /// Passes the sampled stacks to `visit`.
     pub(super) fn cpu_profiles(
         &self,
         run: &RunId,
@@ -444,7 +442,7 @@ impl Reader<'_> {
         self.visit_all(CPU_PROFILES, run, visit)
     }
 
-    /// Hands what each client did to `visit`.
+    /// Passes each client's results to `visit`.
     pub(super) fn clients(
         &self,
         run: &RunId,
@@ -453,7 +451,7 @@ impl Reader<'_> {
         self.visit_all(CLIENTS, run, visit)
     }
 
-    /// Hands all events that a query finds of a run to `visit`.
+    /// Passes all events that `sql` selects of a run to `visit`.
     fn visit_all(
         &self,
         sql: &str,
@@ -464,7 +462,8 @@ impl Reader<'_> {
         self.visit(self.connection, sql, run, (number, 0), visit).map(|_| ())
     }
 
-    /// Hands the events that a query finds of a run, after a place, to `visit`; the last place.
+    /// Passes the events that `sql` selects of a run, after a position, to `visit`; returns the
+    /// last position.
     fn visit(
         &self,
         connection: &Connection,
@@ -488,7 +487,7 @@ impl Reader<'_> {
         Ok(last)
     }
 
-    /// A fact's value: the last one that was reported.
+    /// Last value of a fact.
     pub(super) fn fact(
         &self,
         run: &RunId,
@@ -503,7 +502,7 @@ impl Reader<'_> {
         Ok(text.map(|text| FactValue::read(name, text)))
     }
 
-    /// Seconds in the order of time, each the sum of its parts.
+    /// Passes the seconds to `visit` in order of time, each the sum of its parts.
     pub(super) fn seconds(
         &self,
         run: &RunId,
@@ -570,13 +569,12 @@ fn p99_ms(ns: u64) -> f64 {
     if ns == INFINITE_NS { f64::INFINITY } else { ns as f64 / NS_PER_MS as f64 }
 }
 
-/// SQLite's integers have a sign; ours are written from numbers without one.
+/// SQLite's integers are signed; ours are stored from unsigned numbers.
 fn unsigned(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or(0)
 }
 
-/// The list that `filter` asks for, as SQL.
-/// The figures that a list is sorted by, then those of its conditions.
+/// Figures of a list's order, then those of its conditions.
 fn figures_of(filter: &Filter) -> Vec<(&str, Figures)> {
     let mut all: Vec<(&str, Figures)> = Vec::new();
     let asked = filter.query.iter().flat_map(Query::figures);
@@ -593,7 +591,7 @@ fn figure_column(at: usize) -> String {
 }
 
 fn select(filter: &Filter, named: &[(&str, Figures)], alive: &[i64]) -> Sql {
-    // Conditions that are not asked for are not there: one that may be absent uses no index.
+    // Only conditions that were given are added: one that allows NULL would use no index.
     let (label, run) = (filter.label.as_ref(), filter.run.as_ref().map(|run| &run.0));
     let value = label.and_then(|(_, value)| value.as_ref());
     let with_label = if value.is_some() { WITH_VALUE } else { WITH_LABEL };
@@ -626,8 +624,8 @@ fn select(filter: &Filter, named: &[(&str, Figures)], alive: &[i64]) -> Sql {
     sql
 }
 
-/// The worst finding of a run: one whose process died, or could not write all, has at least that
-/// as a warning, though it could not say so.
+/// Severity of the worst finding of a run. A run that was killed, or could not write everything,
+/// has at least a warning.
 fn worst_of(row: &Row<'_>, status: Status) -> rusqlite::Result<Option<Severity>> {
     let printed: Option<String> = row.get("worst_finding")?;
     let printed = printed.and_then(|name| Severity::by_name(&name));
@@ -637,12 +635,12 @@ fn worst_of(row: &Row<'_>, status: Status) -> rusqlite::Result<Option<Severity>>
     Ok(printed.max((was_killed || is_incomplete).then_some(Severity::Warning)))
 }
 
-/// Whether any run is being written at this moment.
+/// Whether any run is being written.
 pub(super) fn any_alive(connection: &Connection) -> rusqlite::Result<bool> {
     alive(connection).map(|alive| !alive.is_empty())
 }
 
-/// The numbers of the runs that are being written at this moment.
+/// Numbers of the runs that are being written.
 fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let here = Process::current();
     let now_ms = unix_ms();
@@ -657,7 +655,7 @@ fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     Ok(alive)
 }
 
-/// Whether the writer of a run without an end is still at work.
+/// Whether the writer of a run without an end is alive.
 fn is_alive(row: &Row<'_>, here: &Process, now_ms: i64) -> rusqlite::Result<bool> {
     let heartbeat_ms: i64 = row.get("heartbeat_unix_ms")?;
     if now_ms.saturating_sub(heartbeat_ms) > SILENCE_MS_MAX {

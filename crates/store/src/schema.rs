@@ -1,7 +1,7 @@
-//! How a store file is laid out, and how one is opened. Not here: what is done with it.
+//! Schema of a store file, and how one is opened. Not here: its use.
 //!
-//! Everything that happened in a run has a `seq`, its place in the run's stream of events; a gap
-//! is an event that was lost. Migrations only ever add; what version 1 wrote is read for ever.
+//! Every event has a `seq`, its position in the run's stream; a gap is a lost event. Migrations
+//! only add; what version 1 wrote remains readable.
 
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -15,28 +15,28 @@ use super::checksum;
 use super::error::{StoreError, StoreErrorKind};
 use super::query::VERSIONS;
 
-/// "dbdy": what `file` and SQLite find at offset 68 of a store.
+/// "dbdy", at offset 68 of a store, for `file` and SQLite.
 pub(super) const APPLICATION_ID: i32 = 0x6462_6479;
 
-/// "dbde": a file between stores, which is sealed. It becomes a store when it is opened as one.
-/// No single bit makes one of the other.
+/// "dbde": an exported file with a checksum. It becomes a store when it is opened as one. No single
+/// flipped bit turns one id into the other.
 pub(super) const FILE_ID: i32 = 0x6462_6465;
 
-/// How long we wait for another process: far longer than any transaction of ours, shorter than
-/// anyone waits for an answer.
+/// Longest wait for another process: far longer than any transaction of ours, and short enough for
+/// a user.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The longest log that is kept after it was taken into the file.
+/// Largest WAL that is kept after a checkpoint.
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
-/// The step from each version to the next.
+/// SQL of each step from a version to the next.
 const MIGRATIONS: [&str; 10] = [
     VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7, VERSION_8,
     VERSION_9, VERSION_10,
 ];
 
-/// `number` stands for the run in all other tables, and is never used again. Small columns come
-/// first, so that a list reads no overflow pages.
+/// `number` identifies the run in all other tables, and is never reused. Small columns come first,
+/// so that a list reads no overflow pages.
 const VERSION_1: &str = r#"
 CREATE TABLE run (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -114,7 +114,7 @@ CREATE TABLE label (
 ) STRICT, WITHOUT ROWID;
 "#;
 
-/// A trial is bound to its experiment in the transaction that begins its run.
+/// A trial is bound to its experiment in the transaction that starts its run.
 const VERSION_2: &str = r#"
 CREATE TABLE experiment (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -132,8 +132,8 @@ CREATE TABLE trial (
 CREATE INDEX trial_by_experiment ON trial (experiment);
 "#;
 
-/// Settings of servers that are changed now, and are to be set back: one row each, gone with its
-/// change. `boot_id` to `pid_start_time` name the process that answers for it.
+/// Settings of servers that are changed and must be restored: one row each, removed when restored.
+/// `boot_id` to `pid_start_time` identify the responsible process.
 const VERSION_3: &str = r#"
 CREATE TABLE changed_setting (
     server TEXT NOT NULL,
@@ -147,7 +147,7 @@ CREATE TABLE changed_setting (
 ) STRICT, WITHOUT ROWID;
 "#;
 
-/// What was read around a run: `kind` is that of the event, `body` what it holds.
+/// Readings around a run: `kind` is that of the event, `body` its content.
 const VERSION_4: &str = r#"
 CREATE TABLE around (
     run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
@@ -159,8 +159,8 @@ CREATE TABLE around (
 ) STRICT, WITHOUT ROWID;
 "#;
 
-/// Who makes the trials of an experiment, or did last. A walk has a number that is never used
-/// again, so that whoever has lost one notices.
+/// Locks for running the trials of an experiment. The number of a lock is never reused, so that a
+/// process notices that it has lost it.
 const VERSION_5: &str = r#"
 CREATE TABLE walk (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -175,8 +175,8 @@ CREATE TABLE walk (
 ) STRICT;
 "#;
 
-/// What people have decided about histories: changes of level that are no alarms (`point` is empty
-/// where that holds for every point), and the builds that last ones are compared with.
+/// Users' decisions about histories: acknowledged changes of level (`point` is empty if that
+/// applies to every point), and the builds that the newest ones are compared with.
 const VERSION_6: &str = r#"
 CREATE TABLE acknowledged (
     label TEXT NOT NULL,
@@ -193,8 +193,8 @@ CREATE TABLE baseline (
 ) STRICT, WITHOUT ROWID;
 "#;
 
-/// Figures that were measured elsewhere, by their name. They are no runs: nothing that counts,
-/// compares or lists runs comes upon them. `body` is `model::Imported` as JSON.
+/// Figures measured elsewhere, by name. They are not in `run`, so that no list, count or comparison
+/// of runs includes them. `body` is `model::Imported` as JSON.
 const VERSION_7: &str = r#"
 CREATE TABLE imported (
     name TEXT PRIMARY KEY,
@@ -203,8 +203,8 @@ CREATE TABLE imported (
 ) STRICT;
 "#;
 
-/// What pages have started, and what was done there. `boot_id` to `pid_start_time` name the process
-/// of a job once it has begun; `words` are those of its command, as JSON.
+/// Jobs and actions of pages. `boot_id` to `pid_start_time` identify the process of a job once it
+/// has started; `words` are its arguments, as JSON.
 const VERSION_8: &str = r#"
 CREATE TABLE job (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -234,11 +234,11 @@ CREATE TABLE action (
 CREATE INDEX run_by_process ON run (pid, pid_start_time);
 "#;
 
-/// How large an acknowledged change was.
+/// Size of an acknowledged change.
 const VERSION_9: &str = "ALTER TABLE acknowledged ADD COLUMN size REAL;";
 
-/// The figure that a run is known by, whatever its workload. Before it was new orders a minute or
-/// nothing, in a column that is written no more.
+/// Primary metric of a run, for any workload. It replaces a column with new orders per minute,
+/// which is no longer written.
 const VERSION_10: &str = r#"
 ALTER TABLE run ADD COLUMN primary_name TEXT;
 ALTER TABLE run ADD COLUMN primary_title TEXT;
@@ -247,19 +247,19 @@ UPDATE run SET primary_name = 'nopm', primary_title = 'NOPM', primary_value = no
 WHERE nopm IS NOT NULL;
 "#;
 
-/// The newest version of the format that is known here.
+/// Newest version of the format that this program knows.
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
 
-/// Whether a file may be made.
+/// Whether a missing file is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IfMissing {
-    /// It and its folders are.
+    /// Create it and its folder.
     Create,
-    /// It is an error.
+    /// Fail.
     Refuse,
 }
 
-/// Opens the store at `path`, brings it to our version, and sets what every connection needs.
+/// Opens the store at `path`, migrates it, and configures the connection.
 pub(super) fn open(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreError> {
     if path.is_dir() {
         let message = format!("{} is a folder: name a file in it", path.display());
@@ -277,8 +277,8 @@ pub(super) fn open(path: &Path, if_missing: IfMissing) -> Result<Connection, Sto
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
 
-/// Opens the store at `path`, which must be there; where it may only be read, as it is: whoever
-/// writes to it then is refused.
+/// Opens an existing store at `path`. If it cannot be written, it is opened read-only, and writes
+/// fail.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     match open(path, IfMissing::Refuse) {
         Err(error) if is_unwritable(error.kind) => as_it_is(path),
@@ -286,13 +286,13 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     }
 }
 
-/// Whether a store can be read, though nothing can be written beside it.
+/// Whether a store may be readable, although nothing can be written beside it.
 fn is_unwritable(kind: StoreErrorKind) -> bool {
     matches!(kind, StoreErrorKind::ReadOnly | StoreErrorKind::DiskFull)
 }
 
 fn as_it_is(path: &Path) -> Result<Connection, StoreError> {
-    // What is attached to it, as an export is, is opened with the same right.
+    // Attached files, such as an export, are opened with the same rights.
     let connection = readable(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let said = |error: rusqlite::Error| StoreError::of(path, &error);
     match owner(&connection).map_err(said)? {
@@ -320,13 +320,13 @@ pub(super) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Store
     Ok(connection)
 }
 
-/// Lets a connection know what our queries ask for.
+/// Registers the collation of our queries.
 fn known_to(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_collation(VERSIONS, libversion::version_compare2)
 }
 
-/// Makes the folder of a store, but not those above it: where a disk is not mounted, runs would
-/// go to another one.
+/// Creates the folder of a store, but not its parents: if a disk is not mounted, runs would go to
+/// another one.
 fn make_folder(folder: &Path) -> std::io::Result<()> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
@@ -334,13 +334,13 @@ fn make_folder(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Makes a store under another name and links it to `path` when it is whole: nobody ever sees
-/// half of one. If somebody else was quicker, theirs is the store.
+/// Creates a store under another name and links it to `path` when it is complete, so that no
+/// process sees half of one. If another process was quicker, its file is the store.
 fn create(path: &Path) -> Result<(), StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         make_folder(folder).map_err(|error| StoreError::of_folder(path, folder, &error))?;
     }
-    // How databases are called and set is its user's own matter.
+    // Names and settings of databases are private.
     let new = Unfinished::beside(path, 0o600).map_err(|error| StoreError::of_new(path, &error))?;
     let made = connect(new.path(), OpenFlags::SQLITE_OPEN_READ_WRITE).map(drop);
     made.map_err(|error| error.at(new.path(), path))?;
@@ -352,12 +352,12 @@ fn create(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses what is not ours without touching it.
+/// Fails if a file is not ours, without touching it.
 ///
-/// The header is read through SQLite and not through `std::fs`: closing a file of our own would
-/// drop all locks that this process holds on it (fcntl(2)), a running writer's among them. It may
-/// be ahead of its file while another process takes its log into it; so damage is reported by
-/// [`migrate`], under a lock.
+/// The header is read through SQLite and not through `std::fs`: closing a descriptor would drop all
+/// locks that this process holds on the file (fcntl(2)), including a running writer's. During a
+/// checkpoint of another process it may be inconsistent, so [`migrate`] reports damage, under a
+/// lock.
 fn look(path: &Path) -> Result<(), StoreError> {
     match immutable(path).and_then(|file| owner(&file).map_err(|e| StoreError::of(path, &e))) {
         Ok(Owner::Somebody) => Err(foreign(path)),
@@ -367,14 +367,14 @@ fn look(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Whether the file at `path` holds runs: any store of dbdyno's, or what it has exported as one.
-/// The file is not touched, and one that cannot be read holds none.
+/// Whether the file at `path` holds runs: a store or an export of dbdyno, of any version. The file
+/// is not touched; an unreadable one holds none.
 pub fn holds_runs(path: &Path) -> bool {
     matches!(owner_of(path), Some(Owner::Store | Owner::File))
 }
 
-/// Whether the file at `path` is one that [`Store::export_to`](crate::Store::export_to) has
-/// written, and whole.
+/// Whether the file at `path` is an undamaged export of
+/// [`Store::export_to`](crate::Store::export_to).
 pub fn is_exported(path: &Path) -> bool {
     matches!(owner_of(path), Some(Owner::File)) && is_ours(path).is_ok()
 }
@@ -383,8 +383,8 @@ fn owner_of(path: &Path) -> Option<Owner> {
     owner(&immutable(path).ok()?).ok()
 }
 
-/// Refuses a file that is neither a store of a version that is known here nor a whole file
-/// between stores. It is not touched.
+/// Fails if a file is neither a store of a known version nor an undamaged export. It is not
+/// touched.
 pub(super) fn is_ours(path: &Path) -> Result<(), StoreError> {
     let file = immutable(path)?;
     let said = |error: rusqlite::Error| StoreError::of(path, &error);
@@ -408,10 +408,10 @@ pub(super) fn is_ours(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Opens a file to read it as it is, log and all, also where nobody may write.
+/// Opens a file to read it including its WAL, even if it cannot be written.
 ///
-/// There a log is read only if its index lies beside it (sqlite.org/wal.html, section 5); where
-/// there is no log, nobody writes to the file, and it is read as if nobody could.
+/// In a read-only folder, a WAL is readable only if its index exists (sqlite.org/wal.html, section
+/// 5). Without a WAL no process writes to the file, so it is opened as immutable.
 pub(super) fn readable(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = distrusted(path, Connection::open_with_flags(path, flags))?;
@@ -424,14 +424,14 @@ pub(super) fn readable(path: &Path, flags: OpenFlags) -> Result<Connection, Stor
     }
 }
 
-/// Whether something is in the log beside a file.
+/// Whether there is a non-empty WAL.
 fn has_log(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
-/// SQLite would wait for whoever writes to a pipe, and cannot use a device.
+/// Fails for a pipe, where SQLite would wait for a writer, and for a device.
 pub(super) fn refuse_special(path: &Path) -> Result<(), StoreError> {
     files::refuse_special(path).map_err(|_| {
         let message = format!("{} is a pipe or a device: name another file", path.display());
@@ -439,7 +439,7 @@ pub(super) fn refuse_special(path: &Path) -> Result<(), StoreError> {
     })
 }
 
-/// Opens a file as if nobody could change it: takes no locks, makes no files, sees no log.
+/// Opens a file as immutable: takes no locks, creates no files, ignores the WAL.
 fn immutable(path: &Path) -> Result<Connection, StoreError> {
     refuse_special(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -451,7 +451,7 @@ fn unchanging(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     distrusted(path, Connection::open_with_flags(immutable_uri(path), flags))
 }
 
-/// A connection to a file that may be somebody else's.
+/// Configures a connection to a file that may be another program's.
 fn distrusted(path: &Path, opened: rusqlite::Result<Connection>) -> Result<Connection, StoreError> {
     let said = |error: rusqlite::Error| StoreError::of(path, &error);
     let connection = opened.map_err(said)?;
@@ -461,14 +461,14 @@ fn distrusted(path: &Path, opened: rusqlite::Result<Connection>) -> Result<Conne
     Ok(connection)
 }
 
-/// Whose a file is.
+/// Owner of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// It is empty.
+    /// Empty file.
     Nobody,
-    /// Ours, and written to.
+    /// Store of dbdyno.
     Store,
-    /// Ours, and sealed.
+    /// Export of dbdyno, with a checksum.
     File,
     Somebody,
 }
@@ -484,8 +484,8 @@ fn owner(connection: &Connection) -> rusqlite::Result<Owner> {
     })
 }
 
-/// Whether a file is not made for a log beside it, as every store is: its writer's version says
-/// so (sqlite.org/fileformat.html, section 1.3.3).
+/// Whether a file is not in WAL mode, as every store is, by the write version in its header
+/// (sqlite.org/fileformat.html, section 1.3.3).
 fn is_alone(path: &Path) -> bool {
     const ROLLBACK: u8 = 1;
     let mut header = [0; 19];
@@ -506,7 +506,7 @@ fn foreign(path: &Path) -> StoreError {
     StoreError::new(StoreErrorKind::NotAStore, message)
 }
 
-/// The path as a URI (sqlite.org/uri.html, section 3.1).
+/// Path as a URI (sqlite.org/uri.html, section 3.1).
 fn immutable_uri(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -552,16 +552,16 @@ fn migrate(path: &Path, connection: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Makes a store of a file between stores: one that may be written to.
+/// Turns an export into a store, which may be written.
 pub(super) fn make_store(file: &Connection) -> rusqlite::Result<()> {
     file.pragma_update(None, "application_id", APPLICATION_ID)
 }
 
-/// What holds for every connection. `auto_vacuum` counts only before the first table is made.
+/// Configures a connection. `auto_vacuum` takes effect only before the first table is created.
 ///
-/// `synchronous=NORMAL`: a commit is not flushed to the disk. A killed process loses nothing
-/// that it has committed; a power failure may lose the commits since the last checkpoint, never
-/// the file. Nobody checkpoints but where we say so: not while a run is measured.
+/// `synchronous=NORMAL`: a commit is not flushed to the disk. A killed process loses nothing that
+/// it has committed; a power failure may lose the commits since the last checkpoint, but never the
+/// file. Checkpoints are explicit only, so that none disturbs a measured run.
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
@@ -571,15 +571,14 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_size_limit", WAL_KEPT_BYTES)
 }
 
-/// The version of a file's format. SQLite keeps it as a number with a sign: one below zero is
-/// nobody's, and counts as one of the future.
+/// Version of a file's format. SQLite stores it as a signed number: a negative one was never used,
+/// and counts as a newer version.
 fn version(connection: &Connection) -> rusqlite::Result<u32> {
     let kept: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     Ok(kept.cast_unsigned())
 }
 
-/// Takes every step from the found version on. Two processes may come here at once: the second
-/// finds nothing to do.
+/// Runs the migrations from the found version on. Of two processes, the second finds nothing to do.
 fn add_what_is_new(connection: &Connection) -> rusqlite::Result<()> {
     let all = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let found = version(&all)? as usize;

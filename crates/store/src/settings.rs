@@ -1,7 +1,7 @@
-//! The restore journal: settings of servers that we have changed and that are to be set back.
+//! The restore journal: changed settings of servers that must be restored.
 //!
-//! An entry is flushed to the disk before its setting is changed, and goes when the setting is
-//! back. Not here: how settings are changed and set back (app).
+//! An entry is flushed to the disk before its setting is changed, and removed when the setting is
+//! restored. Not here: changing and restoring settings (app).
 
 use model::ChangedSetting;
 use rusqlite::params;
@@ -13,15 +13,14 @@ use super::{Store, codec};
 /// An entry of the journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
-    /// What was changed.
     pub setting: ChangedSetting,
-    /// The process that will set it back, if it is another one and still lives.
+    /// Process that will restore it, if it is another one and still alive.
     pub process: Option<u32>,
 }
 
 impl Store {
-    /// Writes down that this process changes a setting, in place of what was known of it. It is
-    /// on the disk when this returns.
+    /// Records that this process changes a setting; replaces an earlier entry. The entry is on the
+    /// disk on return.
     pub fn note_setting(&self, setting: &ChangedSetting) -> Result<(), StoreError> {
         let body = codec::to_json(setting)
             .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("setting: {why}")))?;
@@ -41,14 +40,14 @@ impl Store {
         noted().map_err(|error| self.reader().said(&error))
     }
 
-    /// Forgets a setting that is back.
+    /// Removes the entry of a restored setting.
     pub fn forget_setting(&self, setting: &ChangedSetting) -> Result<(), StoreError> {
         let sql = "DELETE FROM changed_setting WHERE server = ? AND name = ?";
         let gone = self.connection.execute(sql, params![setting.server, setting.name]);
         gone.map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// All settings that are changed, by server and name.
+    /// All changed settings, ordered by server and name.
     pub fn changed_settings(&self) -> Result<Vec<Changed>, StoreError> {
         let sql = "SELECT body, boot_id, pid_namespace, pid, pid_start_time
                    FROM changed_setting ORDER BY server, name";

@@ -1,6 +1,6 @@
-//! A store that has been opened: its runs are listed, found, replayed, labelled and removed.
+//! An open store: listing, finding, replaying, labelling and removing runs.
 //!
-//! Not here: how a run is written (writer), and experiments.
+//! Not here: writing a run (writer), and experiments.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ use super::query::why_no_label;
 use super::reader::{self, Filter, Reader, RunRow};
 use super::schema::{self, IfMissing};
 
-/// Pages that are given back to the file system in one go, so that no writer waits long.
+/// Most pages per vacuum step, so that no writer waits long.
 const VACUUM_PAGES: u32 = 1000;
 
-/// A store that has been opened. One connection: for one thread at a time.
+/// An open store. It has one connection, for one thread at a time.
 #[derive(Debug)]
 pub struct Store {
     pub(super) path: PathBuf,
@@ -24,14 +24,14 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store at `path`; makes it, and the folders above it, if there is none.
+    /// Opens the store at `path`; creates it and its folder if it does not exist.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         files::remove_leftovers(path);
         let connection = schema::open(path, IfMissing::Create)?;
         Ok(Store { path: path.to_owned(), connection })
     }
 
-    /// Whether the store at `path` can be opened, or made: nothing is made yet.
+    /// Checks that the store at `path` can be opened, or created, without creating it.
     pub fn check(path: &Path) -> Result<(), StoreError> {
         let may_be_made = |folder: &Path| {
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -45,56 +45,55 @@ impl Store {
         if is_new { Ok(()) } else { Store::open(path).map(drop) }
     }
 
-    /// Opens the store at `path`; if there is none, that is an error. Where it may only be read,
-    /// it is, and what would write to it is refused.
+    /// Opens the store at `path`, which must exist. If it cannot be written, it is opened
+    /// read-only, and writes fail.
     pub fn open_existing(path: &Path) -> Result<Store, StoreError> {
         let connection = schema::open_to_read(path)?;
         Ok(Store { path: path.to_owned(), connection })
     }
 
-    /// Gives up what is read when nobody waits for it any more: the reading ends with an error,
-    /// some runs after `is_gone`.
+    /// Interrupts reading when `is_gone` returns true, because the client has left: the call fails
+    /// after a few more runs.
     pub fn give_up_when(
         &mut self,
         is_gone: impl FnMut() -> bool + Send + 'static,
     ) -> Result<(), StoreError> {
-        // A list of runs takes some dozen steps for each, its reading of a report a few.
+        // SQLite instructions between checks: a list takes some dozens per run, reading a report a
+        // few.
         const STEPS: i32 = 100;
         let set = self.connection.progress_handler(STEPS, Some(is_gone));
         set.map_err(|error| self.reader().said(&error))
     }
 
-    /// Where it lies.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The runs that `filter` lets through, newest first unless it says otherwise.
+    /// Lists the runs that match `filter`, newest first by default.
     pub fn list(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
         self.reader().list(filter)
     }
 
-    /// The line of one run in the list; none if it is not there.
+    /// Row of one run in the list; `None` if it does not exist.
     pub fn row(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
         Ok(self.list(&Filter { run: Some(run.clone()), ..Filter::default() })?.pop())
     }
 
-    /// The run that is called `name`: its id, at least four characters of the beginning or the
-    /// end of its id if they are one run's alone, the name that it was given if no other has it,
-    /// or `last`.
+    /// Finds the run called `name`: its id, at least four characters of the start or the end of its
+    /// id if they are unique, the name that it was given if it is unique, or `last`.
     ///
-    /// Ids begin with the time: of runs of the same minute it is the ends that differ.
+    /// Ids start with the time, so those of the same minute differ at the end.
     pub fn find(&self, name: &str) -> Result<RunId, StoreError> {
         self.reader().find(name)
     }
 
-    /// Replays the run: every event, in the order in which it was sent.
+    /// Replays the run: passes every event to `visit`, in the order in which it was sent.
     pub fn events(&self, run: &RunId, visit: &mut dyn FnMut(Event)) -> Result<(), StoreError> {
         self.events_after(run, 0, visit).map(|_| ())
     }
 
-    /// Replays what came after place `after`, and returns the place of the last event: 0 at
-    /// first, then what the last call returned, to follow a run while it is written.
+    /// Replays the events after position `after`, and returns the position of the last one: 0 at
+    /// first, then the last result, to follow a run while it is written.
     pub fn events_after(
         &self,
         run: &RunId,
@@ -104,7 +103,7 @@ impl Store {
         self.reader().events_after(run, after, visit)
     }
 
-    /// What was read around the run, and its gauges, without all else.
+    /// Gauges of the run and their readings.
     pub fn readings(&self, run: &RunId) -> Result<(Vec<Gauge>, Vec<Readings>), StoreError> {
         let (mut gauges, mut readings) = (Vec::new(), Vec::new());
         self.reader().readings(run, &mut |event| match event {
@@ -115,7 +114,7 @@ impl Store {
         Ok((gauges, readings))
     }
 
-    /// The sampled stacks of the run, without all else.
+    /// Sampled stacks of the run.
     pub fn cpu_profiles(&self, run: &RunId) -> Result<Vec<CpuProfile>, StoreError> {
         let mut profiles = Vec::new();
         self.reader().cpu_profiles(run, &mut |event| {
@@ -126,18 +125,18 @@ impl Store {
         Ok(profiles)
     }
 
-    /// What each client of the run did, without all else.
+    /// Passes the results of each client to `visit`.
     pub fn clients(&self, run: &RunId, visit: &mut dyn FnMut(Event)) -> Result<(), StoreError> {
         self.reader().clients(run, visit)
     }
 
-    /// The run's beginning alone.
+    /// First event of the run.
     pub fn begun(&self, run: &RunId) -> Result<Event, StoreError> {
         let reader = self.reader();
         reader.begun(run, reader.number(run)?)
     }
 
-    /// What was observed of the run under this name, last.
+    /// Last value of a fact of the run.
     pub fn fact(
         &self,
         run: &RunId,
@@ -147,19 +146,19 @@ impl Store {
         self.reader().fact(run, about, name)
     }
 
-    /// The seconds of a run in the order of time, one group after the other, each the sum of its
-    /// parts: one in memory, however many there are.
+    /// Passes the seconds of a run to `visit` in order of time, one group after the other, each the
+    /// sum of its parts. Only one is in memory at a time.
     pub fn seconds(&self, run: &RunId, visit: &mut dyn FnMut(Second)) -> Result<(), StoreError> {
         self.reader().seconds(run, visit)
     }
 
-    /// The run's report, once it has ended.
+    /// Report of the run as JSON; `None` until it has ended.
     pub fn report_json(&self, run: &RunId) -> Result<Option<String>, StoreError> {
         self.reader().text(run, "report")
     }
 
-    /// The same with some of its fields empty: where many runs are asked for, reading takes most
-    /// of the time, and of most of what is read nothing is wanted.
+    /// Report of the run with some of its fields emptied, which is faster to parse when many runs
+    /// are read.
     pub fn report_json_but(
         &self,
         run: &RunId,
@@ -168,13 +167,13 @@ impl Store {
         self.reader().report_but(run, emptied)
     }
 
-    /// The run's plan as decided, in TOML.
+    /// Plan of the run with all defaults, in TOML.
     pub fn plan(&self, run: &RunId) -> Result<String, StoreError> {
         Ok(self.reader().text(run, "plan")?.unwrap_or_default())
     }
 
-    /// Removes runs with all that belongs to them, and gives the space back. Removes none of
-    /// them if one is unknown or still runs.
+    /// Removes runs with all their data, and shrinks the file. Removes none of them if one is
+    /// unknown or still running.
     pub fn remove(&self, runs: &[RunId]) -> Result<(), StoreError> {
         for row in self.list(&Filter { status: Some(Status::Running), ..Filter::default() })? {
             if runs.contains(&row.run) {
@@ -196,7 +195,7 @@ impl Store {
         removed().map_err(|error| reader.said(&error))
     }
 
-    /// Shrinks the file by its free pages. Its log is taken into it unless a run is measured.
+    /// Shrinks the file by its free pages. Also runs a checkpoint, unless a run is measured.
     fn give_back(&self) -> rusqlite::Result<()> {
         let mut before = u32::MAX;
         loop {
@@ -206,7 +205,7 @@ impl Store {
                 break;
             }
             before = free;
-            // Each step frees one page: `execute` would take but one.
+            // Each step frees one page, and `execute` would run one step only.
             let sql = format!("PRAGMA incremental_vacuum({VACUUM_PAGES})");
             let mut vacuum = self.connection.prepare(&sql)?;
             let mut steps = vacuum.query(())?;
@@ -219,7 +218,7 @@ impl Store {
         Ok(())
     }
 
-    /// Labels a run; another value of the same key is replaced.
+    /// Adds a label to a run; replaces another value of the same key.
     pub fn label(&self, run: &RunId, key: &str, value: &str) -> Result<(), StoreError> {
         if let Some(why) = why_no_label(key, value) {
             return Err(StoreError::new(StoreErrorKind::Other, why));
@@ -231,7 +230,7 @@ impl Store {
         labelled.map(|_| ()).map_err(|error| reader.said(&error))
     }
 
-    /// Takes a label from a run; false if it has none of that key.
+    /// Removes a label from a run; returns false if it has none with that key.
     pub fn unlabel(&self, run: &RunId, key: &str) -> Result<bool, StoreError> {
         let reader = self.reader();
         let sql = "DELETE FROM label WHERE run = ? AND key = ?";
@@ -239,13 +238,12 @@ impl Store {
         taken.map(|n| n > 0).map_err(|error| reader.said(&error))
     }
 
-    /// The run's labels, by key.
     pub fn labels(&self, run: &RunId) -> Result<Vec<(String, String)>, StoreError> {
         let reader = self.reader();
         reader.labels(reader.number(run)?)
     }
 
-    /// The keys of all labels that runs have.
+    /// Distinct label keys of all runs.
     pub fn label_keys(&self) -> Result<Vec<String>, StoreError> {
         let read = || -> rusqlite::Result<Vec<String>> {
             let mut select =

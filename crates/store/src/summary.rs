@@ -1,46 +1,46 @@
-//! The figures by which a run is listed. Those of one that goes on are of the measured phase as far
-//! as it was reported, so a run that was killed keeps the figures of its last commit.
+//! Summary figures of a run in a list. For a running run they cover the measured phase so far, so a
+//! run that was killed keeps the figures of its last commit.
 
 use model::{Description, KindIndex, NS_PER_S, PrimaryMetricDescription, Second};
 use stats::{Histogram, Offered, OfferedQuantile, enough};
 
-/// Of the interval without which a percentile has too few samples, as in reports.
+/// Confidence of the interval that a percentile needs, as in reports.
 const CONFIDENCE: f64 = 0.95;
 
-/// The figures by which a finished run is listed. What is not known, or not finite, is `None`.
+/// Summary figures of a finished run. A figure that is unknown or not finite is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// Commits a second.
+    /// Commits per second.
     pub tps: Option<f64>,
-    /// The first figure that its workload is known by, where there is one.
+    /// First primary metric of its workload, if any.
     pub primary: Option<PrimaryFigure>,
-    /// The 99th percentile of response times; [`INFINITE_NS`] where it lies among what was lost.
+    /// 99th percentile of response times; [`INFINITE_NS`] if it falls among lost transactions.
     pub p99_ns: Option<u64>,
 }
 
-/// A figure that a workload is known by, as a list shows it.
+/// A primary metric, as shown in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrimaryFigure {
-    /// Its name, such as `nopm`.
+    /// Identifier, such as `nopm`.
     pub name: String,
-    /// Its name for people, such as `NOPM` or `records/s`.
+    /// Title, such as `NOPM` or `records/s`.
     pub title: String,
-    /// Its value, in the unit that its title or name says.
+    /// Value, in the unit of its title.
     pub value: f64,
 }
 
-/// A time that has no end: longer than any other, in lists too.
+/// Stands for an infinite time; it sorts after all others.
 pub const INFINITE_NS: u64 = i64::MAX as u64;
 
-/// The sums of what was reported.
+/// Sums over the seconds so far.
 #[derive(Debug, Default)]
 pub(super) struct RunningSummary {
-    /// Name and title of the first rate of commits that the workload is known by.
+    /// Name and title of the workload's first primary metric that is a rate of commits.
     primary: Option<(String, String)>,
-    /// What that is in each group that has it: the kinds whose commits it counts, and per how many
-    /// nanoseconds it is reported.
+    /// Definition of that metric by group: the transaction types that it counts, and its unit of
+    /// time in nanoseconds.
     counted: Vec<Option<(Vec<KindIndex>, u64)>>,
-    /// Commits that it counts, each times the nanoseconds of its group.
+    /// Commits of that metric, each multiplied by the unit of time of its group.
     counted_ns: f64,
     commits: u64,
     seconds: i64,
@@ -50,7 +50,7 @@ pub(super) struct RunningSummary {
 }
 
 impl RunningSummary {
-    /// Nothing yet of a run.
+    /// Creates an empty summary of a run.
     pub(super) fn of(description: &Description) -> RunningSummary {
         let rates = |group: &'_ model::GroupDescription| {
             group
@@ -74,7 +74,7 @@ impl RunningSummary {
         RunningSummary { primary, counted, ..RunningSummary::default() }
     }
 
-    /// Takes in a second, or a part of one; those of the ramp-up do not count.
+    /// Adds a second, or a part of one; those of the ramp-up are ignored.
     pub(super) fn add(&mut self, part: &Second) {
         if part.second < 0 {
             return;
@@ -92,7 +92,7 @@ impl RunningSummary {
         }
     }
 
-    /// The figures; none before the first second is over.
+    /// Current figures; all `None` before the first second is over.
     pub(super) fn summary(&self) -> Summary {
         if self.seconds <= 0 {
             return Summary::default();
@@ -107,12 +107,12 @@ impl RunningSummary {
         }
     }
 
-    /// How long was measured.
+    /// Length of the measured time so far.
     pub(super) fn measured_ns(&self) -> Option<i64> {
         (self.seconds > 0).then(|| self.seconds.saturating_mul(NS_PER_S as i64))
     }
 
-    /// That of all that was offered, as in reports.
+    /// 99th percentile over all offered transactions, as in reports.
     fn p99_ns(&self) -> Option<u64> {
         let Self { finished, unfinished, lost, .. } = self;
         let offered = Offered { finished, unfinished, lost: *lost };
@@ -125,7 +125,7 @@ impl RunningSummary {
     }
 }
 
-/// Histograms of one run have one range: the first says which.
+/// Adds a histogram. All histograms of a run have the same range, which the first one determines.
 fn add(sum: &mut Histogram, part: Option<&Histogram>) {
     match part {
         Some(part) if sum.is_empty() => sum.clone_from(part),

@@ -1,5 +1,5 @@
-//! What the store promises, tried at its border. Here: made-up runs, helpers and
-//! child processes; the laws are in the files below. Not here: the laws of its parts.
+//! Tests of the store through its public interface. Here: synthetic runs, helpers and child
+//! processes; the tests are in the files below. Not here: tests of its parts.
 #![expect(
     clippy::disallowed_methods,
     reason = "child processes learn what to do by a variable, and waited for with a deadline"
@@ -134,7 +134,7 @@ fn histogram(n: u64, mean_ns: f64, number: u64) -> Option<Histogram> {
     Some(histogram)
 }
 
-/// Five kinds in the shares of TPC-C, so many a second in all.
+/// Five transaction types in the shares of TPC-C, `per_s` transactions in all.
 fn second_of(second: i64, per_s: u64) -> Second {
     let mut made = Second::new(0, second);
     for (kind, share) in [45, 43, 4, 4, 4].into_iter().enumerate() {
@@ -157,7 +157,7 @@ pub(super) fn closed_second(second: i64) -> Second {
     made
 }
 
-/// With service and wait every ten seconds, and measures.
+/// A second with service and wait times every ten seconds, and custom metrics.
 pub(super) fn open_second(second: i64) -> Second {
     let mut made = second_of(second, 5000);
     if second == Second::window_of(second) {
@@ -176,7 +176,7 @@ pub(super) fn open_second(second: i64) -> Second {
     made
 }
 
-/// A second that uses all that a second can hold.
+/// A second that uses all its fields.
 fn full_second(second: i64) -> Second {
     let mut made = Second::new(1, second);
     let kind = made.kind(3);
@@ -212,8 +212,7 @@ fn output(text: &str) -> Event {
     Event::Output { text: text.to_owned() }
 }
 
-/// Every kind of event, all but the first.
-/// Those that the first version of the store had.
+/// Every kind of event that the first version of the store had, except the first event.
 fn first_events() -> Vec<Event> {
     let is_later = |event: &Event| {
         matches!(event, Event::CpuProfile(_) | Event::SummarySoFar(_) | Event::Computed { .. })
@@ -308,7 +307,7 @@ fn every_event() -> Vec<Event> {
 
 // ---- Helpers. ----
 
-/// Figures for whoever asks with `--nocapture`.
+/// Prints figures for `--nocapture`.
 pub(super) fn figures(text: &str) {
     println!("{text}");
 }
@@ -354,7 +353,6 @@ fn seconds(events: &[Event]) -> Vec<&Second> {
     seconds
 }
 
-/// Writes a whole run.
 fn write(store: &Store, begun: &Event, events: Vec<Event>) -> Result<(), StoreError> {
     let writer = store.writer_with(begun, at_the_end())?;
     events.into_iter().for_each(|event| writer.send(event));
@@ -396,7 +394,7 @@ fn child_command(task: &str, path: &Path) -> Command {
     command
 }
 
-/// Reads what the child says until it says `word`.
+/// Reads the output of the child until it contains `word`.
 fn hear(child: &mut Child, word: &str) -> String {
     let mut heard = String::new();
     let mut lines = BufReader::new(child.stdout.as_mut().expect("a pipe"));

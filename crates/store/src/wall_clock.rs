@@ -1,17 +1,17 @@
-//! The time of the day: for heartbeats, and in words.
+//! Wall clock, for heartbeats and time stamps.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// An instant in words, UTC.
+/// Formats an instant in UTC.
 pub fn utc(unix_ms: i64) -> String {
     let instant = Timestamp::from_millisecond(unix_ms).unwrap_or_default();
     instant.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// Milliseconds since 1970-01-01T00:00:00Z, as the machine's clock has it.
+/// Milliseconds since 1970-01-01T00:00:00Z, by the machine's clock.
 #[expect(clippy::disallowed_methods, reason = "heartbeats are compared between processes")]
 pub(super) fn unix_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

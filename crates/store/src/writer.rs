@@ -1,10 +1,10 @@
-//! The writing of one run, by a thread of its own, so that who measures never waits for a disk.
+//! Writes one run on a separate thread, so that measuring threads never wait for a disk.
 //!
-//! The rule that loses nothing: [`Writer::send`] turns the event into the few bytes of its row at
-//! once and appends it to a bounded list; it never waits for a disk, and nothing needs merging,
-//! since the parts of a second are added up by readers. Once a second the thread takes the list
-//! and commits it, with a heartbeat. What cannot be committed stays, and is tried again. Only
-//! when [`Options::backlog_bytes`] wait are seconds and output lost, and these are counted.
+//! [`Writer::send`] encodes the event as the few bytes of its row at once and appends it to a
+//! bounded list; it never waits for a disk, and nothing needs merging, since readers add up the
+//! parts of a second. Once a second the thread takes the list and commits it, with a heartbeat.
+//! Rows that cannot be committed stay, and are tried again. Seconds and output are lost only when
+//! [`Options::backlog_bytes`] are waiting, and are counted then.
 //!
 //! Not here: checkpoints while a run is measured, unless the log exceeds [`Options::wal_bytes`].
 
@@ -23,21 +23,21 @@ use super::summary::{RunningSummary, Summary};
 use super::wall_clock::unix_ms;
 use super::{Store, codec, experiments, reader};
 
-/// How a run is written.
+/// Options of writing a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
-    /// The time from one commit to the next, and so the most that a killed run loses.
+    /// Time between commits, and so the most that a killed run loses.
     pub commit_every: Duration,
-    /// Rows that wait may take this much memory: hours of a run (5 to 8 kB a second), and
-    /// little beside the histograms of the run itself.
+    /// Most memory of waiting rows: hours of a run (5 to 8 kB per second), and little compared with
+    /// the histograms of the run itself.
     pub backlog_bytes: usize,
-    /// Rows for one transaction, so that no other process waits long: 4 MB take about 50 ms.
+    /// Most bytes per transaction, so that no other process waits long: 4 MB take about 50 ms.
     pub transaction_bytes: usize,
-    /// A log longer than this is taken into the file in mid-run: 12 hours at 25 kB a second.
+    /// Size of the WAL that triggers a checkpoint during the run: 12 hours at 25 kB per second.
     pub wal_bytes: u64,
-    /// How long a commit waits for another process.
+    /// Longest wait of a commit for another process.
     pub busy_timeout: Duration,
-    /// The file may have this many pages; for tests of a full disk.
+    /// Most pages of the file, for tests of a full disk.
     pub pages_max: Option<u32>,
 }
 
@@ -54,12 +54,12 @@ impl Default for Options {
     }
 }
 
-/// After failures the next attempt waits twice as long, up to this: a full disk stays full for
-/// minutes, and every attempt is work beside a measurement.
+/// Longest pause after failures; it doubles with each one. A full disk stays full for minutes, and
+/// every attempt disturbs the measurement.
 const RETRY_EVERY_MAX: Duration = Duration::from_secs(30);
 
-/// Writes one run. Dropped without [`Writer::finish`], it writes what it has, and the run shows
-/// as interrupted.
+/// Writes one run. Drop without [`Writer::finish`] writes the waiting rows, and the run is shown as
+/// interrupted.
 #[derive(Debug)]
 pub struct Writer {
     run: RunId,
@@ -69,7 +69,7 @@ pub struct Writer {
 }
 
 impl Store {
-    /// Begins to write the run of `begun`, which must be an [`Event::Begun`].
+    /// Starts writing the run of `begun`, which must be an [`Event::Begun`].
     pub fn writer(&self, begun: &Event) -> Result<Writer, StoreError> {
         self.writer_with(begun, Options::default())
     }
@@ -84,7 +84,7 @@ impl Store {
 }
 
 impl Writer {
-    /// Begins a run: its row is committed before this returns.
+    /// Starts a run; its row is committed on return.
     pub(super) fn begin(
         path: &Path,
         begun: &Event,
@@ -130,19 +130,19 @@ impl Writer {
         Ok(Writer { run, path, shared, thread: Some(thread) })
     }
 
-    /// The store's file.
+    /// Path of the store.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The run that is written.
+    /// Id of the run.
     pub fn run(&self) -> &RunId {
         &self.run
     }
 
-    /// Hands over what happened. Costs the encoding (0.1 to 0.3 ms a second), never a disk.
+    /// Queues an event. Costs its encoding (0.1 to 0.3 ms per second of a run), but no disk access.
     ///
-    /// `Begun` is stored already and passed over.
+    /// `Begun` is stored already, and ignored.
     pub fn send(&self, event: Event) {
         if matches!(event, Event::Begun { .. }) {
             return;
@@ -159,7 +159,7 @@ impl Writer {
         }
     }
 
-    /// What is wrong with the writing at this moment, for a finding while the run goes on.
+    /// Current problem with writing, if any, for a finding while the run continues.
     pub fn trouble(&self) -> Option<String> {
         if self.thread.as_ref().is_some_and(JoinHandle::is_finished) {
             return Some(
@@ -177,9 +177,9 @@ impl Writer {
         })
     }
 
-    /// Writes all that waits and the end of the run, and flushes it to the disk.
+    /// Writes the waiting rows and the end of the run, and flushes them to the disk.
     ///
-    /// An error says what is missing from the store; the end is tried even so.
+    /// An error says what is missing from the store; the end is written all the same, if possible.
     pub fn finish(
         mut self,
         report_json: Option<String>,
@@ -204,18 +204,18 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Whoever drops a writer has given the run up; there is nobody to tell.
+        // A dropped writer means an abandoned run; there is no caller to report to.
         let _ = self.close(Close::Abandon);
     }
 }
 
-/// The store keeps its own time, at the pace of disks: the clock of a run may be simulated.
+/// The store uses the real time, at the pace of disks: the clock of a run may be simulated.
 #[expect(clippy::disallowed_methods, reason = "commits wait for seconds as the disk lives them")]
 fn now() -> Instant {
     Instant::now()
 }
 
-/// How the writing ends.
+/// How writing ends.
 #[derive(Debug)]
 enum Close {
     Finish(Box<End>),
@@ -229,7 +229,7 @@ struct End {
     summary: Summary,
 }
 
-/// What lies between who sends and who writes.
+/// State shared by the senders and the thread.
 #[derive(Debug)]
 struct Shared {
     queue: Mutex<WriterQueue>,
@@ -239,13 +239,13 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct WriterQueue {
-    /// What the thread has not taken yet.
+    /// Rows that the thread has not taken yet.
     rows: Vec<Row>,
-    /// How many it has taken and not committed.
+    /// Number of rows that it has taken and not committed.
     n_taken: usize,
-    /// The bytes of both.
+    /// Bytes of both.
     bytes: usize,
-    /// The `seq` given last.
+    /// Last `seq` assigned.
     seq: i64,
     n_lost: u64,
     so_far: RunningSummary,
@@ -260,7 +260,7 @@ impl WriterQueue {
 }
 
 impl Shared {
-    /// A thread that panicked while it held the lock has left a list that is still whole.
+    /// Locks the queue. It is consistent even if a thread panicked while it held the lock.
     fn queue(&self) -> MutexGuard<'_, WriterQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -285,7 +285,7 @@ impl Shared {
         queue.trouble = Some(why);
     }
 
-    /// Moves what was sent to `batch`, once `instant` has come or the end is near.
+    /// Moves queued rows to `batch`, once `instant` has come or the end is requested.
     fn take(&self, batch: &mut Vec<Row>, instant: Instant) -> Option<Close> {
         let mut queue = self.queue();
         while queue.close.is_none() {
@@ -301,14 +301,14 @@ impl Shared {
         queue.close.take()
     }
 
-    /// What became of a batch of which `bytes` were committed and `n_left` rows were not.
+    /// Accounts for a batch of which `bytes` were committed and `n_left` rows were not.
     fn settle(&self, bytes: usize, n_left: usize, result: &Result<(), StoreError>) {
         let mut queue = self.queue();
         queue.bytes = queue.bytes.saturating_sub(bytes);
         queue.n_taken = n_left;
         match result {
             Err(error) => queue.trouble = Some(error.clone()),
-            // Once all is written there is no trouble, unless something was lost.
+            // When all rows are written there is no problem, unless rows were lost.
             Ok(()) if queue.n_lost == 0 => queue.trouble = None,
             Ok(()) => {}
         }
@@ -364,7 +364,7 @@ impl Body {
         })
     }
 
-    /// Whether it is one of many; what there is one of is small, and kept in any case.
+    /// Whether its kind occurs often; single events are small, and always kept.
     fn may_be_lost(&self) -> bool {
         matches!(
             self,
@@ -376,7 +376,6 @@ impl Body {
 }
 
 impl Row {
-    /// Its size in memory.
     fn bytes(&self) -> usize {
         size_of::<Row>()
             + match &self.body {
@@ -425,7 +424,7 @@ impl Row {
     }
 }
 
-/// The thread: a commit a second until the end.
+/// Body of the thread: commits once a second until the end.
 fn write(mut file: RunFile, shared: &Shared) -> Result<(), StoreError> {
     let mut batch = Vec::new();
     let mut pause = file.options.commit_every;
@@ -444,18 +443,18 @@ fn write(mut file: RunFile, shared: &Shared) -> Result<(), StoreError> {
     }
 }
 
-/// The thread's hold on the file.
+/// The thread's connection to the file.
 struct RunFile {
     path: PathBuf,
     connection: Connection,
     run: i64,
     options: Options,
-    /// The log may grow to this before it is taken into the file.
+    /// Size of the WAL that triggers a checkpoint.
     log_bytes_max: u64,
 }
 
 impl RunFile {
-    /// Commits the batch, a heartbeat and how far it is; what fails stays in the batch.
+    /// Commits the batch, a heartbeat and the summary so far; rows that fail stay in the batch.
     fn commit_all(&mut self, batch: &mut Vec<Row>, shared: &Shared) -> Result<(), StoreError> {
         loop {
             let mut bytes = 0;
@@ -509,19 +508,19 @@ impl RunFile {
         all.commit()
     }
 
-    /// Takes a log that has grown too long into the file, and says so in the run. One that a
-    /// reader keeps from shrinking is left alone until it has grown by as much again.
+    /// Runs a checkpoint of a WAL that has grown too long, and notes it in the run. If a reader
+    /// prevents that, tries again when it has grown by as much again.
     fn bound_log(&mut self, shared: &Shared) {
         let mut log = self.path.clone().into_os_string();
         log.push("-wal");
-        // A look at its size does not open it: see `schema::look`.
+        // Metadata are read without opening it: see `schema::look`.
         let bytes = std::fs::metadata(log).map_or(0, |log| log.len());
         if bytes <= self.options.wal_bytes {
             self.log_bytes_max = self.options.wal_bytes;
         } else if bytes > self.log_bytes_max && self.checkpoint("PASSIVE").is_ok() {
             self.log_bytes_max = bytes + self.options.wal_bytes;
             let text = "the store's log was checkpointed during the run".to_owned();
-            // An output can always be written as JSON; without it nothing is missing.
+            // An output can always be encoded as JSON.
             if let Ok(body) = Body::of(Event::Output { text }) {
                 shared.append(body);
             }
@@ -532,8 +531,8 @@ impl RunFile {
         self.connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), (), |_| Ok(()))
     }
 
-    /// Writes the end of the run after the last batch, `written` if its result is good. When not
-    /// all fits, seconds and output are given up first, then the report.
+    /// Writes the end of the run after the last batch; `written` is its result. If not everything
+    /// fits, seconds and output are dropped first, then the report.
     fn end(
         &mut self,
         end: &End,
@@ -547,7 +546,7 @@ impl RunFile {
             let n_before = batch.len();
             batch.retain(|row| !row.body.may_be_lost());
             n_lost += (n_before - batch.len()) as u64;
-            // What fails here stays in the batch, and is counted with it.
+            // Rows that fail stay in the batch, and count as lost.
             let _ = self.commit_all(batch, shared);
             n_lost += batch.len() as u64;
             trouble = Some(error);
@@ -571,7 +570,7 @@ impl RunFile {
         Err(StoreError::new(error.kind, message))
     }
 
-    /// The end as the list tells it. It is flushed to the disk, and all before it with it.
+    /// Writes the columns of the run's end, and flushes the file to the disk.
     fn write_end(&self, end: &End, report: Option<&str>, n_lost: u64) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         let all = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
@@ -604,8 +603,8 @@ impl RunFile {
         all.commit()
     }
 
-    /// Takes the log into the file, unless another run is being measured. What fails here has
-    /// been committed, and is taken into the file another time.
+    /// Runs a checkpoint, unless another run is being measured. A failure loses nothing: a later
+    /// checkpoint does the same.
     fn tidy_log(&self) {
         if matches!(reader::any_alive(&self.connection), Ok(false)) {
             let _ = self.checkpoint("TRUNCATE");
@@ -613,7 +612,7 @@ impl RunFile {
     }
 }
 
-/// What is wrong when nothing failed, and yet too much waits.
+/// Error if too many rows wait although no write has failed.
 fn overrun() -> StoreError {
     let message = "its disk is too slow: name a file on a faster one".to_owned();
     StoreError::new(StoreErrorKind::Other, message)
@@ -676,7 +675,7 @@ fn is_constraint(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
 }
 
-/// The length of the measured window, as the run's end told it.
+/// Length of the measured window, from the run's last event.
 fn measured_ns(connection: &Connection, run: i64) -> rusqlite::Result<Option<i64>> {
     let sql = "SELECT body ->> 'measured_ns' FROM event
                WHERE run = ? AND kind = 'ended' ORDER BY seq DESC LIMIT 1";
@@ -698,10 +697,11 @@ mod tests {
     use super::super::tests::{begun, closed_second, figures, open_second};
     use super::*;
 
-    /// Of a run: an hour where the code is as quick as for users.
+    /// Seconds of the run: an hour in an optimized build.
     const SECONDS: u64 = if cfg!(debug_assertions) { 200 } else { 3600 };
 
-    /// The cost of a long run: a commit for every second, as in real time, without the waiting.
+    /// Measures the cost of a long run: a commit for every second, as in real time, but without
+    /// waiting.
     #[test]
     fn a_second_of_five_kinds_takes_few_bytes_and_little_time() {
         let measure = |what: &str, of: fn(i64) -> model::Second, bytes_max: u64| {

@@ -1,4 +1,4 @@
-//! An interval log is read back by HdrHistogram's own reader, and has every sample once.
+//! HdrHistogram's own reader reads an interval log back, with every sample once.
 
 use analysis::Tally;
 use analysis::fixtures::Made;
@@ -12,7 +12,7 @@ use model::Status;
 use super::*;
 use crate::Summary;
 
-/// The log of a made-up run, by way of a store.
+/// Interval log of a synthetic run, through a store.
 fn log_of(made: &Made) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Store::open(&folder.path().join("runs.sqlite")).expect("a store");
@@ -44,7 +44,7 @@ fn lines(log: &str) -> Vec<Line> {
 #[test]
 fn the_log_begins_as_its_readers_expect() {
     let mut made = Made::closed();
-    // 3.25 s went by before the load began: facts were gathered, data checked, clients connected.
+    // 3.25 s passed before the load started: facts, checks, connections.
     made.fact("client", "measured_from_unix_ms", "1772000008250");
     let log = log_of(&made);
     let head: Vec<&str> = log.lines().take(6).collect();

@@ -1,7 +1,7 @@
-//! Figures of the reports that are kept, in conditions and orders. The store reads no report: what
-//! a figure is comes in as functions, which SQLite calls for each run.
+//! Figures of stored reports in conditions and orders. The store does not read reports: it receives
+//! functions, which SQLite calls for each run.
 //!
-//! Not here: which figures there are (analysis).
+//! Not here: the list of figures (analysis).
 
 use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,48 +9,50 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::{Connection, Result};
 
-/// What is known of the figures of reports.
+/// Functions that read figures from reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
-    /// Whether a report may have a figure of this name; an `Err` says why a name that stands for
-    /// one is none.
+    /// Whether a report may have a figure of this name; an `Err` explains an invalid name that
+    /// looks like one.
     pub may_be: fn(name: &str) -> std::result::Result<bool, String>,
-    /// Why this figure is not held against a bound that is written so.
+    /// Checks whether this figure can be compared with a bound; the error is the reason.
     pub check: fn(name: &str, bound: &str) -> std::result::Result<(), String>,
-    /// Reads a report in JSON; none of one that cannot be read.
+    /// Parses a report in JSON; `None` if it cannot be read.
     pub read: fn(report: &str) -> Option<Arc<dyn HasFigures>>,
 }
 
-/// A report that was read.
+/// A parsed report.
 pub trait HasFigures: Send + Sync {
-    /// The figure of this name, if it has it.
+    /// Value of a figure; `None` if the report lacks it.
     fn value(&self, name: &str) -> Option<f64>;
-    /// How that figure compares with a bound; none where it cannot be held against it.
+    /// Compares a figure with a bound; `None` if that is not possible.
     fn compared(&self, name: &str, bound: &str) -> Option<Ordering>;
 }
 
-/// Two are the same if they do the same.
+/// Equal if the functions are.
 impl PartialEq for Figures {
     fn eq(&self, other: &Figures) -> bool {
         std::ptr::fn_addr_eq(self.read, other.read)
     }
 }
 
-/// The figure of a run, in SQL; its `?` is the name.
+/// SQL for the figure of a run; its `?` is the name.
 pub(super) const VALUE: &str = "figure_value(run.number, run.report, ?)";
-/// Below, at or above zero as the figure is below, at or above the bound: name and bound.
+/// SQL that is below, at or above zero as the figure is below, at or above the bound; its `?` are
+/// name and bound.
 pub(super) const COMPARED: &str = "figure_compared(run.number, run.report, ?, ?)";
 
-/// The report that was read last, by the number of its run: all conditions on a run, and its place
-/// in the order, are asked for one after the other.
+/// The last parsed report, by the number of its run: SQLite evaluates all conditions of a run, and
+/// its sort key, one after the other.
 #[derive(Default)]
 struct Last(Mutex<Option<(i64, Report)>>);
 
-/// None where a run has no report.
+/// `None` for a run without a report.
 type Report = Option<Arc<dyn HasFigures>>;
 
 impl Last {
-    /// The report of a run: the arguments of a function begin with its number and its text.
+    /// Returns the report of a run: the first arguments of a function are the run's number and the
+    /// report's text.
     fn report(&self, context: &Context<'_>, of: Figures) -> Result<Report> {
         let number = context.get(0)?;
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +66,7 @@ impl Last {
 }
 
 impl Figures {
-    /// Makes the functions that stand in the SQL of a query.
+    /// Registers the SQL functions of a query.
     pub(crate) fn teach(self, connection: &Connection) -> Result<()> {
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
         let last = Arc::new(Last::default());

@@ -1,10 +1,10 @@
-//! From the text of a query to its conditions, by recursive descent: `or` binds less than `and`,
-//! `and` less than `not`. Not here: what a value may be (value).
+//! Parser of queries, by recursive descent: `or` binds less than `and`, `and` less than `not`. Not
+//! here: values (value).
 
 use super::value::Value;
 use super::{Askable, BadQuery, CHARACTERS_MAX, Condition, DEPTH_MAX, Field, Operator};
 
-/// A word, sign or bracket, and the character at which it begins, from 1.
+/// A word, operator or parenthesis, and the position of its first character, from 1.
 #[derive(Clone, Debug, PartialEq)]
 struct Token {
     at: usize,
@@ -16,7 +16,7 @@ enum What {
     Open,
     Close,
     Operator(Operator),
-    /// A quoted one is never 'and', 'or' or 'not'.
+    /// A quoted word is never 'and', 'or' or 'not'.
     Word {
         text: String,
         is_quoted: bool,
@@ -27,7 +27,7 @@ pub(super) struct Parser {
     asked: Askable,
     tokens: Vec<Token>,
     next: usize,
-    /// Behind the last character.
+    /// Position after the last character.
     end: usize,
     depth: usize,
     now_unix_ms: i64,
@@ -116,7 +116,7 @@ impl Parser {
         Ok(Condition::Compared(field, operator, value))
     }
 
-    /// Where the next token begins.
+    /// Position of the next token.
     fn at(&self) -> usize {
         self.tokens.get(self.next).map_or(self.end, |token| token.at)
     }
@@ -150,7 +150,7 @@ impl Parser {
     }
 }
 
-/// Ends a word that is not quoted.
+/// Whether a character ends an unquoted word.
 pub(super) fn is_sign(letter: char) -> bool {
     letter.is_whitespace() || "()=!<>~'\"".contains(letter)
 }
@@ -186,7 +186,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, BadQuery> {
     Ok(with_quotients(tokens))
 }
 
-/// Two figures with a slash between them are one, with blanks around it or without.
+/// Joins two figures with a slash between them, with or without blanks around it.
 fn with_quotients(tokens: Vec<Token>) -> Vec<Token> {
     let mut joined: Vec<Token> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -206,8 +206,8 @@ fn with_quotients(tokens: Vec<Token>) -> Vec<Token> {
     joined
 }
 
-/// A word that is not quoted, with what stands in brackets right behind it: `below(20ms)`; none
-/// where these are not closed. Behind 'not', 'and' and 'or' brackets are those of conditions.
+/// An unquoted word, including an argument in parentheses: `below(20ms)`; `None` if these are not
+/// closed. After 'not', 'and' and 'or', parentheses group conditions.
 fn word(rest: &[char]) -> Option<String> {
     let text: String = rest.iter().take_while(|letter| !is_sign(**letter)).collect();
     let rest = &rest[text.chars().count()..];
@@ -225,7 +225,7 @@ fn operator(rest: &[char]) -> Option<(What, usize)> {
     Some((What::Operator(operator), sign.len()))
 }
 
-/// What stands between two quotes of one kind.
+/// Text between two quotes of one kind.
 fn quoted(rest: &[char]) -> Option<(What, usize)> {
     let end = rest.iter().skip(1).position(|letter| *letter == rest[0])?;
     let text = rest[1..=end].iter().collect();

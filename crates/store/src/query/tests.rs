@@ -1,4 +1,4 @@
-//! What a query means, held against made-up runs, and what is said of one that means nothing.
+//! Queries against synthetic runs, and the errors of invalid ones.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -17,10 +17,10 @@ const DAY_MS: i64 = 86_400_000;
 
 /// TPS, NOPM and p99 in ms.
 type Told = (Option<f64>, Option<f64>, Option<i64>);
-/// id, days ago, status, workload, clients, figures, finding.
+/// Id, days ago, status, workload, clients, figures, finding.
 type Made<'a> = (&'a str, i64, &'a str, &'a str, i64, Told, &'a str);
 
-/// Reports that are objects of numbers; a bound is one more.
+/// Reports that are objects of numbers; a bound is a number.
 const FIGURES: Figures = Figures {
     may_be: |name| match name {
         "below(125ms)" => Err("bounds have two digits".to_owned()),
@@ -35,7 +35,7 @@ const FIGURES: Figures = Figures {
 };
 
 thread_local! {
-    /// How many reports this test has read.
+    /// Number of reports that this test has parsed.
     static READ: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -59,7 +59,7 @@ const MADE: [Made<'static>; 5] = [
     ("0005-eeee", 30, "running", "tpcb", 1, (None, None, None), ""),
 ];
 
-/// A store with these runs; those with 'b' in their id are labelled, the fifth has no process.
+/// A store with these runs; those with 'b' in their id have a label, the fifth has no process.
 fn store() -> (tempfile::TempDir, Store) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("runs.sqlite");
@@ -99,7 +99,7 @@ fn put(connection: &Connection, number: i64, run: &Made<'_>) {
     }
 }
 
-/// The first characters of the ids of the runs that a query finds, in the order of the list.
+/// First characters of the ids of the runs that a query finds, in order.
 fn found(store: &Store, query: &str, sort: &str) -> String {
     let filter = Filter {
         query: (!query.is_empty()).then(|| Query::parse(query, NOW_MS, FIGURES).expect(query)),
@@ -142,7 +142,7 @@ fn a_query_finds_the_runs_of_which_it_holds() {
     check("validity>note", "235");
     check("validity<WARNING", "14");
     check("validity<good", "");
-    // Its process died, and could not say so.
+    // Its process was killed, and could not report that.
     check("finding=killed", "5");
     check("finding=KILLED and validity=warning", "5");
     check("experiment=exp", "2");
@@ -222,7 +222,7 @@ fn what_a_run_could_not_say_of_itself_is_known_of_it() {
     let runs = ["0001-aaaa", "0004-dddd", "0005-eeee"];
     let warning = Some(model::Severity::Warning);
     assert_eq!(runs.map(worst), [None, warning, warning]);
-    // One that came from elsewhere is stored as interrupted, and one that was stopped has an end.
+    // An imported run is stored as interrupted, and a stopped one has an end.
     let elsewhere = "UPDATE run SET status = 'interrupted' WHERE number = 5";
     store.connection.execute(elsewhere, ()).expect("a store");
     assert_eq!(found(&store, "finding=killed", ""), "5");
@@ -309,7 +309,7 @@ fn figures_of_reports_are_asked_for_and_sorted_by() {
     let quotient = "UPDATE run SET report = '{\"x.p99 / reads\": 7}' WHERE number = 4";
     store.connection.execute(quotient, ()).expect("a store");
     check("x.p99 / reads>6 and workload=tpcc", "id", "4");
-    // What stands in brackets right behind a word is a part of it, but behind 'not'.
+    // Parentheses right after a word are part of it, except after 'not'.
     let shares = "UPDATE run SET report = '{\"below(20ms)\": 99, \"reads\": 5}' WHERE number = 2";
     store.connection.execute(shares, ()).expect("a store");
     check("not(reads=30) and below(20ms)>98", "id", "2");
@@ -416,7 +416,7 @@ fn every_condition_that_can_be_written_can_be_asked() {
     }
 }
 
-/// An experiment over clients, and a search for a rate that is younger and has no trial.
+/// An experiment over clients, and a younger search for a rate without trials.
 fn with_experiments() -> (tempfile::TempDir, Store) {
     let (folder, store) = store();
     let clear = "DELETE FROM trial; DELETE FROM experiment;";

@@ -1,4 +1,4 @@
-//! What a column is held against: words with units become numbers once, here. Not here: SQL.
+//! Values of conditions: words with units are converted to numbers here. Not here: SQL.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -12,27 +12,27 @@ use super::{Field, Figures, Kind, Operator};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Text(String),
-    /// What a label is more or less than.
+    /// Label to compare as a version.
     Version(String),
-    /// The beginning or end of an id.
+    /// Start or end of an id.
     Id(String),
     /// One of several names.
     OneOf(String),
-    /// A product, or the beginning of one with its version.
+    /// Product, or the start of one with its version.
     Product(String),
-    /// The id of one of its findings.
+    /// Id of a finding.
     Finding(String),
     Number(f64),
     Whole(i64),
-    /// From the first to before the second.
+    /// From the first, up to but not including the second.
     Within(i64, i64),
-    /// A figure, and what it is held against as it was written: only a run knows its unit.
+    /// Name of a figure and its bound as written: the unit is known only per run.
     Bound(String, String, Figures),
 }
 
-/// Why a value cannot be held against a column.
+/// Error in the value of a condition.
 pub(super) struct BadValue {
-    /// It is the sign that is wrong, and not the value.
+    /// Whether the operator is wrong, not the value.
     pub(super) is_of_operator: bool,
     pub(super) words: String,
 }
@@ -41,7 +41,7 @@ fn bad(words: impl Into<String>) -> BadValue {
     BadValue { is_of_operator: false, words: words.into() }
 }
 
-/// What holds no text has no parts.
+/// Error for `~` on a column without text.
 fn no_text(name: &str) -> BadValue {
     let words = format!("'{name}' is not a text: ~ cannot search it");
     BadValue { is_of_operator: true, words }
@@ -104,7 +104,7 @@ impl Value {
     }
 }
 
-/// Which of a column's words it is.
+/// Index of a word in a column's words.
 fn place(name: &str, words: &[&str], written: &str) -> Result<usize, BadValue> {
     let lower = written.to_ascii_lowercase();
     words.iter().position(|word| *word == lower).ok_or_else(|| {
@@ -113,7 +113,7 @@ fn place(name: &str, words: &[&str], written: &str) -> Result<usize, BadValue> {
     })
 }
 
-/// One that may be raised: of another nothing would be found, and nobody would know why.
+/// Id of a known finding; an unknown one would never match, without an explanation.
 fn finding(written: &str) -> Result<Value, BadValue> {
     let lower = written.to_ascii_lowercase();
     if catalog_entry(&lower).is_some() {
@@ -126,7 +126,7 @@ fn finding(written: &str) -> Result<Value, BadValue> {
     )))
 }
 
-/// `50000`, `1_000.5`, `50k`, `2M`; of a rate `30k/min` too.
+/// Parses `50000`, `1_000.5`, `50k`, `2M`; for a rate also `30k/min`.
 fn number(name: &str, written: &str) -> Result<f64, BadValue> {
     let clean = written.replace('_', "").replace('K', "k");
     let (digits, factor) = without_scale(&clean);
@@ -142,7 +142,7 @@ fn number(name: &str, written: &str) -> Result<f64, BadValue> {
     number.ok_or_else(|| bad(format!("'{written}' is not a number: write {name}>50000 or 50k")))
 }
 
-/// A date, an instant, or how long ago. A date stands for its beginning, and with `=` for the day.
+/// Parses a date, an instant, or a time ago. A date means its start, and with `=` the whole day.
 fn instant(operator: Operator, written: &str, now_unix_ms: i64) -> Result<Value, BadValue> {
     if let Some(ago) = written.strip_prefix('-') {
         let ns = parse_duration(ago).map_err(|why| bad(why.0))?;

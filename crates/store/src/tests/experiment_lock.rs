@@ -1,4 +1,4 @@
-//! Laws of who makes the trials of an experiment.
+//! Tests of the lock for an experiment's trials.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn store_of_one() -> (TempDir, Store) {
     (folder, store)
 }
 
-/// A process that takes the walk when it hears a letter.
+/// A process that takes the lock when it receives a letter.
 fn walker(store: &Store) -> Child {
     let mut child = child_command("walk", store.path()).spawn().expect("a child");
     hear(&mut child, "ready");
@@ -96,7 +96,7 @@ fn a_process_that_cannot_be_seen_has_its_walk_while_it_is_heard_of() {
             )
             .expect("a walk");
     }
-    // One that is seen to live may be silent for as long as it likes.
+    // A process that is seen to be alive may be without heartbeats for any time.
     assert_eq!(change("status = 'running'", 1_000_000), Status::Running);
     assert_eq!(change("pid_start_time = pid_start_time + 1", 0), Status::Interrupted);
     let other = store.lock_experiment(&experiment()).expect("nobody has it");

@@ -1,4 +1,4 @@
-//! Laws of files that are none, not ours, or damaged.
+//! Tests of files that are missing, foreign, or damaged.
 
 use super::*;
 
@@ -97,8 +97,8 @@ fn a_damaged_store_is_called_damaged() {
     assert_eq!(cut.expect_err("it is cut off").kind, StoreErrorKind::Corrupt);
 }
 
-/// What a child says that does a task at a path. Root may write anywhere, so the one who tries is
-/// nobody; none where that cannot be.
+/// Output of a child that performs a task at a path. Root may write anywhere, so the child runs as
+/// the user nobody; `None` if that is not possible.
 #[cfg(unix)]
 fn as_nobody(task: &str, path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
@@ -154,7 +154,7 @@ fn a_store_that_may_only_be_read_is_read_and_not_written_to() {
         let all = format!("opened: {runs} runs, {n_events} events, Err(ReadOnly) Ok(())");
         assert!(heard.as_ref().is_none_or(|heard| heard.contains(&all)), "{what}: {heard:?}");
     };
-    // What is in the log of one who has it open is seen.
+    // Data in the WAL of another process are visible.
     said("open elsewhere", 1);
     write(&store, &begun("0197-bbbb", 2), every_event()).expect("written");
     said("written since", 2);
@@ -165,7 +165,7 @@ fn a_store_that_may_only_be_read_is_read_and_not_written_to() {
     assert!(!kept.is_empty());
     drop(store);
     said("closed", 2);
-    // A log whose index is not there may hold more.
+    // A WAL without its index may contain more.
     assert!(!log.exists() && !index.exists());
     fs::write(&log, kept).expect("a log");
     mode(folder.path(), 0o555);

@@ -1,4 +1,4 @@
-//! Laws of stored formats: what was written once is read for ever.
+//! Tests of stored formats: all versions remain readable.
 
 use super::*;
 
@@ -35,8 +35,8 @@ fn dump(connection: &Connection) -> String {
     text
 }
 
-/// The golden file was written by the first version and never changes. With another format a
-/// second one is added beside it: `DBDYNO_WRITE_GOLDEN=1` writes one where there is none.
+/// The golden file was written by the first version and never changes. For another format, a second
+/// one is added: `DBDYNO_WRITE_GOLDEN=1` writes one if it does not exist.
 #[test]
 fn a_store_of_version_1_is_read_for_ever() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -52,7 +52,7 @@ fn a_store_of_version_1_is_read_for_ever() {
     Connection::open(&path).expect("a database").execute_batch(&golden).expect("a store");
 
     let store = Store::open_existing(&path).expect("a store of version 1");
-    // Later versions have put times of clients there.
+    // Later versions store times of clients there.
     let mut first_events = first_events();
     for event in &mut first_events {
         if let Event::Clients { moments, .. } = event {

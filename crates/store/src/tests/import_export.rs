@@ -1,4 +1,4 @@
-//! Laws of runs that leave a store and come into another.
+//! Tests of export and import.
 
 use analysis::{Report, Tally};
 use model::Trial;
@@ -11,7 +11,7 @@ const CHECK: crate::RunCheck = |store, run| {
     Ok(json.and_then(|json| Report::check_json(&json).err()))
 };
 
-/// Two runs: one is a trial and labelled.
+/// A store with two runs: one is a trial and has a label.
 fn full_store() -> (TempDir, Store, [RunId; 2]) {
     let (folder, store) = new_store();
     store.add_experiment(&experiment()).expect("an experiment");
@@ -28,7 +28,7 @@ fn full_store() -> (TempDir, Store, [RunId; 2]) {
     (folder, store, runs)
 }
 
-/// As [`write`], with a report that can be read: that of its beginning.
+/// Like [`write`], with a readable report, made from the first event.
 fn write_with_report(store: &Store, begun: &Event, events: Vec<Event>) {
     let mut tally = Tally::new();
     tally.add(begun);
@@ -83,7 +83,7 @@ fn a_run_comes_in_once_and_an_export_has_just_the_runs_that_were_asked_for() {
     assert_eq!(other.import(&file, CHECK).expect("a file of ours").new, runs[1..]);
     assert!(other.experiments(&ExperimentFilter::default()).expect("experiments").is_empty());
     other.label(&runs[1], "mine", "yes").expect("a label");
-    // A whole store is imported the same way, and while it is open.
+    // A whole store is imported the same way, even while it is open.
     let imported = other.import(store.path(), CHECK).expect("a store");
     assert_eq!((&imported.new[..], &imported.known[..]), (&runs[..1], &runs[1..]));
     assert_eq!(other.labels(&runs[1]).expect("a run"), [("mine".to_owned(), "yes".to_owned())]);
@@ -109,7 +109,7 @@ fn a_run_under_way_neither_leaves_nor_comes_and_one_of_a_dead_process_comes_in_a
     assert!(is_reported("is still running: wait for its end") && is_reported(&path), "{error}");
     assert!(other.list(&Filter::default()).expect("a list").is_empty());
     drop(writer);
-    // As if it had lived elsewhere, and was not heard of for a minute.
+    // As if it was on another machine, and silent for a minute.
     let silent = "UPDATE run SET heartbeat_unix_ms = heartbeat_unix_ms - 60000, boot_id = ''
                   WHERE status = 'running'";
     raw(&store).execute(silent, ()).expect("a store");
@@ -161,7 +161,7 @@ fn what_is_not_ours_newer_or_damaged_is_refused_and_nothing_of_it_is_taken() {
         let error = message(other.import(&file, CHECK));
         assert!(error.contains(expect) && error.contains("x.dbdyno"), "{error}");
         assert!(!error.contains("import"), "{error}");
-        // The advice is for a file that somebody has sent.
+        // The advice is for a received file.
         let is_sent_again = error.contains("have it sent again, or exported again");
         assert!(!error.contains("is damaged") || is_sent_again, "{error}");
         assert!(other.list(&Filter::default()).expect("a list").is_empty());
@@ -208,7 +208,8 @@ fn a_file_of_which_any_bit_is_another_is_refused() {
         assert!(error.contains("x.dbdyno"), "{what}: {error}");
         Store::open_existing(&file).map(drop).expect_err(what);
     };
-    // Every place of the header and of the checksum, and a hundred between, each with another bit.
+    // One flipped bit at every position of the header and of the checksum, and at a hundred in
+    // between.
     let header = (0..100 * 8).step_by(3);
     let checksum = ((whole.len() - 79) * 8..whole.len() * 8).step_by(9);
     let between = (0..whole.len() * 8).step_by(whole.len() * 8 / 100 + 1);
@@ -252,7 +253,7 @@ fn a_file_without_a_seal_is_refused_with_what_to_do() {
     assert!(error.contains("old.dbdyno has no checksum") && error.contains("again"), "{error}");
 }
 
-/// The whole store as another one, which has no checksum.
+/// Copies the whole store, which has no checksum.
 fn copy_store(store: &Store, to: &Path) {
     for end in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(format!("{}{end}", to.display()));
@@ -289,7 +290,7 @@ fn a_store_of_the_first_version_is_imported() {
     let (_folder, other) = new_store();
     other.import(&file, CHECK).expect("an old file of ours");
     assert_eq!(replay(&other, &run_of(&begun)), replay(&store, &run_of(&begun)));
-    // The figure that such a run was listed by is kept under its name.
+    // The figure in the old column is read under its name.
     let value = 54_000.0;
     let primary = PrimaryFigure { name: "nopm".to_owned(), title: "NOPM".to_owned(), value };
     assert_eq!(only(&other).primary, Some(primary));

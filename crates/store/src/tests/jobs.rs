@@ -1,4 +1,4 @@
-//! Laws of jobs: what pages have started, and what was done there.
+//! Tests of jobs and actions of pages.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Laws of names, labels and removal.
+//! Tests of names, labels and removal.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Laws of who else reads and writes, and of who was killed.
+//! Tests of concurrent readers and writers, and of killed ones.
 
 use super::*;
 
@@ -69,8 +69,8 @@ fn two_processes_make_one_store() {
     }
 }
 
-/// Closing any file of one's own drops all locks that a process holds on it: without its locks
-/// a writer's log may be removed by another process that believes to be the last.
+/// Closing any descriptor of a file drops all locks that the process holds on it: another process
+/// that believes to be the last could then remove the writer's WAL.
 #[cfg(target_os = "linux")]
 #[test]
 fn opening_a_store_again_takes_no_locks_from_its_writer() {

@@ -1,4 +1,4 @@
-//! Laws of a run and its replay.
+//! Tests of a run and its replay.
 
 use analysis::fixtures::Made;
 use analysis::report::{Named, Report};
@@ -69,7 +69,7 @@ fn a_run_can_be_followed_while_it_is_written() {
         writer.send(Event::Second(full_second(n as i64)));
         follow(n);
     }
-    // An empty replay from 0 hands out the beginning each time; after that nothing comes twice.
+    // An empty replay from 0 returns the first event each time; later, nothing comes twice.
     assert!(n_seen >= 4, "{n_seen}");
     assert_eq!(last, 3);
     assert_eq!(store.events_after(writer.run(), 2, &mut |_| n_seen = 0).expect("a replay"), 3);
@@ -82,7 +82,7 @@ fn a_run_that_goes_on_is_listed_with_what_it_did_so_far() {
     let writer = store.writer_with(&begun("0197-aaaa", 1), quick()).expect("a writer");
     let first = only(&store);
     assert_eq!((first.tps, first.measured_ns), (None, None));
-    // What is of the ramp-up counts for nothing.
+    // The ramp-up does not count.
     for second in [-1, 0, 1] {
         writer.send(Event::Second(second_of(second, 1000)));
     }
@@ -181,7 +181,7 @@ fn what_was_around_a_run_is_replayed_and_takes_few_bytes() {
     let mut sent =
         vec![Event::Settings { settings }, Event::Gauges { gauges: (0..200).map(gauge).collect() }];
     for second in -2..60_i64 {
-        // As they are reported: seven digits each.
+        // With seven digits, as they are stored.
         let value = |n: u16| f64::from(f32::from(n) * 1.37 + second as f32);
         let values = (0..200).map(|n| (n, value(n))).collect();
         sent.push(Event::Readings(Readings { second, values }));

@@ -1,4 +1,4 @@
-//! Laws of what cannot be written, or not yet.
+//! Tests of failed and delayed writes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,7 +93,7 @@ fn a_log_that_grows_too_long_is_taken_into_the_file_and_reported() {
 #[test]
 fn sending_never_waits_for_the_file() {
     let (_folder, store) = new_store();
-    // One that waited for the file would wait for a day.
+    // If it waited for the file, it would wait for a day.
     let options = Options { busy_timeout: Duration::from_secs(86_400), ..quick() };
     let writer = store.writer_with(&begun("0197-held", 1), options).expect("a writer");
     let other = raw(&store);
@@ -113,7 +113,7 @@ fn a_reading_that_nobody_waits_for_ends() {
     let is_gone = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&is_gone);
     store.give_up_when(move || asked.load(Ordering::Relaxed)).expect("a store");
-    // As long as somebody waits, nothing is given up.
+    // Nothing is interrupted while the client waits.
     for _ in 0..1_000 {
         store.list(&Filter::default()).expect("a list");
     }
