@@ -1,8 +1,8 @@
-//! What the engine and the driver cost over a bare rusqlite loop: one client of `tpcc`, and the
-//! very same statements with the same values, on copies of the same file.
+//! Cost of the engine and the driver over a bare rusqlite loop: one client of `tpcc`, and the same
+//! statements with the same values, on copies of the same file.
 //!
 //! `cargo run --release -p app --example engine_cost [TRANSACTIONS] [ROUNDS]`. A run through the
-//! engine is traced once; then engine and bare loop take turns, each on a fresh copy.
+//! engine is traced once; then engine and bare loop alternate, each on a fresh copy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ fn prepare(url: &str) {
     let opened = resolve_workload(&database, &target, "tpcc", &[], 1).expect("an empty file");
     build(&opened, BuildOptions { loaders: 1, ..BuildOptions::default() }, &|| false, &mut |_| {})
         .expect("a build");
-    // What is in the log must be in the file before it is copied.
+    // Move the WAL into the file before it is copied.
     let connection = Connection::open(&target.path).expect("our own file");
     let truncate = "PRAGMA wal_checkpoint(TRUNCATE)";
     connection.query_row(truncate, (), |_| Ok(())).expect("nobody else has it open");
@@ -94,7 +94,7 @@ fn prepare(url: &str) {
 fn copy_of(built: &Path, folder: &Path) -> PathBuf {
     let copy = folder.join("copy.db");
     for tail in ["", "-wal", "-shm"] {
-        // Not there is as good as removed.
+        // It may not exist.
         let _ = fs::remove_file(format!("{}{tail}", copy.display()));
     }
     fs::copy(built, &copy).expect("space for a copy");
@@ -108,7 +108,7 @@ fn statements(url: &str) -> Vec<String> {
     opened.workload.statements(database.dialect()).into_iter().map(|s| s.sql).collect()
 }
 
-/// Seconds that `n_transactions` take one client of the engine.
+/// Seconds for `n_transactions` by one client of the engine.
 fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
     let target = Target::parse(&format!("sqlite:{}", file.display())).expect("our own URL");
     let database = open(&target, 1, false).expect("our own file");
@@ -151,7 +151,7 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
     ran.elapsed_ns as f64 / 1e9
 }
 
-/// Seconds that the traced requests take in a loop without us.
+/// Seconds for the traced requests in a loop without dbdyno.
 fn run_bare(file: &Path, statements: &[String], trace: &[Asked]) -> f64 {
     let connection = Connection::open(file).expect("our own file");
     connection.pragma_update(None, "journal_mode", "wal").expect("a writable file");
@@ -191,7 +191,7 @@ fn run_bare(file: &Path, statements: &[String], trace: &[Asked]) -> f64 {
     seconds
 }
 
-/// Keeps what is asked.
+/// Session that records the requests.
 struct Tracer(Trace);
 
 impl Interceptor for Tracer {

@@ -1,5 +1,5 @@
-//! How good searches are: whether they find the boundary of queues whose truth is known, how often
-//! their interval holds it, and whether what they confirm is true.
+//! Quality of searches: whether they find the boundary of queues with a known truth, how often
+//! their interval contains it, and whether what they confirm is true.
 //!
 //! `cargo run -p app --example seek [SEEDS [BUDGET_S [QUEUE]]]`, of all queues or of those whose
 //! line has these words ('mean, 0.95'). The small numbers run with the tests.
@@ -9,14 +9,14 @@ use app::selfcheck::{Probed, probed};
 use model::{Objective, Rng, Stream};
 use stats::{Histogram, Mmc, exponential, kiefer_wolfowitz, unit};
 
-/// How long a service takes, in units of its mean.
+/// Distribution of service times, in units of their mean.
 #[derive(Clone, Copy)]
 enum Service {
     Exponential,
     Constant,
-    /// With this coefficient of variation.
+    /// Lognormal with this coefficient of variation.
     Lognormal(f64),
-    /// Of two exponential ones, with this coefficient of variation.
+    /// Hyperexponential of two phases, with this coefficient of variation.
     Hyperexponential(f64),
 }
 
@@ -26,7 +26,7 @@ struct Queue {
     servers: u32,
     service_ns: f64,
     service: Service,
-    /// Of its capacity, where the boundary is.
+    /// Utilization at the boundary, as a share of the capacity.
     load: f64,
     metric: &'static str,
 }
@@ -68,14 +68,14 @@ const QUEUES: [Queue; 21] = [
     Queue { metric: "mean", load: 0.95, ..M_M_4 },
 ];
 
-/// What came of searches; those without an interval are undecided.
+/// Results of searches; those without an interval are undecided.
 #[derive(Default)]
 struct Found {
     errors: Vec<f64>,
     undecided: u32,
     held: u32,
     confirmed: u32,
-    /// Confirmed, and yet above the boundary.
+    /// Confirmed although above the boundary.
     wrong: u32,
 }
 
@@ -84,13 +84,13 @@ impl Queue {
         self.load * f64::from(self.servers) * 1e9 / self.service_ns
     }
 
-    /// None of the mean.
+    /// Quantile of the metric; `None` for the mean.
     fn quantile(&self) -> Option<f64> {
         let metric: Objective = format!("{}<1s", self.metric).parse().expect("an objective");
         metric.metric.allowed_beyond().map(|allowed| 1.0 - allowed)
     }
 
-    /// The times from arrival to finish at this rate, with the arrivals.
+    /// Arrival and response time of each request at this rate.
     fn responses(&self, rate: f64, length_ns: f64, rng: &mut Rng) -> Vec<(u64, u64)> {
         let (mut arrivals, mut services, mut now_ns) = (Vec::new(), Vec::new(), 0.0);
         while now_ns < length_ns {
@@ -103,7 +103,7 @@ impl Queue {
         arrivals.iter().zip(&served).map(of).collect()
     }
 
-    /// The percentile or mean at the boundary: in closed form, or of millions of requests.
+    /// Percentile or mean at the boundary: in closed form, or from millions of requests.
     fn bound_ns(&self, n_requests: f64) -> u64 {
         let (arrivals_per_s, service_ns_mean) = (self.boundary(), self.service_ns);
         if let Service::Exponential = self.service {
@@ -128,7 +128,7 @@ impl Queue {
         }
     }
 
-    /// What a probe says.
+    /// Simulates a probe.
     fn look(
         &self,
         planned: &PlannedProbe,
@@ -230,7 +230,7 @@ fn intervals_of_a_mean_near_capacity_hold_the_boundary() {
     (0..20).for_each(|seed| queue.search(queue.bound_ns(0.0), 600_000_000_000, seed, &mut found));
     let n = found.errors.len();
     let bias = found.errors.iter().sum::<f64>() / n as f64;
-    // Nine of ten are 18; a curve that bends less than a queue holds it in 13.
+    // Nine of ten would be 18; a curve that bends less than a queue's holds it in 13.
     assert!(n >= 18 && found.held as usize * 10 >= n * 8, "{} of {n} held", found.held);
     assert!(bias.abs() < 0.005 && found.wrong <= 1, "{bias}, {} wrong", found.wrong);
 }

@@ -1,5 +1,5 @@
-//! How often a steady run is found not to be steady, and one that slows down by a tenth is: runs
-//! of a minute through the whole tool, on simulated databases in virtual time.
+//! How often a steady run is reported as unsteady, and a run that slows down by a tenth as steady:
+//! runs of a minute through the whole tool, on simulated databases in virtual time.
 //!
 //! `cargo run -p app --example steadiness [SEEDS [FIRST]]`. The small numbers run with the tests.
 
@@ -14,11 +14,11 @@ use app::watcher::Watcher;
 use model::{Event, Target};
 use plan::{decide, read_toml};
 
-/// What says of a run that it is not steady.
+/// Findings that call a run unsteady.
 const NOT_STEADY: [&str; 3] = ["drifting", "uneven", "stalled"];
 
-/// Service, servers, clients and load: from 20 to 4,000 transactions a second, waiting in the
-/// database, in the engine and nowhere.
+/// Service, servers, clients and load: from 20 to 4,000 transactions per second, with queues in the
+/// database, in the engine, and none.
 const KINDS: [(&str, &str, u32, &str); 6] = [
     ("closed, 2,000/s", "exponential:2ms&servers=4", 8, ""),
     ("closed, 400/s", "exponential:5ms&servers=2", 8, ""),
@@ -28,10 +28,10 @@ const KINDS: [(&str, &str, u32, &str); 6] = [
     ("open, 1,900/s of 2,000", "exponential:2ms&servers=4", 64, "1900"),
 ];
 
-/// A statement takes a ninth longer after a minute: as many commits are a tenth fewer.
+/// A statement takes a ninth longer after a minute, which means a tenth fewer commits.
 const SLOWING: &str = "&slowing=11.11";
 
-/// Nobody looks on.
+/// A watcher that ignores everything.
 struct Nobody;
 
 impl Watcher for Nobody {
@@ -57,7 +57,7 @@ fn main() {
     }
 }
 
-/// How many of these seeds' runs are not steady.
+/// Number of these seeds' runs that are reported as unsteady.
 fn found(seeds: Range<u64>, service: &str, clients: u32, rate: &str) -> usize {
     seeds.filter(|seed| is_not_steady(*seed, service, clients, rate)).count()
 }
@@ -96,7 +96,8 @@ fn steady_runs_are_steady_and_slowing_ones_are_not() {
     for (name, service, clients, rate) in [KINDS[1], KINDS[4]] {
         assert_eq!(found(seeds.clone(), service, clients, rate), 0, "{name}");
     }
-    // At 2,000/s a tenth in a minute is found in 28 of 30 runs, at 400/s in two of three.
+    // At 2,000/s a change of a tenth in a minute is found in 28 of 30 runs, at 400/s in two of
+    // three.
     let (name, service, clients, rate) = KINDS[0];
     let slowing = found(seeds, &format!("{service}{SLOWING}"), clients, rate);
     assert!(slowing >= 2, "{name}: {slowing} of 3");

@@ -1,7 +1,7 @@
-//! A key of dbdyno's own in each table that has none, where the server demands a primary key of
-//! every table: an auto-increment column that no statement names.
+//! Adds a primary key to tables without one, if the server demands a key of every table: an
+//! auto-increment column that no statement names.
 //!
-//! Not here: by which settings a server demands it (drivers).
+//! Not here: the settings by which a server demands it (drivers).
 
 use std::borrow::Cow;
 
@@ -13,8 +13,8 @@ use crate::admin_session::AdminSession;
 
 const NAME: &str = "dbdyno_key";
 
-/// Whether the server demands a primary key of every table, and some table of the population has
-/// none.
+/// Whether the server demands a primary key of every table, and the population has a table without
+/// one.
 pub(crate) fn is_needed(
     session: &mut AdminSession,
     database: &dyn Database,
@@ -32,8 +32,8 @@ pub(crate) fn is_needed(
     Ok(is_demanded)
 }
 
-/// The table with a key, if it has none: of a column of its own, and of the column by which it is
-/// split, which each key must have. A table with a counter has no room for another one.
+/// Adds a key to a table without one: a new column, and the partitioning column, which every key
+/// must contain. A table with an auto-increment column cannot have another one.
 pub(crate) fn with_key(table: &Table, split_by: Option<&'static str>) -> Table {
     let mut table = table.clone();
     let has_counter = table.columns.iter().any(|column| column.of.is_serial());
@@ -44,14 +44,14 @@ pub(crate) fn with_key(table: &Table, split_by: Option<&'static str>) -> Table {
     table
 }
 
-/// What a reader of a run must know of the keys that were added to the tables that are there.
+/// Notes about keys that were added to the existing tables.
 pub(crate) fn notes(database: &dyn Database, workload: &dyn Workload) -> Vec<String> {
     let Some(population) = workload.population() else { return Vec::new() };
     let is_possible = database.administration().demands_keys.is_some();
     if !is_possible || keyless(population).next().is_none() {
         return Vec::new();
     }
-    // A server that does not let us look lets us load: the note is all that is missing.
+    // If we may not look it up, only the note is missing.
     let Ok(mut session) = AdminSession::at(database) else { return Vec::new() };
     let has_key = |table: &&Table| {
         let sql = format!("SELECT {NAME} FROM {} WHERE 1 = 0", table.name);

@@ -1,4 +1,4 @@
-//! A session for work that is not measured: building, checking, reading what the data say.
+//! A session for unmeasured work: building, checking, and reading what the data contain.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use model::{
 };
 use monitor::{CounterSession, wall_clock};
 
-/// How soon a long statement hears that somebody asked to stop.
+/// Interval of checks whether a long statement must be cancelled.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How long a server may take to end a session that we have left.
+/// Time that a server may take to end a session that was closed.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// A session by which a database's counters are read beside a run.
+/// Connects for reading a database's counters beside a run.
 pub(crate) fn for_counters(database: &dyn Database) -> Result<Box<dyn CounterSession>, DbError> {
     Ok(Box::new(AdminSession::at(database)?))
 }
 
-/// The same on the path of the clients: through a simulated network, where the plan has one.
+/// Connects on the path of the clients, which may be a simulated network.
 pub(crate) fn for_round_trips(database: &dyn Database) -> Result<Box<dyn CounterSession>, DbError> {
-    // Whoever knows statements beforehand is a client.
+    // A session with statements counts as a client's.
     let sql = database.monitoring().round_trip.unwrap_or("SELECT 1");
     let statements = Arc::from([Statement::new("round_trip", StatementKind::Read, sql)]);
     let clock = Rc::new(ThreadClock::unstopped());
@@ -45,7 +45,7 @@ impl CounterSession for AdminSession {
     }
 }
 
-/// One connection on this thread.
+/// A connection, used on this thread.
 pub(crate) struct AdminSession {
     session: Box<dyn Session>,
 }
@@ -53,12 +53,12 @@ pub(crate) struct AdminSession {
 impl AdminSession {
     pub(crate) fn at(database: &dyn Database) -> Result<AdminSession, DbError> {
         let clock = Rc::new(ThreadClock::unstopped());
-        // Where there are several hosts, the first is the one to be written to.
+        // With several hosts, the first one is writable.
         let place = Place { placement: Placement::Thread, clock, client: 0 };
         let connect = || block_on(database.connect(place.clone(), Arc::from(Vec::new())));
         let mut session = connect();
         let began = wall_clock::now();
-        // Our own last session may not have ended there yet.
+        // The server may not have ended our last session yet.
         let is_full = |no: &DbError| no.kind == DbErrorKind::TooManyConnections;
         while session.as_ref().is_err_and(is_full) && began.elapsed() < ENDING {
             thread::park_timeout(LOOK_EVERY);
@@ -69,7 +69,7 @@ impl AdminSession {
         if let (2.., Some(sql)) = (n_hosts, database.administration().sees_other_hosts) {
             match admin.write(sql) {
                 Err(db_error) if db_error.kind.breaks_session() => return Err(db_error),
-                // Whoever does not know the word is no such cluster.
+                // An unknown variable means that it is no such cluster.
                 _ => {}
             }
         }
@@ -77,8 +77,8 @@ impl AdminSession {
         Ok(admin)
     }
 
-    /// Lifts what the server's owner allows a session of an application: building and checking
-    /// data take longer and read more.
+    /// Raises limits that the server's owner sets for sessions of applications: building and
+    /// checking data take longer and read more.
     fn lift_limits(&mut self, database: &dyn Database) -> Result<(), DbError> {
         for sql in database.administration().house_limits {
             let mut lifts = Vec::new();
@@ -94,14 +94,14 @@ impl AdminSession {
             }
             match lifted {
                 Err(db_error) if db_error.kind.breaks_session() => return Err(db_error),
-                // It has no such limit, or it keeps it, and says so when it is reached.
+                // The limit does not exist or cannot be changed; reaching it gives an error.
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// Does `work`, whose statement is cut off as soon as `is_stopped` says so.
+    /// Runs `work`, and cancels its statement as soon as `is_stopped` returns true.
     pub(crate) fn until<T>(
         &mut self,
         is_stopped: &(dyn Fn() -> bool + Sync),
@@ -110,29 +110,29 @@ impl AdminSession {
         cut_off(&*self.session.canceller(), is_stopped, || work(self))
     }
 
-    /// Says something for the last time, and waits a moment at most for the answer.
+    /// Sends a final statement, and waits for the reply only for a moment.
     pub(crate) fn say_last(&mut self, sql: &str) {
         let began = wall_clock::now();
-        // A server that does not hear it finds out by itself that the session has ended.
+        // If it is lost, the server notices the end of the session by itself.
         let _ = self.until(&|| began.elapsed() > ENDING, |session| session.write(sql));
     }
 
-    /// Whether the server has closed it while nothing was asked.
+    /// Whether the server has closed the session while it was idle.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.session.has_ended()
     }
 
-    /// What it has moved so far.
+    /// Traffic of this session so far.
     pub(crate) fn traffic(&self) -> Traffic {
         self.session.traffic()
     }
 
-    /// Asks, and drops what rows come.
+    /// Sends a request and drops its rows.
     pub(crate) fn ask(&mut self, request: Request<'_>) -> Result<Reply, DbError> {
         block_on(model::query(self.session.as_mut(), request, &mut |_| Ok(())))
     }
 
-    /// Does `work` in one transaction, all of it or nothing.
+    /// Runs `work` in one transaction.
     pub(crate) fn whole(
         &mut self,
         work: &mut dyn FnMut(&mut AdminSession) -> Result<(), DbError>,
@@ -140,29 +140,30 @@ impl AdminSession {
         self.ask(Request::Begin)?;
         let done = work(self).and_then(|()| self.ask(Request::Commit).map(drop));
         if done.as_ref().is_err_and(|no| !no.kind.breaks_session()) {
-            // The database error that matters is the first one.
+            // Report the first error.
             let _ = self.ask(Request::Rollback);
         }
         done
     }
 
-    /// A statement as text that changes something.
+    /// Runs a statement that changes something.
     pub(crate) fn write(&mut self, sql: &str) -> Result<Reply, DbError> {
         self.ask(Request::Text { kind: StatementKind::Other, sql })
     }
 
-    /// A query as text; `visit` sees its rows.
+    /// Runs a query; `visit` receives its rows.
     pub(crate) fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, DbError> {
         let request = Request::Text { kind: StatementKind::Read, sql };
         let asked = block_on(model::query(self.session.as_mut(), request, visit));
-        // What the database refuses it names itself; what we do not understand it cannot.
+        // A database names its errors itself; a reply of an unexpected shape needs the query's
+        // text.
         asked.map_err(|no| match no.kind {
             DbErrorKind::Shape => no.during(format_args!("'{sql}'")),
             _ => no,
         })
     }
 
-    /// The only number that a query returns; none for null.
+    /// Only number of a query's result; `None` for NULL.
     pub(crate) fn number(&mut self, sql: &str) -> Result<Option<i64>, DbError> {
         let mut number = None;
         self.read(sql, &mut |row: &dyn Row| {
@@ -172,7 +173,7 @@ impl AdminSession {
         Ok(number)
     }
 
-    /// A counter of the server's: the last column of a query's rows, as numbers or as text, in sum.
+    /// Value of a server's counter: the sum over the last column of the rows, as numbers or text.
     pub(crate) fn counted(&mut self, sql: &str) -> Result<Option<i64>, DbError> {
         let mut count: Option<i64> = None;
         self.read(sql, &mut |row: &dyn Row| {
@@ -187,7 +188,7 @@ impl AdminSession {
         Ok(count)
     }
 
-    /// Whether `table` is there.
+    /// Whether a table exists.
     pub(crate) fn has_table(&mut self, table: &str) -> Result<bool, DbError> {
         match self.read(&format!("SELECT 1 FROM {table} WHERE 1 = 0"), &mut |_| Ok(())) {
             Ok(_) => Ok(true),
@@ -218,7 +219,7 @@ impl AdminSession {
     }
 }
 
-/// Does `work`; what a session has under way is cut off as soon as `is_stopped` says so.
+/// Runs `work`; cancels the session's request as soon as `is_stopped` returns true.
 pub(crate) fn cut_off<T>(
     session: &dyn Cancel,
     is_stopped: &(dyn Fn() -> bool + Sync),

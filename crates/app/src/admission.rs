@@ -1,6 +1,7 @@
-//! Room for the clients of a run: where they live, and whether this process may have so many.
+//! Room for the clients of a run: their placement, and limits of this process, the machine and the
+//! server.
 //!
-//! Not here: how they live there (engine).
+//! Not here: the placements themselves (engine).
 
 use model::{Fact, Group, Load, Placement, PlacementChoice, Plan, Sent, format_count, numbers};
 use plan::disagreement;
@@ -9,24 +10,24 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::error::Error;
 use crate::open::{Data, Opened};
 
-/// Beyond this many clients that keep time, `auto` puts them on event loops where it can: a thread
-/// of one's own is woken in time by the kernel, whatever others do, and `selfcheck` measures where
-/// the crossover lies on a machine.
+/// Most clients with timed transactions that `auto` puts on threads: the kernel wakes each thread
+/// in time, independent of others. `selfcheck` measures the crossover of a machine.
 const THREADS_MOST: u32 = 512;
-/// The same for clients that never pause, of a server with a thread for each: beyond, loops have
-/// the same rate for less CPU time (docs/explanation/placement.md).
+/// Most clients without pauses that `auto` puts on threads, for a server with a thread per client:
+/// above it, event loops have the same rate for less CPU time (docs/explanation/placement.md).
 const CLOSED_THREADS_MOST: u32 = 256;
-/// A thread takes three of the 65,530 mappings that Linux allows a process unless told otherwise.
+/// Most client threads: each takes three of the 65,530 mappings that Linux allows a process by
+/// default.
 const THREADS_LIMIT: u32 = 16_000;
-/// Descriptors of a run beside one for each client: the store, what checks and watches, a server.
+/// File descriptors of a run besides one per client: store, checks, monitor, server.
 const DESCRIPTORS_BESIDE: u64 = 32;
 
-/// Takes as many open files as this user may have, and refuses more clients than have one each,
-/// before any is tried.
+/// Raises the limit of open files to the user's maximum. Fails if there are more clients than that,
+/// before any connects.
 pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Error> {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
-    // What lives in memory alone has no limit.
+    // A database in memory needs no descriptors.
     if drivers::of_target(&plan.target)
         .is_some_and(|entry| !entry.product.administration.keeps_data)
     {
@@ -44,7 +45,7 @@ pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Error> {
     }
 }
 
-/// Refuses workloads that may hold more memory than this machine has.
+/// Fails if the workloads may need more memory than this machine has.
 pub(crate) fn has_memory(groups: &[Opened]) -> Result<(), Error> {
     let of_group = |opened: &Opened| opened.workload.memory_bytes();
     let asked = groups.iter().map(of_group).fold(0, u64::saturating_add);
@@ -66,8 +67,8 @@ pub(crate) fn has_memory(groups: &[Opened]) -> Result<(), Error> {
     )))
 }
 
-/// Refuses more prepared statements than the server keeps, before clients fail one after the
-/// other: each may prepare all that its workload declares.
+/// Fails if the clients need more prepared statements than the server allows: each may prepare all
+/// statements of its workload.
 pub(crate) fn statements_fit(plan: &Plan, groups: &[Opened], facts: &[Fact]) -> Result<(), Error> {
     let Some(first) = groups.first() else { return Ok(()) };
     let limit = (first.database.administration().statement_limit)(facts);
@@ -90,7 +91,7 @@ pub(crate) fn statements_fit(plan: &Plan, groups: &[Opened], facts: &[Fact]) -> 
     )))
 }
 
-/// Refuses groups of which one would have to build the data otherwise than another asks for.
+/// Fails if groups demand data that contradict each other.
 pub(crate) fn agree_on_data(plan: &Plan, groups: &[Opened]) -> Result<(), Error> {
     let all: Vec<_> = plan.groups.iter().zip(groups).collect();
     for (index, (group, opened)) in all.iter().enumerate() {
@@ -114,11 +115,11 @@ pub(crate) fn agree_on_data(plan: &Plan, groups: &[Opened]) -> Result<(), Error>
     Ok(())
 }
 
-/// Where the clients live: one place for all. The rule of `auto` follows from measurements
-/// (docs/explanation/placement.md). Clients that start transactions at given times are best on
-/// threads: the kernel wakes each of them in time, even if other clients are busy. Clients that
-/// never pause are best on threads where the server has a thread for each of them too, and on loops
-/// where it has a process each, or where nobody knows.
+/// Chooses the placement of all clients. The rule of `auto` follows from measurements
+/// (docs/explanation/placement.md): clients with timed transactions belong on threads, since the
+/// kernel wakes each in time even if others are busy. Clients without pauses belong on threads if
+/// the server has a thread per client, and on event loops if it has a process per client, or if
+/// that is unknown.
 pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> {
     let n_clients = n_clients(plan);
     let can = |placement| can_live(plan, groups, placement);
@@ -137,7 +138,7 @@ pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> 
     }
 }
 
-/// Whether all clients can live in this place; the place itself, or why they cannot.
+/// Returns `placement` if all clients can have it, or the reason why not.
 pub(crate) fn can_live(
     plan: &Plan,
     groups: &[Opened],
@@ -172,7 +173,7 @@ fn n_clients(plan: &Plan) -> u32 {
     plan.groups.iter().map(|group| group.clients).sum()
 }
 
-/// Refuses clients in processes of their own where they cannot live there.
+/// Fails if clients cannot run in separate processes with this placement.
 pub(crate) fn may_be_divided(
     plan: &Plan,
     groups: &[Opened],
@@ -194,7 +195,7 @@ pub(crate) fn may_be_divided(
     }
 }
 
-/// Where `auto` puts `n_clients` if they can live there.
+/// Preference of `auto` for `n_clients`.
 fn preferred(n_clients: u32, is_closed: bool, has_threads: bool, cores: u32) -> Placement {
     let most = match (is_closed, has_threads) {
         (false, _) => THREADS_MOST,

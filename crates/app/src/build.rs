@@ -1,8 +1,8 @@
 //! Building a workload's data: tables, rows in parallel, indexes; and dropping them.
 //!
-//! A chunk and its mark in `dbdyno_meta` are one transaction, so an interrupted build goes on
-//! with the first chunk that is not marked; where the storage engine of the tables does not keep
-//! the two together, it begins again with empty tables. Not here: which rows (workloads).
+//! A chunk and its mark in `dbdyno_meta` are one transaction, so an interrupted build resumes with
+//! the first unmarked chunk; if the storage engine does not keep the two together, it starts again
+//! with empty tables. Not here: the rows (workloads).
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -32,76 +32,71 @@ use crate::open::{Data, Opened, clash};
 use crate::{added_key, routines, storage_engine};
 
 const INTERRUPTED: &str = "the build was interrupted";
-/// How a build is done.
+/// Options of a build.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuildOptions {
-    /// Sessions that load at once; 0 is as many as cores and at least four, where the database
-    /// can.
+    /// Number of parallel loaders; 0 means one per core and at least four, if the database allows
+    /// it.
     pub loaders: usize,
-    /// How rows get into the tables.
     pub method: LoadMethod,
-    /// The seed that the data must have, if one is asked for: those that are there already may
-    /// be of another.
+    /// Seed that the data must have; `None` accepts existing data of any seed.
     pub seed: Option<u64>,
 }
 
 impl BuildOptions {
-    /// The method's name.
     pub(crate) fn method_name(&self) -> &'static str {
         self.method.name()
     }
 }
 
-/// A server waits for its disk while another loader keeps its CPU busy.
+/// Least loaders by default: while the server waits for its disk, another loader keeps its CPU
+/// busy.
 const LOADERS_LEAST: usize = 4;
 
-/// How often chunks are loaded that a crash of the server took back.
+/// Most passes that load chunks again which a crash of the server has lost.
 const PASSES: u32 = 5;
 
-/// How far a build is.
+/// Progress of a build.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// What is being done: a table's name, or `indexes`.
+    /// Current step: a table's name, or `indexes`.
     pub doing: String,
-    /// Rows built so far, those of earlier attempts among them.
+    /// Rows built so far, including those of earlier attempts.
     pub n_rows: u64,
-    /// Rows in all.
     pub n_rows_total: u64,
-    /// Rows a second in this build.
+    /// Rows per second of this build.
     pub rows_per_s: f64,
-    /// Seconds until the rows are there, at this rate.
+    /// Seconds until the rows are complete at this rate.
     pub left_s: Option<f64>,
 }
 
-/// What came of a build.
+/// Result of a build.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Built {
-    /// What was found before.
+    /// State of the data before the build.
     pub found: Data,
-    /// Rows that this build added.
+    /// Rows added by this build.
     pub n_rows: u64,
-    /// Rows that were there from an interrupted build.
+    /// Rows left by an interrupted build.
     pub n_rows_before: u64,
-    /// The tables of an interrupted build were emptied first.
+    /// Whether the tables of an interrupted build were emptied first.
     pub is_emptied: bool,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// Of which for secondary indexes, and whatever else comes after the rows.
+    /// Seconds for secondary indexes, and everything else after the rows.
     pub index_seconds: f64,
-    /// Of these, for what comes after the indexes: statistics of the tables.
+    /// Seconds for statistics of the tables, included in `index_seconds`.
     pub analyse_seconds: f64,
-    /// How rows got into the tables.
     pub method: LoadMethod,
-    /// Sessions that loaded at once.
+    /// Number of parallel loaders.
     pub loaders: usize,
-    /// Connections that were lost and made again.
+    /// Number of reconnections.
     pub reconnects: u64,
-    /// Why rows were inserted though they were to be loaded in bulk: the server's own words.
+    /// Error message of the server that made the build insert rows instead of loading them in bulk.
     pub bulk_refused: Option<String>,
 }
 
 impl Built {
-    /// Nothing done yet.
     fn of(opened: &Opened, options: BuildOptions) -> Built {
         Built {
             found: opened.data,
@@ -118,7 +113,7 @@ impl Built {
         }
     }
 
-    /// A sentence about it.
+    /// Describes the result in a sentence.
     pub fn sentence(&self) -> String {
         let rows = format_count(self.n_rows);
         let method = self.method.name();
@@ -154,7 +149,7 @@ impl Built {
     }
 }
 
-/// Builds what is not there yet.
+/// Builds missing data.
 pub fn build(
     opened: &Opened,
     options: BuildOptions,
@@ -164,7 +159,7 @@ pub fn build(
     build_into(opened, options, &Arc::new(BuildLog::begin()), is_stopped, progress)
 }
 
-/// The same; `log` has what it does.
+/// Builds missing data, and records the progress in `log`.
 fn build_into(
     opened: &Opened,
     options: BuildOptions,
@@ -214,7 +209,7 @@ fn build_into(
     Ok(built)
 }
 
-/// Refuses data that are of another seed than asked for.
+/// Fails if the data have another seed than `wanted`.
 fn has_seed(opened: &Opened, wanted: Option<u64>) -> Result<(), Error> {
     let has = opened.workload.identity().seed;
     match wanted.filter(|wanted| *wanted != has) {
@@ -226,22 +221,22 @@ fn has_seed(opened: &Opened, wanted: Option<u64>) -> Result<(), Error> {
     }
 }
 
-/// One build, and the connection by which it makes tables and indexes.
+/// State of a build, with the session for tables and indexes.
 struct Builder<'b> {
     opened: &'b Opened,
     population: &'b dyn Population,
     is_stopped: &'b (dyn Fn() -> bool + Sync),
     lock: BuildLock,
-    /// None while a loader has the only session that is to be had.
+    /// `None` while a loader uses the only session that the server allows.
     session: Option<AdminSession>,
-    /// The server has one session for us, and no more.
+    /// Whether the server allows us only one session.
     has_one_session: bool,
-    /// Times that the connection was made again.
+    /// Number of reconnections.
     n_reconnects: u64,
-    /// Whether a lost connection, or server, leaves the marks of chunks as true as they were.
+    /// Whether chunk marks remain true after a lost connection or a crash of the server.
     keeps_marks: bool,
     log: Arc<BuildLog>,
-    /// How long statistics took.
+    /// Seconds for statistics.
     analyse_seconds: f64,
 }
 
@@ -252,7 +247,7 @@ fn overtaken() -> Error {
 }
 
 impl<'b> Builder<'b> {
-    /// Waits for its turn, and begins what is not begun.
+    /// Takes the build lock, and creates `dbdyno_meta` if it does not exist.
     fn at(
         opened: &'b Opened,
         population: &'b dyn Population,
@@ -273,7 +268,7 @@ impl<'b> Builder<'b> {
                     return Err(Error::Failed(format!("the database {}", clash.sentence())));
                 }
                 let begun = meta::begin(&mut session, database, &identity);
-                // A database without such locks lets two begin at once.
+                // Databases without such locks let two builds start at once.
                 if begun.is_err() && found_table != session.has_table(meta::NAME)? {
                     return Err(overtaken());
                 }
@@ -296,8 +291,8 @@ impl<'b> Builder<'b> {
         })
     }
 
-    /// Creates the tables and fills them, again where a crash of the server took back what it had
-    /// acknowledged.
+    /// Creates and fills the tables. Repeats that if a crash of the server has lost acknowledged
+    /// rows.
     fn load_all(
         &mut self,
         built: &mut Built,
@@ -305,7 +300,7 @@ impl<'b> Builder<'b> {
     ) -> Result<Work, Error> {
         let (opened, population) = (self.opened, self.population);
         if opened.data == Data::Unfinished && !self.keeps_marks {
-            // Without their tables the marks are forgotten too.
+            // The marks of a dropped table are removed too.
             self.surely(&mut |session, _| drop_tables(session, population).map(drop))?;
             built.is_emptied = true;
         }
@@ -333,8 +328,8 @@ impl<'b> Builder<'b> {
         Err(Error::Failed(format!("{why}; {}", what_remains(opened))))
     }
 
-    /// All that comes after the rows: indexes, what the database wants to be said, and the mark
-    /// that the data are whole.
+    /// Completes the data after the rows: indexes, statistics, and the mark that the build is
+    /// complete.
     fn finish(&mut self, doing: &mut dyn FnMut(&str)) -> Result<(), Error> {
         let database = &self.opened.database;
         let (dialect, administration) = (database.dialect(), database.administration());
@@ -371,7 +366,7 @@ impl<'b> Builder<'b> {
         self.surely(&mut |session, _| meta::complete(session, &workload))
     }
 
-    /// Does `work`, which learns whether it is done again after a connection was lost.
+    /// Runs `work`, again after a lost connection; its flag says whether it is a repetition.
     fn surely<T>(
         &mut self,
         work: &mut dyn FnMut(&mut AdminSession, bool) -> Result<T, DbError>,
@@ -413,7 +408,7 @@ fn stopped_by(db_error: &DbError, opened: &Opened) -> Error {
     Error::Failed(format!("the build stopped: {db_error}; {}", what_remains(opened)))
 }
 
-/// What becomes of a build that was not ended: chunks are marked in the transaction that builds
+/// Describes what an interrupted build leaves: chunks are marked in the transaction that builds
 /// them.
 fn what_remains(opened: &Opened) -> &'static str {
     match opened.is_kept {
@@ -423,13 +418,13 @@ fn what_remains(opened: &Opened) -> &'static str {
     }
 }
 
-/// Whether rows and their marks are kept or lost together in the storage engine of the tables.
+/// Whether the storage engine keeps or loses rows and their marks together.
 fn keeps_marks(opened: &Opened) -> bool {
     let engine = storage_engine::asked(opened.database.dialect(), opened.workload.as_ref());
     engine.is_none_or(|engine| engine.keeps_marks())
 }
 
-/// [`build`], which a stop interrupts.
+/// [`build`], interrupted by a stop.
 pub fn build_interruptible(
     opened: &Opened,
     options: BuildOptions,
@@ -439,7 +434,7 @@ pub fn build_interruptible(
     build_logged(opened, options, &Arc::new(BuildLog::begin()), stop, progress)
 }
 
-/// The same; `log` has what it does.
+/// [`build_interruptible`] that records its progress in `log`.
 pub(crate) fn build_logged(
     opened: &Opened,
     options: BuildOptions,
@@ -467,24 +462,23 @@ pub(crate) fn n_loaders(opened: &Opened, options: BuildOptions) -> usize {
     }
 }
 
-/// A build by INSERTs and one in bulk, of the same rows.
+/// Builds of the same rows by INSERT and in bulk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Both {
-    /// The one by INSERTs; its tables were dropped again.
+    /// The build by INSERT; its tables were dropped.
     pub insert: Built,
-    /// The one in bulk.
     pub bulk: Built,
-    /// The tables whose checksums are not the same.
+    /// Tables with different checksums.
     pub different: Vec<String>,
 }
 
 impl Both {
-    /// The time of the INSERTs in terms of that of the bulk load, each with its indexes.
+    /// Duration by INSERT divided by the duration in bulk, both with indexes.
     pub fn ratio(&self) -> f64 {
         self.insert.seconds / self.bulk.seconds.max(1e-9)
     }
 
-    /// The same of loading the rows alone, without indexes and statistics.
+    /// The same ratio for the rows alone, without indexes and statistics.
     pub fn load_ratio(&self) -> f64 {
         let [insert, bulk] =
             [&self.insert, &self.bulk].map(|built| built.seconds - built.index_seconds);
@@ -492,8 +486,8 @@ impl Both {
     }
 }
 
-/// Builds by INSERTs, drops that, builds in bulk, and holds the two against each other. `make`
-/// builds by a method.
+/// Builds by INSERT, drops the tables, builds in bulk, and compares the two. `make` builds with a
+/// method.
 pub fn build_both(
     opened: &Opened,
     stop: &Arc<Stop>,
@@ -513,7 +507,7 @@ pub fn build_both(
     Ok(Both { insert, bulk, different })
 }
 
-/// Creates the tables that are not there, and finds what is left to do.
+/// Creates missing tables, and lists the work that is left.
 fn prepare(
     session: &mut AdminSession,
     opened: &Opened,
@@ -527,7 +521,7 @@ fn prepare(
     let (mut n_rows_total, mut n_rows_before) = (0, 0);
     for (index, table) in population.tables().iter().enumerate() {
         if !session.has_table(&table.name)? {
-            // It was there once, and somebody dropped it: its marks tell nothing any more.
+            // A user has dropped the table since: its marks are void.
             let n_before = done.len();
             done.retain(|name| !name.starts_with(&format!("done.{}.", table.name)));
             if done.len() < n_before {
@@ -556,8 +550,7 @@ fn prepare(
     })
 }
 
-/// Creates a table with the indexes that it has from the start, and with a key of ours if
-/// `adds_keys`.
+/// Creates a table with its initial indexes, and with an additional key if `adds_keys`.
 fn create_table(
     session: &mut AdminSession,
     database: &dyn Database,
@@ -581,7 +574,7 @@ fn create_table(
     }
 }
 
-/// How a table is created; with `adds_keys` one without a key gets one of ours.
+/// SQL that creates a table; `adds_keys` adds a key to a table without one.
 pub(crate) fn definition(
     dialect: &Dialect,
     population: &dyn Population,
@@ -660,8 +653,8 @@ fn far(work: &Work, doing: &str, began: Instant) -> Progress {
     }
 }
 
-/// Creates an index and marks it: at once where the database can do that. Elsewhere an index may
-/// be there without its mark, if `may_be_there`.
+/// Creates an index and marks it, atomically if the database can do that. Otherwise `may_be_there`
+/// says that an unmarked index may exist.
 fn create_index(
     session: &mut AdminSession,
     administration: &Administration,
@@ -685,7 +678,7 @@ fn create_index(
     meta::mark(session, mark, "index")
 }
 
-/// The tables of the workload's names that are there.
+/// Existing tables with the workload's names.
 fn unmarked(session: &mut AdminSession, opened: &Opened) -> Result<Vec<String>, DbError> {
     let tables = opened.workload.population().map(|population| population.tables());
     let mut there = Vec::new();
@@ -697,8 +690,8 @@ fn unmarked(session: &mut AdminSession, opened: &Opened) -> Result<Vec<String>, 
     Ok(there)
 }
 
-/// The tables of the workload's names that dbdyno did not build, each with its number of rows;
-/// none if it built them.
+/// Existing tables with the workload's names that dbdyno did not build, with their numbers of rows;
+/// empty if dbdyno built them.
 pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)>, Error> {
     if opened.data != Data::Unmarked {
         return Ok(Vec::new());
@@ -715,8 +708,8 @@ pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)
     })
 }
 
-/// Drops a workload's tables, and their entry in `dbdyno_meta`; what other workloads have there
-/// stays. Returns their names. Tables that dbdyno did not build are dropped only with `force`.
+/// Drops a workload's tables and their entries in `dbdyno_meta`; other workloads' entries stay.
+/// Returns the tables' names. Drops tables that dbdyno did not build only with `force`.
 pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
     let mut lock = BuildLock::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
     let (mut session, _) = lock.session_beside(opened.database.as_ref())?;
@@ -733,7 +726,7 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
         }
     }
     if found != Found::Nothing {
-        // Where this is interrupted, what is left is known to be a part.
+        // If this is interrupted, the rest is known to be incomplete.
         meta::undo_complete(&mut session, &workload)?;
     }
     let population = opened.workload.population();
@@ -747,7 +740,7 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
     Ok(dropped)
 }
 
-/// Drops the tables that are there, and returns their names.
+/// Drops the existing tables and returns their names.
 fn drop_tables(
     session: &mut AdminSession,
     population: &dyn Population,
@@ -763,19 +756,17 @@ fn drop_tables(
     Ok(dropped)
 }
 
-/// A table's checksum: the sum over its rows of a hash of their values, so that neither the
-/// order of rows nor the way they were built matters.
+/// Checksum of a table: the sum over its rows of a hash of their values, independent of the order
+/// of rows and the load method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checksum {
-    /// The table.
     pub table: String,
-    /// Its rows.
     pub n_rows: u64,
-    /// The sum.
+    /// Sum of the rows' hashes.
     pub sum: u64,
 }
 
-/// The checksums of all tables of a workload.
+/// Checksums of all tables of a workload.
 pub fn checksums(database: &dyn Database, workload: &dyn Workload) -> Result<Vec<Checksum>, Error> {
     let mut session = AdminSession::at(database)?;
     let tables = workload.population().map(|population| population.tables());
@@ -797,7 +788,7 @@ pub fn checksums(database: &dyn Database, workload: &dyn Workload) -> Result<Vec
     Ok(sums)
 }
 
-/// [`checksums`], which a stop interrupts.
+/// [`checksums`], interrupted by a stop.
 pub fn checksums_interruptible(opened: &Opened, stop: &Stop) -> Result<Vec<Checksum>, Error> {
     let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
     run_interruptible(stop, "interrupted while checksums were computed", move || {

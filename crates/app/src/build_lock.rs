@@ -1,8 +1,8 @@
-//! Being the only one who builds, drops or puts routines into a database, and waiting for a
-//! server that comes back.
+//! A lock against concurrent builds, drops and installations of routines in a database; and
+//! reconnecting to a server that restarts.
 //!
-//! What is held ends with its connection, so nobody who crashed locks others out. Not here: what
-//! is done meanwhile; SQLite, whose loads keep each other out by their marks.
+//! The lock ends with its connection, so a crashed process does not block others. Not here: the
+//! work under the lock; SQLite, whose builds exclude each other by their marks.
 
 use std::thread;
 use std::time::Duration;
@@ -13,22 +13,22 @@ use monitor::wall_clock;
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 
-/// How long a build waits: a server takes a moment to notice that the one before is gone.
+/// Longest wait of a build: a server takes a moment to notice the end of an earlier one.
 pub(crate) const A_MOMENT: Duration = Duration::from_secs(3);
-/// How long who puts routines there waits: others do the same, and are soon done.
+/// Longest wait for installing routines: other processes do the same, and finish soon.
 pub(crate) const A_WHILE: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How often one tries to connect again, with a pause that grows to the last of these: half a
-/// minute, in which a server recovers from a crash.
+/// Number of reconnection attempts, with a pause that grows to the last of these: half a minute,
+/// enough for a server to recover from a crash.
 const RECONNECTS: u32 = 35;
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
-/// Held by one process for one database, until it is dropped.
+/// Lock of one process on one database; drop releases it.
 pub(crate) struct BuildLock {
-    /// The session that holds it; none where the database has no means for that.
+    /// Session that holds the lock; `None` if the database has no such locks.
     session: Option<AdminSession>,
-    /// What it says last.
+    /// Statement that releases the lock.
     ends: &'static str,
 }
 
@@ -39,14 +39,14 @@ impl Drop for BuildLock {
 }
 
 impl BuildLock {
-    /// Lets others in.
+    /// Releases the lock.
     fn give_back(&mut self) {
         if let Some(mut session) = self.session.take().filter(|_| !self.ends.is_empty()) {
             session.say_last(self.ends);
         }
     }
 
-    /// Waits for its turn, at most `patience`.
+    /// Waits for the lock, at most `patience`.
     pub(crate) fn at(
         database: &dyn Database,
         patience: Duration,
@@ -66,7 +66,8 @@ impl BuildLock {
             match session.number(ask) {
                 Ok(Some(0)) => {}
                 Ok(Some(_)) => return Ok(lock),
-                // Some clusters and proxies know no such locks; marks still keep rows whole.
+                // Some clusters and proxies have no such locks; chunk marks still prevent duplicate
+                // rows.
                 Ok(None) => {
                     lock.give_back();
                     return Ok(lock);
@@ -91,8 +92,8 @@ impl BuildLock {
         }
     }
 
-    /// A session beside the one that keeps others out, and whether it is the only one that is to
-    /// be had: nobody else can build there then either, and ours that keeps them out is ended.
+    /// Opens a session besides the one that holds the lock. If the server allows only one session,
+    /// ends the one with the lock, since then no other process can build either; the flag says so.
     pub(crate) fn session_beside(
         &mut self,
         database: &dyn Database,
@@ -108,12 +109,12 @@ impl BuildLock {
         }
     }
 
-    /// Whether a session holds it, and the server answers there.
+    /// Whether there is a session with the lock, and the server answers.
     fn answers(&mut self) -> bool {
         self.session.as_mut().is_some_and(|session| session.number("SELECT 1").is_ok())
     }
 
-    /// Takes it again if its connection was lost meanwhile.
+    /// Takes the lock again if its connection was lost.
     pub(crate) fn renew(
         &mut self,
         database: &dyn Database,
@@ -128,9 +129,9 @@ impl BuildLock {
     }
 }
 
-/// Waits until a server lets us in that says that it recovers, however long that takes; its words
-/// go to `tell` once. Ends at once where it says anything else: that is for whoever connects next.
-/// Returns what is wrong with a server that says nothing at all.
+/// Waits while the server says that it is recovering, however long that takes; its message goes to
+/// `tell` once. Any other error ends the wait, and is left to the next connection. Returns the
+/// error of a server that does not answer at all.
 pub(crate) fn wait_while_recovering(
     database: &dyn Database,
     is_stopped: &(dyn Fn() -> bool + Sync),
@@ -150,9 +151,8 @@ pub(crate) fn wait_while_recovering(
     None
 }
 
-/// Connects for the first time in the midst of a build: the server may have gone since it was
-/// begun, and then comes back. `is_kept` says whether what was built until then is there still;
-/// `lost` hears that a connection was lost.
+/// Connects for the first time during a build: the server may restart meanwhile. `is_kept` says
+/// whether the data survive that; `lost` is called after a lost connection.
 pub(crate) fn connect_within<T>(
     is_kept: bool,
     is_stopped: &(dyn Fn() -> bool + Sync),
@@ -168,7 +168,7 @@ pub(crate) fn connect_within<T>(
     }
 }
 
-/// Connects again after a connection was lost, as soon as the server lets us.
+/// Reconnects after a lost connection, as soon as the server allows it.
 pub(crate) fn connect_again<T>(
     lost: DbError,
     is_stopped: &(dyn Fn() -> bool + Sync),
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use crate::open::open;
 
-    /// A database that lets in nobody who is not the nth, and says why.
+    /// A database that rejects connections with a reason until the nth one.
     struct Recovers {
         inner: Arc<dyn Database>,
         product: Product,

@@ -1,7 +1,6 @@
-//! What a build has done until now, for whoever measures it beside: rows, bytes and chunks, and
-//! what was refused.
+//! Progress of a build for the process that measures it: rows, bytes, chunks, and errors.
 //!
-//! Not here: what becomes of that (run), and the build itself (build, load).
+//! Not here: the evaluation (run), and the build itself (build, load).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,62 +9,62 @@ use std::time::Instant;
 use model::{DbError, Traffic, Value};
 use monitor::wall_clock;
 
-/// What a build has done. Its loaders write, others read.
+/// Progress of a build, written by its loaders.
 pub(crate) struct BuildLog {
-    /// The instant that it counts from.
+    /// Origin of times.
     began: Instant,
     rows: AtomicU64,
     bytes: AtomicU64,
     events: Mutex<Vec<BuildEvent>>,
 }
 
-/// Something that happened in a build.
+/// An event of a build.
 #[derive(Clone, Debug)]
 pub(crate) enum BuildEvent {
     /// A chunk and its mark are committed.
     Chunk(ChunkDone),
-    /// The database refused something, at so many nanoseconds.
+    /// Database error, with its time in nanoseconds since the start of the build.
     Refused(u64, DbError),
 }
 
-/// A chunk that is there.
+/// A committed chunk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChunkDone {
-    /// Of which table, by its place.
+    /// Index of the table.
     pub(crate) table: usize,
-    /// When it was begun, in nanoseconds from the beginning of the build.
+    /// Start, in nanoseconds since the start of the build.
     pub(crate) started_ns: u64,
-    /// When it was committed.
+    /// Commit, in nanoseconds since the start of the build.
     pub(crate) finished_ns: u64,
-    /// Attempts beyond the first.
+    /// Attempts after the first.
     pub(crate) retries: u32,
-    /// What its loader's connection has moved for it.
+    /// Traffic of its loader's connection for it.
     pub(crate) traffic: Traffic,
 }
 
 impl BuildLog {
-    /// Of a build that begins now.
+    /// Starts a log now.
     pub(crate) fn begin() -> BuildLog {
         let (rows, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         BuildLog { began: wall_clock::now(), rows, bytes, events: Mutex::default() }
     }
 
-    /// Nanoseconds since its beginning.
+    /// Nanoseconds since the start.
     pub(crate) fn now_ns(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Rows handed to the database, those of attempts that failed too.
+    /// Rows sent to the database, including those of failed attempts.
     pub(crate) fn rows(&self) -> u64 {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// The bytes of their values: text as it is, numbers and instants with eight.
+    /// Bytes of the values of these rows: text as it is, numbers and instants with eight.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Counts rows with the bytes of their values.
+    /// Adds rows and the bytes of their values.
     pub(crate) fn add(&self, rows: u64, bytes: u64) {
         self.rows.fetch_add(rows, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -75,18 +74,18 @@ impl BuildLog {
         self.lock().push(event);
     }
 
-    /// What happened since this was asked last.
+    /// Takes the events since the last call.
     pub(crate) fn take(&self) -> Vec<BuildEvent> {
         std::mem::take(&mut *self.lock())
     }
 
-    /// No panic can leave the list half changed.
+    /// Locks the events; they are consistent even after a panic.
     fn lock(&self) -> MutexGuard<'_, Vec<BuildEvent>> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How many bytes a value has, however a protocol writes it.
+/// Size of a value in bytes, independent of a protocol.
 pub(crate) fn value_bytes(value: &Value<'_>) -> u64 {
     match value {
         Value::Null => 0,

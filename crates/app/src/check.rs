@@ -1,4 +1,4 @@
-//! Checking that the data are what the workload says they must be.
+//! Runs the checks of a workload on its data.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible_with_progress;
 use crate::storage_engine;
 
-/// Rows shown of each check that fails.
+/// Rows shown per failed check.
 const EXAMPLES: usize = 5;
 
-/// Runs every check of `workload`. `doing` hears each one's title before it runs.
+/// Runs every check of `workload`. `doing` receives each title before its check runs.
 pub fn check(
     database: &dyn Database,
     workload: &dyn Workload,
@@ -53,7 +53,7 @@ pub fn check(
     Ok(results)
 }
 
-/// [`check`], which a stop interrupts.
+/// [`check`], interrupted by a stop.
 pub fn check_interruptible(
     database: &Arc<dyn Database>,
     workload: &Arc<dyn Workload>,
@@ -75,7 +75,7 @@ pub fn check_interruptible(
     )
 }
 
-/// `w_id=1, w_ytd=30`.
+/// Formats a row as `w_id=1, w_ytd=30`.
 fn name_row(row: &dyn Row) -> String {
     let mut text = String::new();
     for column in 0..row.width() {
@@ -86,7 +86,7 @@ fn name_row(row: &dyn Row) -> String {
     text
 }
 
-/// All values of a row of these types, the same for every database that holds it.
+/// Formats all values of a row, identically for every database.
 pub(crate) fn describe_row(
     row: &dyn Row,
     columns: &[ColumnType],
@@ -98,7 +98,7 @@ pub(crate) fn describe_row(
             (_, ColumnType::Decimal { scale, .. }) => {
                 describe(Value::Int(row.decimal(column, *scale)?), text);
             }
-            // Some keep it padded with blanks to its length.
+            // Some databases pad it with blanks to its length.
             (Value::Text(words), ColumnType::Char(_)) => text.push_str(words.trim_end_matches(' ')),
             (value, _) => describe(value, text),
         }
@@ -108,7 +108,6 @@ pub(crate) fn describe_row(
 }
 
 fn describe(value: Value<'_>, text: &mut String) {
-    // Writing to a String cannot fail.
     let _ = match value {
         Value::Null => write!(text, "null"),
         Value::Int(number) => write!(text, "{number}"),

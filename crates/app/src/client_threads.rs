@@ -1,8 +1,8 @@
-//! How busy the threads were on which clients live: event loops each, clients' own together.
+//! Utilization of the client threads: each event loop, and the clients' own threads together.
 //!
-//! A thread is busy while it runs and while it could run and has no CPU; both are the kernel's
-//! own figures (`/proc/<pid>/task/<tid>/schedstat`), so a measured query pays nothing for them.
-//! Not here: reading the files (monitor).
+//! A thread is busy while it runs or waits for a CPU; both are kernel counters
+//! (`/proc/<pid>/task/<tid>/schedstat`), so a measured query pays nothing for them. Not here:
+//! reading the files (monitor).
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -14,30 +14,30 @@ use monitor::wall_clock;
 use monitor::{SharedTasks, Task, TaskCounters};
 use serde::{Deserialize, Serialize};
 
-/// The client threads of a run from some instant on.
+/// The client threads of a run, watched from an instant on.
 #[derive(Debug)]
 pub(crate) struct ThreadWatch {
     began: Instant,
     before: BTreeMap<ClientThread, TaskCounters>,
 }
 
-/// What client threads did meanwhile.
+/// Activity of client threads in a period.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ThreadUse {
-    /// How long that was, in nanoseconds.
+    /// Length of the period, in nanoseconds.
     wall_ns: u64,
-    /// Each thread that was read.
+    /// Threads with a reading at both ends.
     threads: Vec<OfThread>,
 }
 
-/// What one of them did.
+/// Activity of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct OfThread {
-    /// Which event loop it is; none where it is a client's own.
+    /// Index of the event loop; `None` for a client's own thread.
     loop_index: Option<u32>,
     /// Time on a CPU, in nanoseconds.
     cpu_ns: u64,
-    /// Time in which it could run and had no CPU, in nanoseconds.
+    /// Time in which it was runnable without a CPU, in nanoseconds.
     run_delay_ns: u64,
 }
 
@@ -55,12 +55,12 @@ fn last_read<'a>(
 }
 
 impl ThreadWatch {
-    /// Begins now, just after all threads were read.
+    /// Starts now, right after all threads were read.
     pub(crate) fn begin(threads: &SharedTasks, clients: &ClientThreads) -> ThreadWatch {
         ThreadWatch { began: wall_clock::now(), before: last_read(threads, &clients.list()) }
     }
 
-    /// What they have done since, just after all threads were read again.
+    /// Activity since the start, right after all threads were read again.
     pub(crate) fn read(&self, threads: &SharedTasks) -> ThreadUse {
         let grown = |(thread, now): (&ClientThread, &TaskCounters)| {
             let before = self.before.get(thread)?;
@@ -80,7 +80,8 @@ impl ThreadWatch {
 }
 
 impl ThreadUse {
-    /// Adds the threads of another process, whose first event loop has this number in the run.
+    /// Adds the threads of another process, whose first event loop has the number `first_loop` in
+    /// the run.
     pub(crate) fn add(&mut self, first_loop: u32, other: &ThreadUse) {
         self.wall_ns = self.wall_ns.max(other.wall_ns);
         self.threads.extend(other.threads.iter().map(|thread| OfThread {
@@ -89,14 +90,14 @@ impl ThreadUse {
         }));
     }
 
-    /// Time that clients' own threads were without a CPU, in nanoseconds; none where clients live
-    /// on event loops.
+    /// Time that clients' own threads waited for a CPU, in nanoseconds; `None` if clients run on
+    /// event loops.
     pub(crate) fn run_delay_ns(&self) -> Option<u64> {
         let own = self.threads.iter().filter(|thread| thread.loop_index.is_none());
         own.map(|thread| thread.run_delay_ns).reduce(|sum, ns| sum + ns)
     }
 
-    /// In percent of the time: each event loop, or the mean of clients' own threads.
+    /// Utilization in percent: each event loop, or the mean of clients' own threads.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         if self.wall_ns == 0 || self.threads.is_empty() {
             return Vec::new();

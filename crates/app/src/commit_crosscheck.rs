@@ -1,7 +1,7 @@
-//! The server's own counter of commits, held against what we counted over the same load.
+//! Compares the server's own counter of commits with dbdyno's count over the same load.
 //!
-//! It counts what others commit too, and the statements by which we look at it; on PostgreSQL it
-//! is reported a little late. So it may count more than we do, and never less.
+//! The server also counts commits of others, and the statements that read the counter; PostgreSQL
+//! updates it a little late. So it may be higher than our count, but never lower.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,30 +13,30 @@ use monitor::wall_clock;
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 
-/// How far a server's clock and ours may be apart over a run.
+/// Largest difference between the server's clock and ours over a run.
 const APART: Duration = Duration::from_secs(2);
 
-/// Sessions tell what they committed when they end, and a server may tell it a second later.
+/// Sessions report their commits when they end, and a server may publish them a second later.
 const PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// What the server counts now; none where it does not count, or does not let us look.
+/// Reads the server's counter; `None` if it has none or does not let us read it.
 pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Error> {
     let Some(counter) = database.monitoring().commit_counter else { return Ok(None) };
     let mut session = AdminSession::at(database)?;
-    // Who may not look at it can do without.
+    // Without the privilege, the count is left out.
     Ok(session.counted(counter.sql).unwrap_or(None))
 }
 
-/// That the server was restarted within the time since `began`, as it says itself: what it
-/// counts may have survived that.
+/// Fact that the server was restarted since `began`, by its own uptime: its counter may have
+/// survived that.
 pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Option<Fact>, Error> {
     let Some(sql) = database.monitoring().started_ago else { return Ok(None) };
     let mut session = AdminSession::at(database)?;
     let mut ago = || -> Option<u64> { session.counted(sql).ok()??.try_into().ok() };
     let is_since = |seconds: &u64| Duration::from_secs(*seconds) + APART < began.elapsed();
     let Some(first) = ago().filter(is_since) else { return Ok(None) };
-    // Some servers speak the protocol and count no seconds: always 0 is no evidence.
+    // Some servers with the same protocol report an uptime of 0 always, which proves nothing.
     let asked = wall_clock::now();
     while asked.elapsed() < PATIENCE {
         thread::park_timeout(LOOK_EVERY);
@@ -51,7 +51,7 @@ pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Optio
     Ok(None)
 }
 
-/// Reads until the server has counted `ours` more than `before`, or does not any more.
+/// Reads the counter until it has grown by `ours` from `before`, or stops growing.
 pub(crate) fn read_settled(
     database: &dyn Database,
     before: Option<i64>,
@@ -71,7 +71,7 @@ pub(crate) fn read_settled(
     }
 }
 
-/// All that we committed and all whose outcome is unknown, ramp-up and drain included.
+/// Number of our commits, and of transactions with an unknown outcome, including ramp-up and drain.
 pub(crate) fn ours(tally: &Tally) -> (u64, u64) {
     let (mut committed, mut unknown) = (0, 0);
     let described = tally.description.iter().flat_map(|of| &of.groups);
@@ -86,7 +86,7 @@ pub(crate) fn ours(tally: &Tally) -> (u64, u64) {
     (committed, unknown)
 }
 
-/// The comparison as facts.
+/// Formats the comparison as facts.
 pub(crate) fn facts(
     counter: CommitCounter,
     change: i64,
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::open::open;
 
-    /// A database that says by this query how long ago it was started.
+    /// A database that answers this query for its uptime.
     struct Says {
         inner: Arc<dyn Database>,
         product: Product,
@@ -150,7 +150,7 @@ mod tests {
         check("SELECT 0", false);
         check("SELECT 5", false);
         check("SELECT 70", false);
-        // Time goes by, as it were.
+        // A random uptime, as if time passed.
         check("SELECT abs(random()) % 50", true);
     }
 }

@@ -1,9 +1,8 @@
-//! `compare` and `history`: which runs of the store make a side or a build, and what these have
-//! shown against each other.
+//! `compare` and `history`: the runs of each side or build, and their comparison.
 //!
-//! A side is written as the runs of a label (`build=1.2`), an experiment, or runs with commas
-//! between. Points of an experiment are its axes' values; other runs have the points that their
-//! conditions make (analysis). Not here: the judgement (analysis).
+//! A side is a label (`build=1.2`), an experiment, or a list of runs separated by commas. Points of
+//! an experiment are its axes' values; those of other runs follow from their conditions (analysis).
+//! Not here: the judgement (analysis).
 
 use std::collections::BTreeSet;
 
@@ -26,21 +25,21 @@ use crate::error::Error;
 use crate::stored_report::{Kept, kept_report, row_of};
 use crate::trials::{Trials, status, trials};
 
-/// What is held against what.
+/// Sides of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompareBy {
     /// Sides as written, the baseline first.
     Sides(Vec<String>),
-    /// The values of one axis of one experiment, the first of them the baseline.
+    /// Values of one axis of an experiment, the baseline first.
     Axis {
-        /// The experiment, by name.
+        /// Name of the experiment.
         experiment: String,
-        /// The axis.
+        /// Name of the axis.
         axis: String,
     },
 }
 
-/// Holds sides against each other.
+/// Compares sides.
 pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<ComparisonReport, Error> {
     let mut damaged = Vec::new();
     let asked = &by_its_axis(store, asked)?;
@@ -48,7 +47,7 @@ pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<Compar
         CompareBy::Sides(names) => sides(store, names, &mut damaged)?,
         CompareBy::Axis { experiment, axis } => by_axis(store, experiment, axis, &mut damaged)?,
     };
-    // A side that was tried and has no run that counts is a failure of that side, and no misuse.
+    // A side without any valid run is a failed side, not a usage error.
     let is_lost = |side: &Side| {
         let is_tried = !side.not_counted.is_empty() || !side.running.is_empty();
         is_tried && side.points.iter().all(|point| point.reports.is_empty())
@@ -59,19 +58,19 @@ pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<Compar
     Ok(ComparisonReport { damaged, repeats, command, ..held })
 }
 
-/// An axis with more values is read as a curve, not as sides.
+/// Most values of an axis that are compared as sides; more are shown as a curve.
 const VALUES_MOST: usize = 3;
 
-/// Compares the values of the only axis of an experiment. Returns none while trials are left, of
-/// more than three values, and where the experiment has another answer.
+/// Compares the values of the only axis of an experiment. `None` while trials are left, for more
+/// than three values, and if the experiment has another answer.
 pub(crate) fn sides_of_axis(
     store: &Store,
     experiment: &Experiment,
     report: &ExperimentReport,
 ) -> Option<ComparisonReport> {
     let [axis] = experiment.axes.as_slice() else { return None };
-    // A rate and a search have answers of their own, and so have repeats that a rule has ended:
-    // these verdicts would be right less often.
+    // A rate and a search have answers of their own, and so have repeats that ended by a rule: a
+    // comparison would have a higher error rate than it claims.
     let has_own_answer =
         report.rate.is_some() || experiment.seek.is_some() || report.stop_condition.is_some();
     let are_sides = (2..=VALUES_MOST).contains(&axis.values.len());
@@ -80,16 +79,16 @@ pub(crate) fn sides_of_axis(
     }
     let by = CompareBy::Axis { experiment: report.id.clone(), axis: axis.name.clone() };
     let judge = Judge::asked(Some(&report.primary), None).ok()?;
-    // An experiment of which too little was measured has no sides yet.
+    // An experiment with too few results has no sides yet.
     compare(store, &by, &judge).ok()
 }
 
-/// Compares the values of the axis if an experiment is the only side and has one axis. An
-/// experiment with several axes is an error that names them.
+/// Compares the values of the axis if the only side is an experiment with one axis. An experiment
+/// with several axes is an error that names them.
 pub fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error> {
     let CompareBy::Sides(names) = asked else { return Ok(asked.clone()) };
     let [name] = names.as_slice() else { return Ok(asked.clone()) };
-    // A label or a run is none.
+    // A label or a run is not an experiment.
     let Ok(experiment) = store.find_experiment(name) else { return Ok(asked.clone()) };
     match experiment.axes.as_slice() {
         [axis] => Ok(CompareBy::Axis { experiment: name.clone(), axis: axis.name.clone() }),
@@ -109,7 +108,7 @@ pub fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error>
     }
 }
 
-/// How the experiments that are asked for were repeated, where that matters.
+/// Describes the repeats of the experiments, if that matters.
 fn repeats(store: &Store, asked: &CompareBy) -> Vec<String> {
     let names = match asked {
         CompareBy::Sides(names) => &names[..],
@@ -121,7 +120,7 @@ fn repeats(store: &Store, asked: &CompareBy) -> Vec<String> {
     all
 }
 
-/// What asks for the same on the command line, tomorrow too.
+/// Command line of the same comparison, with permanent names.
 fn command(store: &Store, asked: &CompareBy, judge: &Judge) -> String {
     let mut words: Vec<String> = vec!["dbdyno".to_owned(), "compare".to_owned()];
     let last_run = || store.find(LAST).map_or(LAST.to_owned(), |run| run.0);
@@ -145,8 +144,8 @@ fn command(store: &Store, asked: &CompareBy, judge: &Judge) -> String {
     words.iter().map(|word| for_shell(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The history of a label's values: with what was acknowledged of it, and against the pinned
-/// build unless the question names one.
+/// History of a label's values, with its acknowledged changes, against the pinned build unless the
+/// question names one.
 pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Error> {
     is_label(&question.by)?;
     let mut damaged = Vec::new();
@@ -189,7 +188,7 @@ pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Erro
     Ok(shown)
 }
 
-/// The last builds of a history as tables, where rows are asked for.
+/// The newest builds of a history as tables, if rows are requested.
 pub fn history_tables(
     report: &HistoryReport,
     rows: Option<&str>,
@@ -236,7 +235,7 @@ fn has_label(store: &Store, key: &str) -> Result<bool, Error> {
     Ok(!store.list(&Filter { label, ..Filter::default() })?.is_empty())
 }
 
-/// Refuses a build that no run has.
+/// Fails if no run has the build.
 fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Error> {
     is_label(key)?;
     let all = Labelled::find(store, key, None)?;
@@ -248,9 +247,9 @@ fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Error> {
     }
 }
 
-/// Accepts the level of a build and of those after it: it is no alarm. Refuses a build without a
-/// change at it or close by. Returns what was accepted: the build where that change begins, at the
-/// whole name of its point.
+/// Acknowledges the level of a build and of those after it. Fails if there is no change at the
+/// build or close to it. Returns the change: the build where it begins, and the full name of its
+/// point.
 pub fn acknowledge(
     store: &Store,
     key: &str,
@@ -263,8 +262,8 @@ pub fn acknowledge(
     Ok(found)
 }
 
-/// The change that somebody means, whose point may be called as the history calls its series; with
-/// its size in the figure that changed most.
+/// Finds the change that the user means; the point may be named as in the history's series. The
+/// size is that of the figure that changed most.
 fn change_meant(
     store: &Store,
     key: &str,
@@ -280,7 +279,7 @@ fn change_meant(
     let mut found: Option<Acknowledged> = None;
     let figures = [None].into_iter().chain(FIGURES.map(|figure| Some(figure.to_owned())));
     for primary in figures {
-        // Any change may be acknowledged, also one that matters by a smaller min_effect only.
+        // Any change may be acknowledged, even one that matters only with a smaller min_effect.
         let judge = Judge { primary, min_effect: 0.0, also: Vec::new() };
         let question = Question { order: order.cloned(), ..Question::of(key, judge) };
         let mut rng = Rng::new(1, Stream::Order, u64::MAX);
@@ -321,7 +320,7 @@ fn change_meant(
     Err(Error::Usage(format!("{} has no change to acknowledge: {known}", change.build)))
 }
 
-/// Takes that back.
+/// Removes an acknowledgement.
 pub fn unacknowledge(store: &Store, key: &str, build: &str, point: &str) -> Result<(), Error> {
     match store.unacknowledge(key, build, point)? {
         true => Ok(()),
@@ -331,7 +330,7 @@ pub fn unacknowledge(store: &Store, key: &str, build: &str, point: &str) -> Resu
     }
 }
 
-/// Pins the build that the last ones are compared with; none unpins it.
+/// Pins the build that the newest ones are compared with; `None` unpins it.
 pub fn pin_baseline(store: &Store, key: &str, build: Option<&str>) -> Result<(), Error> {
     if let Some(build) = build {
         is_build(store, key, build)?;
@@ -339,28 +338,28 @@ pub fn pin_baseline(store: &Store, key: &str, build: Option<&str>) -> Result<(),
     store.pin_baseline(key, build).map_err(Error::from)
 }
 
-/// Of a time of day, such as `2026-11-24 20:43:10`, how many letters are the day.
+/// Characters of the date in a time stamp such as `2026-11-24 20:43:10`.
 const DATE_LETTERS: usize = 10;
 
-/// What a run is put by, and what it has of that.
+/// Name of a property, and its value for a run.
 type OfRun = (&'static str, fn(&RunRow) -> String);
 
-/// What every run has, for those who have set no label of this name: the day (UTC), product and
-/// version of the database, the version of dbdyno.
+/// Properties of every run that serve as labels if no run has a label of that name: the day (UTC),
+/// product and version of the database, the version of dbdyno.
 const OF_EVERY_RUN: [OfRun; 3] = [
     ("day", |row| utc(row.started_unix_ms).chars().take(DATE_LETTERS).collect()),
     ("database", |row| row.database.clone()),
     ("dbdyno", |row| row.dbdyno.clone()),
 ];
 
-/// A run with its value of a label.
+/// A run and its value of a label.
 struct Labelled {
     value: String,
     row: RunRow,
 }
 
 impl Labelled {
-    /// The runs of a label, or of one value of it, the oldest first. There is at least one.
+    /// Runs with a label, or with one value of it, oldest first. Fails if there is none.
     fn find(store: &Store, key: &str, value: Option<&str>) -> Result<Vec<Labelled>, Error> {
         let label = Some((key.to_owned(), value.map(str::to_owned)));
         let mut rows = store.list(&Filter { label, ..Filter::default() })?;
@@ -382,23 +381,23 @@ impl Labelled {
     }
 }
 
-/// The runs of a label that have ended, and those that go on: a build that is being measured is no
-/// build that was lost.
+/// Runs with a label that have ended, and those that are running: a build that is being measured is
+/// not a lost build.
 fn ended_and_running(store: &Store, key: &str) -> Result<(Vec<Labelled>, Vec<Labelled>), Error> {
     let all = Labelled::find(store, key, None)?.into_iter();
     Ok(all.partition(|one| one.row.status != Status::Running))
 }
 
-/// The label that has this value, where somebody wrote the value alone.
+/// Finds the label that has this value, if the user wrote only the value.
 fn label_of(store: &Store, value: &str) -> Result<Option<String>, Error> {
     let all = store.list(&Filter::default())?;
     let found = all.iter().flat_map(|row| &row.labels).find(|(_, known)| known == value);
     Ok(found.map(|(key, value)| format!("{key}={value}")))
 }
 
-/// That no run has a label, or no run this value of it.
+/// Error that no run has a label, or this value of it.
 fn no_run_with(store: &Store, key: &str, value: Option<&str>) -> Result<Error, Error> {
-    // Only a history may be asked for by every value.
+    // Only a history accepts all values of a label.
     let (label, example, by_day) = match value {
         Some(value) => (format!("{key}={value}"), format!("{key}={value}"), ""),
         None => (key.to_owned(), format!("{key}=1.2"), ": '--by day' shows those of each day"),
@@ -416,9 +415,8 @@ fn no_run_with(store: &Store, key: &str, value: Option<&str>) -> Result<Error, E
     )))
 }
 
-/// Runs by their values of a label, in the order in which the values begin. One that was killed
-/// has no report, and one that goes on does not count. Reports come with some of their fields
-/// empty.
+/// Groups runs by their values of a label, in the order of the values' first runs. Killed runs have
+/// no report, and running ones do not count. Fields in `emptied` are left empty in the reports.
 fn labelled(
     store: &Store,
     runs: Vec<Labelled>,
@@ -450,7 +448,7 @@ fn not_counted(run: &str, why: &str) -> NotCounted {
     NotCounted { run: run.to_owned(), values: None, why: why.to_owned() }
 }
 
-/// A run with its point, and which repeat it is of it.
+/// A run with its point and repeat.
 struct Placed {
     values: Named<String>,
     repeat: Option<u32>,
@@ -459,23 +457,23 @@ struct Placed {
 
 /// A side before its points are known.
 enum Found {
-    /// With its name and its plan, and what of it goes on.
+    /// Name, plan, runs, and runs in progress.
     Experiment(String, Option<String>, Vec<Placed>, Vec<String>),
-    /// With the runs besides that have no report.
+    /// Name, reports, and runs without a report.
     Runs(String, Vec<Report>, Lost),
 }
 
 /// Runs without a report.
 #[derive(Default)]
 struct Lost {
-    /// Those that have ended.
+    /// Ended runs.
     not_counted: Vec<NotCounted>,
-    /// Those that go on.
+    /// Running runs.
     running: Vec<String>,
 }
 
 impl Lost {
-    /// Adds one that goes on, or was killed.
+    /// Adds a run that is running or was killed.
     fn put(&mut self, row: &RunRow) {
         let why = match row.status {
             Status::Running => return self.running.push(row.run.0.clone()),
@@ -510,8 +508,8 @@ fn sides(store: &Store, names: &[String], damaged: &mut Vec<String>) -> Result<V
     sides_placed(found)
 }
 
-/// Gives lists of runs shorter names: the label that all runs of a list have and those of no other
-/// side do, else one run and how many more.
+/// Shortens the names of lists of runs: to the label that all runs of a list have and no other side
+/// does, else to one run and the number of others.
 fn name_lists(store: &Store, found: &mut [Found]) -> Result<(), Error> {
     let mut labels: Vec<Vec<(String, String)>> = Vec::new();
     for one in found.iter() {
@@ -548,7 +546,7 @@ fn name_lists(store: &Store, found: &mut [Found]) -> Result<(), Error> {
         });
     }
     for index in 0..found.len() {
-        // A name that two sides would have is none.
+        // Skip a name that two sides would share.
         let is_alone = names.iter().filter(|name| **name == names[index]).count() == 1;
         if let Found::Runs(name, ..) = &mut found[index]
             && is_alone
@@ -559,7 +557,7 @@ fn name_lists(store: &Store, found: &mut [Found]) -> Result<(), Error> {
     Ok(())
 }
 
-/// `build=1.3 (2 of 3 runs)`.
+/// Formats a name such as `build=1.3 (2 of 3 runs)`.
 fn labelled_name(
     store: &Store,
     (key, value): &(String, String),
@@ -574,7 +572,7 @@ fn labelled_name(
 }
 
 impl Found {
-    /// Whether it was written as several runs.
+    /// Whether the user listed several runs.
     fn is_list(&self) -> bool {
         matches!(self, Found::Runs(name, ..) if name.contains(','))
     }
@@ -597,15 +595,15 @@ impl Found {
     }
 }
 
-/// Builds with their runs at the points of a history.
+/// Places the runs of builds at the points of a history.
 fn builds_placed(found: Vec<Found>) -> Vec<Side> {
-    // Of thousands of runs nothing more is kept than is asked for.
+    // Of thousands of runs, keep only what is needed.
     let points = points_of_builds(&conditions(&found, Condition::of_points));
     found.into_iter().map(|side| placed(side, &points)).collect()
 }
 
-/// Sides with their runs at their points: experiments at the values of their axes, where they have
-/// any in common, and all others where their conditions put them.
+/// Places the runs of sides at their points: experiments at the values of their axes, if they have
+/// any in common, and all others by their conditions.
 fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Error> {
     if have_points_in_common(&found) {
         let side = |found: Found| match found {
@@ -621,7 +619,7 @@ fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Error> {
     Ok(found.into_iter().map(|side| placed(side, &points)).collect())
 }
 
-/// Whether all are experiments, and each has a point of the baseline's.
+/// Whether all sides are experiments, and each shares a point with the baseline.
 fn have_points_in_common(found: &[Found]) -> bool {
     let mut values = found.iter().map(|side| match side {
         Found::Experiment(_, _, runs, _) => Some(runs.iter().map(|run| &run.values).collect()),
@@ -632,7 +630,7 @@ fn have_points_in_common(found: &[Found]) -> bool {
     values.all(|other| other.is_some_and(|other| other.iter().any(|at| first.contains(at))))
 }
 
-/// Under which conditions the runs of each side were made: of those that count, if any does.
+/// Conditions of the runs of each side: of the valid ones, if there are any.
 fn conditions(found: &[Found], kept: fn(Condition) -> Condition) -> Vec<Vec<Condition>> {
     let of = |side: &Found| {
         let all = side.reports();
@@ -671,7 +669,7 @@ fn placed(found: Found, points: &Points) -> Side {
     }
 }
 
-/// The plan of runs that differ in nothing but their seeds.
+/// Plan shared by all runs; `None` if they differ in more than their seeds.
 fn plan_of_all(runs: &[Report]) -> Option<String> {
     let first = runs.first()?;
     let but_seed = |report: &Report| {
@@ -682,7 +680,7 @@ fn plan_of_all(runs: &[Report]) -> Option<String> {
     is_same.then(|| first.plan.clone())
 }
 
-/// The runs that count by their points, in the order in which these first occur.
+/// Groups the valid runs by their points, in the order of first occurrence.
 fn gather(mut side: Side, placed: Vec<Placed>) -> Side {
     for Placed { values, repeat, report } in placed {
         if !counts(&report) {
@@ -715,7 +713,7 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
         };
         return Ok(Found::Runs(name.to_owned(), reports, lost));
     }
-    // One that is of a run and of an experiment alike is taken for the experiment.
+    // An experiment takes precedence over a run of the same name.
     let is_one = name != LAST && !name.contains(',');
     if is_one && let Ok(experiment) = store.find_experiment(name) {
         if experiment.seek.is_some() {
@@ -774,7 +772,7 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
     Ok(Found::Runs(name.to_owned(), reports, lost))
 }
 
-/// The experiment, if somebody still makes trials of it.
+/// Name of the experiment, if its trials are still running.
 fn still_made(
     store: &Store,
     experiment: &Experiment,
@@ -819,7 +817,7 @@ fn by_axis(
         let placed = Placed { values: Named(values), repeat, report: trial.report };
         placed_of[side.expect("a point has values of its axes")].push(placed);
     }
-    // A value alone does not tell what it is of.
+    // A value is ambiguous without its axis.
     let short = short_axis(&experiment.axes[index].name);
     let plan = varied_to_toml(&experiment);
     let side = |(value, placed): (&String, Vec<Placed>)| {

@@ -1,8 +1,8 @@
-//! How many connections the server itself counts while the load runs, beside how many are ours.
+//! The server's own count of connections during the load, beside our number.
 //!
-//! The two differ where a proxy or pooler stands between. Who counts has a thread and, once all
-//! clients are there, a connection of its own, which the server counts too. Not here: what is to
-//! be thought of it.
+//! The two differ if there is a proxy or pooler in between. Counting uses its own thread and, once
+//! all clients are connected, its own connection, which the server counts too. Not here: the
+//! evaluation.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -13,10 +13,10 @@ use model::{ConnectionCounter, Database, Fact};
 
 use crate::admin_session::AdminSession;
 
-/// A server that does not say it within this time after the load is not waited for.
+/// Longest wait for the server's answer after the load.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A count that is under way.
+/// A count in progress.
 pub(crate) struct ConnectionCount {
     counted: Receiver<Fact>,
     /// Dropped when the load is over.
@@ -24,8 +24,8 @@ pub(crate) struct ConnectionCount {
 }
 
 impl ConnectionCount {
-    /// Counts now, and again after `until_midst`. Nothing where the server has no such count; it
-    /// does without where it does not let us look.
+    /// Counts now, and again after `until_midst`. `None` if the server has no such count; without
+    /// the privilege there are no facts.
     pub(crate) fn begin(
         database: &Arc<dyn Database>,
         until_midst: Duration,
@@ -37,7 +37,7 @@ impl ConnectionCount {
         let counting = thread::Builder::new().name("connections".to_owned());
         let spawned = counting.spawn(move || {
             let Ok(mut session) = AdminSession::at(database.as_ref()) else { return };
-            // Nobody hears it any more if the run was given up.
+            // Fails if the run was abandoned.
             let _ = tell.send(Fact::new("connections", "server_counter", counter.name));
             count(&mut session, counter, "server_at_start", &tell);
             if is_over.recv_timeout(until_midst) == Err(RecvTimeoutError::Timeout) {
@@ -47,7 +47,7 @@ impl ConnectionCount {
         spawned.is_ok().then_some(ConnectionCount { counted, goes_on })
     }
 
-    /// The load is over: what was counted, as facts.
+    /// Ends the count after the load and returns its facts.
     pub(crate) fn end(self) -> Vec<Fact> {
         drop(self.goes_on);
         let mut facts = Vec::new();

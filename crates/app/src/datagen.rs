@@ -1,7 +1,7 @@
-//! A workload's rows as flat files, one a table, that every server's own client can load.
+//! Writes a workload's rows as flat files, one per table, which every server's own client can load.
 //!
-//! A file has its name only when it is whole: until then it is called `.part`. Nothing that is
-//! there is overwritten. Not here: which rows (workloads).
+//! A file gets its name when it is complete; until then it ends with `.part`. Existing files are
+//! not overwritten. Not here: the rows (workloads).
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -23,49 +23,46 @@ use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 use crate::build::{Progress, definition};
 use crate::error::Error;
 
-/// The estimate is made from one chunk of each table, so it may be a little short.
+/// Margin of the disk space needed: the estimate uses one chunk per table, so it may be a little
+/// low.
 const MARGIN_PERCENT: u64 = 5;
 const BUFFER_BYTES: usize = 1 << 20;
 const TOLD_EVERY: Duration = Duration::from_millis(200);
 
-/// What was written.
+/// Result of writing files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {
-    /// The files with rows, in the order of the tables: name of the table, file, rows, bytes.
+    /// Files with rows, in the order of the tables.
     pub files: Vec<WrittenFile>,
-    /// How they are loaded, by database.
+    /// Commands that load them, by database.
     pub load_commands: Vec<LoadCommands>,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// How they were written.
     pub format: FileFormat,
 }
 
-/// One file.
+/// A file of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenFile {
-    /// Its table.
     pub table: String,
-    /// Where it is.
     pub path: PathBuf,
-    /// Its columns, in order.
+    /// Columns in order.
     pub columns: String,
-    /// Its rows.
     pub n_rows: u64,
-    /// Its size.
+    /// Size in bytes.
     pub n_bytes: u64,
 }
 
-/// How the files are loaded into one database.
+/// Commands that load the files into one database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadCommands {
-    /// The database's name.
+    /// Name of the database.
     pub database: &'static str,
-    /// The file with the definitions of the tables.
+    /// File with the definitions of the tables.
     pub schema: PathBuf,
-    /// Whose client carries out what, in words.
+    /// Sentence that introduces the commands.
     pub introduction: String,
-    /// The commands for that client, behind those of the schema.
+    /// Commands of the database's own client, to run after the schema.
     pub commands: Vec<String>,
 }
 
@@ -85,7 +82,7 @@ impl LoadCommands {
     }
 }
 
-/// Writes all tables of `workload` into `folder`, which is made if it is not there.
+/// Writes all tables of `workload` into `folder`, which is created if needed.
 pub fn write_files(
     workload: &Arc<dyn Workload>,
     folder: &Path,
@@ -147,7 +144,7 @@ pub fn write_files(
     Ok(Written { files, load_commands, seconds: began.elapsed().as_secs_f64(), format })
 }
 
-/// The definitions of the tables for one database, and how its own client loads rows.
+/// Definitions of the tables for one database, and the commands of its client.
 struct Schema {
     database: &'static str,
     by: ClientLoad,
@@ -155,7 +152,7 @@ struct Schema {
     sql: String,
 }
 
-/// That of each database whose client loads files.
+/// Schemas of all databases whose client loads files.
 fn schemas_of(population: &dyn Population, folder: &Path) -> Vec<Schema> {
     let tables = population.tables();
     let schema = |entry: &drivers::Entry| {
@@ -177,10 +174,10 @@ fn schemas_of(population: &dyn Population, folder: &Path) -> Vec<Schema> {
     drivers::all().filter_map(schema).collect()
 }
 
-/// Refuses what would not fit.
+/// Fails if the disk has too little space.
 fn check_room(population: &dyn Population, folder: &Path, format: FileFormat) -> Result<(), Error> {
     let mut needed = 0;
-    // A table that begins empty has no chunk to look at.
+    // A table that begins empty has no chunk to estimate from.
     let has_rows = |index: &usize| population.n_chunks(*index) > 0;
     for index in (0..population.tables().len()).filter(has_rows) {
         let mut sample = Vec::new();
@@ -213,7 +210,7 @@ struct Work<'a> {
     stop: &'a Stop,
 }
 
-/// Why a file was not written.
+/// Reason why a file was not written.
 enum Stopped {
     Asked,
     Failed(io::Error),
@@ -238,7 +235,7 @@ impl Stopped {
 }
 
 impl Work<'_> {
-    /// The tables, several at once.
+    /// Writes the tables, several in parallel.
     fn write_all(&self, progress: &mut dyn FnMut(&Progress)) -> Result<Vec<WrittenFile>, Error> {
         let began = wall_clock::now();
         let n_workers = thread::available_parallelism().map_or(1, |n| n.get());
@@ -280,11 +277,11 @@ impl Work<'_> {
     fn write_some(&self) -> Result<Vec<(usize, WrittenFile)>, Error> {
         let mut files = Vec::new();
         loop {
-            // The largest tables come last; they are begun first.
+            // The largest tables come last, and are started first.
             let nth = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(table) = self.paths.len().checked_sub(nth + 1) else { return Ok(files) };
             let file = self.write_table(table).map_err(|stopped| {
-                // What one cannot do the others need not.
+                // After a failure the other workers stop.
                 self.next.store(usize::MAX / 2, Ordering::Relaxed);
                 stopped.into_error(&self.paths[table])
             })?;
@@ -316,7 +313,7 @@ impl Work<'_> {
     }
 }
 
-/// Writes a file that has its name only once it is whole.
+/// Writes a file that gets its name when it is complete.
 fn write_whole(
     path: &Path,
     work: impl FnOnce(&mut BufWriter<File>) -> Result<(), Stopped>,
@@ -335,13 +332,13 @@ fn write_whole(
         Ok(named.map_err(io::Error::from)?)
     });
     if written.is_err() {
-        // Half a file is of no use to anybody; why it is one is reported already.
+        // The reason is reported already.
         let _ = fs::remove_file(&part);
     }
     written
 }
 
-/// Writes the rows of a chunk; how many.
+/// Writes the rows of a chunk and returns their number.
 fn write_chunk(
     population: &dyn Population,
     table: usize,
@@ -382,13 +379,12 @@ fn put_value(line: &mut Vec<u8>, value: &Value<'_>, format: FileFormat) {
         (Value::Decimal { unscaled, scale }, _) => {
             return put_decimal(line, *unscaled, *scale);
         }
-        // In UTC, without saying so: not every database takes a zone.
+        // In UTC without a zone, which not every database accepts.
         (Value::Timestamp(us), _) => return Civil::of_us(*us).write(line),
         (Value::Date(days), _) => return Civil::of_days(*days).write_date(line),
         (Value::Text(text), format) => return put_text(line, text.as_bytes(), format),
         (Value::Bytes(bytes), format) => return put_text(line, bytes, format),
     };
-    // Writing to memory cannot fail.
     let _ = write!(line, "{text}");
 }
 
@@ -448,7 +444,7 @@ mod tests {
                 schemas.iter().map(|schema| schema.sql.matches(text).count()).collect();
             assert_eq!(counts, expect, "{name} {text}");
         };
-        // An index that is made with its table is not made again.
+        // An index that is created with its table is not created again.
         check("oltp-insert", &[("secondary", "true")], "xid_1", [1, 1]);
         check("tpcc", &[("partitions", "3")], "PARTITION BY HASH", [8, 8]);
         check("tpcc", &[("partitions", "3")], "PARTITION OF stock", [0, 3]);

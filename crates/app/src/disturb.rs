@@ -1,8 +1,8 @@
-//! Disturbances: what is done to the database while it is measured.
+//! Disturbances: actions on the database while it is measured.
 //!
-//! Each has a thread of its own, which waits for its time beside the load. The engine does not
-//! know of them: they learn when the measured phase begins from whoever decides it, and when it
-//! is over from its events. Not here: what they did to response times (analysis).
+//! Each has its own thread, which waits for its time beside the load. The engine does not know
+//! them: the caller reports the start of the measured phase, and its events report the end. Not
+//! here: their effect on response times (analysis).
 
 mod command;
 mod limit;
@@ -31,17 +31,17 @@ use crate::network::{OpenPath, SharedPath};
 use crate::open::OpenTarget;
 use crate::settle::SettlingAt;
 
-/// How soon a stop is heard before and after the load.
+/// Interval of checks for a stop before and after the load.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// What is cut off, and is no work of a server, has so long to end before it is left behind.
+/// Time for an action that was cut off to end, unless it is work of a server, before it is
+/// abandoned.
 const GRACE: Duration = Duration::from_secs(10);
-/// After a stop, a restart that takes longer than this is given up.
+/// After a stop, time for a restart before it is abandoned.
 const RESTART_PATIENCE: Duration = Duration::from_secs(60);
 
-/// All disturbances of a run.
 pub(crate) struct Disturbers {
     all: Vec<Disturbance>,
-    /// The end of the measured phase, where it is planned.
+    /// Planned end of the measured phase, if any.
     end_ns: Option<u64>,
     database: Arc<dyn Database>,
     server: Option<Server>,
@@ -52,16 +52,17 @@ pub(crate) struct Disturbers {
     threads: Vec<JoinHandle<()>>,
     hear: Option<Receiver<Message>>,
     under_way: Vec<DisturbanceEvent>,
-    /// Somebody does not end, or nobody wants to wait for it.
+    /// Whether a worker was abandoned.
     is_left: bool,
-    /// The hosts that clients used at first.
+    /// Hosts that clients used before the load.
     hosts: Vec<Host>,
-    /// Where clients reach each managed server.
+    /// Address of each managed server.
     nodes: Arc<Mutex<Vec<Host>>>,
 }
 
 impl Disturbers {
-    /// Those of `plan`. The server of `open_target` is theirs until [`Disturbers::give_back`].
+    /// Takes the disturbances of `plan`, and the server of `open_target` until
+    /// [`Disturbers::give_back`].
     pub(crate) fn of(
         plan: &Plan,
         open_target: &mut OpenTarget,
@@ -90,7 +91,7 @@ impl Disturbers {
         }
     }
 
-    /// Starts them: each is connected when this returns.
+    /// Starts the workers; each is connected on return.
     pub(crate) fn prepare(&mut self, stop: &Stop) -> Result<(), Error> {
         let (tell, hear) = channel();
         for (index, disturbance) in (0..).zip(&self.all) {
@@ -134,14 +135,14 @@ impl Disturbers {
         Ok(())
     }
 
-    /// The first process of each server of ours, wherever it is at the time, by what it is called;
-    /// while one is started or ended there is none to be seen. None if there is no such server.
+    /// Locates the first process of each managed server, by name; it is absent while one is being
+    /// started or ended. `None` if there is no managed server.
     pub(crate) fn processes(&self) -> Option<Vec<(String, Locate)>> {
         let server = self.server.as_ref()?;
         let n_nodes =
             server.lock().unwrap_or_else(PoisonError::into_inner).as_mut()?.processes().len();
         let of = |index: usize| {
-            // Whoever looks does not keep the server.
+            // A locator must not keep the server alive.
             let server = Arc::downgrade(server);
             let locate: Locate = Box::new(move || {
                 let server = server.upgrade()?;
@@ -157,13 +158,13 @@ impl Disturbers {
         Some((0..n_nodes).map(of).collect())
     }
 
-    /// Says how long from now the measured phase begins.
+    /// Returns a function that takes the time until the measured phase begins.
     pub(crate) fn begin(&self) -> impl Fn(Duration) + use<> {
         let signal = Arc::clone(&self.signal);
         move |ahead| signal.begin(wall_clock::now() + ahead)
     }
 
-    /// Hears of the load, and tells what was done meanwhile.
+    /// Follows the events of the load, and reports what was done.
     pub(crate) fn follow(&mut self, event: &Event, tell: &mut dyn FnMut(Event)) {
         if matches!(event, Event::Phase { phase: Phase::Drain, .. }) {
             self.signal.end();
@@ -182,9 +183,9 @@ impl Disturbers {
         tell(Event::Disturbance(event));
     }
 
-    /// The load is over: what is under way is cut off, but for work of a server, which is waited
-    /// for unless somebody asks twice to stop. A server that was left stopped is started again,
-    /// so that the data can be looked at.
+    /// Ends the workers after the load: cuts off current actions, except work of a server, which is
+    /// awaited unless the user asks twice to stop. Starts a server again that was left stopped, so
+    /// that the data can be checked.
     pub(crate) fn end(&mut self, stop: &Stop, tell: &mut dyn FnMut(Event)) {
         self.signal.end();
         let began = wall_clock::now();
@@ -230,7 +231,7 @@ impl Disturbers {
             false => "the server was started again after the load",
         };
         let interrupted = "interrupted while the server was started again";
-        // The load is often over because somebody has asked to stop.
+        // The load often ends because the user asked to stop.
         let started = run_unless_asked_twice(stop, RESTART_PATIENCE, interrupted, move || {
             let started = server.cluster().restore();
             Ok((server, started))
@@ -249,8 +250,8 @@ impl Disturbers {
 
     fn take_server(&mut self) -> Option<Managed> {
         let server = self.server.take()?;
-        // The monitor locks the server only while it looks up its processes. A worker that was left
-        // behind may keep the lock for ever, so nothing waits for it.
+        // The monitor locks the server only while it looks up its processes. An abandoned worker
+        // may keep the lock for ever, so nothing waits for it.
         let mut held = match server.try_lock() {
             Err(TryLockError::WouldBlock) if self.is_left => return None,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -260,7 +261,7 @@ impl Disturbers {
         held.take()
     }
 
-    /// The server; none if somebody who was left behind still works on it.
+    /// Returns the server; `None` if an abandoned worker still uses it.
     pub(crate) fn give_back(mut self) -> Option<Managed> {
         self.signal.end();
         self.join();

@@ -1,23 +1,22 @@
-//! Why a use-case did not come to its end. Not here: what a database refuses while it is measured,
-//! which is an outcome to be counted.
+//! Error of a use case. Not here: database errors while measuring, which are counted as outcomes.
 
 use std::{fmt, io};
 
 use store::{StoreError, StoreErrorKind};
 
-/// Why a use-case did not come to its end.
+/// Reason why a use case failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// What was asked cannot be right: exit code 2.
+    /// Invalid input: exit code 2.
     Usage(String),
-    /// The database, the machine or the data said no: exit code 1.
+    /// Failure of the database, the machine or the data: exit code 1.
     Failed(String),
-    /// Somebody stopped it: exit code 130.
+    /// Stopped by the user: exit code 130.
     Interrupted(String),
 }
 
 impl Error {
-    /// No thread can be started: the system's words do not say what there is too little of.
+    /// Error when a thread cannot be started: the system's message does not name the limit.
     pub(crate) fn no_thread(error: &io::Error) -> Error {
         Error::Failed(format!(
             "cannot start a thread ({error}): raise the limit of processes and threads (ulimit -u)"
@@ -76,7 +75,7 @@ impl From<StoreError> for Error {
         match error.kind {
             NotAStore => Error::Usage(advised()),
             kind if kind == Taken || kind.is_wrong_name() => Error::Usage(error.to_string()),
-            // Nothing was to be kept.
+            // Nothing was to be stored.
             UnderWay => Error::Failed(error.to_string()),
             _ => Error::Failed(advised()),
         }

@@ -1,8 +1,7 @@
-//! An experiment: its points tried again and again, each trial an ordinary run.
+//! An experiment: repeated trials of its points, each an ordinary run.
 //!
-//! It is stored before its first trial, and every trial names it; so whoever comes after a crash
-//! knows what is left. Not here: what follows from the figures (analysis), and how one trial is
-//! made (trial_runner).
+//! It is stored before its first trial, and every trial names it, so that it can be resumed after a
+//! crash. Not here: the evaluation of the figures (analysis), and running one trial (trial_runner).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,26 +24,24 @@ use crate::open::is_apart_from;
 use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, TrialRunner};
 use crate::trials::{Trials, forget_unbegun, status, trials};
 
-/// An experiment that has come to its end, or was interrupted.
+/// Result of an experiment that is complete or was interrupted.
 pub struct ExperimentResult {
-    /// What it has shown so far.
+    /// Report so far.
     pub report: ExperimentReport,
-    /// Whether every trial counts.
+    /// Whether every trial is valid.
     pub is_good: bool,
-    /// Whether somebody interrupted it.
+    /// Whether the user interrupted it.
     pub is_interrupted: bool,
 }
 
-/// An experiment's plans, by point.
+/// An experiment with its plans.
 pub struct Planned {
-    /// The experiment.
     pub experiment: Experiment,
-    /// A plan for each of its points; passwords are in these alone.
+    /// A plan for each point; only these contain passwords.
     pub plans: Vec<Plan>,
 }
 
-/// Makes an experiment of what was decided, whose runs have these labels, and reads the figures
-/// that are shown beside its own.
+/// Creates an experiment whose runs have these labels, and reads its reference figures.
 pub fn plan(varied: Varied, seed: u64, labels: Vec<(String, String)>) -> Result<Planned, Error> {
     let id = uuid::Uuid::now_v7().to_string();
     let reference = varied.reference.as_deref().map(imported::read_reference).transpose()?;
@@ -52,7 +49,7 @@ pub fn plan(varied: Varied, seed: u64, labels: Vec<(String, String)>) -> Result<
     Ok(Planned { experiment: Experiment { reference, ..experiment }, plans })
 }
 
-/// Stores a new experiment and makes its trials.
+/// Stores a new experiment and runs its trials.
 pub fn run(
     planned: Planned,
     options: &ExperimentOptions,
@@ -67,13 +64,13 @@ pub fn run(
     let experiment = planned.experiment.clone();
     let result = resume(planned, options, stop, watcher);
     if result.is_err() {
-        // Why it was refused matters more than whether it is forgotten.
+        // Report the first error, not a failed removal.
         let _ = forget_unbegun(&store, &experiment);
     }
     result
 }
 
-/// Makes the trials of a stored experiment that do not count yet.
+/// Runs the trials of a stored experiment that have no valid run yet.
 pub fn resume(
     planned: Planned,
     options: &ExperimentOptions,
@@ -94,12 +91,12 @@ pub fn resume(
     Ok(ExperimentResult { report, is_good, is_interrupted })
 }
 
-/// The report of a stored experiment, judged by the figure of its workload.
+/// Report of a stored experiment, judged by the primary metric of its workload.
 pub fn report(store: &Store, experiment: &Experiment) -> Result<ExperimentReport, Error> {
     report_by(store, experiment, None)
 }
 
-/// The report of a stored experiment, judged by a figure.
+/// Report of a stored experiment, judged by `figure`.
 pub fn report_by(
     store: &Store,
     experiment: &Experiment,
@@ -118,19 +115,19 @@ pub fn report_by(
     Ok(ExperimentReport { status, damaged, plan, ..shown })
 }
 
-/// Which tables are asked for.
+/// Tables that the user requests.
 #[derive(Clone, Copy, Debug)]
 pub struct AskedTables<'a> {
-    /// The axis of the rows.
+    /// Axis of the rows.
     pub rows: Option<&'a str>,
-    /// That of the columns.
+    /// Axis of the columns.
     pub columns: Option<&'a str>,
-    /// The value whose cells others are held against.
+    /// Value whose cells are the baseline.
     pub relative_to: Option<&'a str>,
 }
 
 impl AskedTables<'_> {
-    /// Whether there are to be any.
+    /// Whether any table is requested.
     pub fn is_any(&self) -> bool {
         [self.rows, self.columns, self.relative_to].iter().any(Option::is_some)
     }
@@ -158,8 +155,8 @@ pub fn matrices(
     Ok(all)
 }
 
-/// What the ended trials of a stored experiment show by each of several figures, of trials that are
-/// read once; where no trial has a figure, why.
+/// Results of the ended trials of a stored experiment for each of several figures, reading each
+/// trial once. The error of a figure says why no trial has it.
 pub fn points_by(
     store: &Store,
     experiment: &Experiment,
@@ -178,8 +175,8 @@ fn judged(
     ExperimentReport::new(experiment, ended, figure, &mut || rng.bits())
 }
 
-/// The plans of a stored experiment, decided again from what was stored. Commands are taken from
-/// nothing but a plan that was `named` on the command line here.
+/// Plans of a stored experiment, decided again from what was stored. Commands are taken only from a
+/// plan that was `named` on the command line.
 pub fn planned(
     store: &Path,
     experiment: Experiment,
@@ -196,10 +193,10 @@ pub fn planned(
     Ok(Planned { experiment, plans })
 }
 
-/// Repeats from which on a difference between points of usual noise is likely to be found.
+/// Repeats that are likely to show a difference between points with usual noise.
 const REPEATS_ADVISED: u32 = 5;
 
-/// A note if there are too few repeats to compare the points, for before the first trial.
+/// Note before the first trial that there are too few repeats to compare the points.
 pub fn too_few_repeats(planned: &Planned) -> Option<String> {
     let Experiment { repeats, stop, .. } = &planned.experiment;
     let is_compared = planned.plans.len() > 1 && stop.is_none();
@@ -212,8 +209,8 @@ pub fn too_few_repeats(planned: &Planned) -> Option<String> {
     is_compared.then(|| format!("{n} {what}: run --repeat {REPEATS_ADVISED} or more"))
 }
 
-/// The number of trials and the time that they take at least: `12 trials, at least 8m, plus build,
-/// settling and checks`.
+/// Number of trials and their least duration: `12 trials, at least 8m, plus build, settling and
+/// checks`.
 pub fn forecast(planned: &Planned) -> String {
     let repeats = u64::from(planned.experiment.repeats);
     let trials = planned.plans.len() as u64 * repeats;

@@ -1,5 +1,5 @@
-//! The figures that workloads bring, as far as this is known before a run: those of their primary
-//! metrics, transaction types and custom metrics. Not here: those of every run (analysis).
+//! Figures of workloads, as far as they are known before a run: those of primary metrics,
+//! transaction types and custom metrics. Not here: figures of every run (analysis).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -8,11 +8,12 @@ use analysis::figures::{bytes_of_title, unit};
 use model::{CustomMetricKind, PrimaryMetric, Settings, Workload};
 use workloads::Entry;
 
-/// What a figure of a transaction type may be.
+/// Figures of a transaction type.
 const OF_TYPE: [&str; 8] =
     ["tps", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "mean_ms", "errors_percent", "round_trips"];
 
-/// What figures of a monitor, settling or disturbance begin with, of which only a run knows all.
+/// Prefixes of figures of a monitor, settling or disturbance, whose names are known only after a
+/// run.
 const OF_OTHERS: [&str; 7] = [
     "machine.",
     "generator.",
@@ -23,16 +24,16 @@ const OF_OTHERS: [&str; 7] = [
     "disturbance.",
 ];
 
-/// Whether a name is that of a figure of a monitor or settling. Of a host or node they stand behind
-/// its name.
+/// Whether a name is that of a figure of a monitor, settling or disturbance, perhaps after the name
+/// of a host or node.
 pub fn is_of_other(name: &str) -> bool {
     OF_OTHERS.iter().any(|of| name.starts_with(of) || name.contains(&format!("/{of}")))
 }
 
-/// Names of figures with the units that they may have; an empty one is that of a plain number.
+/// Names of figures with their possible units; an empty unit is that of a plain number.
 pub type Units = BTreeMap<String, BTreeSet<String>>;
 
-/// The figures that a workload brings, with their units.
+/// Figures of a workload, with their units.
 pub fn of_workload(workload: &dyn Workload) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for primary in workload.primary_metrics() {
@@ -66,7 +67,7 @@ pub fn of_workload(workload: &dyn Workload) -> Vec<(String, String)> {
     all
 }
 
-/// The figures that any workload brings with its defaults.
+/// Figures of all workloads with their default parameters.
 pub(crate) fn of_all_workloads() -> &'static Units {
     static ALL: LazyLock<Units> = LazyLock::new(|| {
         let mut all = Units::new();
@@ -78,7 +79,7 @@ pub(crate) fn of_all_workloads() -> &'static Units {
     &ALL
 }
 
-/// The figures of each role of a workload's clients.
+/// Figures of each role of a workload's clients.
 fn of_entry(entry: &'static Entry) -> Vec<(String, String)> {
     let roles = entry.roles.iter().map(|role| role.parameters).chain([&[][..]]);
     let of_role = |written: &[(&'static str, &'static str)]| {

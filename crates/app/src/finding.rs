@@ -1,9 +1,8 @@
-//! Findings that only the maker of a run can have. Not here: those that follow from what was
-//! measured (analysis).
+//! Findings about the making of a run. Not here: those that follow from measurements (analysis).
 
 use model::{Event, Finding, Severity};
 
-/// What was asked for and could not be done makes the result invalid.
+/// Finding that makes a run invalid because a requested step could not be done.
 pub(crate) fn not_made(id: &str, text: String) -> Event {
     Event::Finding(Finding::new(id, Severity::Invalid, text))
 }

@@ -1,9 +1,8 @@
-//! `history import`: figures that were measured elsewhere, from CSV into the store.
+//! `history import`: reads figures that were measured elsewhere from CSV into the store.
 //!
 //! A line is a measured value: `figure` and `value`, if known its `unit`, `error`, `count` and
-//! `time`, and in all other columns what was varied or which version it is of. A line that begins
-//! with `#` is a comment; the first line may say so where the figures come from. Not here: what
-//! follows from them (analysis).
+//! `time`; all other columns are conditions or a version. A line that begins with `#` is a comment;
+//! a comment in the first line names the source. Not here: the evaluation (analysis).
 
 use std::fmt::Display;
 use std::path::Path;
@@ -15,21 +14,21 @@ use store::{IfKnown, Store};
 
 use crate::error::Error;
 
-/// The columns that say what was measured; all others say where.
+/// Columns of the measured value; all others are conditions.
 const OF_VALUES: [&str; 6] = ["figure", "value", "unit", "error", "count", "time"];
-/// A file with more values is a log, and no results.
+/// Most values of a file.
 const VALUES_MAX: usize = 100_000;
-/// The longest file of figures: 100,000 lines of 640 bytes.
+/// Most bytes of a file of figures: 100,000 lines of 640 bytes.
 pub const FILE_BYTES_MAX: u64 = 64 << 20;
-/// More columns than anyone varies at once.
+/// Most columns.
 const COLUMNS_MAX: usize = 20;
-/// A longer cell is no name and no number.
+/// Most bytes of a cell.
 const CELL_BYTES_MAX: usize = 200;
-/// A longer source is a story.
+/// Most bytes of the source.
 const SOURCE_BYTES_MAX: usize = 500;
 
-/// Reads the text of a CSV file; where no source is named, its first line says it if that is a
-/// comment. An `Err` says what is wrong in which line.
+/// Parses a CSV file. Without `source`, a comment in the first line is the source. The error names
+/// the line.
 pub fn read(name: &str, source: Option<&str>, text: &str) -> Result<Imported, Error> {
     is_name(name)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -42,7 +41,7 @@ pub fn read(name: &str, source: Option<&str>, text: &str) -> Result<Imported, Er
     parsed(name, source, text).map_err(Error::Usage)
 }
 
-/// Reads the file that an experiment names as its reference; the figures have the file's name.
+/// Reads the file that an experiment names as its reference; the figures get the file's name.
 pub fn read_reference(file: &Path) -> Result<Reference, Error> {
     let named = file.display().to_string();
     let bad = |why: &dyn Display| Error::Usage(format!("reference: {named}: {why}"));
@@ -52,12 +51,12 @@ pub fn read_reference(file: &Path) -> Result<Reference, Error> {
     Ok(Reference { file: named, figures })
 }
 
-/// A file of figures, which is no longer than it may be.
+/// Reads a file of at most [`FILE_BYTES_MAX`] bytes.
 pub fn contents(file: &Path) -> std::io::Result<String> {
     files::read_text(file, FILE_BYTES_MAX)
 }
 
-/// Keeps what was read; refuses it where others of its name are to stay.
+/// Stores figures; fails if the name exists and may not be replaced.
 pub fn keep(store: &Store, imported: &Imported, known: IfKnown) -> Result<(), Error> {
     match store.put_imported(imported, known)? {
         true => Ok(()),
@@ -68,7 +67,7 @@ pub fn keep(store: &Store, imported: &Imported, known: IfKnown) -> Result<(), Er
     }
 }
 
-/// Imported figures by their names; a name that is none is refused.
+/// Imported figures by their names; fails for an unknown name.
 pub fn named(store: &Store, names: &[String]) -> Result<Vec<Imported>, Error> {
     let mut all: Vec<Imported> = Vec::new();
     for name in names {
@@ -92,7 +91,7 @@ pub fn named(store: &Store, names: &[String]) -> Result<Vec<Imported>, Error> {
     Ok(all)
 }
 
-/// Removes what was imported under a name.
+/// Removes the figures of a name; fails if there are none.
 pub fn remove(store: &Store, name: &str) -> Result<(), Error> {
     match store.remove_imported(name)? {
         true => Ok(()),
@@ -137,7 +136,7 @@ fn parsed(name: &str, source: &str, text: &str) -> Result<Imported, String> {
     Ok(Imported { name: name.to_owned(), source: source.to_owned(), columns, values })
 }
 
-/// The cells of a line: no cell that is accepted has a line of its own.
+/// Cells of a line; no accepted cell contains a line break.
 fn cells(line: &str) -> StringRecord {
     let mut one = ReaderBuilder::new();
     one.has_headers(false).flexible(true).trim(Trim::All).buffer_capacity(line.len() + 1);
@@ -147,11 +146,11 @@ fn cells(line: &str) -> StringRecord {
     cells
 }
 
-/// Where in a line what stands.
+/// Positions of the columns.
 struct Columns {
-    /// What was varied: its name and place.
+    /// Conditions: name and position.
     at: Vec<(String, usize)>,
-    /// Of [`OF_VALUES`], where the file has it.
+    /// Position of each of [`OF_VALUES`], if the file has it.
     of_values: [Option<usize>; OF_VALUES.len()],
 }
 
@@ -240,7 +239,7 @@ fn is_cell(cell: &str) -> Result<(), String> {
     }
 }
 
-/// A figure by the name under which runs have it.
+/// Translates the name of a figure into the one that runs use.
 fn figure_of(name: &str) -> Result<String, String> {
     match known(name) {
         Ok(Some(figure)) => Ok(figure),
@@ -252,11 +251,11 @@ fn figure_of(name: &str) -> Result<String, String> {
     }
 }
 
-/// The unit of a value, where its figure does not tell it; one that its figure does not have is
-/// refused, since nothing here converts it.
+/// Unit of a value whose figure has none; fails if the figure has another unit, since values are
+/// not converted.
 fn unit_of(figure: &str, written: &str) -> Result<String, String> {
     let own = unit(figure);
-    // `1/s` is written as `/s` too.
+    // `1/s` may be written as `/s`.
     let is_own = written == own || own.strip_prefix('1') == Some(written);
     match written.is_empty() || is_own {
         true => Ok(String::new()),
@@ -265,7 +264,7 @@ fn unit_of(figure: &str, written: &str) -> Result<String, String> {
     }
 }
 
-/// A number that a figure can have.
+/// Parses a number that a figure can have: finite and not negative.
 fn number(column: &str, text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     number.ok_or_else(|| match text {
@@ -274,7 +273,7 @@ fn number(column: &str, text: &str) -> Result<f64, String> {
     })
 }
 
-/// An instant in an order that its text has too.
+/// Parses an instant into a form whose text sorts by time.
 fn instant(text: &str) -> Result<String, String> {
     let written = text.strip_suffix(['Z', 'z']).unwrap_or(text);
     let instant = written.parse::<jiff::civil::DateTime>();
@@ -307,7 +306,7 @@ mod tests {
         assert_eq!(first.time.as_deref(), Some("2015-06-01T00:00:00"));
         assert_eq!((second.at.join(" "), second.half_width), ("1,3 8".to_owned(), None));
         assert_eq!(second.time.as_deref(), Some("2015-06-01T12:30:00"));
-        // Only a figure without a unit of its own keeps the one that is written.
+        // Only a figure without its own unit keeps the written one.
         assert_eq!((first.unit.as_str(), second.unit.as_str()), ("", ""));
         let metric = "# a report,\n#\nfigure,value,unit\n# rows\nrows.per_second,1,rows/s\n";
         let metric = super::read("it", None, metric).expect("it is whole");

@@ -1,5 +1,5 @@
-//! Work that blocks (connecting, starting a server, a long query) on a thread of its own, so that
-//! a stop is noticed meanwhile. Not here: the load, which has a stop word for that.
+//! Runs blocking work (connecting, starting a server, a long query) on a separate thread, so that a
+//! stop is noticed meanwhile. Not here: the load, which checks for a stop itself.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -11,9 +11,9 @@ use monitor::wall_clock;
 
 use crate::error::Error;
 
-/// How soon a stop is noticed.
+/// Interval of checks for a stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Work that looks at the stop word itself may end in its own way for so long.
+/// Time for work that checks for a stop itself to end in order.
 const GRACE: Duration = Duration::from_millis(800);
 
 enum Message<P, T> {
@@ -21,9 +21,8 @@ enum Message<P, T> {
     Done(T),
 }
 
-/// Does `work`, whose words go to `hear` on this thread. It is left behind when somebody asks to
-/// stop and it does not end by itself soon after, at once if they ask twice; that is reported as
-/// `interrupted`.
+/// Runs `work`, whose progress goes to `hear` on this thread. After a stop it is abandoned if it
+/// does not end soon, at once after a second stop; the error then says `interrupted`.
 pub(crate) fn run_interruptible_with_progress<P, T>(
     stop: &Stop,
     interrupted: &str,
@@ -42,7 +41,7 @@ where
     run_until(&mut is_given_up, interrupted, hear, work)
 }
 
-/// Does `work` that a stop must not skip, such as restoring changed settings. Gives up at the
+/// Runs `work` that a stop must not skip, such as restoring changed settings. Gives up at the
 /// second stop, or after the first one once `work` has run longer than `patience`.
 pub(crate) fn run_unless_asked_twice<T: Send + 'static>(
     stop: &Stop,
@@ -68,7 +67,7 @@ where
 {
     let (sender, receiver) = channel::<Message<P, Result<T, Error>>>();
     let spawned = thread::Builder::new().name("work".to_owned()).spawn(move || {
-        // Whoever has left hears nothing any more.
+        // The receiver may be gone.
         let result = work(&mut |far| drop(sender.send(Message::Far(far.clone()))));
         let _ = sender.send(Message::Done(result));
     });
@@ -89,7 +88,7 @@ where
     }
 }
 
-/// The same for work that has nothing to say before it is done.
+/// [`run_interruptible_with_progress`] for work without progress.
 pub(crate) fn run_interruptible<T: Send + 'static>(
     stop: &Stop,
     interrupted: &str,
@@ -106,7 +105,7 @@ mod tests {
     fn work_after_a_stopped_load_is_done_unless_somebody_asks_twice() {
         let stop = Stop::default();
         stop.ask();
-        // Longer than work that a stop interrupts may go on.
+        // Longer than interrupted work may continue.
         let (_never, wait) = channel::<()>();
         let long = move || {
             let _ = wait.recv_timeout(2 * GRACE);

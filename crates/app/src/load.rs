@@ -1,7 +1,7 @@
-//! Rows into tables, chunk by chunk: in bulk as the driver can, or by INSERTs as every program
-//! does. A chunk that a lost connection broke is done again, unless its mark says that it is there.
+//! Rows into tables, chunk by chunk: in bulk if the driver can, or by INSERT. A chunk that failed
+//! with a lost connection is loaded again, unless its mark says that it was committed.
 //!
-//! Not here: which chunks there are to do (build), and which rows (workloads).
+//! Not here: the list of chunks (build), and the rows (workloads).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,26 +16,26 @@ use crate::build_lock::{connect_again, connect_within};
 use crate::build_log::{BuildEvent, BuildLog, ChunkDone, value_bytes};
 use crate::meta;
 
-/// How often a chunk is tried after conflicts and lost connections, or what comes after all.
+/// Most attempts for a chunk, or a later step, after conflicts and lost connections.
 pub(crate) const ATTEMPTS: u32 = 10;
-/// Rows of an INSERT. More make it little faster; fewer parameters than any database allows.
+/// Rows per INSERT. More are hardly faster, and this stays within the parameters of any database.
 const INSERT_ROWS: usize = 100;
 /// SQLite's limit of parameters, the lowest of all.
 const PARAMETERS_MOST: usize = 32_766;
 
-/// How rows get into tables.
+/// Method of loading rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadMethod {
-    /// As the database takes them fastest: LOAD DATA LOCAL, COPY.
+    /// The database's fastest way: LOAD DATA LOCAL, COPY.
     #[default]
     Bulk,
-    /// By prepared INSERTs of up to 100 rows.
+    /// Prepared INSERTs of up to 100 rows.
     Insert,
 }
 
 model::choice!(LoadMethod { Bulk = "bulk", Insert = "insert" });
 
-/// What is left to be loaded.
+/// Work that is left for the loaders.
 pub(crate) struct Work {
     /// Table and chunk, in order.
     pub(crate) chunks: Vec<(usize, u64)>,
@@ -44,28 +44,28 @@ pub(crate) struct Work {
     pub(crate) n_rows_before: u64,
     pub(crate) n_rows_done: AtomicU64,
     pub(crate) n_reconnects: AtomicU64,
-    /// Whether a lost connection, or server, leaves the marks of chunks as true as they were.
+    /// Whether chunk marks remain true after a lost connection or a crash of the server.
     pub(crate) keeps_marks: bool,
-    /// The first database error of a bulk load that the server did not understand.
+    /// First error of a bulk load that the server did not understand.
     pub(crate) bulk_refused: Mutex<Option<String>>,
-    /// Whoever measures the build reads it.
+    /// Progress, for the process that measures the build.
     pub(crate) log: Arc<BuildLog>,
 }
 
 impl Work {
-    /// Keeps why rows are inserted from now on.
+    /// Stores the reason why rows are inserted from now on.
     pub(crate) fn note_bulk_refused(&self, db_error: &DbError) {
         let mut first = self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert_with(|| db_error.to_string());
     }
 
-    /// Why rows were inserted, if they were to be loaded in bulk.
+    /// Reason why rows were inserted instead of loaded in bulk, if so.
     pub(crate) fn bulk_refused(&self) -> Option<String> {
         self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// One loader: takes chunks until there are none.
+/// Body of a loader: takes chunks until there are none.
 pub(crate) fn load_chunks(
     database: &dyn Database,
     population: &dyn Population,
@@ -88,9 +88,9 @@ pub(crate) fn load_chunks(
     Ok(())
 }
 
-/// Whether a server says that it does not know such a statement or not all of it: by the
-/// standard's classes, 42 is a syntax error and 0A what is not supported (ISO/IEC 9075-2, 24.1).
-/// What a setting or a missing right forbids is of another kind.
+/// Whether the server does not know a statement, or a part of it: by the standard's classes, 42 is
+/// a syntax error and 0A an unsupported feature (ISO/IEC 9075-2, 24.1). A setting or a missing
+/// privilege gives other classes.
 fn is_not_understood(db_error: &DbError) -> bool {
     let is_of_class = ["42", "0A"].iter().any(|class| db_error.sqlstate.starts_with(class));
     db_error.kind == DbErrorKind::Other && is_of_class
@@ -103,7 +103,7 @@ struct Loader<'a> {
     work: &'a Work,
     session: AdminSession,
     mark: StatementId,
-    /// INSERTs that are prepared on this connection, by table and number of rows.
+    /// INSERTs prepared on this connection, by table and number of rows.
     inserts: HashMap<(usize, usize), StatementId>,
 }
 
@@ -133,7 +133,7 @@ impl<'a> Loader<'a> {
         let mut loaded = self.load(table, chunk, &name);
         for attempt in 1..ATTEMPTS {
             let Err(db_error) = loaded else {
-                // A connection that was made again counts from its beginning.
+                // A new connection counts from zero.
                 let moved = self.session.traffic();
                 let is_same = attempt == 1;
                 let traffic = if is_same { moved - before } else { moved };
@@ -153,7 +153,7 @@ impl<'a> Loader<'a> {
                     self.work.note_bulk_refused(&db_error);
                 }
                 kind if kind.breaks_session() => self.reconnect(db_error, is_stopped)?,
-                // A commit that we took for lost may have come late.
+                // A commit that was assumed lost may have been late.
                 DbErrorKind::Duplicate if attempt > 1 => {}
                 DbErrorKind::Duplicate => return Err(self.overtaken(db_error, &name)),
                 _ => return Err(db_error),
@@ -170,8 +170,8 @@ impl<'a> Loader<'a> {
         loaded
     }
 
-    /// Whether a database error may leave a part of a chunk there, or tables emptied whose chunks
-    /// are marked: then all of the build is begun again, by whoever starts it again.
+    /// Whether a database error may leave a part of a chunk, or empty tables whose chunks are
+    /// marked: then the whole build must start again.
     fn leaves_parts(&self, db_error: &DbError) -> bool {
         let engine = self.population.storage_engine();
         let Some(engine) = engine.and_then(|name| self.database.dialect().engine(name)) else {
@@ -181,7 +181,7 @@ impl<'a> Loader<'a> {
         is_lost || db_error.kind.is_conflict() && !engine.is_transactional
     }
 
-    /// What is there already at the first attempt was put there by somebody else.
+    /// Error for a duplicate at the first attempt: another process has loaded the chunk.
     fn overtaken(&mut self, db_error: DbError, name: &str) -> DbError {
         match meta::is_done(&mut self.session, name) {
             Ok(true) => db_error.during(
@@ -192,7 +192,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Counts a chunk that is there though we were not told.
+    /// Counts a chunk that was committed without an acknowledgement.
     fn count(&self, table: usize) {
         let n_chunks = self.population.n_chunks(table).max(1);
         let n_rows = self.population.n_rows(table) / n_chunks;
@@ -211,7 +211,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// A chunk and its mark in one transaction.
+    /// Loads a chunk and its mark in one transaction.
     fn load(&mut self, table: usize, chunk: u64, name: &str) -> Result<(), DbError> {
         let rows = self.population.rows(table, chunk);
         let mut counted = Counted { rows, n: 0, unsaid: 0, unsaid_bytes: 0, work: self.work };
@@ -226,7 +226,7 @@ impl<'a> Loader<'a> {
         if let Err(db_error) = &loaded {
             self.work.n_rows_done.fetch_sub(counted.n, Ordering::Relaxed);
             if !db_error.kind.breaks_session() {
-                // The database error that matters is the first one.
+                // Report the first error.
                 let _ = self.session.ask(Request::Rollback);
             }
         }
@@ -276,7 +276,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Rows on their way into one INSERT.
+/// Rows of one INSERT.
 #[derive(Default)]
 struct Batch {
     n_rows: usize,
@@ -285,7 +285,7 @@ struct Batch {
     bytes: Vec<u8>,
 }
 
-/// A value without its letters, which lie elsewhere: so many from there.
+/// A value; text and bytes are ranges of the batch's buffer.
 #[derive(Clone, Copy)]
 enum Cell {
     Plain(Value<'static>),

@@ -1,5 +1,5 @@
-//! A server of our own for a run or a build, gone with it. Not here: what a `managed:` target may
-//! ask for (plan).
+//! A private server for a run or a build, removed at its end. Not here: the options of a `managed:`
+//! target (plan).
 
 use model::{Fact, Host, Target, numbers, plain_setting};
 use monitor::Locate;
@@ -9,17 +9,16 @@ use servers::{Cluster, Options, ServerError, ServerErrorKind};
 
 use crate::error::Error;
 
-/// A server that was started for a target. It ends, and all its data with it, when this is
-/// dropped.
+/// A server started for a target. Drop ends it and removes its data.
 pub(crate) struct Managed {
     cluster: Cluster,
-    /// How to get there. It has the password, and is never shown.
+    /// Target of the server. It contains the password, and is never shown.
     pub(crate) target: Target,
     wanted: Wanted,
 }
 
-/// Refuses targets of a draft whose servers' programs are not where they say, before anything is
-/// run: another point of an experiment would find out much later.
+/// Fails if a target of a draft has a server whose program is missing, before anything runs: a
+/// later point of an experiment would fail much later.
 pub fn check_programs(draft: &Draft) -> Result<(), Error> {
     for (target, from) in plan::targets_of(draft) {
         let wanted = plan::managed::read(&target);
@@ -38,7 +37,7 @@ impl Managed {
         let cluster = Cluster::start(wanted.kind, &wanted.options).map_err(|error| {
             let is_named = wanted.options.bin.is_some();
             match error.kind {
-                // It was asked for by name.
+                // The user named it.
                 ServerErrorKind::NotInstalled if is_named => {
                     Error::Usage(format!("the target: bin: {error}"))
                 }
@@ -49,9 +48,8 @@ impl Managed {
         Ok(Managed { cluster, target, wanted: wanted.clone() })
     }
 
-    /// The same server restarted with other settings, its data kept, or as they were copied if
-    /// they are `from_copy`; none if another server is wanted. One that does not come back is
-    /// gone with its data.
+    /// Restarts the server with other settings and its data, or with those of the copy if
+    /// `from_copy`; `None` if another server is wanted. A server that fails to start is removed.
     pub(crate) fn change(
         mut self,
         wanted: &Wanted,
@@ -88,7 +86,7 @@ impl Managed {
         Ok(Some(self))
     }
 
-    /// The same server started again.
+    /// Restarts the server.
     pub(crate) fn restarted(mut self) -> Result<Managed, Error> {
         let asked = &self.wanted.options.settings;
         self.cluster.restart_all().map_err(|error| start_error(error, asked))?;
@@ -96,7 +94,7 @@ impl Managed {
         Ok(self)
     }
 
-    /// The same server after its data were copied, for [`Managed::change`].
+    /// Copies the server's data for [`Managed::change`].
     pub(crate) fn copied(mut self) -> Result<Managed, Error> {
         let asked = &self.wanted.options.settings;
         self.cluster.copy_data().map_err(|error| start_error(error, asked))?;
@@ -104,12 +102,12 @@ impl Managed {
         Ok(self)
     }
 
-    /// Whether its data were copied.
+    /// Whether there is a copy of the data.
     pub(crate) fn has_copy(&self) -> bool {
         self.cluster.has_copy()
     }
 
-    /// `MariaDB 10.11.19`, or `MariaDB 10.11.19, a Galera cluster of 3 nodes`.
+    /// Name such as `MariaDB 10.11.19`, or `MariaDB 10.11.19, a Galera cluster of 3 nodes`.
     pub(crate) fn name(&self) -> String {
         let first = self.cluster.first();
         let name = format!("{} {}", first.kind().title(), first.version());
@@ -119,17 +117,17 @@ impl Managed {
         }
     }
 
-    /// Where its data are.
+    /// Folder of the data.
     pub(crate) fn folder(&self) -> &std::path::Path {
         self.cluster.first().folder()
     }
 
-    /// The settings that somebody asked for, as they were written.
+    /// Settings of the user, as written.
     pub(crate) fn asked(&self) -> &[(String, String)] {
         &self.wanted.options.settings
     }
 
-    /// The options it was started with, for the record of a run.
+    /// Options of the server, as facts of a run.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![
             Fact::new("managed", "server", self.name()),
@@ -144,12 +142,12 @@ impl Managed {
         facts
     }
 
-    /// The first process of each, while it runs.
+    /// Id of each server's first process, while it runs.
     pub(crate) fn processes(&self) -> Vec<Option<u32>> {
         self.cluster.nodes().iter().map(servers::Server::process_id).collect()
     }
 
-    /// The same by what they are called, for whoever looks while none is started or ended.
+    /// Locators of the processes by name; only valid while no server is being started or ended.
     pub(crate) fn locate(&self) -> Vec<(String, Locate)> {
         let processes = self.processes();
         let n_nodes = processes.len();
@@ -164,17 +162,16 @@ impl Managed {
         processes.into_iter().enumerate().map(of).collect()
     }
 
-    /// The servers themselves.
     pub(crate) fn cluster(&mut self) -> &mut Cluster {
         &mut self.cluster
     }
 
-    /// Where clients reach each of them.
+    /// Addresses of the servers.
     pub(crate) fn hosts(&self) -> Vec<Host> {
         self.cluster.nodes().iter().flat_map(|node| node.target().hosts).collect()
     }
 
-    /// How it ended and what it said last, if it has ended.
+    /// Exit status and last log lines if it has ended.
     pub(crate) fn ended(&mut self) -> Option<String> {
         self.cluster.ended()
     }
@@ -202,7 +199,7 @@ fn start_error(error: ServerError, asked: &[(String, String)]) -> Error {
     }
 }
 
-/// Says whose the setting is that a server refuses in these words.
+/// Error text for a rejected setting; says if it is a default of dbdyno.
 fn of_setting(words: &str, asked: &[(String, String)]) -> String {
     let plain = plain_setting(words);
     let is_named = |name: &str| plain.contains(&plain_setting(name));
@@ -221,7 +218,7 @@ fn of_setting(words: &str, asked: &[(String, String)]) -> String {
     }
 }
 
-/// What a server said of a setting that it does not know or take, without time and program.
+/// Part of a server's message about an unknown or invalid setting, without time and program.
 fn refused_setting(error: &ServerError) -> Option<&str> {
     const WORDS: [&str; 5] = [
         "unknown variable",

@@ -1,11 +1,10 @@
-//! `dbdyno_meta`: what the data in a database are, kept beside them.
+//! `dbdyno_meta`: a table beside the data that describes them.
 //!
 //! Names and values: workload, version, seed, `scale.*`, `constant.*`, `state`, and a row
-//! `done.TABLE.CHUNK` for each chunk that is built, `done.TABLE.index.N` for each index, and
-//! `run.ID` for runs that use the data or have used them lately. Where a
-//! database holds the data of several workloads, those of all but one have the workload's name
-//! before theirs: `tpcb/state`. Tables have one owner, so what is done of them needs none.
-//! Data without it are accepted, with a finding.
+//! `done.TABLE.CHUNK` for each built chunk, `done.TABLE.index.N` for each index, and `run.ID` for
+//! runs that use or recently used the data. If a database has the data of several workloads, the
+//! names of all but one have the workload as a prefix: `tpcb/state`. A table belongs to one
+//! workload, so `done` rows need no prefix. Data without this table are accepted, with a finding.
 
 use std::collections::HashSet;
 
@@ -15,18 +14,18 @@ use crate::admin_session::AdminSession;
 
 pub(crate) const NAME: &str = "dbdyno_meta";
 
-/// What was found about a database's data.
+/// State of a workload's data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// No meta table.
+    /// No meta table, or no entry.
     Nothing,
-    /// A build that was begun and not ended.
+    /// A build that is not complete.
     Unfinished(Identity),
-    /// A build that was ended.
+    /// A complete build.
     Complete(Identity),
 }
 
-/// The meta table's description.
+/// Definition of the meta table.
 pub(crate) fn table() -> Table {
     Table {
         name: NAME.into(),
@@ -39,21 +38,20 @@ pub(crate) fn table() -> Table {
     }
 }
 
-/// What is said of the data of one workload.
+/// Entries of one workload's data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Held {
-    /// What its names begin with: nothing, or the workload's name and [`SEPARATOR`].
+    /// Prefix of its names: empty, or the workload's name and [`SEPARATOR`].
     prefix: String,
-    /// The data.
     pub(crate) identity: Identity,
-    /// Whether the build was ended.
+    /// Whether the build is complete.
     pub(crate) is_complete: bool,
 }
 
-/// Behind the workload's name, where one stands before what is said of its data.
+/// Separates the workload's name from the name of an entry.
 const SEPARATOR: char = '/';
 
-/// Reads what is there of a workload's data, by the name that [`Identity::workload`] has.
+/// Reads the state of a workload's data, by the name in [`Identity::workload`].
 pub(crate) fn read(session: &mut AdminSession, workload: &str) -> Result<Found, DbError> {
     Ok(match held_of(session, workload)? {
         None => Found::Nothing,
@@ -67,7 +65,7 @@ fn held_of(session: &mut AdminSession, workload: &str) -> Result<Option<Held>, D
     Ok(all.find(|held| held.identity.workload == workload))
 }
 
-/// Reads what is there of the data of all workloads.
+/// Reads the entries of all workloads.
 pub(crate) fn read_all(session: &mut AdminSession) -> Result<Vec<Held>, DbError> {
     let mut all: Vec<Held> = Vec::new();
     let sql = format!("SELECT name, value FROM {NAME} WHERE name NOT LIKE 'done.%' ORDER BY name");
@@ -108,7 +106,7 @@ fn number<T: std::str::FromStr>(text: &str) -> Result<T, DbError> {
     text.parse().map_err(|_| bad())
 }
 
-/// Creates the table and writes what is about to be built.
+/// Creates the table if needed, and writes the identity of the data to be built.
 pub(crate) fn begin(
     session: &mut AdminSession,
     database: &dyn Database,
@@ -143,12 +141,12 @@ pub(crate) fn begin(
     Ok(())
 }
 
-/// The name under which a chunk is marked done.
+/// Name of the mark of a built chunk.
 pub(crate) fn done_name(table: &str, chunk: u64) -> String {
     format!("done.{table}.{chunk}")
 }
 
-/// The chunks that are done, by name.
+/// Names of all marks of chunks and indexes.
 pub(crate) fn read_done(session: &mut AdminSession) -> Result<HashSet<String>, DbError> {
     let mut done = HashSet::new();
     let sql = format!("SELECT name FROM {NAME} WHERE name LIKE 'done.%'");
@@ -159,7 +157,7 @@ pub(crate) fn read_done(session: &mut AdminSession) -> Result<HashSet<String>, D
     Ok(done)
 }
 
-/// The tables of which something is done.
+/// Tables with at least one mark.
 pub(crate) fn read_done_tables(session: &mut AdminSession) -> Result<Vec<String>, DbError> {
     let done = read_done(session)?;
     let table = |name: &String| Some(name.strip_prefix("done.")?.split('.').next()?.to_owned());
@@ -169,28 +167,28 @@ pub(crate) fn read_done_tables(session: &mut AdminSession) -> Result<Vec<String>
     Ok(tables)
 }
 
-/// Forgets what is done of a table, which is not there any more.
+/// Removes the marks of a table that no longer exists.
 pub(crate) fn forget_done(session: &mut AdminSession, table: &str) -> Result<(), DbError> {
     session.write(&format!("DELETE FROM {NAME} WHERE name LIKE 'done.{table}.%'"))?;
     Ok(())
 }
 
-/// Whether a chunk or an index is done, by its name, which is ours and needs no quoting.
+/// Whether a chunk or an index has a mark; the name is ours and needs no quoting.
 pub(crate) fn is_done(session: &mut AdminSession, name: &str) -> Result<bool, DbError> {
     let sql = format!("SELECT count(*) FROM {NAME} WHERE name = '{name}'");
     Ok(session.number(&sql)? == Some(1))
 }
 
-/// Marks a chunk or an index as done, by its name, which is ours and needs no quoting.
+/// Marks a chunk or an index as built; the name is ours and needs no quoting.
 pub(crate) fn mark(session: &mut AdminSession, name: &str, what: &str) -> Result<(), DbError> {
     session.write(&format!("INSERT INTO {NAME} (name, value) VALUES ('{name}', '{what}')"))?;
     Ok(())
 }
 
-/// What the names of rows begin with that say of a run that it uses the database.
+/// Prefix of the names of runs.
 const RUN: &str = "run.";
 
-/// Says of a run, by its number, that it uses the database; in place of what was said of it before.
+/// Writes the mark of a run, by its id; replaces an earlier one.
 pub(crate) fn mark_run(session: &mut AdminSession, run: &str, value: &str) -> Result<(), DbError> {
     session.whole(&mut |session| {
         unmark_run(session, run)?;
@@ -198,13 +196,13 @@ pub(crate) fn mark_run(session: &mut AdminSession, run: &str, value: &str) -> Re
     })
 }
 
-/// Forgets what was said of a run.
+/// Removes the mark of a run.
 pub(crate) fn unmark_run(session: &mut AdminSession, run: &str) -> Result<(), DbError> {
     let name = quoted(&format!("{RUN}{run}"));
     session.write(&format!("DELETE FROM {NAME} WHERE name = {name}")).map(drop)
 }
 
-/// The runs of which something is said, and what.
+/// Ids and marks of all runs.
 pub(crate) fn marked_runs(session: &mut AdminSession) -> Result<Vec<(String, String)>, DbError> {
     let mut all = Vec::new();
     let sql = format!("SELECT name, value FROM {NAME} WHERE name LIKE '{RUN}%' ORDER BY name");
@@ -217,12 +215,12 @@ pub(crate) fn marked_runs(session: &mut AdminSession) -> Result<Vec<(String, Str
     Ok(all)
 }
 
-/// Says that the build of a workload's data is ended.
+/// Marks the data of a workload as complete.
 pub(crate) fn complete(session: &mut AdminSession, workload: &str) -> Result<(), DbError> {
     set_state(session, workload, "complete")
 }
 
-/// Says that the data are not whole any more, before the first of them goes.
+/// Marks the data of a workload as incomplete, before anything is dropped.
 pub(crate) fn undo_complete(session: &mut AdminSession, workload: &str) -> Result<(), DbError> {
     set_state(session, workload, "building")
 }
@@ -234,7 +232,8 @@ fn set_state(session: &mut AdminSession, workload: &str, state: &str) -> Result<
     Ok(())
 }
 
-/// Forgets the data of a workload, whose tables are these; the table goes with the last of them.
+/// Removes the entries of a workload, whose tables are given; drops the meta table with the last
+/// entry.
 pub(crate) fn forget(
     session: &mut AdminSession,
     workload: &str,
@@ -259,7 +258,7 @@ pub(crate) fn forget(
     Ok(())
 }
 
-/// A text in SQL. The names of workloads are their programs'.
+/// Quotes a text for SQL; names of workloads may come from other programs.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
@@ -273,7 +272,7 @@ mod tests {
 
     use super::*;
 
-    /// Writes down the texts that it hands over.
+    /// Records the SQL that it passes on.
     struct Recorder(Arc<Mutex<Vec<String>>>);
 
     impl Interceptor for Recorder {
@@ -289,7 +288,7 @@ mod tests {
         }
     }
 
-    /// All that is asked of the table, on a database that takes it.
+    /// SQL of all operations on the table.
     fn texts() -> Vec<String> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("meta.db").display().to_string();
@@ -321,7 +320,7 @@ mod tests {
         complete(session, "tpcb").expect("complete");
         assert!(matches!(read(session, "tpcb"), Ok(Found::Complete(_))));
         undo_complete(session, "tpcb").expect("undone");
-        // One whose names have the workload's before them, and the last one.
+        // One workload whose names have a prefix, then the last one.
         for workload in ["it's", "tpcb"] {
             forget(session, workload, &[table()]).expect("forgotten");
         }

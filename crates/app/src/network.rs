@@ -1,7 +1,7 @@
-//! A run's path to the server: opened before its clients connect, measured, and closed when the
-//! load is over.
+//! A run's network path to the server: opened before its clients connect, measured, and closed
+//! after the load.
 //!
-//! Not here: the path itself (network_path), and how a connection goes through it (drivers).
+//! Not here: the path itself (network_path), and connecting through it (drivers).
 
 use std::path::Path;
 use std::rc::Rc;
@@ -17,16 +17,16 @@ use network_path::NetworkPath;
 use crate::error::Error;
 use crate::interruptible::run_interruptible;
 
-/// The word with which our program is started as a path.
+/// Hidden subcommand that runs this program as a network path.
 pub const NETWORK_PATH: &str = "network-path";
-/// Our program, as whoever is about to start it again finds it.
+/// This program's executable, which remains valid if the file is replaced.
 pub(crate) const OURSELVES: &str = "/proc/self/exe";
-/// Round trips of which the median is reported.
+/// Number of round trips whose median is reported.
 const ROUND_TRIPS: usize = 5;
-/// A query that costs a server next to nothing.
+/// Query with almost no cost for a server.
 const EMPTY_QUERY: &str = "SELECT 1";
 
-/// The path itself, which a disturbance may change.
+/// The path, shared with a disturbance that may change it.
 #[derive(Clone)]
 pub(crate) struct SharedPath(Arc<Mutex<NetworkPath>>);
 
@@ -35,13 +35,13 @@ impl SharedPath {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on its conditions are these.
+    /// Changes its conditions.
     pub(crate) fn change(&self, conditions: NetworkConditions) -> std::io::Result<()> {
         self.lock().change(conditions)
     }
 }
 
-/// A path that clients of a database go through. They go directly again when it is dropped.
+/// A path that clients of a database use. Drop makes them connect directly again.
 pub(crate) struct OpenPath {
     path: SharedPath,
     conditions: NetworkConditions,
@@ -49,7 +49,7 @@ pub(crate) struct OpenPath {
 }
 
 impl OpenPath {
-    /// Opens the path that is asked for; none if clients are to connect directly.
+    /// Opens a path with these conditions; `None` if clients connect directly.
     pub(crate) fn open(
         conditions: NetworkConditions,
         database: &Arc<dyn Database>,
@@ -72,7 +72,7 @@ impl OpenPath {
         }
     }
 
-    /// What is asked of it, and how long an empty query takes through it and directly.
+    /// Facts about its conditions, and about the time of an empty query through it and directly.
     pub(crate) fn measured(&self, stop: &Stop) -> Result<Vec<Fact>, Error> {
         let (entrance, database) = (self.entrance(), Arc::clone(&self.database));
         let interrupted = "interrupted while the network path was measured";
@@ -91,22 +91,22 @@ impl OpenPath {
         Ok(facts)
     }
 
-    /// Where clients enter it.
+    /// Address and secret with which clients enter it.
     pub(crate) fn entrance(&self) -> PathEntrance {
         self.path.lock().entrance()
     }
 
-    /// For whoever changes it.
+    /// Handle for changing its conditions.
     pub(crate) fn share(&self) -> SharedPath {
         self.path.clone()
     }
 
-    /// The number of its process.
+    /// Id of its process.
     pub(crate) fn process(&self) -> u32 {
         self.path.lock().process()
     }
 
-    /// What it has done. One that has ended before says nothing.
+    /// Closes it and returns facts about its traffic; none if it has ended before.
     pub(crate) fn close(self) -> Vec<Fact> {
         let fact = |name, value| Fact::new("network_path", name, value);
         let report = self.path.lock().report();
@@ -129,16 +129,16 @@ impl Drop for OpenPath {
     }
 }
 
-/// To a microsecond.
+/// Seconds, rounded to a microsecond.
 fn seconds(ns: u64) -> FactValue {
     FactValue::seconds(ns as f64 / NS_PER_S as f64, 6)
 }
 
-/// The median time of an empty query of a client, which is connected for it.
+/// Median time of an empty query of a newly connected client.
 fn round_trip_ns(database: &dyn Database) -> Result<u64, DbError> {
     let clock = Rc::new(ThreadClock::unstopped());
     let place = Place { placement: Placement::Thread, clock: Rc::clone(&clock) as _, client: 0 };
-    // Whoever knows a statement is a client.
+    // A session with statements counts as a client's.
     let statement = Statement {
         sent: Sent::Text,
         ..Statement::new("empty query", StatementKind::Read, EMPTY_QUERY)

@@ -1,5 +1,4 @@
-//! From a target and a workload's parameters to both, ready to work: opened, and agreed on what
-//! data there are.
+//! Opens a target and builds a workload for it, according to the data that exist.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,30 +19,29 @@ use crate::managed::Managed;
 use crate::meta::{self, Found};
 use crate::storage_engine;
 
-/// The state of a workload's data in a database.
+/// State of a workload's data in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// The workload needs none.
+    /// The workload needs no data.
     None,
-    /// None of its tables is there.
+    /// None of its tables exists.
     Absent,
-    /// Its tables are there, and nothing tells what is in them.
+    /// Its tables exist, but dbdyno has no entry about them.
     Unmarked,
-    /// A build was begun and not ended.
+    /// A build is not complete.
     Unfinished,
-    /// Built.
+    /// The build is complete.
     Built,
 }
 
-/// A target that has been opened. A server that was started for it ends with this.
+/// An open target. Drop ends a server that was started for it.
 pub struct OpenTarget {
-    /// The database.
     pub database: Arc<dyn Database>,
     pub(crate) server: Option<Managed>,
 }
 
-/// Starts the server of a `managed:` target, and opens any target. With `create`, a database that
-/// is not there is made. `doing` hears what takes its time; `stop` is heard meanwhile.
+/// Starts the server of a `managed:` target, and opens any target. `create` creates a missing
+/// database file. `doing` receives the current step; a `stop` interrupts.
 pub fn open_target(
     target: &Target,
     seed: u64,
@@ -72,8 +70,8 @@ pub fn open_target(
     run_interruptible(stop, interrupted, started)
 }
 
-/// Refuses a target that holds runs: `store`, which need not be there yet, any other store, or
-/// what one was exported to. Tables would be built among the runs.
+/// Fails if a target holds runs: if it is `store`, which need not exist, another store, or an
+/// export of one. Tables would be built among the runs.
 pub fn is_apart_from(store: Option<&Path>, target: &Target) -> Result<(), Error> {
     let Some(path) = drivers::file_of(target) else { return Ok(()) };
     match store.is_some_and(|store| is_of_store(&path, store)) || holds_runs(&path) {
@@ -85,8 +83,8 @@ pub fn is_apart_from(store: Option<&Path>, target: &Target) -> Result<(), Error>
 }
 
 impl OpenTarget {
-    /// The same managed server with the settings of `target`, its data kept, or as they were
-    /// copied if they are `from_copy`; none if that is another one.
+    /// Restarts the managed server with the settings of `target` and its data, or with those of the
+    /// copy if `from_copy`; `None` if another server is wanted.
     pub(crate) fn change(
         self,
         target: &Target,
@@ -107,8 +105,8 @@ impl OpenTarget {
         run_interruptible(stop, "interrupted while the server was restarted", changed)
     }
 
-    /// The same target after the data of its server were copied, to begin from again; unchanged
-    /// where there is no server of ours.
+    /// Copies the data of the managed server, to start from them again; without such a server, does
+    /// nothing.
     pub(crate) fn copied(self, seed: u64, stop: &Stop) -> Result<OpenTarget, Error> {
         let Some(server) = self.server else { return Ok(self) };
         run_interruptible(stop, "interrupted while the data were copied", move || {
@@ -118,8 +116,8 @@ impl OpenTarget {
         })
     }
 
-    /// The same target after its server was started again with the same settings and data;
-    /// unchanged where there is no server of ours.
+    /// Restarts the managed server with the same settings and data; without such a server, does
+    /// nothing.
     pub(crate) fn restarted(self, seed: u64, stop: &Stop) -> Result<OpenTarget, Error> {
         let Some(server) = self.server else { return Ok(self) };
         run_interruptible(stop, "interrupted while the server was restarted", move || {
@@ -129,18 +127,17 @@ impl OpenTarget {
         })
     }
 
-    /// Whether the data of its server were copied.
+    /// Whether there is a copy of the managed server's data.
     pub(crate) fn has_copy(&self) -> bool {
         self.server.as_ref().is_some_and(Managed::has_copy)
     }
 
-    /// Whether the server that was started for it has ended by itself.
+    /// Whether the managed server has ended by itself.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.server.as_mut().is_some_and(|server| server.ended().is_some())
     }
 
-    /// What is to be known of it before anything is done there: the server that was started for
-    /// it, and the hosts that do not answer.
+    /// Sentences for the user: the managed server, and hosts that do not answer.
     pub fn sentences(&self) -> Vec<String> {
         let server = self.server.iter().map(|server| {
             let (name, folder) = (server.name(), server.folder().display());
@@ -156,7 +153,7 @@ impl OpenTarget {
         server.chain(silent).collect()
     }
 
-    /// `error`, and how the server that was started for it ended, if it did: that may be why.
+    /// Appends the end of the managed server to `error`, if it has ended: that may be the cause.
     pub fn with_end_of_server(&mut self, error: Error) -> Error {
         let Some(how) = self.server.as_mut().and_then(Managed::ended) else { return error };
         let with_end = |why| format!("{why}; the managed server {how}");
@@ -171,20 +168,18 @@ impl OpenTarget {
 /// A workload at a database.
 #[derive(Clone)]
 pub struct Opened {
-    /// The database.
     pub database: Arc<dyn Database>,
-    /// The workload, decided with the data that there are.
+    /// The workload, built for the existing data.
     pub workload: Arc<dyn Workload>,
-    /// Its parameters, all of them.
+    /// All its parameters.
     pub settings: Settings,
-    /// What data there are.
+    /// State of its data.
     pub data: Data,
-    /// Whether the database is still there when the command has ended: a server that was started
-    /// for it is not.
+    /// Whether the database outlives the command: a managed server does not.
     pub is_kept: bool,
 }
 
-/// The folder of our own files: `$XDG_DATA_HOME/dbdyno`, or `$HOME/.local/share/dbdyno`.
+/// Folder of dbdyno's files: `$XDG_DATA_HOME/dbdyno`, or `$HOME/.local/share/dbdyno`.
 pub fn data_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     let base = set("XDG_DATA_HOME").map(PathBuf::from);
@@ -192,7 +187,7 @@ pub fn data_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf>
     base.map(|base| base.join("dbdyno"))
 }
 
-/// The target that a workload has when none is given: an embedded file in our own folder.
+/// Default target of a workload: an embedded file in dbdyno's folder.
 pub fn default_target(
     workload: &str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -200,7 +195,7 @@ pub fn default_target(
     let folder = data_folder(variable).ok_or_else(|| {
         "neither XDG_DATA_HOME nor HOME is set: name the database with --target".to_owned()
     })?;
-    // Workloads of a family share their data, and so the file.
+    // Workloads of a family share their data, so they share the file.
     let name = workloads::by_name(workload).map_or(workload, |entry| entry.data);
     let path = folder.join(format!("{name}.db"));
     Ok(Target {
@@ -213,12 +208,12 @@ pub fn default_target(
     })
 }
 
-/// Opens a target. With `create`, a database that is a file is made if it is not there.
+/// Opens a target. `create` creates a missing database file.
 pub fn open(target: &Target, seed: u64, create: bool) -> Result<Arc<dyn Database>, Error> {
     Ok(drivers::open(target, Opening { create, seed })?)
 }
 
-/// [`resolve_workload`], which a stop interrupts.
+/// [`resolve_workload`], interrupted by a stop.
 pub fn resolve_workload_interruptible(
     database: &Arc<dyn Database>,
     target: &Target,
@@ -234,7 +229,7 @@ pub fn resolve_workload_interruptible(
     })
 }
 
-/// [`resolve_workload_interruptible`] on a group of a plan.
+/// [`resolve_workload_interruptible`] for a group of a plan.
 pub(crate) fn resolve_group(
     plan: &Plan,
     database: &Arc<dyn Database>,
@@ -251,7 +246,7 @@ pub(crate) fn resolve_group(
     )
 }
 
-/// [`resolve_group`] of all groups of a plan.
+/// [`resolve_group`] for all groups of a plan.
 pub(crate) fn resolve_groups(
     plan: &Plan,
     database: &Arc<dyn Database>,
@@ -260,7 +255,7 @@ pub(crate) fn resolve_groups(
     plan.groups.iter().map(|group| resolve_group(plan, database, group, stop)).collect()
 }
 
-/// Decides `workload` with its parameters as written, at an opened target.
+/// Builds `workload` with its parameters as written, for an open target.
 pub fn resolve_workload(
     database: &Arc<dyn Database>,
     target: &Target,
@@ -323,7 +318,7 @@ pub fn resolve_workload(
         }
         None => return Ok(Opened { database, workload: fresh, settings, data, is_kept }),
     };
-    // What shapes the data is as the data are, whatever the defaults say.
+    // Existing data decide the parameters that shape them, not the defaults.
     let held = held.iter().filter(|(name, _)| !settings.is_given(name));
     let held: Vec<(&str, &str)> = held.map(|(k, v)| (k.as_str(), v.as_str())).collect();
     let settings = Settings::decide(entry.name, entry.parameters, pairs().chain(held))
@@ -332,7 +327,7 @@ pub fn resolve_workload(
     Ok(Opened { database, workload, settings, data, is_kept })
 }
 
-/// Refuses a workload that a database of this dialect cannot have.
+/// Fails if the workload does not support a dialect.
 fn refuse(target: &Target, dialect: &Dialect, workload: &dyn Workload) -> Result<(), BadParameter> {
     if let Some(why) = workload.refuses(dialect) {
         return Err(BadParameter::new(why));
@@ -341,8 +336,7 @@ fn refuse(target: &Target, dialect: &Dialect, workload: &dyn Workload) -> Result
     refused.map_or(Ok(()), |why| Err(BadParameter::of("engine", why)))
 }
 
-/// Refuses a workload with its parameters as written, as far as that is known of a target before
-/// it is opened.
+/// Checks a workload and its parameters as written, as far as possible before the target is opened.
 pub fn check_workload(
     target: &Target,
     workload: &str,
@@ -359,7 +353,7 @@ pub fn check_workload(
     }
 }
 
-/// The scale of data that somebody else built, as far as they show it.
+/// Scale of data that another program built, as far as it can be seen.
 fn scale_found(
     session: &mut AdminSession,
     database: &dyn Database,
@@ -394,12 +388,11 @@ fn scale_found(
     Ok(found)
 }
 
-/// Numbers behind the last table that are looked at for others, as where somebody dropped the first
-/// ones.
+/// Numbers after the last table that are also checked, in case the user dropped the first ones.
 const GAP_MAX: usize = 32;
 
-/// Refuses numbered tables of somebody else's of which one is missing before another, unless as
-/// many are asked for as there are without a gap: ours would be built among theirs.
+/// Fails if numbered tables of another program have a gap, unless the requested tables end before
+/// it: dbdyno's tables would be built among them.
 fn has_no_gap(
     session: &mut AdminSession,
     workload: &dyn Workload,
@@ -426,10 +419,10 @@ fn has_no_gap(
     Ok(())
 }
 
-/// Tables of somebody else's that are looked for: more than anybody builds of one kind.
+/// Most numbered tables of another program that are checked.
 const TABLES_MAX: usize = 10_000;
 
-/// The tables that are there of those whose names begin so and end with 1, 2 and so on.
+/// Existing tables named by `stem` and a number from 1 on.
 fn numbered(session: &mut AdminSession, stem: &str) -> Result<Vec<String>, Error> {
     let mut tables = Vec::new();
     while tables.len() < TABLES_MAX {
@@ -442,17 +435,17 @@ fn numbered(session: &mut AdminSession, stem: &str) -> Result<Vec<String>, Error
     Ok(tables)
 }
 
-/// Another workload's data, where a workload needs tables of the same names.
+/// Data of another workload with tables of the same names.
 pub(crate) struct Clash {
-    /// The other data.
+    /// Workload of the existing data.
     holder: String,
-    /// The workload that needs tables.
+    /// Workload that needs the tables.
     wanted: String,
     tables: Vec<String>,
 }
 
 impl Clash {
-    /// What the database holds, after its name.
+    /// Describes what the database holds, as the end of a sentence that begins with its name.
     pub(crate) fn sentence(&self) -> String {
         let Clash { holder, wanted, tables } = self;
         let (tables, s) = (tables.join(", "), if tables.len() == 1 { "" } else { "s" });
@@ -462,7 +455,7 @@ impl Clash {
     }
 }
 
-/// Looks for data of other workloads in tables that have the names of this one's.
+/// Finds data of other workloads in tables with the names of this one's.
 pub(crate) fn clash(
     session: &mut AdminSession,
     workload: &dyn Workload,
@@ -486,7 +479,7 @@ pub(crate) fn clash(
     Ok(None)
 }
 
-/// The tables of these data; none where this program does not know their workload.
+/// Tables of these data; `None` if their workload is unknown.
 fn tables_of(held: &Identity) -> Option<Vec<String>> {
     let entry = workloads::by_data(&held.workload)?;
     let scale = held.scale.iter().map(|(k, v)| (k.as_str(), v.as_str()));
@@ -496,7 +489,7 @@ fn tables_of(held: &Identity) -> Option<Vec<String>> {
     Some(tables.iter().map(|table| table.name.to_string()).collect())
 }
 
-/// What to do about data that are not the ones asked for.
+/// Remedy for data other than the requested ones.
 fn remedy(target: &Target, held: &str) -> String {
     let holder = workloads::by_data(held).map_or(held, |entry| entry.name);
     format!("use another --target, or drop the data: dbdyno drop {holder} --target '{target}'")
@@ -512,8 +505,8 @@ fn has_tables(session: &mut AdminSession, workload: &dyn Workload) -> Result<boo
     Ok(false)
 }
 
-/// Refuses data of which somebody dropped a table; and tables that nobody marked where others of
-/// the workload are missing, or columns of them: they are somebody else's.
+/// Fails if a table of the data is missing. Also fails if tables without an entry lack other tables
+/// or columns of the workload: they belong to another program.
 pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(), Error> {
     let is_ours = match opened.data {
         Data::Built => true,
@@ -528,7 +521,7 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
         for table in tables.unwrap_or_default() {
             let name = &table.name;
             if session.has_table(name)? {
-                // Columns of ours are as we made them.
+                // dbdyno created these tables with all columns.
                 if is_ours {
                     continue;
                 }
@@ -563,7 +556,7 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
     })
 }
 
-/// The error of data that are not there, or not all, where nothing is built.
+/// Error for missing or incomplete data when nothing is built.
 pub(crate) fn no_complete_data(target: &Target, workload: &str) -> Error {
     Error::Failed(format!(
         "{target} has no complete data of {workload}: build it with dbdyno build {workload} \
@@ -571,7 +564,7 @@ pub(crate) fn no_complete_data(target: &Target, workload: &str) -> Error {
     ))
 }
 
-/// Refuses tables that somebody else built in another storage engine than asked for.
+/// Fails if tables of another program have another storage engine than requested.
 fn is_in_its_engine(
     target: &Target,
     workload: &dyn Workload,
@@ -594,8 +587,8 @@ fn is_in_its_engine(
     }
 }
 
-/// Refuses data of another version or scale than asked for. Data from before there was a parameter
-/// are as it says by default.
+/// Fails if data have another version or scale than requested. A parameter that is newer than the
+/// data counts as its default.
 fn agree(
     target: &Target,
     wanted: &Identity,
@@ -603,7 +596,7 @@ fn agree(
     settings: &Settings,
     entry: &workloads::Entry,
 ) -> Result<(), Error> {
-    // Of those that share the data the one that is asked for.
+    // Name the requested workload of those that share the data.
     let (workload, remedy) = (&wanted.workload, remedy(target, entry.name));
     let parameters = entry.parameters;
     if held.version != wanted.version {

@@ -1,7 +1,7 @@
-//! How far a database is from its clients: the time of a round trip, and how fast a large reply
-//! comes, on the path of the clients, before the load begins.
+//! Distance between a database and its clients: round-trip time, and speed of a large reply, on the
+//! clients' path before the load.
 //!
-//! Not here: round trips while a load runs (monitor).
+//! Not here: round trips during a load (monitor).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,18 +14,16 @@ use monitor::{CounterSession, wall_clock};
 use crate::admin_session::for_round_trips;
 use crate::interruptible::run_interruptible;
 
-/// Round trips that are made.
 const ROUND_TRIPS: usize = 20;
-/// Large replies that are read; the fastest one counts, since the first ones find the connection
-/// slow.
+/// Number of large replies; the fastest counts, since the connection is slow at first.
 const LARGE_REPLIES: usize = 3;
-/// Large replies are left out on a path on which one would take longer.
+/// Most time of a large reply; on a slower path they are left out.
 const LARGE_MAX: Duration = Duration::from_secs(5);
 
 /// Bits of a mebibyte.
 const MEBIBYTE_BITS: f64 = 8.0 * 1_048_576.0;
 
-/// What was found; nothing of a database that is asked nothing over a network, or is not there.
+/// Measures the path; no facts without a network, or if the server does not answer.
 pub(crate) fn probe(database: &Arc<dyn Database>, stop: &Stop) -> Vec<Fact> {
     let database = Arc::clone(database);
     let probed = run_interruptible(stop, "interrupted before the run began", move || {
@@ -50,7 +48,7 @@ fn ask(database: &dyn Database) -> Result<Vec<Fact>, DbError> {
     if let Some(sql) = database.monitoring().mebibyte
         && let Some(fastest) = large_reply(session.as_mut(), sql)
     {
-        // A round trip alone is no part of it.
+        // Without the time of a round trip.
         facts.push(Fact::new("path", "mebibyte_s", seconds(fastest.saturating_sub(times[0]))));
         if fastest * LARGE_TEXTS < LARGE_MAX
             && let Some(sql) = database.monitoring().mebibytes
@@ -67,15 +65,15 @@ fn ask(database: &dyn Database) -> Result<Vec<Fact>, DbError> {
     Ok(facts)
 }
 
-/// How many bits a second come beyond the first mebibyte, which includes what any reply takes;
-/// none where the larger reply took no longer.
+/// Bandwidth beyond the first mebibyte, which includes the latency of any reply; `None` if the
+/// larger reply took no longer.
 fn gbit_per_s(one: Duration, all: Duration) -> Option<f64> {
     let beyond_s = all.checked_sub(one)?.as_secs_f64();
     let bits = f64::from(LARGE_TEXTS - 1) * MEBIBYTE_BITS;
     (beyond_s > 0.0).then(|| bits / beyond_s / 1e9)
 }
 
-/// The time of the fastest large reply; none where a server does not give one.
+/// Time of the fastest large reply; `None` if the server does not give one.
 fn large_reply(session: &mut dyn CounterSession, sql: &str) -> Option<Duration> {
     let mut fastest: Option<Duration> = None;
     for _ in 0..LARGE_REPLIES {

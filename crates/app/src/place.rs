@@ -1,12 +1,12 @@
-//! What work is done on: whether two targets are the same data, however each is written.
+//! Identity of the data of a target: whether two URLs mean the same.
 //!
-//! Not here: who waits for whom (dbdyno's web), and what is said of it (run).
+//! Not here: waiting for each other (dbdyno's web), and messages about it (run).
 
 use model::Target;
 use plan::managed::is_managed;
 
-/// A server and its database, or a file, of a target's URL. None where each run has its own: a
-/// server that is started for it, a simulation, memory.
+/// Normalized server and database, or file, of a target's URL. `None` if each run has its own: a
+/// managed server, a simulation, memory.
 pub fn place_of(url: &str) -> Option<String> {
     let target = Target::parse(url).ok().filter(keeps_data)?;
     let hosts: Vec<String> =
@@ -15,7 +15,7 @@ pub fn place_of(url: &str) -> Option<String> {
     Some(format!("{} {socket} {}", hosts.join(","), target.path))
 }
 
-/// Whether what a run leaves in a database is there for the next one.
+/// Whether data that a run leaves in a database exist for the next one.
 pub fn keeps_data(target: &Target) -> bool {
     let is_kept = |entry: &drivers::Entry| entry.product.administration.keeps_data;
     let is_shared = drivers::of_target(target).is_none_or(is_kept) && target.path != ":memory:";

@@ -1,7 +1,7 @@
-//! What a page is about: a run, an experiment, a search, a comparison or a history of the store,
-//! by the names that people give them.
+//! Subject of a page: a run, an experiment, a search, a comparison or a history of the store, found
+//! by name.
 //!
-//! Not here: how it looks (analysis), and where it goes (dbdyno).
+//! Not here: the page's layout (analysis), and its destination (dbdyno).
 
 use analysis::comparison::{GateResult, Judge};
 use analysis::matrix::Matrices;
@@ -21,39 +21,35 @@ use crate::experiment::{AskedTables, matrices, report_by};
 use crate::stored_report::{stored_report, with_latency_heat};
 use crate::trials::trial_reports;
 
-/// More runs over each other are not distinguished.
+/// Most runs that are drawn over each other.
 const SIDES_MOST: usize = 6;
 
-/// What a page is about.
+/// Subject of a page.
 #[derive(Clone, Debug)]
 pub enum ReportSource {
-    /// A run.
     Run(Box<Report>),
-    /// An experiment, with its trials.
     Experiment(Box<ExperimentSource>),
-    /// A search.
     Seek(Box<SeekReport>),
-    /// A comparison, the limits that it was held against, and the median run of each side.
+    /// A comparison, its limits with verdicts, and the first run of each side.
     Comparison(Box<ComparisonReport>, Vec<GateResult>, Vec<(String, Report)>),
-    /// A history.
     History(Box<HistoryReport>),
 }
 
-/// An experiment, and what its page needs of the store.
+/// An experiment, with everything that its page needs of the store.
 #[derive(Clone, Debug)]
 pub struct ExperimentSource {
-    /// The points with their figures, and the curve over the axis.
+    /// Points with their figures, and the curve over the axis.
     pub report: ExperimentReport,
-    /// The trials that have ended, in the order of time.
+    /// Ended trials, oldest first.
     pub trials: Vec<TrialReport>,
-    /// The comparison of the values of the only axis, if there are two or three.
+    /// Comparison of the values of the only axis, if there are two or three.
     pub sides: Option<ComparisonReport>,
-    /// Tables by `--rows` and `--columns`, if the user names them.
+    /// Tables of `--rows` and `--columns`, if given.
     pub tables: Option<Matrices>,
 }
 
 impl ExperimentSource {
-    /// Reads from the store what the page of an experiment shows beside its report.
+    /// Reads the data of an experiment's page from the store.
     pub fn of(
         store: &Store,
         experiment: &Experiment,
@@ -64,11 +60,11 @@ impl ExperimentSource {
         Ok(ExperimentSource { report, trials, sides, tables: None })
     }
 
-    /// The page of the experiment.
+    /// Page of the experiment.
     pub fn document(&self) -> Document {
         let mut page = render::experiment(&self.report, &self.trials, self.sides.as_ref());
         if let Some(tables) = &self.tables {
-            // Tables that the user names replace the default ones.
+            // The user's tables replace the default ones.
             page.sections.retain(|section| section.id != "matrix");
             page.sections.push(render::matrix_section(tables));
         }
@@ -77,7 +73,7 @@ impl ExperimentSource {
 }
 
 impl ReportSource {
-    /// What one name means, an experiment before a run; of several names their comparison.
+    /// Finds the subject by name, an experiment before a run; several names are a comparison.
     pub fn named(store: &Store, names: &[String], judge: &Judge) -> Result<ReportSource, Error> {
         let [name] = names else {
             let sides = CompareBy::Sides(names.to_vec());
@@ -99,7 +95,7 @@ impl ReportSource {
         Ok(ReportSource::Run(Box::new(with_latency_heat(store, &run, report)?)))
     }
 
-    /// A comparison, and the limits that it was held against.
+    /// A comparison with its limits.
     pub fn of_comparison(
         store: &Store,
         report: ComparisonReport,
@@ -114,7 +110,7 @@ impl ReportSource {
         Ok(ReportSource::Comparison(Box::new(report), gates, runs))
     }
 
-    /// An experiment, judged by a figure or by that of its workload; or a search.
+    /// An experiment, judged by `figure` or its primary metric; or a search.
     pub fn of_experiment(
         store: &Store,
         experiment: &Experiment,
@@ -129,7 +125,7 @@ impl ReportSource {
         Ok(ReportSource::Experiment(Box::new(source)))
     }
 
-    /// The same with tables of the experiment that one name means; anything else has none.
+    /// Adds tables to an experiment; other subjects have none.
     pub fn with_tables(
         mut self,
         store: &Store,
@@ -151,8 +147,8 @@ impl ReportSource {
         Ok(self)
     }
 
-    /// The same with figures that were measured elsewhere in its charts. Refuses what has no such
-    /// charts, and figures that none of them shows.
+    /// Adds imported figures to the charts. Fails if the subject has no such charts, or none of
+    /// them shows the figures.
     pub fn with_imported(mut self, imported: Vec<Imported>) -> Result<ReportSource, Error> {
         let Some(first) = imported.first() else { return Ok(self) };
         let name = &first.name;
@@ -181,7 +177,7 @@ impl ReportSource {
         Ok(self)
     }
 
-    /// Its name, for the title of a page.
+    /// Name for the title of a page.
     pub fn title(&self) -> String {
         match self {
             ReportSource::Run(report) if report.name.is_empty() => report.run_id.clone(),
@@ -193,7 +189,7 @@ impl ReportSource {
         }
     }
 
-    /// Its charts.
+    /// All charts.
     pub fn charts(&self) -> Vec<Chart> {
         match self {
             ReportSource::Run(report) => of_run(report),
@@ -206,7 +202,7 @@ impl ReportSource {
         }
     }
 
-    /// Its page.
+    /// The page.
     pub fn document(&self) -> Document {
         match self {
             ReportSource::Run(report) => render::run(report),

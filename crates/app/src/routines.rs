@@ -1,8 +1,8 @@
-//! A workload's routines beside its data: made where they are not there or not as this dbdyno
-//! writes them, and dropped with the data.
+//! A workload's routines: installed if they are missing or differ from those of this version, and
+//! dropped with the data.
 //!
-//! What is there is what the database's own catalogue says: a dump may bring the data without
-//! the routines. Not here: their bodies (workloads).
+//! The database's own catalogue says which ones exist, since a dump may restore data without
+//! routines. Not here: the routines' bodies (workloads).
 
 use model::{Database, DbErrorKind, Routine, Row};
 
@@ -11,8 +11,8 @@ use crate::build_lock::{A_WHILE, BuildLock};
 use crate::error::Error;
 use crate::open::Opened;
 
-/// Puts the workload's routines into the database: those that are not there, or not as this
-/// dbdyno writes them. Returns how many were made.
+/// Installs the workload's routines that are missing, or differ from those of this version. Returns
+/// their number.
 pub fn install(opened: &Opened) -> Result<usize, Error> {
     let database = opened.database.as_ref();
     let routines = opened.workload.routines(database.dialect());
@@ -23,7 +23,7 @@ pub fn install(opened: &Opened) -> Result<usize, Error> {
     }
     let mut lock = BuildLock::at(database, A_WHILE, &|| false)?;
     let (mut session, _) = lock.session_beside(database)?;
-    // Somebody else may have made them while we waited.
+    // Another process may have installed them while we waited.
     let missing = missing(&mut session, database, &routines)?;
     for routine in &missing {
         let made = match session.write(&routine.create) {
@@ -49,8 +49,8 @@ fn missing<'r>(
     Ok(routines.iter().filter(|routine| !is_there(routine)).collect())
 }
 
-/// Drops those of the workload's routines that are there: to drop one that never was may take a
-/// right that the user has not.
+/// Drops those of the workload's routines that exist: dropping a missing one may need a privilege
+/// that the user lacks.
 pub(crate) fn drop_all(session: &mut AdminSession, opened: &Opened) -> Result<(), Error> {
     let database = opened.database.as_ref();
     let there = list(session, database)?;
@@ -62,7 +62,7 @@ pub(crate) fn drop_all(session: &mut AdminSession, opened: &Opened) -> Result<()
     Ok(())
 }
 
-/// Name, and a text with the mark in it, of all routines that may be ours.
+/// Name and marked text of all routines that may be dbdyno's.
 fn list(
     session: &mut AdminSession,
     database: &dyn Database,

@@ -1,15 +1,14 @@
-//! The mark of a run beside a database that is a file: another run sees it, whichever store it
-//! writes to.
+//! Mark of a run beside a database file: other runs see it, also those of other stores.
 //!
-//! It is a lock on a file of its own, since closing SQLite's own file would let go of SQLite's
-//! locks. It ends with the process; whoever is the last removes the file. Not here: runs of the
-//! same store, which are known from its rows; servers, whose runs nothing marks.
+//! It is a lock on a separate file, since closing SQLite's own file would release SQLite's locks.
+//! It ends with the process; the last one removes the file. Not here: runs of the same store, which
+//! are known from its rows; servers (database_mark).
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-/// What the name of the file ends with.
+/// Suffix of the file's name.
 const SUFFIX: &str = "-dbdyno-run";
 
 /// Held while a run uses the database.
@@ -20,15 +19,15 @@ pub(crate) struct RunMarker {
 }
 
 impl RunMarker {
-    /// Marks the database in `file`; none where no file can be made beside it: a mark is a
-    /// courtesy, and no run fails for the lack of it.
+    /// Marks the database in `file`; `None` if the mark cannot be created: no run fails for lack of
+    /// a mark.
     pub(crate) fn beside(file: &Path) -> Option<RunMarker> {
         let mut name = OsString::from(file.canonicalize().unwrap_or_else(|_| file.to_owned()));
         name.push(SUFFIX);
         let path = PathBuf::from(name);
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(&path).ok()?;
-        // Who is alone can have it all. Then it is shared, so that the next one sees it.
+        // The only run can lock it exclusively. Then it is shared, so that the next one notices.
         let is_alone = match file.try_lock() {
             Ok(()) => true,
             Err(TryLockError::WouldBlock) => false,
@@ -38,7 +37,7 @@ impl RunMarker {
         Some(RunMarker { file, path, is_alone })
     }
 
-    /// Whether no other run used the database when this one began.
+    /// Whether no other run used the database when this one started.
     pub(crate) fn is_alone(&self) -> bool {
         self.is_alone
     }
@@ -47,7 +46,7 @@ impl RunMarker {
 impl Drop for RunMarker {
     fn drop(&mut self) {
         if self.file.try_lock().is_ok() {
-            // What cannot be removed is found again by the next run, and marks nothing by itself.
+            // If it cannot be removed, the next run does that; without a lock it marks nothing.
             let _ = std::fs::remove_file(&self.path);
         }
     }

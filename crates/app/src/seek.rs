@@ -1,8 +1,8 @@
-//! The highest rate, or number of clients, at which objectives hold.
+//! Search for the highest rate, or number of clients, at which objectives hold.
 //!
 //! Every probe is a run in the store, bound to the experiment as the trial of a point of its own,
-//! so whoever comes after a crash replays the search from what was stored. Not here: where probes
-//! go, and what they say (analysis).
+//! so that the search can be resumed after a crash. Not here: the position of probes and their
+//! evaluation (analysis).
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -34,27 +34,27 @@ use crate::trial_runner::{
 };
 use crate::trials::{forget_unbegun, status, trial_reports};
 
-/// A search that has come to its end, or was interrupted.
+/// Result of a search that is complete or was interrupted.
 pub struct SeekResult {
-    /// What it has shown so far.
+    /// Report so far.
     pub report: SeekReport,
-    /// Whether there is an answer, and fresh probes agree with it.
+    /// Whether there is an answer, confirmed by fresh probes.
     pub is_good: bool,
-    /// Whether somebody interrupted it.
+    /// Whether the user interrupted it.
     pub is_interrupted: bool,
 }
 
-/// What a stored search is wanted for.
+/// Purpose of loading a stored search.
 #[derive(Clone, Copy)]
 pub enum Use<'d> {
-    /// To tell what it has shown: nothing is done to a database.
+    /// Report its results; no database is used.
     ToReport,
-    /// To make what is left; as in [`planned`](crate::experiment::planned), commands are those
-    /// of the plan that was named on the command line.
+    /// Continue it; as in [`planned`](crate::experiment::planned), commands are taken only from a
+    /// plan that was named on the command line.
     ToGoOn(Option<&'d Draft>),
 }
 
-/// A search that can be made: what is seek_plan, and the target with its password.
+/// A search that can run: its plan, and the target with its password.
 pub struct Search {
     experiment: Experiment,
     seek_plan: SeekPlan,
@@ -62,7 +62,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// A new search, whose runs have these labels.
+    /// Creates a search whose runs have these labels.
     pub fn new(
         seek_plan: SeekPlan,
         labels: Vec<(String, String)>,
@@ -91,7 +91,7 @@ impl Search {
         Ok(Search { experiment, seek_plan, target: plan.target })
     }
 
-    /// The search of a stored experiment.
+    /// Loads the search of a stored experiment.
     pub fn stored(store: &Path, experiment: Experiment, use_of: Use<'_>) -> Result<Search, Error> {
         let (seek, point) = match (&experiment.seek, experiment.points.first()) {
             (Some(seek), Some(point)) => (seek.clone(), point),
@@ -115,7 +115,7 @@ impl Search {
         Ok(Search { experiment, seek_plan, target })
     }
 
-    /// Where it looks; a password may be put in.
+    /// Target, for adding a password.
     pub fn target(&mut self) -> &mut Target {
         &mut self.target
     }
@@ -126,7 +126,7 @@ impl Search {
         Ok(Plan { target: self.target.clone(), ..plan })
     }
 
-    /// Makes the probes that are not made yet; a new search is stored first.
+    /// Runs the missing probes; a new search is stored first.
     pub fn run(
         self,
         is_new: bool,
@@ -142,7 +142,7 @@ impl Search {
         let experiment = self.experiment.clone();
         let result = self.go_on(&store, options, stop, watcher);
         if is_new && result.is_err() {
-            // Why it was refused matters more than whether it is forgotten.
+            // Report the first error, not a failed removal.
             let _ = forget_unbegun(&store, &experiment);
         }
         result
@@ -156,7 +156,7 @@ impl Search {
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<SeekResult, Error> {
         let strategy = strategy_of(&self.seek_plan.seek, self.plan(self.seek_plan.seek.low, 0)?);
-        // One placement for all probes: that of the highest, which is the most demanding one.
+        // All probes have the placement of the highest one, which needs the most.
         let ends = vec![self.plan(strategy.low, 0)?, self.plan(strategy.high, 0)?];
         let mut runner = TrialRunner::new(options, self.experiment.clone(), ends)?;
         let probed = runner.rehearse(stop, watcher).and_then(|()| {
@@ -192,7 +192,7 @@ impl Search {
             let nth = made.len();
             let mut plan = self.plan(planned.at, planned.measure_ns)?;
             plan.placement = placement;
-            // Each probe draws again, so that what they share is the system alone.
+            // Each probe has its own seed, so that probes share only the system.
             plan.seed = seed_of(plan.seed, nth);
             let values = vec![self.seek_plan.value(planned.at)];
             let shown =
@@ -236,10 +236,10 @@ impl Search {
     }
 }
 
-/// More samples than are needed, since the next probe may have fewer in the same time.
+/// Factor of samples above the need, since the next probe may have fewer in the same time.
 const SAMPLES_MARGIN: f64 = 1.3;
 
-/// Why a probe says nothing for lack of samples, and with which budget it would.
+/// Message that a probe has too few samples, with the budget that it needs.
 fn too_short(
     (probe, report): &(Probe, Report),
     ramp_up_ns: u64,
@@ -262,21 +262,21 @@ fn strategy_of(seek: &Seek, plan: Plan) -> SearchStrategy {
     SearchStrategy { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns, method }
 }
 
-/// A stored plan names its target.
+/// Fails: a stored plan names its target.
 fn no_default(_: &str) -> Result<Target, String> {
     Err("the stored plan has no target".to_owned())
 }
 
-/// The seed of a probe: those of searches whose seeds are neighbours share no draws.
+/// Seed of a probe. Searches with neighbouring seeds share no draws.
 fn seed_of(seed: u64, nth: usize) -> u64 {
-    // 53 bits, so that JSON has it whole.
+    // 53 bits, which JSON represents exactly.
     Rng::new(seed, Stream::Order, nth as u64).bits() >> 11
 }
 
-/// What probes say that were judged before, by run: nothing of them changes any more.
+/// Verdicts of earlier probes by run; they never change.
 type Known = HashMap<String, Judged>;
 
-/// What a stored probe says: its seconds tell what its report does not, how much was beyond the
+/// Verdict of a stored probe. Its seconds contain what its report lacks: the share beyond the
 /// objectives' times.
 fn judged(store: &Store, report: &Report, seek: &Seek, known: &mut Known) -> Result<Judged, Error> {
     if let Some(judged) = known.get(&report.run_id) {
@@ -290,12 +290,12 @@ fn judged(store: &Store, report: &Report, seek: &Seek, known: &mut Known) -> Res
     Ok(judged)
 }
 
-/// Whether a trial is a probe. That its queue was full is an answer, too.
+/// Whether a trial is a probe with a verdict. A full queue is a verdict too.
 fn is_made(trial: &TrialReport) -> bool {
     counts(&trial.report) || is_settled(&trial.report)
 }
 
-/// The probes that were made, each with its report, as the strategy asks for them.
+/// Valid probes with their reports, in the order in which the strategy requests them.
 fn replay(
     store: &Store,
     experiment: &Experiment,
@@ -314,8 +314,8 @@ fn replay(
     Ok(made)
 }
 
-/// The probes of a search by the first method, which stand where their own plans say. It made short
-/// ones of a 32nd of the budget, then twelve long ones, then fresh ones.
+/// Probes of a search by the first method, at the positions in their own plans. It ran short ones
+/// of a 32nd of the budget, then twelve long ones, then fresh ones.
 fn first_method(
     store: &Store,
     experiment: &Experiment,
@@ -346,7 +346,6 @@ fn probes_of(made: &[(Probe, Report)]) -> Vec<Probe> {
     made.iter().map(|(probe, _)| probe.clone()).collect()
 }
 
-/// The report of a stored search.
 pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Error> {
     let search = Search::stored(store.path(), experiment.clone(), Use::ToReport)?;
     let seek = search.seek_plan.seek.clone();
@@ -398,7 +397,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Erro
     })
 }
 
-/// What is asked of somebody's patience.
+/// Describes the length of a search before it starts.
 pub fn forecast(search: &Search) -> String {
     let seek = &search.seek_plan.seek;
     let objectives: Vec<String> = seek.objectives.iter().map(ToString::to_string).collect();

@@ -1,7 +1,7 @@
-//! The instrument, measured: exactness in virtual time, accuracy and cost in real time.
+//! Measures dbdyno itself: exactness in virtual time, accuracy and cost in real time.
 //!
-//! Every item runs the whole tool on `sim`, whose service times are known draws, so that the
-//! truth is a recursion and not another measurement. Not here: any database.
+//! Every item runs the whole tool on `sim`, whose service times are known draws, so that the true
+//! values follow from a recursion, not from another measurement. Not here: any database.
 
 mod calibration;
 mod coverage;
@@ -19,50 +19,48 @@ pub use calibration::{Calibrated, Calibration, calibrate};
 pub use coverage::{Probed, Row, coverage, probed};
 pub use tcp::{TcpAccuracy, accuracy_over_tcp};
 
-/// How an item came out.
+/// Verdict of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// As it must be.
+    /// The item passed.
     Good,
-    /// A target is missed; the instrument is right, this machine or moment is not quick.
+    /// A target is missed: dbdyno is correct, but this machine or moment is slow.
     Missed,
-    /// The instrument is out of order.
+    /// dbdyno is wrong.
     Broken,
 }
 
-/// One thing that was checked.
+/// One check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Item {
-    /// Its stable name.
+    /// Stable id.
     pub id: &'static str,
-    /// What was checked, in words.
+    /// Description of the check.
     pub what: String,
-    /// What was measured: name (unit last) and value.
+    /// Measured values: name (unit last) and value.
     pub figures: Vec<(String, f64)>,
-    /// What it should be.
+    /// Expected values.
     pub target: String,
-    /// How it came out.
     pub verdict: Verdict,
 }
 
-/// All of it.
+/// Result of all checks.
 #[derive(Clone, Debug, Serialize)]
 pub struct SelfCheck {
-    /// Our version.
+    /// Version of dbdyno.
     pub dbdyno: String,
-    /// What was checked.
     pub items: Vec<Item>,
 }
 
 impl SelfCheck {
-    /// Whether nothing is out of order.
+    /// Whether no item is broken.
     pub fn is_good(&self) -> bool {
         self.items.iter().all(|item| item.verdict != Verdict::Broken)
     }
 }
 
-/// Checks the instrument. `told` hears each item as it comes.
+/// Runs all checks. `shown` receives each item as soon as it is done.
 pub fn selfcheck(
     seeds: std::ops::RangeInclusive<u64>,
     stop: &Arc<Stop>,
@@ -98,7 +96,7 @@ enum Where {
     Sim,
 }
 
-/// Utilisation 0.8 of `servers` with a mean service of 2 ms.
+/// A calibration with utilization 0.8 of `servers` with a mean service time of 2 ms.
 fn busy(servers: u32, queue_in: Where, seed: u64, measure_ns: u64) -> Calibration {
     Calibration {
         seed,
@@ -114,7 +112,7 @@ fn busy(servers: u32, queue_in: Where, seed: u64, measure_ns: u64) -> Calibratio
     }
 }
 
-/// What the recursion says of a calibration with exponential services of `mean_ns`.
+/// True values by recursion for a calibration with exponential service times of mean `mean_ns`.
 pub fn truth(plan: &Calibration, servers: usize, mean_ns: f64) -> Vec<Served> {
     let arrivals = plan.arrivals_ns();
     let service = drivers::SimService::Exponential(mean_ns);
@@ -156,7 +154,8 @@ fn exactness(servers: u32, queue_in: Where) -> Result<Item, Error> {
     })
 }
 
-/// The mean over seeds of the p99 of M/M/1 against ln 100 / (mu - lambda), in standard errors.
+/// Compares the mean over seeds of the p99 of M/M/1 with ln 100 / (mu - lambda), in standard
+/// errors.
 fn closed_form(seeds: std::ops::RangeInclusive<u64>) -> Result<Item, Error> {
     let model = Mm1 { arrivals_per_s: 400.0, service_ns_mean: 2e6 };
     let expected_ms = model.response_ns_quantile(0.99) / 1e6;
@@ -183,7 +182,7 @@ fn closed_form(seeds: std::ops::RangeInclusive<u64>) -> Result<Item, Error> {
     })
 }
 
-/// Real time: what was measured against what the recursion says for the same arrivals.
+/// Compares measurements in real time with the recursion for the same arrivals.
 fn accuracy(placement: Placement) -> Result<Item, Error> {
     let plan = Calibration {
         seed: 1,
@@ -233,7 +232,8 @@ fn places(placement: Placement) -> &'static str {
     if placement == Placement::Loop { "event loops" } else { "threads" }
 }
 
-/// Over TCP: when clients had their replies against when a scripted server wrote them.
+/// Compares, over TCP, the times at which clients received replies with those at which a scripted
+/// server wrote them.
 fn accuracy_tcp(placement: Placement) -> Result<Item, Error> {
     let TcpAccuracy { n_arrivals, n_measured, errors, n_too_early, reply_lag } =
         accuracy_over_tcp(placement, 5 * NS_PER_S)?;
@@ -339,8 +339,8 @@ fn start_lag() -> Result<Item, Error> {
     })
 }
 
-/// From how many clients on an event loop costs less CPU a transaction than threads: each
-/// waits 1 to 4 ms for its answer, as for a server nearby.
+/// Finds the number of clients from which an event loop costs less CPU per transaction than
+/// threads; each client waits 1 to 4 ms for a reply, as from a server nearby.
 fn crossover() -> Result<Item, Error> {
     let mut figures = Vec::new();
     let mut crossover = None;

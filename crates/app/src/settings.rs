@@ -1,8 +1,8 @@
-//! Settings of servers that somebody else started: changed by SQL for a while, and set back.
+//! Settings of servers that dbdyno did not start: changed by SQL for a run, and restored.
 //!
-//! Before a setting is changed, what was found is in the restore journal, which outlives us; the
-//! entry goes when the setting was read to be back. Not here: settings of managed servers, which
-//! are started with them; which value is wanted when (experiment, run).
+//! Before a setting is changed, its old value is written to the restore journal on disk; the entry
+//! is removed when the setting has been restored and verified. Not here: settings of managed
+//! servers, which start with them; the choice of values (experiment, run).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,26 +26,26 @@ use crate::interruptible::{run_interruptible, run_unless_asked_twice};
 use crate::open::open;
 use crate::watcher::Watcher;
 
-/// How long a server may take to apply a new setting.
+/// Limit for a server to apply a new setting, in milliseconds.
 const TAKEN_UP_MS: u128 = 10_000;
-/// How often it is asked.
+/// Interval of checks whether it has.
 const LOOK_EVERY_MS: u64 = 10;
-/// After a stop, settings that are not set back within this time stay in the journal.
+/// After a stop, limit for restoring settings; the rest stays in the journal.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A setting as a server tells it.
+/// A setting as reported by a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
     name: String,
-    /// What new sessions find.
+    /// Value in new sessions.
     value: String,
-    /// What SQL has set beyond a restart.
+    /// Value set by SQL that survives a restart.
     kept: Option<String>,
-    /// Why SQL cannot set it.
+    /// Reason why SQL cannot set it.
     fixed: Option<String>,
 }
 
-/// A conversation with a server about its settings.
+/// A session for the settings of a server.
 struct SettingsSession {
     session: AdminSession,
     by: SettingsBySql,
@@ -53,7 +53,7 @@ struct SettingsSession {
 }
 
 impl SettingsSession {
-    /// At a target's server.
+    /// Connects to the server of a target.
     fn at(database: &dyn Database, target: &Target) -> Result<SettingsSession, Error> {
         let name = database.dialect().name;
         let by = database.administration().settings;
@@ -61,7 +61,7 @@ impl SettingsSession {
         Ok(SettingsSession { session: AdminSession::at(database)?, by, target: target.clone() })
     }
 
-    /// What the server says of a setting.
+    /// Reads a setting; fails if the server has no such setting.
     fn look(&mut self, name: &str) -> Result<Found, Error> {
         if let Some(found) = self.find(name)? {
             return Ok(found);
@@ -78,7 +78,7 @@ impl SettingsSession {
         )))
     }
 
-    /// The same; none where the server has no such setting.
+    /// Reads a setting; `None` if the server has no such setting.
     fn find(&mut self, name: &str) -> Result<Option<Found>, Error> {
         let mut found = None;
         let mut tell = |row: &dyn Row| {
@@ -100,7 +100,7 @@ impl SettingsSession {
         Ok(found)
     }
 
-    /// Refuses what cannot be set, without changing it.
+    /// Fails if a setting cannot be changed, without changing it.
     fn probe(&mut self, found: &Found) -> Result<(), Error> {
         if let Some(why) = &found.fixed {
             return Err(Error::Usage(format!(
@@ -119,7 +119,7 @@ impl SettingsSession {
         }
     }
 
-    /// Sets a value and waits until it is taken up; what is read then.
+    /// Sets a value, waits until the server has applied it, and reads it.
     fn set(&mut self, name: &str, value: &str) -> Result<Found, Error> {
         let mut first = None;
         for sql in (self.by.set)(name, value) {
@@ -129,7 +129,7 @@ impl SettingsSession {
                     return self.look(name);
                 }
                 Err(db_error) if db_error.kind.breaks_session() => return Err(db_error.into()),
-                // Of several spellings the first one is the most likely to be meant.
+                // Report the error of the first spelling, which is the most likely one.
                 Err(db_error) => first = first.or(Some(db_error)),
             }
         }
@@ -137,7 +137,7 @@ impl SettingsSession {
         Err(self.refused(name, db_error, &format!("be set to '{value}'")))
     }
 
-    /// Sets back what was found.
+    /// Restores a setting.
     fn put_back(&mut self, setting: &ChangedSetting) -> Result<(), Error> {
         let name = &setting.name;
         let unset = (self.by.unset)(name);
@@ -203,17 +203,17 @@ impl SettingsSession {
     }
 }
 
-/// SQL with `{user}` for the user of a target.
+/// Replaces `{user}` in SQL by the user of a target.
 pub(crate) fn with_user(sql: &str, target: &Target) -> String {
     sql.replace("{user}", target.user.as_deref().unwrap_or("USER"))
 }
 
-/// Whether a setting is as it was before we came.
+/// Whether a setting has its old value.
 fn is_back(setting: &ChangedSetting, found: &Found) -> bool {
     found.value == setting.before && found.kept == setting.kept_before
 }
 
-/// Whether a setting is as we have left it, or on its way there.
+/// Whether a setting has the value that dbdyno set, or is about to.
 fn is_ours(setting: &ChangedSetting, found: &Found) -> bool {
     let asked = &setting.asked;
     setting.now.as_ref() == Some(&found.value)
@@ -221,26 +221,26 @@ fn is_ours(setting: &ChangedSetting, found: &Found) -> bool {
         || is_same_value(asked, &found.value)
 }
 
-/// The settings that a run or an experiment has changed, and the journal that knows of them.
+/// Settings that a run or an experiment has changed, with their journal.
 pub(crate) struct SettingsGuard {
     store: PathBuf,
     purpose: String,
     held: Vec<ChangedSetting>,
-    /// How to get to each server; passwords are in these alone.
+    /// Targets of the servers; only these contain passwords.
     targets: Vec<Target>,
 }
 
-/// What came of setting settings.
+/// Result of changing settings.
 #[derive(Default)]
 pub(crate) struct Set {
-    /// Each by name, as the server spells its value.
+    /// Settings by name, with the server's spelling of the value.
     pub(crate) facts: Vec<Fact>,
-    /// Those that the server took to another value than was asked for, in words.
+    /// Notes on settings to which the server gave another value than requested.
     pub(crate) differs: Vec<String>,
 }
 
 impl Set {
-    /// What a run keeps of it; `watcher` hears what the user should know.
+    /// Events for the run; shows notes for the user through `watcher`.
     pub(crate) fn into_events(self, watcher: &mut dyn Watcher) -> Vec<Event> {
         self.differs.iter().for_each(|note| watcher.note(note));
         let facts = self.facts.into_iter().map(Event::Fact);
@@ -248,7 +248,7 @@ impl Set {
     }
 }
 
-/// That a server took settings to other values than were asked for, if it did.
+/// Finding that a server gave settings other values than requested, if it did.
 pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
     let known = catalog_entry("setting_adjusted").expect("it is in the list of all");
     (!notes.is_empty()).then(|| {
@@ -257,19 +257,19 @@ pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
     })
 }
 
-/// What is said of one of them.
+/// Text of such a note.
 pub(crate) fn adjusted_note(name: &str, asked: &str, target: &Target, shown: &str) -> String {
     format!("{name} was set to {asked}, but {target} reports {shown}")
 }
 
 impl SettingsGuard {
-    /// Nothing changed yet.
+    /// Creates a guard without changes.
     pub(crate) fn new(store: &Path, purpose: String) -> SettingsGuard {
         SettingsGuard { store: store.to_owned(), purpose, held: Vec::new(), targets: Vec::new() }
     }
 
-    /// Sets `wanted` on the server of `target`, and sets back what was changed there and is not
-    /// among them. `database` is the target, opened.
+    /// Sets `wanted` on the server of `target`, and restores changed settings that are not in it.
+    /// `database` is the open target.
     pub(crate) fn put(
         &mut self,
         database: &dyn Database,
@@ -337,8 +337,7 @@ impl SettingsGuard {
         Ok(now)
     }
 
-    /// A new entry of the journal; of a setting that somebody killed has left, what it was before
-    /// is known already.
+    /// Creates an entry of the journal. If a killed process has left one, its old value is kept.
     fn entry(
         &self,
         store: &Store,
@@ -357,7 +356,7 @@ impl SettingsGuard {
                     "{setting} is being varied by process {process}: retry when it has ended"
                 )));
             }
-            // A server that was restarted may have forgotten it.
+            // After a restart the server may have lost the value.
             if !is_back(setting, found) && !is_ours(setting, found) {
                 return Err(Error::Failed(format!(
                     "{setting} was left at {} by a killed {}, and somebody has changed it to {} \
@@ -370,7 +369,7 @@ impl SettingsGuard {
         Ok(new_entry(session, found, value, &self.purpose))
     }
 
-    /// [`SettingsGuard::put`], which a stop interrupts: then what it holds is in the journal alone.
+    /// [`SettingsGuard::put`], interrupted by a stop: then only the journal knows the changes.
     pub(crate) fn put_interruptible(
         &mut self,
         database: &Arc<dyn Database>,
@@ -392,8 +391,8 @@ impl SettingsGuard {
         set
     }
 
-    /// Sets all back. What cannot be stays in the journal, and is reported; but not what a server
-    /// keeps for good of a run that was refused.
+    /// Restores all settings. Returns notes on those that cannot be restored, which stay in the
+    /// journal, except those that a server keeps permanently after a rejected run.
     pub(crate) fn release(&mut self, ended: Ended, stop: &Stop) -> Vec<String> {
         let mut notes = Vec::new();
         for target in std::mem::take(&mut self.targets) {
@@ -407,7 +406,7 @@ impl SettingsGuard {
                 let store = Store::open(&store)?;
                 let database = open(&there, 0, false)?;
                 let mut session = SettingsSession::at(database.as_ref(), &there)?;
-                // Each is tried, whatever becomes of the others.
+                // Try each one, even if others fail.
                 let tried = of_it.iter().map(|one| give_back(&store, &mut session, one, ended));
                 let tried: Vec<Result<Option<String>, Error>> = tried.collect();
                 tried.into_iter().collect::<Result<Vec<Option<String>>, Error>>()
@@ -424,14 +423,14 @@ impl SettingsGuard {
     }
 }
 
-/// The target with more patience to connect than the load has, unless the user has set it: a
-/// setting that is not set back now stays in the journal until somebody runs `dbdyno restore`.
+/// Returns the target with a longer connect timeout, unless the user set one: a setting that is not
+/// restored now stays changed until a user runs `dbdyno restore`.
 fn patient(target: Target) -> Target {
     if target.hosts.is_empty() { target } else { target.with_default("connect_timeout", "30s") }
 }
 
-/// Settings of the plan that are no longer as they were set for the run: a server that was
-/// restarted has forgotten them.
+/// Fact about settings of the plan that have lost their value during the load, because the server
+/// was restarted.
 pub(crate) fn lost(
     plan: &Plan,
     database: &Arc<dyn Database>,
@@ -448,7 +447,7 @@ pub(crate) fn lost(
     if plan.settings.is_empty() {
         return None;
     }
-    // A database that does not answer any more has its finding already.
+    // A database that does not answer has its own finding.
     let now = run_interruptible(stop, "interrupted while settings were read", look).ok()?;
     let lost = now.into_iter().filter_map(|Found { name, value, .. }| {
         let was = tally.fact("setting", &name)?;
@@ -459,7 +458,7 @@ pub(crate) fn lost(
     (!lost.is_empty()).then(|| not_made("settings_lost", text))
 }
 
-/// The journal's entry of a setting before it is first changed.
+/// Journal entry of a setting before its first change.
 fn new_entry(
     session: &SettingsSession,
     found: &Found,
@@ -479,25 +478,27 @@ fn new_entry(
     }
 }
 
-/// Settings that are changed for a moment while nothing is measured, and set back when this ends.
+/// Settings that are changed temporarily outside of the measured phase, and restored when this
+/// ends.
 ///
-/// The journal knows of them; of one that a run has changed already, it knows what that was before.
+/// They are in the journal; for one that a run has changed already, the journal keeps the value
+/// from before the run.
 pub(crate) struct Momentary {
     session: SettingsSession,
-    /// None of a server that ends with us.
+    /// `None` for a server that ends with the run.
     journal: Option<Store>,
     changed: Vec<Moment>,
 }
 
-/// One of them.
+/// A temporary change.
 struct Moment {
     setting: ChangedSetting,
-    /// The entry that the journal had before.
+    /// The journal's entry from before, if any.
     entry_before: Option<ChangedSetting>,
 }
 
 impl Momentary {
-    /// Changes nothing yet. Without a path there is no journal.
+    /// Connects, without any change. Without a path there is no journal.
     pub(crate) fn at(
         database: &dyn Database,
         target: &Target,
@@ -511,7 +512,7 @@ impl Momentary {
         })
     }
 
-    /// Sets one; whether the server has such a setting.
+    /// Changes a setting; returns whether the server has it.
     pub(crate) fn set(&mut self, name: &str, value: &str, purpose: &str) -> Result<bool, Error> {
         let Some(found) = self.session.find(name)? else { return Ok(false) };
         if is_same_value(value, &found.value) {
@@ -533,7 +534,7 @@ impl Momentary {
         Ok(true)
     }
 
-    /// What the journal knows of a setting, which must not be another process's.
+    /// The journal's entry for a setting; fails if it belongs to another process.
     fn known(&self, server: &str, found: &Found) -> Result<Option<ChangedSetting>, Error> {
         let all = self.journal.as_ref().map(Store::changed_settings).transpose()?;
         let is_it = |of: &ChangedSetting| of.server == server && of.name == found.name;
@@ -546,7 +547,8 @@ impl Momentary {
         }
     }
 
-    /// Sets all back, the last one first. What cannot be stays in the journal, and is returned.
+    /// Restores all settings, the last one first. Returns notes on those that cannot be restored;
+    /// they stay in the journal.
     pub(crate) fn end(&mut self) -> Vec<String> {
         let mut notes = Vec::new();
         while let Some(Moment { setting, entry_before }) = self.changed.pop() {
@@ -571,7 +573,7 @@ impl Momentary {
     }
 }
 
-/// The command that restores what is left changed.
+/// Command that restores the rest.
 pub(crate) fn restore_command(target: &Target) -> String {
     let password = if target.password.is_some() { " --ask-password" } else { "" };
     format!("dbdyno restore --target '{target}'{password}")
@@ -583,7 +585,8 @@ impl Drop for Momentary {
     }
 }
 
-/// Sets one back and drops its entry; what remains of a refused run is returned in words.
+/// Restores a setting and removes its entry. Returns a note on what remains changed after a
+/// rejected run.
 fn give_back(
     store: &Store,
     session: &mut SettingsSession,
@@ -603,15 +606,15 @@ fn give_back(
     Ok(None)
 }
 
-/// Drops the entry of a setting that the server answers, but does not set back: trying again would
-/// fail for ever. What remains is returned in words.
+/// Removes the entry of a setting that the server cannot restore, since another try would fail too.
+/// Returns a note on what remains changed.
 fn give_up(
     store: &Store,
     session: &mut SettingsSession,
     setting: &ChangedSetting,
     error: Error,
 ) -> Result<String, Error> {
-    // A server that is away may set it back later.
+    // An unreachable server may restore it later.
     let Ok(found) = session.look(&setting.name) else { return Err(error) };
     store.forget_setting(setting)?;
     Ok(format!(
@@ -621,25 +624,24 @@ fn give_up(
     ))
 }
 
-/// How a run or an experiment ended whose settings are set back.
+/// End of the run or experiment whose settings are restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// Before any load.
+    /// Rejected before any load.
     Refused,
-    /// After a load, whatever became of it.
+    /// Ended after a load, with any result.
     AfterLoad,
 }
 
-/// A setting that somebody has left changed.
+/// A changed setting that was not restored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Left {
-    /// What was changed.
     pub setting: ChangedSetting,
-    /// The process that will set it back, where it still lives.
+    /// Process that will restore it, if it is alive.
     pub process: Option<u32>,
 }
 
-/// What is in the restore journal of a store; nothing where there is no store.
+/// Entries of a store's restore journal; empty without a store.
 pub fn left(store: &Path) -> Result<Vec<Left>, Error> {
     if !store.is_file() {
         return Ok(Vec::new());
@@ -649,46 +651,44 @@ pub fn left(store: &Path) -> Result<Vec<Left>, Error> {
     Ok(all.map(|changed| Left { setting: changed.setting, process: changed.process }).collect())
 }
 
-/// How settings are restored.
+/// Options of restoring settings.
 #[derive(Clone, Copy, Debug)]
 pub struct RestoreOptions {
-    /// Nothing is changed: what would be is only reported.
+    /// Only report what would be restored.
     pub dry_run: bool,
-    /// Also what somebody else has changed since, and what a living process answers for.
+    /// Also restore settings that were changed since, or that a living process will restore.
     pub force: bool,
 }
 
-/// What became of a setting that was left.
+/// Result of restoring a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It would be restored.
     ToBeSetBack,
-    /// It was set back, and read to be.
+    /// It was restored and verified.
     SetBack,
-    /// It was as before already, and is out of the journal.
+    /// It had its old value already; its entry was removed.
     WasBack,
-    /// Somebody has changed it since: it was left.
+    /// It was changed since, and left as it is.
     ChangedSince,
-    /// A process that lives will set it back: it was left.
+    /// A living process will restore it; it was left as it is.
     InUse(u32),
-    /// It is out of the journal, and the server was not asked.
+    /// Its entry was removed without asking the server.
     Forgotten,
-    /// It could not be.
+    /// It cannot be restored, with the reason.
     Failed(String),
 }
 
-/// A setting that was left, and what became of it.
+/// A setting of the journal, and the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
-    /// What was changed.
     pub setting: ChangedSetting,
-    /// The value that the server had, as far as it told.
+    /// Value on the server, if it is known.
     pub found: Option<String>,
-    /// What became of it.
     pub fate: Fate,
 }
 
-/// Drops entries of the journal and leaves the servers as they are; not of a living process.
+/// Removes entries of the journal without changing the servers; keeps those of living processes.
 pub fn forget(store: &Path, all: Vec<Left>) -> Result<Vec<Restored>, Error> {
     let store = Store::open(store)?;
     let one = |left: Left| {
@@ -704,7 +704,7 @@ pub fn forget(store: &Path, all: Vec<Left>) -> Result<Vec<Restored>, Error> {
     all.into_iter().map(one).collect()
 }
 
-/// Sets back what was left on the server of `target`, each whatever becomes of the others.
+/// Restores the settings of the server of `target`, each even if others fail.
 pub fn restore(
     store: &Path,
     target: &Target,

@@ -1,7 +1,6 @@
-//! All settings of a server, as new sessions find them: read before the load and after it.
+//! All settings of a server in new sessions, read before and after the load.
 //!
-//! Not here: settings that a plan sets (settings), and what is to be thought of one that changed
-//! (analysis).
+//! Not here: settings of a plan (settings), and the evaluation of changes (analysis).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,24 +16,24 @@ use crate::managed::Managed;
 use crate::open::OpenTarget;
 use crate::settings::{adjusted_note, taken_otherwise};
 
-/// What a name has in it whose value may be a secret, or lead to one. Commands and statements that
-/// a server carries out may have anything in them.
+/// Parts of names whose values may be secrets, or contain one. Commands and statements that a
+/// server executes may contain anything.
 const SECRET: [&str; 7] =
     ["password", "passwd", "passphrase", "secret", "token", "credential", "conninfo"];
 const SECRET_ENDS: [&str; 4] = ["_key", "_auth", "_command", "_provider_options"];
 const SECRET_BEGINS: [&str; 1] = ["init_"];
 
-/// What stands for a value that is not kept.
+/// Replaces a secret value.
 const MASKED: &str = "(not kept)";
 
-/// What stands for the folder of a server that was started for the run: it has another name each
-/// time.
+/// Replaces the folder of a managed server, which has another name in each run.
 const HOME: &str = "<home>";
 
-/// Longer values are cut: lists of all that an optimizer can do have some 600 letters.
+/// Most characters of a value: lists of optimizer switches have about 600.
 const CHARACTERS_MAX: usize = 1_000;
 
-/// All settings of the server, and what a run keeps of them. What cannot be read is a fact.
+/// Reads all settings of the server before the load, with events for the run. Settings that cannot
+/// be read become a fact.
 pub(crate) fn before(
     open_target: &OpenTarget,
     stop: &Stop,
@@ -61,8 +60,8 @@ pub(crate) fn before(
     }
 }
 
-/// Modes and settings of the database that are no longer what they were before the load. Sizes
-/// change by themselves.
+/// Modes and settings of the database that differ from those before the load. Sizes may change, and
+/// are ignored.
 pub(crate) fn changed(
     database: Option<&Arc<dyn Database>>,
     before: Option<&SettingsSnapshot>,
@@ -74,7 +73,7 @@ pub(crate) fn changed(
     let all = run_interruptible(stop, interrupted, move || {
         Ok((database.facts()?, SettingsSnapshot::read(database.as_ref())?))
     });
-    // A database that does not answer any more has its finding already.
+    // A database that does not answer has its own finding.
     let Ok((now, after)) = all else { return Vec::new() };
     let settings = now.into_iter().filter(|fact| {
         matches!(fact.about.as_str(), "mode" | "database") && fact.name != "size_bytes"
@@ -93,15 +92,15 @@ pub(crate) fn changed(
     changed
 }
 
-/// Settings by name. Their values may be secrets: [`SettingsSnapshot::told`] alone shows them.
+/// Settings by name. Values may be secrets: show them only through [`SettingsSnapshot::to_pairs`].
 #[derive(Clone, Default)]
 pub(crate) struct SettingsSnapshot {
-    /// In the order of names.
+    /// Sorted by name.
     settings: Vec<(String, String)>,
 }
 
 impl SettingsSnapshot {
-    /// Asks a server; none where its settings cannot be asked for.
+    /// Reads the settings; `None` if the database has no query for them.
     pub(crate) fn read(database: &dyn Database) -> Result<Option<SettingsSnapshot>, Error> {
         let Some(by) = database.administration().settings else { return Ok(None) };
         let mut session = AdminSession::at(database)?;
@@ -126,7 +125,7 @@ impl SettingsSnapshot {
         SettingsSnapshot { settings }
     }
 
-    /// As they may be kept and shown; paths in `home` are reported without it.
+    /// Settings for storage and display, without secrets; paths in `home` are shortened.
     pub(crate) fn to_pairs(&self, home: Option<&Path>) -> Vec<(String, String)> {
         let home = home.and_then(Path::to_str).filter(|home| home.len() > 1);
         let printed = |(name, value): &(String, String)| {
@@ -140,7 +139,7 @@ impl SettingsSnapshot {
         self.settings.iter().map(printed).collect()
     }
 
-    /// Settings that have another value than was asked for at the start of the server, in words.
+    /// Notes on settings with another value than requested at the start of the server.
     fn unlike(
         &self,
         asked: &[(String, String)],
@@ -156,7 +155,7 @@ impl SettingsSnapshot {
         asked.iter().filter_map(unlike).collect()
     }
 
-    /// What is another now, as facts.
+    /// Settings that have changed, as facts.
     pub(crate) fn changes_to(&self, after: &SettingsSnapshot) -> Vec<Fact> {
         let changed = |(name, was): &(String, String)| {
             let place = after.settings.binary_search_by(|(known, _)| known.cmp(name)).ok()?;
@@ -171,7 +170,7 @@ impl SettingsSnapshot {
     }
 }
 
-/// Whether a setting's value is not kept.
+/// Whether the value of a setting is secret.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET.iter().any(|word| name.contains(word))
@@ -179,7 +178,7 @@ fn is_secret(name: &str) -> bool {
         || SECRET_BEGINS.iter().any(|begin| name.starts_with(begin))
 }
 
-/// An empty value is reported as such, and a long one by its beginning.
+/// Shortens a long value, and names an empty one.
 fn shown(value: &str) -> String {
     const SHOWN_MAX: usize = 60;
     match value {

@@ -1,6 +1,6 @@
-//! A database is brought to rest: what it still has to do after writes is done now, and measured.
+//! Settling: makes a database do its background work now, and measures it.
 //!
-//! Not here: what that is (drivers: `Settling`), and when it is done (run, the command line).
+//! Not here: the steps (drivers: `Settling`), and the time of settling (run, the command line).
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -21,49 +21,47 @@ use crate::open::{OpenTarget, Opened};
 use crate::settings::{Momentary, restore_command, with_user};
 use crate::watcher::Watcher;
 
-/// So long after its limit nothing is asked that takes longer: as long as a new connection may
-/// take.
+/// Time after the limit within which a request must end: as long as a new connection may take.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
-/// How often a level is read.
+/// Interval of reading a level.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// A level that has not fallen for so long will not (HammerDB's rule).
+/// A level that has not fallen for this long will not fall (HammerDB's rule).
 const FROZEN: Duration = Duration::from_secs(10);
 
-/// A level that has not fallen at so many looks may count what is not to be done.
+/// A level that has not fallen in this many readings may contain work that is never done.
 const STILL_LOOKS: u32 = 4;
 
-/// What to do about other sessions that commit.
+/// Advice when other sessions commit.
 const END_OTHERS: &str = "End the other sessions.";
 
-/// The time left is computed from the pace of so many seconds.
+/// Period for the pace from which the remaining time is computed.
 const PACE_OVER: Duration = Duration::from_secs(3);
-/// With more commits per second than these, somebody still works (HammerDB's rule).
+/// Above this rate of commits, other sessions are still working (HammerDB's rule).
 const COMMITS_PER_S: f64 = 100.0;
-/// The step before those of the driver: waiting for others.
+/// The step before those of the driver: waiting for other sessions.
 const WAIT: &str = "wait";
-/// Its level.
+/// Level of [`WAIT`].
 const COMMIT_RATE: &str = "commits_per_s";
-/// A server may count what it wrote a moment later (PostgreSQL's checkpointer).
+/// Time within which a server counts its writes (PostgreSQL's checkpointer).
 const COUNTED_WITHIN: Duration = Duration::from_millis(500);
-/// Over how long commits are counted.
+/// Period over which commits are counted.
 const COUNTED_OVER: Duration = Duration::from_secs(1);
 
-/// What is settled.
+/// Subject of settling.
 pub struct ToSettle<'a> {
-    /// The database.
     pub(crate) database: &'a dyn Database,
-    /// Where it is, also one whose server we started.
+    /// Target of the database, also of a managed server.
     pub(crate) target: &'a Target,
-    /// The tables of its workloads.
+    /// Tables of the workloads.
     pub(crate) tables: Vec<String>,
-    /// The store with the restore journal; none of a server that ends with us.
+    /// Store with the restore journal; `None` for a server that ends with the run.
     pub(crate) journal: Option<&'a Path>,
-    /// How long it may take.
+    /// Limit of all steps together.
     pub(crate) limit: Duration,
 }
 
 impl<'a> ToSettle<'a> {
-    /// The data of a workload at a target that has been opened. `store` has the restore journal.
+    /// Settles the data of a workload at an open target. `store` has the restore journal.
     pub fn new(
         open_target: &'a OpenTarget,
         target: &'a Target,
@@ -82,7 +80,7 @@ impl<'a> ToSettle<'a> {
     }
 }
 
-/// The tables of these workloads, each once.
+/// Tables of these workloads, without duplicates.
 pub(crate) fn tables_of(groups: &[Opened]) -> Vec<String> {
     let populations = groups.iter().filter_map(|opened| opened.workload.population());
     let tables = populations.flat_map(|of| of.tables());
@@ -90,18 +88,18 @@ pub(crate) fn tables_of(groups: &[Opened]) -> Vec<String> {
     all.into_iter().collect()
 }
 
-/// Where a step is done beside a load.
+/// Subject of a settling step during a load.
 pub(crate) struct SettlingAt {
-    /// Where the database is, also one whose server we started.
+    /// Target of the database, also of a managed server.
     pub(crate) target: Target,
-    /// The tables of the load.
+    /// Tables of the load.
     pub(crate) tables: Vec<String>,
-    /// The store with the restore journal; none of a server that ends with us.
+    /// Store with the restore journal; `None` for a server that ends with the run.
     pub(crate) journal: Option<PathBuf>,
 }
 
 impl SettlingAt {
-    /// The step of this name; or why there is none.
+    /// Finds a step by name; the error is the reason why there is none.
     pub(crate) fn step(
         &self,
         database: &dyn Database,
@@ -118,31 +116,31 @@ impl SettlingAt {
     }
 }
 
-/// What came of it.
+/// Result of settling.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settled {
-    /// How long all took.
+    /// Duration of all steps.
     pub seconds: f64,
-    /// Commits of the server meanwhile, where it counts them.
+    /// Commits of the server in that time, if it counts them.
     pub commits: Option<u64>,
-    /// Bytes that it wrote to its files meanwhile, where it counts them.
+    /// Bytes that it wrote to its files in that time, if it counts them.
     pub written_bytes: Option<u64>,
-    /// Each step that was tried.
+    /// Steps that were tried.
     pub steps: Vec<StepDone>,
-    /// What was not reached or not possible.
+    /// Work that is left, or was not possible.
     pub incomplete: Vec<Incomplete>,
-    /// Whether somebody stopped it: what is left is among those that were not reached.
+    /// Whether the user stopped it: the rest is in `incomplete`.
     pub is_interrupted: bool,
 }
 
-/// Something that was not reached, or not possible.
+/// Work that is left, or was not possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incomplete {
-    /// What and why, a sentence without a full stop.
+    /// Problem and reason, a sentence without a full stop.
     pub why: String,
-    /// What to do about it, a sentence; empty where the reason says it.
+    /// Advice, a sentence; empty if the reason is enough.
     pub advice: String,
-    /// What is left, in few words: `history list 1,068`.
+    /// Rest, in a few words: `history list 1,068`.
     pub left: String,
 }
 
@@ -151,30 +149,28 @@ impl Incomplete {
         Incomplete { left, why, advice: advice.to_owned() }
     }
 
-    /// Both together.
+    /// Joins reason and advice.
     pub fn sentence(&self) -> String {
         format!("{}. {}", self.why, self.advice).trim_end().to_owned()
     }
 }
 
-/// A step of it.
+/// A settling step that was tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepDone {
-    /// Its name.
     pub name: &'static str,
-    /// How long it took.
     pub seconds: f64,
     /// Its level: name, before and after.
     pub level: Option<(&'static str, i64, i64)>,
 }
 
 impl Settled {
-    /// Whether the database is at rest.
+    /// Whether no work is left.
     pub fn is_at_rest(&self) -> bool {
         self.incomplete.is_empty()
     }
 
-    /// What is left, each thing once, in few words.
+    /// Rests in a few words, without duplicates.
     pub fn left(&self) -> Vec<&str> {
         let mut left: Vec<&str> = Vec::new();
         for of in self.incomplete.iter().map(|of| of.left.as_str()) {
@@ -185,7 +181,7 @@ impl Settled {
         left
     }
 
-    /// In a sentence, for people.
+    /// Describes the result in a sentence.
     pub fn sentence(&self) -> String {
         let took = shown_time(self.seconds);
         let first = match self.is_at_rest() {
@@ -217,7 +213,7 @@ impl Settled {
         }
     }
 
-    /// What a run keeps of it: `when` it was, as in `before the load`.
+    /// Events for the run; `when` is a phrase such as `before the load`.
     pub(crate) fn events(&self, about: &str, when: &str) -> Vec<Event> {
         let mut facts = vec![("took_s".to_owned(), FactValue::seconds(self.seconds, 3))];
         facts.extend(self.commits.map(|n| ("commits".to_owned(), n.into())));
@@ -242,12 +238,12 @@ impl Settled {
     }
 }
 
-/// That a settling ended with an error, and nothing is known of what it has reached.
+/// Finding that settling failed, so that the result is unknown.
 pub(crate) fn not_done(when: &str, error: &Error) -> Event {
     not_settled(when, &format!("{error}."))
 }
 
-/// That a database is not at rest, and what to do about it.
+/// Finding that a database is not settled, with advice.
 fn not_settled(when: &str, why: &str) -> Event {
     let known = catalog_entry("not_settled").expect("it is in the list of all");
     let observed = format!("Not at rest {when}: {why}");
@@ -256,7 +252,7 @@ fn not_settled(when: &str, why: &str) -> Event {
     Event::Finding(Finding { observed: Some(observed), ..finding })
 }
 
-/// That settings of the server are not those that are advised for loads, if they are not.
+/// Finding that settings of the server differ from those advised for loads, if they do.
 pub(crate) fn not_advised(settling: &Settling, in_force: &[(String, String)]) -> Option<Event> {
     let differs = |(name, advised): &(&str, &str)| {
         let (_, value) = in_force.iter().find(|(known, _)| known == name)?;
@@ -275,18 +271,18 @@ pub(crate) fn not_advised(settling: &Settling, in_force: &[(String, String)]) ->
     (!differ.is_empty()).then_some(Event::Finding(finding))
 }
 
-/// How the database of these facts is settled; or why it cannot be.
+/// Steps of settling a database with these facts; fails if there are none.
 pub(crate) fn settling_of(database: &dyn Database, facts: &[Fact]) -> Result<Settling, Error> {
     (database.administration().settling)(facts)
         .map_err(|why| Error::Usage(format!("settle: {why}; leave out --settle")))
 }
 
-/// The same of what is settled, which is asked for its facts.
+/// Steps of settling a subject, after reading the facts of its database.
 pub fn settling_at(of: &ToSettle<'_>) -> Result<Settling, Error> {
     settling_of(of.database, &of.database.facts()?)
 }
 
-/// Brings a database to rest. A stop ends it early, with what was reached until then.
+/// Settles a database. A stop ends it early, with the result so far.
 pub fn settle(
     of: &ToSettle<'_>,
     settling: &Settling,
@@ -296,7 +292,7 @@ pub fn settle(
     let is_over = || stop.is_asked();
     let mut doing = |text: &str| watcher.doing(text);
     let work = Work::new(of, &is_over, &mut doing)?;
-    // A server that has vanished would be waited for as long as one that creates an index.
+    // Otherwise a lost server would be awaited as long as the creation of an index.
     let late = work.until + ANSWER_LIMIT;
     let is_late = || wall_clock::now() > late;
     let cancel = work.session.canceller();
@@ -316,7 +312,7 @@ fn settle_all(mut work: Work<'_, '_>, settling: &Settling) -> Result<Settled, Er
     let is_over = work.is_over;
     let began = work.lap;
     let (commits, bytes) = (work.commits(settling), work.written(settling));
-    // One step may do some of another's work.
+    // A step may do work of another one.
     let mut first_levels = Vec::new();
     work.wait_for_others(settling, commits);
     for step in settling.steps {
@@ -349,7 +345,7 @@ fn settle_all(mut work: Work<'_, '_>, settling: &Settling) -> Result<Settled, Er
     Ok(work.done)
 }
 
-/// Does one step beside a load, until it is done or `is_over`.
+/// Runs one step during a load, until it is done or `is_over`.
 pub(crate) fn settle_step(
     of: &ToSettle<'_>,
     step: &SettlingStep,
@@ -365,7 +361,7 @@ pub(crate) fn settle_step(
     Ok(work.done)
 }
 
-/// An error that ended a step, and what to do about settings that could not be set back after it.
+/// Adds advice about settings that could not be restored to the error of a step.
 fn with_settings_left(error: Error, n_left: usize, target: &Target) -> Error {
     if n_left == 0 {
         return error;
@@ -377,17 +373,16 @@ fn with_settings_left(error: Error, n_left: usize, target: &Target) -> Error {
     ))
 }
 
-/// What a server has counted until now.
+/// Counters of a server.
 #[derive(Clone, Copy, Debug)]
 struct Commits {
-    /// Commits.
     counted: i64,
-    /// Statements that change rows, where it counts no commits of those outside of transactions.
+    /// Statements that change rows, if it does not count commits of single statements.
     changes: i64,
 }
 
 impl Commits {
-    /// Commits since then, or statements that change rows where those are more.
+    /// Commits since `before`, or statements that change rows if those are more.
     fn since(self, before: Commits) -> u64 {
         let grown = (self.counted - before.counted).max(self.changes - before.changes);
         u64::try_from(grown).unwrap_or(0)
@@ -397,17 +392,17 @@ impl Commits {
 struct Work<'a, 'w> {
     of: &'a ToSettle<'a>,
     session: AdminSession,
-    /// Made when the first setting is changed.
+    /// Created when the first setting is changed.
     momentary: Option<Momentary>,
-    /// When there is no more time.
+    /// End of the limit.
     until: Instant,
-    /// When the last step ended: the times of the steps add up to the whole, exactly.
+    /// End of the last step, so that the durations of the steps add up exactly to the whole.
     lap: Instant,
-    /// Whether somebody wants it to end.
+    /// Whether settling should end.
     is_over: &'a (dyn Fn() -> bool + Sync),
     /// Whether that ended a step.
     is_cut: bool,
-    /// Hears what is done just now.
+    /// Receives the current step.
     doing: &'w mut dyn FnMut(&str),
     done: Settled,
 }
@@ -431,7 +426,7 @@ impl<'a, 'w> Work<'a, 'w> {
         })
     }
 
-    /// A step is over: what it took and where its level fell.
+    /// Ends a step, and notes its duration and its level.
     fn done(&mut self, name: &'static str, level: Option<(&'static str, i64, i64)>) {
         let now = wall_clock::now();
         let seconds = now.duration_since(self.lap).as_secs_f64();
@@ -439,7 +434,7 @@ impl<'a, 'w> Work<'a, 'w> {
         self.done.steps.push(StepDone { name, seconds, level });
     }
 
-    /// Waits until hardly anybody commits any more.
+    /// Waits until there are hardly any commits.
     fn wait_for_others(&mut self, settling: &Settling, before: Option<Commits>) {
         let Some(before) = before else { return };
         let mut rates = None;
@@ -448,7 +443,7 @@ impl<'a, 'w> Work<'a, 'w> {
         self.done(WAIT, level);
     }
 
-    /// Watches the commits per second, the first and the last of which are in `rates`.
+    /// Watches the commits per second, and stores the first and last rate in `rates`.
     fn watch_commits(
         &mut self,
         settling: &Settling,
@@ -493,13 +488,13 @@ impl<'a, 'w> Work<'a, 'w> {
         let last = match (first, &step.level) {
             // It will not fall by what was passed over.
             (_, Some(level)) if !passed_over.is_empty() => self.level(step, level),
-            // Nor without the right to make it fall.
+            // It will not fall without the privilege either.
             (_, Some(level)) if step.needs_settings && refused.is_some() => self.level(step, level),
             (Some(first), Some(level)) if matches!(said, Ok(true)) => self.fall(step, level, first),
             (_, Some(level)) if matches!(said, Ok(false)) => self.level(step, level),
             (first, _) => Ok(first),
         };
-        // Settings go back whatever happened.
+        // Restore settings in any case.
         let notes = self.momentary.take().map(|mut set| set.end()).unwrap_or_default();
         let n_left = notes.len();
         notes.into_iter().for_each(|note| self.note("settings not set back".to_owned(), note, ""));
@@ -529,7 +524,7 @@ impl<'a, 'w> Work<'a, 'w> {
         Ok(())
     }
 
-    /// Sets what makes a step faster; why it cannot be set.
+    /// Changes settings that make a step faster; returns the error if that is impossible.
     fn raise(&mut self, step: &SettlingStep) -> Option<Error> {
         let of = self.of;
         let mut refused = None;
@@ -556,7 +551,7 @@ impl<'a, 'w> Work<'a, 'w> {
         self.done.incomplete.push(Incomplete::new(left, why, advice));
     }
 
-    /// That it took too long. Its level, where it has one, is left.
+    /// Notes that a step reached the limit, with its level, if it has one.
     fn note_limit(&mut self, step: &SettlingStep, last: Option<i64>) {
         let limit = format_duration(self.of.limit.as_nanos() as u64);
         let name = step.name.replace('_', " ");
@@ -565,13 +560,13 @@ impl<'a, 'w> Work<'a, 'w> {
             (Some(level), Some(last)) => level_left(level, last),
             _ => format!("{name} not done"),
         };
-        // Where the wait for others took it all, more time is no remedy.
+        // If waiting for other sessions used up the limit, more time does not help.
         let is_used = self.done.incomplete.iter().any(|of| of.advice == END_OTHERS);
         let advice = if is_used { "" } else { "Allow more time (--settle-limit)." };
         self.note(left, why, advice);
     }
 
-    /// That a level falls no more, and why.
+    /// Notes that a level no longer falls, and why.
     fn note_stays(&mut self, step: &SettlingStep, level: &SettlingLevel, last: i64) {
         let name = level_name(level.name);
         let why = format!("The {name} stayed at {} for 10 s", shown(last));
@@ -589,7 +584,7 @@ impl<'a, 'w> Work<'a, 'w> {
         asked.is_ok() && is_said
     }
 
-    /// Says the statements of a step; whether none was cut off. One that is refused is noted.
+    /// Runs the statements of a step; returns whether none was cancelled. Notes a rejected one.
     fn say(&mut self, step: &SettlingStep) -> Result<bool, Error> {
         for sql in step.statements {
             let sql = self.with_tables(sql);
@@ -598,7 +593,7 @@ impl<'a, 'w> Work<'a, 'w> {
             let said = self.session.until(&is_cut, |session| session.write(&sql));
             match said {
                 Ok(_) => {}
-                // Cutting a statement off may end its session, whatever that says of its commit.
+                // Cancelling a statement may end its session.
                 Err(_) if is_cut() => {
                     self.session = AdminSession::at(self.of.database)?;
                     match is_over() {
@@ -625,7 +620,7 @@ impl<'a, 'w> Work<'a, 'w> {
         Ok(true)
     }
 
-    /// Waits until a level is 0 or falls no more; what it is then.
+    /// Waits until a level is 0 or no longer falls; returns its last value.
     fn fall(
         &mut self,
         step: &SettlingStep,
@@ -674,7 +669,7 @@ impl<'a, 'w> Work<'a, 'w> {
         }
     }
 
-    /// What a level is; none where it cannot be read, which is noted.
+    /// Reads a level; `None` if it cannot be read, which is noted.
     fn level(&mut self, step: &SettlingStep, level: &SettlingLevel) -> Result<Option<i64>, Error> {
         let sql = self.with_tables(level.sql);
         match number(&mut self.session, &sql, level.column) {
@@ -707,7 +702,7 @@ impl<'a, 'w> Work<'a, 'w> {
         Some(Commits { counted, changes })
     }
 
-    /// Those of the tables that a step passes over, since the user may not do it.
+    /// Tables that a step passes over for lack of privileges.
     fn passed_over(&mut self, step: &SettlingStep) -> Vec<String> {
         let names = step.passed_over.iter().find_map(|sql| {
             let mut names = Vec::new();
@@ -726,7 +721,7 @@ impl<'a, 'w> Work<'a, 'w> {
         queries.find_map(|sql| self.session.counted(sql).ok().flatten())
     }
 
-    /// Waits; whether it may go on then.
+    /// Waits; returns whether to continue.
     fn rest(&self, how_long: Duration) -> bool {
         let began = wall_clock::now();
         while began.elapsed() < how_long && !(self.is_over)() {
@@ -736,12 +731,12 @@ impl<'a, 'w> Work<'a, 'w> {
     }
 }
 
-/// That somebody stopped it.
+/// Error of a stop by the user.
 pub fn interrupted() -> Error {
     Error::Interrupted("interrupted while the database was settled".to_owned())
 }
 
-/// The number in a column of a query's row, also where it comes as text.
+/// Number in a column of a query's row, also if it is text.
 fn number(session: &mut AdminSession, sql: &str, column: usize) -> Result<Option<i64>, DbError> {
     let mut number = None;
     session.read(sql, &mut |row: &dyn Row| {
@@ -756,7 +751,7 @@ fn number(session: &mut AdminSession, sql: &str, column: usize) -> Result<Option
     Ok(number)
 }
 
-/// A level that is not 0, in few words.
+/// Describes a level that is not 0.
 fn level_left(level: &SettlingLevel, last: i64) -> String {
     format!("{} {}", level_name(level.name), shown(last))
 }
@@ -773,8 +768,8 @@ fn shown_time(seconds: f64) -> String {
     format_duration((seconds * 1e3).round() as u64 * model::NS_PER_MS)
 }
 
-/// How long it takes at the pace of the last looks, in words; or that it falls no more, and since
-/// when.
+/// Describes the remaining time at the pace of the last readings; or since when the level no longer
+/// falls.
 fn time_left(looks: &VecDeque<(Duration, i64)>, since_fell: Duration) -> String {
     let (Some((from, first)), Some((to, last))) = (looks.front(), looks.back()) else {
         return String::new();

@@ -1,7 +1,7 @@
-//! What the storage engine of a workload's tables means: what is checked of the
-//! data, and what a reader of a run must know.
+//! Consequences of the storage engine of a workload's tables: for checks of the data, and for notes
+//! of a run.
 //!
-//! Not here: what an engine promises (drivers), and what a build does about it (build).
+//! Not here: the guarantees of an engine (drivers), and its effect on a build (build).
 
 use model::{
     Check, CommitRisk, Crosscheck, Database, DbError, Dialect, Fact, NO_TRANSACTIONS, NOT_CHECKED,
@@ -11,12 +11,13 @@ use model::{
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 
-/// The engine that was asked for, if this database may have it; none where its own will do.
+/// The requested engine, if the database supports it; `None` for the default.
 pub(crate) fn asked(dialect: &Dialect, workload: &dyn Workload) -> Option<StorageEngine> {
     dialect.engine(workload.population()?.storage_engine()?)
 }
 
-/// Refuses an engine that the server lacks: some would take another one in its place.
+/// Fails if the server lacks the requested engine, because some servers would silently use another
+/// one.
 pub(crate) fn is_on_server(
     session: &mut AdminSession,
     database: &dyn Database,
@@ -34,7 +35,7 @@ pub(crate) fn is_on_server(
     if there.iter().any(|name| name.eq_ignore_ascii_case(engine)) {
         return Ok(());
     }
-    // Only what can be asked for, in the words in which it is.
+    // Lists only engines that can be requested, by their parameter values.
     let dialect = database.dialect();
     let has = |known: &&StorageEngine| there.iter().any(|of| of.eq_ignore_ascii_case(known.name));
     let there: Vec<&str> = dialect.storage_engines.iter().filter(has).map(|of| of.name).collect();
@@ -52,7 +53,7 @@ pub(crate) fn is_on_server(
     Err(Error::Usage(why))
 }
 
-/// In which engine a table is that is there, if it is one that can be asked for.
+/// Engine of an existing table, if it is one that can be requested.
 pub(crate) fn of_table(
     session: &mut AdminSession,
     database: &dyn Database,
@@ -67,12 +68,12 @@ pub(crate) fn of_table(
     Ok(found)
 }
 
-/// Whether a crash of the server empties tables of the engine that is asked for.
+/// Whether a crash of the server empties tables of the requested engine.
 pub(crate) fn may_be_emptied(dialect: &Dialect, workload: &dyn Workload) -> bool {
     asked(dialect, workload).is_some_and(|engine| engine.is_emptied_by_crash)
 }
 
-/// Refuses data that were built, and that a crash of the server has emptied.
+/// Fails if a crash of the server has emptied built data.
 pub(crate) fn has_its_rows(database: &dyn Database, workload: &dyn Workload) -> Result<(), Error> {
     let mut session = AdminSession::at(database)?;
     let Some(population) = workload.population() else { return Ok(()) };
@@ -89,8 +90,8 @@ pub(crate) fn has_its_rows(database: &dyn Database, workload: &dyn Workload) -> 
     Ok(())
 }
 
-/// What is checked of the data: what cannot hold in their engine is left out, and all of it where
-/// nothing is stored.
+/// Checks of the data, without those that cannot pass with their engine; none if the database
+/// stores nothing.
 pub(crate) fn checks(database: &dyn Database, workload: &dyn Workload) -> Vec<Check> {
     match database.administration().keeps_data {
         true => checks_in(database.dialect(), workload),
@@ -104,7 +105,7 @@ fn checks_in(dialect: &Dialect, workload: &dyn Workload) -> Vec<Check> {
     checks
 }
 
-/// The count that is held against our own, where it can hold in the engine of the data.
+/// Crosscheck of commits, if it can pass with the engine of the data.
 pub(crate) fn crosscheck(database: &dyn Database, workload: &dyn Workload) -> Option<Crosscheck> {
     let is_kept = database.administration().keeps_data;
     crosscheck_in(database.dialect(), workload).filter(|_| is_kept)
@@ -124,8 +125,8 @@ fn lacks(dialect: &Dialect, workload: &dyn Workload) -> bool {
     asked(dialect, workload).is_some_and(|engine| !engine.is_transactional)
 }
 
-/// What a reader must know of the engine before comparing a result with anything; nothing of the
-/// database's own, but that it stores nothing.
+/// Notes on the engine for readers of a result; empty for the database's default, unless it stores
+/// nothing.
 pub(crate) fn notes(database: &dyn Database, workload: &dyn Workload) -> Vec<String> {
     let dialect = database.dialect();
     match database.administration().keeps_data {
@@ -155,7 +156,7 @@ fn notes_in(dialect: &Dialect, workload: &dyn Workload) -> Vec<String> {
     notes
 }
 
-/// What is not checked without transactions, in a sentence.
+/// Lists checks that are left out without transactions, in a sentence.
 fn left_out(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
     let needs_them = |check: &Check| needs(workload, check);
     let of_commits = workload.needs_transactions().crosscheck;
@@ -163,13 +164,13 @@ fn left_out(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
     Some(format!("{NOT_CHECKED}, since it cannot hold without transactions: {all}."))
 }
 
-/// That nothing is checked where nothing is stored, in a sentence.
+/// Sentence that nothing is checked because nothing is stored.
 fn nothing_is_stored(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
     let all = all_of(dialect, workload, &|_| true, true)?;
     Some(format!("{NOT_CHECKED}, since {} stores nothing: {all}.", dialect.name))
 }
 
-/// The names of these checks, each once, and of the count of commits.
+/// Names of the selected checks without duplicates, and of the count of commits.
 fn all_of(
     dialect: &Dialect,
     workload: &dyn Workload,
@@ -192,14 +193,14 @@ fn all_of(
     })
 }
 
-/// The engine of the data: the one that is asked for, or the database's own.
+/// Engine of the data: the requested one, or the database's default.
 pub(crate) fn used(dialect: &Dialect, workload: &dyn Workload) -> Option<&'static str> {
     workload.population()?;
     Some(asked(dialect, workload).or(dialect.storage_engine)?.name)
 }
 
-/// The facts of a database, with what its modes mean for commits in these engines: the settings of
-/// an engine are named after it, and those of others say nothing of these data.
+/// Facts of a database, with the effect of its modes on commits in these engines. Settings of an
+/// engine are named after it, and those of other engines are left out.
 pub(crate) fn durability(facts: Vec<Fact>, database: &dyn Database, used: &[&str]) -> Vec<Fact> {
     let engines = database.dialect().storage_engines.iter();
     let others: Vec<String> = engines
@@ -215,7 +216,7 @@ pub(crate) fn durability(facts: Vec<Fact>, database: &dyn Database, used: &[&str
     CommitRisk::replaced(facts, said)
 }
 
-/// What becomes of commits in the engine of the data, whatever the settings of the server are.
+/// Risk for commits in the engine of the data, independent of the server's settings.
 pub(crate) fn risk(dialect: &Dialect, workload: &dyn Workload) -> Option<CommitRisk> {
     let engine = asked(dialect, workload)?;
     Some(CommitRisk { mode: format!("engine={}", engine.name), loss: engine.loss?.to_owned() })

@@ -1,12 +1,11 @@
-//! The report of a run of the store: the one way to read one, so that whoever shows, exports,
-//! lists or compares a run says the same of it.
+//! Reads the report of a stored run; the only way to do so, so that all commands show the same.
 //!
-//! **What a run said when it ended stays what it said.** It was judged then, and its report is kept
-//! beside its events: figures, findings and their words come from there, whatever a newer dbdyno
-//! would make of the same events. What such a report leaves out, since it grows with clients and
-//! seconds (what each client did, what gauges stood at), is added from the events and changes
-//! nothing else. A run without a report goes on, or its process was killed: it is reported from the
-//! events that there are, and its status says so.
+//! **The report of a run never changes after its end.** It was judged then, and its report is
+//! stored beside its events: figures, findings and texts come from there, even if a newer dbdyno
+//! would judge the same events otherwise. Parts that a report leaves out because they grow with
+//! clients and seconds (results of each client, readings of gauges) are added from the events and
+//! change nothing else. A run without a report is running, or was killed: it is reported from the
+//! events so far, and its status says so.
 //!
 //! Not here: several runs together (compare, experiment, seek), and the seconds of a run in other
 //! lengths than its report has ([`stored_tally`] is for those).
@@ -21,7 +20,7 @@ use store::{RunRow, Store, StoreError};
 
 use crate::error::Error;
 
-/// The report of a run, as it ended or as it stands.
+/// Returns the report of a run, as it ended or as it stands.
 pub fn stored_report(store: &Store, run: &RunId, options: Options) -> Result<Report, Error> {
     let row = row_of(store, run)?;
     let report = match ended_report(store, &row)? {
@@ -34,7 +33,7 @@ pub fn stored_report(store: &Store, run: &RunId, options: Options) -> Result<Rep
     })
 }
 
-/// The report that a run ended with; none of one that goes on, or whose process died.
+/// Returns the report that a run ended with; `None` if it is running or was killed.
 pub fn ended_report(store: &Store, row: &RunRow) -> Result<Option<Report>, Error> {
     let run = &row.run;
     match kept_report(store, row, &[])? {
@@ -51,8 +50,8 @@ pub fn ended_report(store: &Store, row: &RunRow) -> Result<Option<Report>, Error
     }
 }
 
-/// The same with its latency heat map, for whoever draws it: where a run of before was stored
-/// without, all of its seconds are read for that.
+/// Adds the latency heat map to a report; if an older run was stored without one, this reads all
+/// its seconds.
 pub fn with_latency_heat(store: &Store, run: &RunId, report: Report) -> Result<Report, Error> {
     if report.latency_heat.is_some() {
         return Ok(report);
@@ -62,8 +61,8 @@ pub fn with_latency_heat(store: &Store, run: &RunId, report: Report) -> Result<R
     Ok(Report { latency_heat: Some(heat), ..report })
 }
 
-/// Commits per second of each measured second, all groups together, as the report of an ended run
-/// has them; nothing of others.
+/// Commits per second of each measured second over all groups, from the report of an ended run;
+/// empty for others.
 pub fn rates_over_time(store: &Store, run: &RunId) -> Result<Vec<f64>, Error> {
     #[derive(Deserialize)]
     struct Rates {
@@ -83,13 +82,12 @@ pub fn rates_over_time(store: &Store, run: &RunId) -> Result<Vec<f64>, Error> {
             *all.entry(rate.second).or_default() += rate.tps;
         }
     }
-    // Seconds that a report does not have are not known. One has all of them, so that further ones
-    // are none.
+    // Seconds beyond the report are unknown. A group with later seconds does not extend the series.
     let n = all.last_key_value().map_or(0, |(last, _)| last + 1).min(n_rows);
     Ok((0..n).map(|second| all.get(&second).copied().unwrap_or(f64::NAN)).collect())
 }
 
-/// The setup and the warnings that a list shows of an ended run; `None` for an unreadable report.
+/// Setup and warnings of an ended run for a list; `None` for an unreadable report.
 pub fn identity_of(store: &Store, row: &RunRow) -> Option<render::Identity> {
     match kept_report(store, row, &[&Report::AT_LENGTH[..], &Report::SETTINGS].concat()) {
         Ok(Kept::Report(report)) => Some(render::identity(&report, &is_default)),
@@ -107,13 +105,13 @@ pub fn is_default(workload: &str, name: &str, value: &str) -> bool {
     parameter.is_some_and(|of| of.default == value && !SIZES.contains(&name))
 }
 
-/// The report of a run that has none, from what there is of its events.
+/// Report of a run without one, from its events so far.
 pub fn report_so_far(tally: &Tally, row: &RunRow) -> Report {
     Report::with_status(tally, row.status).with_lost(row.events_lost)
 }
 
-/// All events of a run, added up again: for what no report has. Facts that a driver of then did
-/// not draw from others are drawn now, so that runs of before are judged by the same findings.
+/// Adds up all events of a run again, for data that are in no report. Facts that older drivers did
+/// not derive are derived now, so that old runs get the same findings.
 pub fn stored_tally(store: &Store, run: &RunId) -> Result<Tally, Error> {
     let mut checked = CheckedTally::default();
     store.events(run, &mut |event| checked.add(&event))?;
@@ -124,7 +122,7 @@ pub fn stored_tally(store: &Store, run: &RunId) -> Result<Tally, Error> {
     Ok(tally)
 }
 
-/// What is wrong with a run of somebody else's: all of it is read.
+/// Validates a run from elsewhere by reading all of it; returns the problem, if any.
 pub fn check_run(store: &Store, run: &RunId) -> Result<Option<String>, StoreError> {
     let mut checked = CheckedTally { keeps: false, ..CheckedTally::default() };
     store.events(run, &mut |event| checked.add(&event))?;
@@ -135,13 +133,13 @@ pub fn check_run(store: &Store, run: &RunId) -> Result<Option<String>, StoreErro
     Ok(json.and_then(|json| Report::check_json(&json).err()).map(|why| format!("report: {why}")))
 }
 
-/// A tally of stored events, which may be somebody else's or damaged: of those that no run of ours
-/// can have said it takes in none, since one number can take all memory.
+/// A tally of stored events, which may be foreign or damaged: it rejects events that no run of
+/// dbdyno produces, since a single number could use up all memory.
 pub struct CheckedTally {
     tally: Tally,
     check: RunCheck,
     wrong: Option<String>,
-    /// Whether events are added up; else they are only looked at.
+    /// Whether events are added up, not only validated.
     keeps: bool,
 }
 
@@ -153,7 +151,7 @@ impl Default for CheckedTally {
 }
 
 impl CheckedTally {
-    /// Takes one event in; none after the first that is wrong.
+    /// Adds an event, unless an earlier one was invalid.
     pub fn add(&mut self, event: &Event) {
         if self.wrong.is_none() {
             self.wrong = self.check.event(event).err();
@@ -163,7 +161,7 @@ impl CheckedTally {
         }
     }
 
-    /// The sum of the events of `run` so far, or that it is damaged.
+    /// Tally of the events of `run` so far; fails if one was invalid.
     pub fn tally(&self, run: &RunId) -> Result<&Tally, Error> {
         match self.wrong() {
             Some(why) => Err(damaged(run, &why)),
@@ -185,7 +183,7 @@ fn damaged(run: &RunId, why: &str) -> Error {
     Error::Failed(format!("the run {run} is damaged ({why}): 'dbdyno runs rm {run}' removes it"))
 }
 
-/// What drivers of today say of a run's facts, where those of then did not say it yet.
+/// Facts that today's drivers derive from a run's facts, if they are missing.
 fn said_since(tally: &Tally) -> Vec<Fact> {
     let Some(description) = &tally.description else { return Vec::new() };
     let target = Target::parse(&description.target).ok();
@@ -199,16 +197,16 @@ fn said_since(tally: &Tally) -> Vec<Fact> {
     said
 }
 
-/// A report as it was kept, or why there is none.
+/// A stored report, or the reason why there is none.
 pub(crate) enum Kept {
     Report(Box<Report>),
     /// The run has not ended.
     Not,
-    /// It cannot be read.
+    /// The report cannot be read, with the reason.
     Damaged(String),
 }
 
-/// The report that a run was kept with, with some of its fields empty: of gauges the means alone.
+/// Stored report of a run with some of its fields emptied; of gauges only the means.
 pub(crate) fn kept_report(
     store: &Store,
     row: &RunRow,
@@ -221,7 +219,7 @@ pub(crate) fn kept_report(
     let text = match text {
         Ok(None) => return Ok(Kept::Not),
         Ok(Some(text)) => text,
-        // The store itself reads what is to be emptied.
+        // The store parses reports whose fields are emptied.
         Err(error) => return why_damaged(store, row).ok_or(Error::from(error)).map(Kept::Damaged),
     };
     Ok(match Report::read_json(&text) {
@@ -236,7 +234,7 @@ fn why_damaged(store: &Store, row: &RunRow) -> Option<String> {
     read.err().map(|error| error.to_string())
 }
 
-/// What each client did, in a tally that knows nothing else of the run.
+/// Results of each client, in a tally without other data of the run.
 fn clients(store: &Store, run: &RunId) -> Result<Tally, Error> {
     let mut checked = CheckedTally::default();
     checked.add(&store.begun(run)?);

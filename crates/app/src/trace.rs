@@ -1,6 +1,6 @@
-//! One transaction of each type that is asked for, observed request by request.
+//! Executes one transaction of each requested type, and observes its requests.
 //!
-//! Not here: how it is observed (engine), and how it is shown (render).
+//! Not here: the observation (engine), and its display (render).
 
 use std::sync::Arc;
 
@@ -16,25 +16,24 @@ use crate::open::{
 };
 use crate::routines;
 
-/// What is asked for.
+/// Options of a trace.
 #[derive(Clone, Debug)]
 pub struct TraceOptions {
-    /// The workload.
     pub workload: String,
     /// Its parameters, as written.
     pub parameters: Vec<(String, String)>,
-    /// The type of the transaction; one of each type if none is named.
+    /// Transaction type; `None` traces one of each type.
     pub transaction: Option<String>,
-    /// Decides the inputs, with the number.
+    /// Seed of the inputs.
     pub seed: u64,
-    /// The least number that a transaction may have.
+    /// Lowest transaction number.
     pub number: u64,
-    /// Transactions of the same type that each connection executes before.
+    /// Transactions of the same type that each connection executes first.
     pub warm_up: u32,
 }
 
-/// Whether the target may be created: only where no data of somebody's are expected there. A file
-/// that should have them and is not there is refused.
+/// Whether the target may be created: only if it needs no data of the user. A missing file that
+/// should have data is an error.
 pub fn may_create(options: &TraceOptions, target: &Target) -> Result<bool, Error> {
     let entry = workloads::by_name(&options.workload)?;
     let pairs = options.parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
@@ -49,7 +48,7 @@ pub fn may_create(options: &TraceOptions, target: &Target) -> Result<bool, Error
     }
 }
 
-/// Executes the transactions that are asked for, each on a connection of its own.
+/// Executes the requested transactions, each on a separate connection.
 pub fn trace(
     options: &TraceOptions,
     target: &Target,
@@ -83,7 +82,7 @@ pub fn trace(
         let shown = run_interruptible(stop, interrupted, move || Ok(engine::trace(&traced)))?;
         match shown {
             Ok(shown) => transactions.push(shown),
-            // Of all types those are shown that there are.
+            // Types that are not in the mix are left out, unless requested.
             Err(CannotTrace::NotInMix) if options.transaction.is_none() => {}
             Err(why) => return Err(cannot(&why, name, options)),
         }
@@ -108,7 +107,7 @@ pub fn trace(
     })
 }
 
-/// The parameters of each kind of client that a run of the workload has.
+/// Parameters of each kind of client in a run of the workload.
 fn parameters_by_role(options: &TraceOptions) -> Result<Vec<Vec<(String, String)>>, Error> {
     let roles = workloads::by_name(&options.workload)?.roles;
     let given = &options.parameters;
@@ -123,7 +122,7 @@ fn parameters_by_role(options: &TraceOptions) -> Result<Vec<Vec<(String, String)
     Ok(roles.iter().map(of_role).collect())
 }
 
-/// Opens the workload with its data, which a private server begins without, and its procedures.
+/// Prepares the workload: its data, which a private server lacks at first, and its procedures.
 fn prepare(
     options: &TraceOptions,
     parameters: &[(String, String)],
@@ -152,7 +151,7 @@ fn prepare(
     Ok(opened)
 }
 
-/// The types that are asked for, each with its workload.
+/// Requested transaction types, each with its workload.
 fn chosen<'o>(
     options: &TraceOptions,
     groups: &'o [Opened],

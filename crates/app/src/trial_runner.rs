@@ -1,6 +1,6 @@
-//! Trials, one after the other: each an ordinary run at a server and on data as it wants them.
+//! Runs trials one after the other: each is an ordinary run on a server and data prepared for it.
 //!
-//! Not here: which trials there are, and where they go from (experiment, seek).
+//! Not here: the choice of trials, and the next point (experiment, seek).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,82 +32,82 @@ use crate::trials::trial_reports;
 use crate::wait_condition::wait_until;
 use crate::watcher::Watcher;
 
-/// Trials of one point that fail one after the other, before the experiment gives it up.
+/// Consecutive failures of trials at a point before the experiment gives it up.
 pub(crate) const FAILURES_MOST: u32 = 3;
-/// How often a pause looks whether somebody asks to stop.
+/// Interval of checks for a stop during a pause.
 const LOOK_EVERY_MS: u64 = 50;
 
-/// A server that has crashed recovers in so long, or does not come back by itself.
+/// Time for a crashed server to recover by itself.
 const COMES_BACK: Duration = Duration::from_secs(60);
 
-/// How an experiment is done, beside its plans.
+/// Options of an experiment, besides its plans.
 #[derive(Clone, Debug)]
 pub struct ExperimentOptions {
-    /// Where its runs are kept.
+    /// Path of the store.
     pub store: std::path::PathBuf,
     /// Whether the data are checked before each load.
     pub check_before: bool,
     /// Whether the data are checked after each load.
     pub check_after: bool,
-    /// Whether data that are not there are built.
+    /// Whether missing data are built.
     pub build: bool,
-    /// How they are.
+    /// Options of the build.
     pub load: BuildOptions,
 }
 
-/// Somebody who looks on.
+/// Observer of an experiment.
 pub trait ExperimentWatcher: Watcher {
     /// A trial begins: which of how many, what it varies, and how long all that are left will take,
     /// as far as that can be known.
     fn trial(&mut self, nth: u64, of: u64, values: &str, left: Option<TimeLeft>);
 }
 
-/// What became of a trial.
+/// Result of a trial.
 pub(crate) enum Tried {
-    /// It counts.
+    /// It is valid.
     Counts,
-    /// It does not, and why.
+    /// It is not valid, with the reason.
     Not(String),
-    /// It does not, and would end in the same way again.
+    /// It is not valid, and would fail in the same way again.
     Settled(String),
-    /// Somebody interrupted it.
+    /// The user interrupted it.
     Interrupted,
 }
 
-/// Makes trials, one after the other.
+/// Runs trials one after the other.
 pub(crate) struct TrialRunner<'o> {
     pub(crate) store: Store,
-    /// Nobody else makes any meanwhile.
+    /// Lock against other processes that run its trials.
     experiment_lock: store::ExperimentLock,
     pub(crate) experiment: Experiment,
     /// By point.
     pub(crate) plans: Vec<Plan>,
     options: &'o ExperimentOptions,
-    /// Where the last trial was made.
+    /// Target of the last trial.
     pub(crate) open_target: Option<(Target, OpenTarget)>,
-    /// The trial that used the managed server which is there; none if no trial has yet.
+    /// Trial that used the running managed server; `None` if none has.
     used_by: Option<(u32, u32)>,
     /// What trials took.
     pace: Pace,
     /// Point and repeat of the trials that count, or would end in the same way again.
     done: BTreeSet<(u32, u32)>,
-    /// What the trials that count have measured.
+    /// Results of the valid trials.
     measured: Vec<Measured>,
-    /// What was started and built for repeats.
+    /// Starts and builds for repeats.
     fresh: Fresh,
-    /// Settings of servers that are not ours.
+    /// Changed settings of servers that dbdyno did not start.
     guard: SettingsGuard,
-    /// The data of the trial before, if they are kept and all checks after it held: the next one
-    /// on them need not check them again before.
+    /// Data of the last trial, if they are kept and passed all checks after it: the next trial on
+    /// them skips the checks before.
     held: Option<DataOf>,
 }
 
-/// For which repeats the server was started and data were built by this runner.
+/// Starts and builds by this runner.
 #[derive(Default)]
 struct Fresh {
-    /// The point of the last trial, and which build and start it was of.
+    /// Point of the last trial, and its build and start.
     start: Option<(u32, (u32, u32))>,
-    /// Which build is under way, and whose data were built for it.
+    /// Current build, and the data built for it.
     build: Option<u32>,
     built: Vec<DataOf>,
 }
@@ -120,8 +120,8 @@ fn data_of(plan: &Plan) -> DataOf {
     (plan.target.clone(), plan.groups.iter().map(group).collect())
 }
 
-/// The same of what is built: points that differ in settings of a managed server, or in what does
-/// not shape the data, share them.
+/// Key of built data: points that differ only in settings of a managed server, or in parameters
+/// that do not shape the data, share them.
 fn built_key(plan: &Plan) -> DataOf {
     let mut target = plan.target.clone();
     if is_managed(&target) {
@@ -144,7 +144,7 @@ impl<'o> TrialRunner<'o> {
         plans: Vec<Plan>,
     ) -> Result<TrialRunner<'o>, Error> {
         let store = Store::open(&options.store)?;
-        // First: whoever had it before may have made more trials until then.
+        // First, since a process that held the lock may have run more trials until then.
         let experiment_lock = store.lock_experiment(&experiment)?;
         let trials = trial_reports(&store, &experiment)?;
         let is_made = |trial: &&TrialReport| counts(&trial.report) || is_settled(&trial.report);
@@ -168,7 +168,8 @@ impl<'o> TrialRunner<'o> {
         })
     }
 
-    /// Refuses to go on if somebody else does, who could not see that this process lives.
+    /// Fails if another process has taken the lock, because it could not see that this one is
+    /// alive.
     pub(crate) fn is_alone(&self) -> Result<(), Error> {
         match self.store.has(&self.experiment_lock)? {
             true => Ok(()),
@@ -180,8 +181,8 @@ impl<'o> TrialRunner<'o> {
         }
     }
 
-    /// Sets what each point wants of a server that is not ours, once: what it refuses is reported
-    /// before anything is run.
+    /// Applies the settings of each point once to a server that dbdyno did not start, so that
+    /// rejected ones are reported before any run.
     pub(crate) fn rehearse(
         &mut self,
         stop: &Arc<Stop>,
@@ -215,7 +216,7 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Starts a managed server once with each of the points' settings, where they are several.
+    /// Starts a managed server once with the settings of each point, if they differ.
     fn rehearse_managed(
         &mut self,
         stop: &Arc<Stop>,
@@ -231,14 +232,14 @@ impl<'o> TrialRunner<'o> {
         if distinct.len() < 2 {
             return Ok(());
         }
-        // Backwards, so that the server is as the first trial wants it.
+        // In reverse order, so that the server ends up as the first trial needs it.
         for plan in distinct.iter().rev() {
             self.open_target_for(plan, stop, watcher)?;
         }
         Ok(())
     }
 
-    /// Sets back what was changed of servers that are not ours, and lets others go on.
+    /// Restores changed settings of servers that dbdyno did not start, and releases the lock.
     pub(crate) fn end(
         mut self,
         walked: &Result<bool, Error>,
@@ -260,10 +261,9 @@ impl<'o> TrialRunner<'o> {
         }
     }
 
-    /// One placement for all points: else what is varied would not be all that differs. Event
-    /// loops wherever one point wants them, which is the one with most clients, and every point can
-    /// have them; threads where they cannot, as SQLite cannot. Where no placement is possible at
-    /// every point, each product has its own.
+    /// Chooses one placement for all points, so that it does not differ along with the varied
+    /// values: event loops if `auto` chooses them for any point and every point supports them, else
+    /// threads. If no placement is possible at every point, each product has its own.
     pub(crate) fn place(
         &mut self,
         stop: &Arc<Stop>,
@@ -280,7 +280,7 @@ impl<'o> TrialRunner<'o> {
         for index in 0..self.plans.len() {
             let mut plan = self.plans[index].clone();
             if self.experiment.data == DataPolicy::Rebuild {
-                // What is there now is of no matter.
+                // The size of the existing data does not matter.
                 plan.groups.iter_mut().for_each(forget_size);
             }
             let is_there =
@@ -318,8 +318,8 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Opens each server that is not ours and has trials left once: one that does not answer is
-    /// reported before any trial, and is not one that has crashed and may come back.
+    /// Connects once to each server that dbdyno did not start and that has trials left, so that an
+    /// unreachable one is reported before any trial, and not taken for a crashed one.
     fn reach(
         &mut self,
         stop: &Arc<Stop>,
@@ -329,7 +329,7 @@ impl<'o> TrialRunner<'o> {
         let places = || rounds.iter().flat_map(|round| &round.trials);
         let is_left = |point: usize| {
             let mut of_point = places().filter(|place| place.0 as usize == point);
-            // A search has its points only later.
+            // A search does not have its points yet.
             rounds.is_empty() || of_point.any(|place| !self.done.contains(place))
         };
         let left: Vec<usize> = (0..self.plans.len()).filter(|point| is_left(*point)).collect();
@@ -344,7 +344,7 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Makes what is left to be made; whether somebody interrupted it.
+    /// Runs the remaining trials; returns whether the user interrupted them.
     pub(crate) fn all(
         &mut self,
         stop: &Arc<Stop>,
@@ -372,8 +372,7 @@ impl<'o> TrialRunner<'o> {
         Ok(false)
     }
 
-    /// Makes the first of the trials that are left until it counts or is given up; whether somebody
-    /// interrupted it.
+    /// Repeats a trial until it is valid or given up; returns whether the user interrupted it.
     fn until_it_counts(
         &mut self,
         left: &[(u32, u32)],
@@ -418,7 +417,7 @@ impl<'o> TrialRunner<'o> {
         Ok(false)
     }
 
-    /// Makes one trial, which may fail.
+    /// Runs a trial once; it may fail.
     fn try_once(
         &mut self,
         place: (u32, u32),
@@ -428,7 +427,7 @@ impl<'o> TrialRunner<'o> {
         let begun_ms = wall_clock::unix_ms();
         match self.one(place, stop, watcher) {
             Err(Error::Failed(why)) => {
-                // The server may have gone: whoever comes next looks for it again.
+                // The server may have ended: connect again for the next trial.
                 self.open_target = None;
                 self.fresh = Fresh::default();
                 Ok(Tried::Not(why))
@@ -442,8 +441,8 @@ impl<'o> TrialRunner<'o> {
         }
     }
 
-    /// Waits until a server that is not ours answers again, or not any more; false if somebody
-    /// asks to stop.
+    /// Waits until a server that dbdyno did not start answers again, or gives up; returns false on
+    /// a stop.
     fn is_back(
         &self,
         place: (u32, u32),
@@ -471,7 +470,7 @@ impl<'o> TrialRunner<'o> {
         !stop.is_asked()
     }
 
-    /// Waits between trials; false if somebody asks to stop.
+    /// Waits between trials; returns false on a stop.
     fn pause(&self, stop: &Stop) -> bool {
         let until = wall_clock::unix_ms() + (self.experiment.pause_ns / NS_PER_MS) as i64;
         while wall_clock::unix_ms() < until {
@@ -505,7 +504,7 @@ impl<'o> TrialRunner<'o> {
         (phases.measure_ns > 0).then_some(phases.ramp_up_ns + phases.measure_ns)
     }
 
-    /// Makes one trial. Interrupted before its load, the trials before it are still an answer.
+    /// Runs a trial. If it is interrupted before its load, the results of earlier trials remain.
     pub(crate) fn one(
         &mut self,
         place: (u32, u32),
@@ -528,7 +527,8 @@ impl<'o> TrialRunner<'o> {
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<Tried, Error> {
         let mut plan = self.plans[place.0 as usize].clone();
-        // Each repeat draws again, all points of a repeat alike: else it would show no variation.
+        // Each repeat has its own seed, the same for all points: otherwise repeats would show no
+        // variation.
         plan.seed = plan.seed.wrapping_add(place.1.into());
         let data = data_of(&plan);
         let key = built_key(&plan);
@@ -546,8 +546,8 @@ impl<'o> TrialRunner<'o> {
             before: Vec::new(),
         };
         let stop = &Arc::new(stop.of_next());
-        // Where managed servers take turns, each trial has a start of its own: kept for some and
-        // started again for others, repeats would be no independent ones.
+        // If managed servers alternate, each trial starts its own: with some restarted and some
+        // kept, repeats would not be independent.
         if self.used_by.is_some_and(|used_by| used_by != place) && self.has_several_servers() {
             self.open_target = None;
         }
@@ -588,7 +588,8 @@ impl<'o> TrialRunner<'o> {
         })
     }
 
-    /// Whether points are at managed servers of which one ends before another starts.
+    /// Whether the points have several managed servers, of which one must end before another
+    /// starts.
     fn has_several_servers(&self) -> bool {
         let mut managed = self.plans.iter().map(|plan| &plan.target).filter(|of| is_managed(of));
         managed
@@ -596,7 +597,7 @@ impl<'o> TrialRunner<'o> {
             .is_some_and(|first| self.plans.iter().any(|plan| !is_same(first, &plan.target)))
     }
 
-    /// Makes the data be as the experiment wants them before a trial, where the run does not.
+    /// Prepares the data by the experiment's policy, if the run does not.
     fn prepare_data(
         &mut self,
         (plan, is_rebuilt): (&Plan, bool),
@@ -611,7 +612,7 @@ impl<'o> TrialRunner<'o> {
         if (policy == DataPolicy::Rebuild || is_rebuilt) && self.options.build {
             for group in &plan.groups {
                 let (target, seed) = (&plan.target, plan.seed);
-                // Of whatever size they are.
+                // Data of any size.
                 let of = &group.workload;
                 let opened = resolve_workload_interruptible(
                     &open_target.database,
@@ -628,7 +629,7 @@ impl<'o> TrialRunner<'o> {
         }
         let is_to_be_copied = policy == DataPolicy::Copy && !open_target.has_copy();
         if is_to_be_copied || is_rebuilt || self.experiment.wait_until.is_some() {
-            // What is waited for comes after the data, not before.
+            // Wait conditions come after the data.
             let mut said = Vec::new();
             resolve_groups(plan, &open_target.database, stop)
                 .and_then(|groups| prepare(plan, groups, options, stop, watcher, &mut said))
@@ -646,7 +647,7 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Whether a repeat begins with data that are built for it.
+    /// Whether a repeat starts with freshly built data.
     fn is_to_be_built(&mut self, repeat: u32, data: &DataOf) -> bool {
         let (build, _) = self.experiment.build_and_start(repeat);
         if self.experiment.nesting.rebuilds.is_none() {
@@ -659,7 +660,7 @@ impl<'o> TrialRunner<'o> {
         !self.fresh.built.contains(data)
     }
 
-    /// Starts the server again for the first run of a repeat that has a start of its own.
+    /// Restarts the server for the first run of a repeat that has its own start.
     fn start_for(
         &mut self,
         (point, repeat): (u32, u32),
@@ -674,7 +675,7 @@ impl<'o> TrialRunner<'o> {
         self.fresh.start = Some(start);
         let began = wall_clock::now();
         match self.open_target.take() {
-            // Other settings start it by themselves.
+            // Changed settings restart it anyway.
             Some((target, open_target))
                 if open_target.server.is_some() && target == plan.target =>
             {
@@ -684,15 +685,15 @@ impl<'o> TrialRunner<'o> {
             Some((target, open_target)) if open_target.server.is_some() => {
                 self.open_target = Some((target, open_target))
             }
-            // One that is not a server is opened again.
+            // Other targets are opened again.
             _ => {}
         }
         self.open_target_for(plan, stop, watcher)?;
         Ok(vec![took(RESTART_S, began.elapsed())])
     }
 
-    /// The target of a plan, opened: the managed server of the trial before, restarted if its
-    /// settings are others, or a target that is opened now.
+    /// Opens the target of a plan: reuses the managed server of the last trial, restarted if its
+    /// settings differ.
     fn open_target_for(
         &mut self,
         plan: &Plan,
@@ -706,7 +707,7 @@ impl<'o> TrialRunner<'o> {
                 && !open_target.has_ended()
                 && !(from_copy && open_target.has_copy())
         });
-        // All runs of a start share what was opened for it.
+        // All runs of a start share its open target.
         let is_kept = self.experiment.nesting.restarts.is_some();
         let reused = match there {
             Some((target, open_target))
@@ -714,7 +715,7 @@ impl<'o> TrialRunner<'o> {
             {
                 Some(open_target)
             }
-            // Any other target is opened again: a trial begins as every run does.
+            // Other targets are opened again, as for a separate run.
             Some((_, open_target)) if open_target.server.is_none() => None,
             Some((_, open_target)) if is_as_it_was => Some(open_target),
             Some((target, open_target)) => {
@@ -742,7 +743,7 @@ impl<'o> TrialRunner<'o> {
     }
 }
 
-/// What a trial took for its repeat.
+/// Fact about the time spent on a trial's repeat.
 fn took(name: &str, time: Duration) -> Event {
     Event::Fact(Fact::new(TRIAL, name, FactValue::seconds(time.as_secs_f64(), 3)))
 }
@@ -752,12 +753,12 @@ fn pairs_of(settings: &[(String, String)]) -> String {
     pairs.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether two targets are the same server, if with other settings.
+/// Whether two targets are the same server, perhaps with other settings.
 fn is_same(a: &Target, b: &Target) -> bool {
     a == b || (is_managed(a) && is_managed(b) && a.path == b.path)
 }
 
-/// Takes out what shapes the data: those that are there may be of any size.
+/// Removes parameters that shape the data, since existing data may have any size.
 fn forget_size(group: &mut Group) {
     let entry = workloads::by_name(&group.workload).ok();
     let shapes = |name: &str| {

@@ -1,4 +1,4 @@
-//! What a store has of an experiment's trials. Not here: how they are made (trial_runner).
+//! Stored trials of an experiment. Not here: running them (trial_runner).
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::figure_names::{is_of_other, of_all_workloads};
 use crate::stored_report::{Kept, kept_report};
 
-/// Removes an experiment of which no trial was begun: there is nothing to go on with.
+/// Removes an experiment without trials, since there is nothing to resume.
 pub(crate) fn forget_unbegun(store: &Store, experiment: &Experiment) -> Result<(), Error> {
     match store.trials(experiment)?.is_empty() {
         true => store.remove_experiment(experiment).map_err(Error::from),
@@ -25,23 +25,23 @@ pub(crate) fn forget_unbegun(store: &Store, experiment: &Experiment) -> Result<(
     }
 }
 
-/// Whether an experiment's trials are being made, and how that ended; none of one of which the
-/// store does not know it.
+/// Whether an experiment's trials are running, or how they ended; `None` if the store does not
+/// know.
 pub fn status(store: &Store, experiment: &Experiment) -> Result<Option<Status>, Error> {
     let walked = store.experiment_lock_row(experiment)?;
     Ok(walked.map(|walked| walked.status))
 }
 
-/// The trials that have ended, with what they measured; damaged ones are left out.
+/// Ended trials with their results, without damaged ones.
 pub fn trial_reports(store: &Store, experiment: &Experiment) -> Result<Vec<TrialReport>, Error> {
     Ok(trials(store, experiment)?.ended)
 }
 
-/// The trials of an experiment.
+/// Trials of an experiment.
 pub(crate) struct Trials {
-    /// Those that have ended, with what they measured.
+    /// Ended trials with their results.
     pub(crate) ended: Vec<TrialReport>,
-    /// The runs whose report cannot be read: one of them does not take the others away.
+    /// Runs with an unreadable report, which are left out.
     pub(crate) damaged: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn trials(store: &Store, experiment: &Experiment) -> Result<Trials, E
     Ok(trials)
 }
 
-/// The figures of stored reports, for conditions on runs and for their order.
+/// Functions that read figures from stored reports, for conditions and orders.
 pub const FIGURES: Figures = Figures {
     may_be: |name| Ok(known(name)?.is_some() || brought(name).is_some()),
     check: |name, bound| {
@@ -70,8 +70,8 @@ pub const FIGURES: Figures = Figures {
     read: |json| Some(Arc::new(Read(serde_json::from_str(json).ok()?))),
 };
 
-/// Refuses a name in a condition or order that is no figure of any workload, of a monitor or of a
-/// run in the store: it would find nothing, as if all runs were beyond its bound.
+/// Fails if a condition or order names a figure that no workload, monitor or stored run has: it
+/// would find nothing, without an explanation.
 pub fn check_names(store: &Store, query: Option<&Query>, sort: &Sort) -> Result<(), Error> {
     let asked = query.map(Query::figures).unwrap_or_default();
     for (name, _) in asked.into_iter().chain(sort.figures()) {
@@ -86,7 +86,7 @@ pub fn check_names(store: &Store, query: Option<&Query>, sort: &Sort) -> Result<
     Ok(())
 }
 
-/// Whether a run may have a figure of this name, as far as the name says it.
+/// Whether a run may have a figure of this name, by its form.
 fn is_expected(name: &str) -> bool {
     let names = spellings(name.trim());
     let is_of_run =
@@ -104,10 +104,10 @@ fn has_any(store: &Store, name: &str) -> Result<bool, Error> {
     Ok(!store.list(&one)?.is_empty())
 }
 
-/// The units of the figure that some workload brings under this name, as people write it.
+/// Units of a figure of any workload, by its name as written.
 fn brought(name: &str) -> Option<&'static BTreeSet<String>> {
     let all = of_all_workloads();
-    // Of what a group has the name begins with the group's.
+    // Figures of a group begin with its name.
     let names = spellings(name.trim()).into_iter().chain(spellings_without_group(name));
     names.into_iter().find_map(|name| all.get(&name))
 }
@@ -116,7 +116,7 @@ fn spellings_without_group(name: &str) -> Vec<String> {
     name.trim().split_once('.').map_or_else(Vec::new, |(_, rest)| spellings(rest))
 }
 
-/// The units that a figure may have; none where only a run knows them.
+/// Possible units of a figure; empty if they are known only per run.
 fn units(name: &str) -> Vec<&'static str> {
     let known = known(name).ok().flatten();
     let of_run =
@@ -124,7 +124,7 @@ fn units(name: &str) -> Vec<&'static str> {
     if let Some(name) = of_run {
         return vec![unit(&name)];
     }
-    // Of bytes a workload may count its own.
+    // A workload may count bytes of its own.
     let names = spellings(name.trim());
     let of_clients = OF_RUN.iter().filter(|of| names.iter().any(|name| of.name == name));
     let mut all: Vec<&str> = brought(name).into_iter().flatten().map(String::as_str).collect();
@@ -144,8 +144,8 @@ impl HasFigures for Read {
     }
 }
 
-/// Names of figures to choose from: what every run may have, and what a run has, by default the
-/// last one that has ended.
+/// Names of figures to choose from: those of every run, and those of `run`, by default the last one
+/// that has ended.
 pub fn figure_names(store: &Store, run: Option<&RunId>) -> Result<Vec<String>, Error> {
     let row = match run {
         Some(run) => store.row(run)?,

@@ -1,6 +1,6 @@
-//! A condition that is waited for before a trial: a query, asked until it says yes.
+//! A condition before a trial: a query that is repeated until it returns true.
 //!
-//! Not here: when one is waited for (experiment).
+//! Not here: when to wait (experiment).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,11 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible_with_progress;
 use crate::watcher::Watcher;
 
-/// How often the query is asked.
+/// Interval of the query, in milliseconds.
 const ASKED_EVERY_MS: u64 = 200;
 
-/// Asks until the condition holds, or has been waited for long enough; what a run keeps of it.
+/// Repeats the query until the condition holds, or its limit is reached; returns events for the
+/// run.
 pub(crate) fn wait_until(
     condition: &Condition,
     database: &Arc<dyn Database>,
@@ -61,7 +62,7 @@ pub(crate) fn wait_until(
     Ok(vec![Event::Finding(Finding::new(id, Severity::Warning, text))])
 }
 
-/// The first value that a query returns, as text; none for null and for no row.
+/// First value of a query's result, as text; `None` for NULL or no row.
 fn first_value(session: &mut AdminSession, sql: &str) -> Result<Option<String>, Error> {
     let mut first = None;
     let mut is_first = true;
@@ -89,7 +90,7 @@ fn first_value(session: &mut AdminSession, sql: &str) -> Result<Option<String>, 
     }
 }
 
-/// Whether a value says yes: a word of truth, or a number but 0.
+/// Whether a value means true: a word such as `yes`, or a number other than 0.
 fn is_true(said: &str) -> bool {
     let said = said.trim().to_ascii_lowercase();
     let is_number = said.parse::<f64>().is_ok_and(|number| number != 0.0);

@@ -1,18 +1,18 @@
-//! Who looks on while a use-case goes on. Not here: how it is shown (dbdyno).
+//! Observer of a use case. Not here: the display (dbdyno).
 
 use analysis::Tally;
 use model::Event;
 
 use crate::build::Progress;
 
-/// Somebody who looks on.
+/// Observer of a use case.
 pub trait Watcher {
-    /// Something happened; `tally` has it already.
+    /// An event of a run; `tally` includes it.
     fn event(&mut self, event: &Event, tally: &Tally);
-    /// Data are being built.
+    /// Progress of a build.
     fn building(&mut self, progress: &Progress);
-    /// Something to be said now.
+    /// A note for the user.
     fn note(&mut self, text: &str);
-    /// What is being done at this moment, worth showing while it lasts.
+    /// The current step, to be shown while it lasts.
     fn doing(&mut self, text: &str);
 }

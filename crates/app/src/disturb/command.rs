@@ -1,6 +1,6 @@
-//! A command as a disturbance: in a process group of its own, its output kept up to a bound, and
-//! all of the group ended with it, also if we are killed. What leaves its group (`setsid`) is not
-//! seen.
+//! A command as a disturbance: it runs in its own process group, its output is kept up to a limit,
+//! and the whole group is ended with it, even if dbdyno is killed. A process that leaves the group
+//! (`setsid`) is not seen.
 
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, Read, Write};
@@ -25,19 +25,19 @@ use servers::Watchdog;
 use super::limit::Limit;
 use crate::managed::Managed;
 
-/// The last bytes of the output that are kept: what went wrong stands at the end.
+/// Bytes of the output that are kept; the last ones, which contain the error.
 const OUTPUT_BYTES_MOST: usize = 4096;
-/// What is in the pipe when all writers are gone is read at once.
+/// Time for reading the rest of the pipe after all writers have ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Who is cut off has so long to tidy up; watchdog_group.sh allows the same.
+/// Time between SIGTERM and SIGKILL; watchdog_group.sh has the same.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Begins only when somebody watches over it: the pipe says so, or ends with us.
+/// Shell that starts the command only after the watchdog exists: the pipe says so, or ends with us.
 const SHELL: &str = r#"IFS= read -r _ && exec sh -c "$0" </dev/null"#;
 
-/// What a command's environment tells of the target.
+/// Environment of a command: the target.
 pub(super) struct CommandEnvironment {
     variables: Vec<(&'static str, String)>,
-    /// In its environment alone.
+    /// Passed in the environment only.
     password: Option<Secret>,
 }
 
@@ -65,7 +65,7 @@ impl CommandEnvironment {
         CommandEnvironment { variables: given.collect(), password }
     }
 
-    /// `text` without the password.
+    /// Hides the password in `text`.
     fn hide(&self, text: String) -> String {
         match &self.password {
             Some(password) => password.hide_in(&text),
@@ -74,7 +74,7 @@ impl CommandEnvironment {
     }
 }
 
-/// Runs `command` to its end, its limit, or that of the load.
+/// Runs `command` until it ends, or its limit or the load does.
 pub(super) fn run(
     command: &str,
     environment: &CommandEnvironment,
@@ -90,7 +90,7 @@ pub(super) fn run(
     }
 }
 
-/// A command under way.
+/// A running command.
 struct Started {
     child: Child,
     output: PipeReader,
@@ -108,7 +108,7 @@ fn start(command: &str, environment: &CommandEnvironment) -> io::Result<Started>
         .stdin(Stdio::piped())
         .stdout(writer.try_clone()?)
         .stderr(writer)
-        // The Ctrl-C that ends us is not for it: it is ended with the load.
+        // Ctrl-C does not reach it: it is ended with the load.
         .process_group(0);
     let mut child = shell.spawn()?;
     let go = child.stdin.take();
@@ -134,12 +134,12 @@ fn attend(started: Started, signal: &Arc<PhaseSignal>, limit: &Limit) -> (Distur
     let (tell, read_to_end) = channel();
     let tail = Arc::new(Mutex::new(Tail::default()));
     let is_ended = Arc::new(AtomicBool::new(false));
-    // Nobody waits for these threads: both end with the group.
+    // These threads are not joined: both end with the group.
     let reader = thread::Builder::new().name("output".to_owned()).spawn({
         let tail = Arc::clone(&tail);
         move || {
             read(output, &tail);
-            // Whoever has left hears nothing any more.
+            // The receiver may be gone.
             let _ = tell.send(());
         }
     });
@@ -160,11 +160,11 @@ fn attend(started: Started, signal: &Arc<PhaseSignal>, limit: &Limit) -> (Distur
     if woken != Woken::Done {
         ask_to_end(pid);
     }
-    // What it has left in the background ends with it.
+    // Background processes of the command end with it.
     let _gone = kill_process_group(pid, Signal::KILL);
     let status = child.wait();
     drop(watchdog);
-    // Nothing more comes, unless somebody has left the group with it in hand.
+    // No more output follows, unless a process has left the group with the pipe open.
     let _all = read_to_end.recv_timeout(LAST_WORDS);
     let output = tail.lock().unwrap_or_else(PoisonError::into_inner).text();
     let outcome = match (threads, woken, status) {
@@ -175,7 +175,7 @@ fn attend(started: Started, signal: &Arc<PhaseSignal>, limit: &Limit) -> (Distur
     (outcome, output)
 }
 
-/// Asks a group to end, and gives it time to do so.
+/// Sends SIGTERM to a group and waits for its end.
 fn ask_to_end(group: Pid) {
     let _gone = kill_process_group(group, Signal::TERM);
     let until = wall_clock::now() + PATIENCE;
@@ -183,7 +183,7 @@ fn ask_to_end(group: Pid) {
         let left = until.saturating_duration_since(wall_clock::now());
         let Ok(left) = Timespec::try_from(left) else { return };
         let mut end = [PollFd::new(&member, PollFlags::IN)];
-        // Interrupted or not: the clock decides.
+        // The clock decides, even after an interruption.
         let _n_ended = poll(&mut end, Some(&left));
         if wall_clock::now() >= until {
             return;
@@ -191,7 +191,7 @@ fn ask_to_end(group: Pid) {
     }
 }
 
-/// A handle on somebody of a group who runs; its leader may have ended and is there still.
+/// Pidfd of a living member of a group; its leader may be a zombie.
 fn one_of(group: Pid) -> Option<OwnedFd> {
     let all = procfs::process::all_processes().ok()?;
     let stats = all.filter_map(|process| process.ok()?.stat().ok());
@@ -202,7 +202,7 @@ fn one_of(group: Pid) -> Option<OwnedFd> {
     })
 }
 
-/// Waits for the end of a process and leaves it as it is: its number stays its own.
+/// Waits for the end of a process without reaping it, so that its id stays its own.
 fn wait_unreaped(pid: Pid) {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     while waitid(WaitId::Pid(pid), options).is_err_and(|no| no == Errno::INTR) {}
@@ -230,7 +230,7 @@ fn read(mut output: PipeReader, tail: &Mutex<Tail>) {
     }
 }
 
-/// The end of an output.
+/// The last bytes of an output.
 #[derive(Default)]
 struct Tail {
     bytes: VecDeque<u8>,
@@ -304,7 +304,7 @@ mod tests {
         let (outcome, _) =
             run("sleep 1000 & sleep 1000", &environment("sqlite:a"), &Arc::default(), &limit);
         assert_eq!(outcome, Disturbed::CutOff { why: "late".to_owned() });
-        // The pipe is closed by the last of them: the words in the background do not outlive it.
+        // The last process closes the pipe: background processes do not outlive the command.
         let (outcome, shown) = ran("(sleep 1000; echo late) & echo now");
         assert_eq!((outcome, shown), (Disturbed::Done, "now".to_owned()));
     }
@@ -313,7 +313,7 @@ mod tests {
         let signal: Arc<PhaseSignal> = Arc::default();
         let limit = Limit { at: None, why: String::new() };
         let started = start(command, &environment("sqlite:a")).unwrap();
-        // Its first words: whoever says them has set its traps.
+        // Its first output shows that its traps are set.
         let mut word = [0; 6];
         (&started.output).read_exact(&mut word).unwrap();
         assert_eq!(&word, b"begun\n");

@@ -1,11 +1,11 @@
-//! When a disturbance is cut off, and what is said of it then.
+//! Time limits of a disturbance, and the outcome when one is reached.
 
 use std::time::Instant;
 
 use model::Disturbed;
 use monitor::wall_clock;
 
-/// When a disturbance is cut off by its own words.
+/// Limit of a disturbance.
 pub(super) struct Limit {
     pub(super) at: Option<Instant>,
     pub(super) why: String,

@@ -1,5 +1,5 @@
-//! What is done to servers of ours in mid-run, to the nodes of a cluster, and to the list of hosts
-//! that clients use.
+//! Actions on managed servers and cluster nodes during a run, and on the list of hosts that clients
+//! use.
 
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,19 +12,19 @@ use super::limit::cut_off_by_end;
 use super::worker::{Came, Worker, failed};
 use crate::managed::Managed;
 
-/// How long clients of a host that was taken away may take to end their transactions there.
+/// Time for clients of a removed host to end their transactions there.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// How often it is looked whether they have.
+/// Interval of checks whether they have.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 impl Worker {
-    /// Does something to the managed server.
+    /// Runs an action on the managed server.
     pub(super) fn handle(
         &self,
         action: &dyn Fn(&mut Managed) -> Result<Came, ServerError>,
     ) -> Came {
         let Some(server) = &self.server else { return failed("there is no managed server") };
-        // One after the other: a kill waits for the end of a pause.
+        // One at a time: a kill waits for the end of a pause.
         let mut server = server.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(managed) = server.as_mut() else { return failed("the load is over") };
         self.signal.count_server_action();
@@ -33,7 +33,7 @@ impl Worker {
         came.unwrap_or_else(|error| failed(error.to_string()))
     }
 
-    /// Does something to a node, counted from 1; a server alone is the first.
+    /// Runs an action on a node, numbered from 1; a single server is node 1.
     pub(super) fn act(
         &self,
         managed: &mut Managed,
@@ -68,21 +68,21 @@ impl Worker {
         Ok((Disturbed::Done, String::new()))
     }
 
-    /// Clients that went to other nodes when one was lost go back to it; what that says.
+    /// Returns clients to a node that they left when it was lost. Describes the result.
     fn call_back(&self, index: usize) -> String {
         let node = self.nodes().get(index).cloned();
         let (Some(hosts), Some(host)) = (self.database.hosts(), node) else {
             return String::new();
         };
         let is_used = hosts.list().len() > 1 && hosts.list().contains(&host);
-        // It is known, so it is looked up nowhere and finds room.
+        // The host is known, so this needs no look-up and no room.
         match is_used.then(|| hosts.add(&host)) {
             Some(Ok(n_clients)) => format!("returning clients: {}", count(n_clients)),
             _ => String::new(),
         }
     }
 
-    /// A further node joins, and gets its share of the clients.
+    /// Adds a node, and moves a share of the clients to it.
     pub(super) fn join(&self, managed: &mut Managed) -> Result<Came, ServerError> {
         let number = managed.cluster().join()? + 1;
         self.nodes().clone_from(&managed.hosts());
@@ -95,12 +95,12 @@ impl Worker {
         Ok((Disturbed::Done, format!("node {number} has joined; moving clients: {n_clients}")))
     }
 
-    /// Where clients reach the nodes that there are; known even while one of them is worked on.
+    /// Addresses of the existing nodes; available even during an action.
     fn nodes(&self) -> MutexGuard<'_, Vec<Host>> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a host to those that clients use, or takes one away.
+    /// Adds a host to those that clients use, or removes one.
     pub(super) fn change_hosts(&self, change: HostsChange, which: &Which) -> Came {
         let host = match which {
             Which::Host(host) => Some(host.clone()),
@@ -126,8 +126,8 @@ impl Worker {
     }
 }
 
-/// Waits until no client is left at a host, and cuts off those that do not leave in time: who
-/// waits there for ever would never come to the end of a transaction. Tells how many those were.
+/// Waits until no client is left at a host, and cuts off those that stay too long, since a client
+/// that waits there for ever would never end its transaction. Returns their number.
 fn farewell(hosts: &dyn Hosts, host: &Host, signal: &PhaseSignal) -> usize {
     let until = wall_clock::now() + FAREWELL;
     while hosts.left(host) > 0 {
@@ -143,10 +143,10 @@ fn count(n_clients: usize) -> String {
     format_count(n_clients as u64)
 }
 
-/// Makes the list what it was before the load: the next one begins as this one did.
+/// Restores the list of hosts from before the load.
 pub(super) fn restore(hosts: &dyn Hosts, before: &[Host]) {
     let now = hosts.list();
-    // Those of before are known, and more than none of them stay: neither can fail.
+    // These are known, and at least one stays: neither can fail.
     for host in before.iter().filter(|host| !now.contains(host)) {
         let _n_moved = hosts.add(host);
     }
@@ -161,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// A client leaves whenever it is looked at; the last `stubborn` stay.
+    /// A host whose clients leave one by one; the last `stubborn` stay.
     struct Leaving {
         left: AtomicUsize,
         stubborn: usize,

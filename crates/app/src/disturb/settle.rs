@@ -1,4 +1,4 @@
-//! A step of settling beside the load: a checkpoint at a known time. Not here: how it is done
+//! A settling step during the load, such as a checkpoint at a known time. Not here: the step itself
 //! (settle).
 
 use std::time::Duration;
@@ -10,11 +10,11 @@ use super::limit::Limit;
 use super::worker::{Came, Worker, failed};
 use crate::settle::{ToSettle, settle_step};
 
-/// A step without a limit of its own ends at the latest with the load.
+/// Limit of a step without its own: it ends with the load at the latest.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 impl Worker {
-    /// Does a step until it is done, cut off, or the load is over.
+    /// Runs a step until it is done, cut off, or the load is over.
     pub(super) fn settle(&self, step: Option<&SettlingStep>, limit: &Limit) -> Came {
         let Some(step) = step else { return failed("there is no such step") };
         let of = ToSettle {

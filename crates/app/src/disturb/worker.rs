@@ -1,5 +1,5 @@
-//! One disturbance on its thread: it waits for its times beside the load, and tells what it did.
-//! Not here: what is done to servers (nodes), and how a command is run (command).
+//! A disturbance on its thread: it waits for its times beside the load, and reports its actions.
+//! Not here: actions on servers (nodes), and running a command (command).
 
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
@@ -18,10 +18,10 @@ use crate::managed::Managed;
 use crate::network::SharedPath;
 use crate::settle::SettlingAt;
 
-/// The managed server, until it is taken back.
+/// The managed server, until it is given back.
 pub(super) type Server = Arc<Mutex<Option<Managed>>>;
 
-/// What came of it, and what it said.
+/// Outcome and message of an action.
 pub(super) type Came = (Disturbed, String);
 
 pub(super) fn failed(why: impl Into<String>) -> Came {
@@ -34,7 +34,7 @@ pub(super) enum Message {
     Disturbed(DisturbanceEvent),
 }
 
-/// One disturbance on its thread.
+/// A disturbance on its thread.
 pub(super) struct Worker {
     pub(super) index: u16,
     pub(super) disturbance: Disturbance,
@@ -44,20 +44,20 @@ pub(super) struct Worker {
     pub(super) nodes: Arc<Mutex<Vec<Host>>>,
     pub(super) environment: Arc<CommandEnvironment>,
     pub(super) settling: Arc<SettlingAt>,
-    /// The simulated network, and what it is like at first.
+    /// The simulated network and its original conditions.
     pub(super) path: Option<(SharedPath, NetworkConditions)>,
     pub(super) signal: Arc<PhaseSignal>,
     pub(super) tell: Sender<Message>,
 }
 
-/// A connection, and how often the server had been disturbed when it was made.
+/// A connection, and the number of server actions when it was made.
 struct Line {
     session: AdminSession,
     n_server_actions: u32,
 }
 
 impl Worker {
-    /// Waits for its times, and does it at each.
+    /// Waits for its times and acts at each.
     pub(super) fn work(self) {
         let (mut line, mut step) = (None, None);
         if let Action::Settle(name) = &self.disturbance.action {
@@ -98,7 +98,7 @@ impl Worker {
         }
     }
 
-    /// Does it once; tells when it ended.
+    /// Acts once; returns the time of its end.
     fn once(
         &self,
         nth: u32,
@@ -164,8 +164,8 @@ impl Worker {
         Ok(Line { session, n_server_actions })
     }
 
-    /// Says the statements. A connection that a server's end has broken, or that was closed while
-    /// nothing was said, is made again before.
+    /// Executes the statements. Connects again first if a server action has broken the connection,
+    /// or if it was closed while idle.
     fn speak(&self, statements: &[String], line: &mut Option<Line>, limit: &Limit) -> Came {
         let n_server_actions = self.signal.n_server_actions();
         let kept = line.take().filter(|line| line.n_server_actions == n_server_actions);
@@ -179,7 +179,7 @@ impl Worker {
             let is_cut = || self.signal.is_over() || limit.has_come();
             match made.session.until(&is_cut, |session| session.write(sql)) {
                 Ok(reply) => n_affected += reply.n_affected,
-                // A session that was cut off is of no more use.
+                // A session that was cut off is unusable.
                 Err(_) if is_cut() => return (limit.cut_off(), String::new()),
                 Err(db_error) => {
                     if !db_error.kind.breaks_session() {
@@ -204,7 +204,7 @@ impl Worker {
         (Disturbed::Done, output)
     }
 
-    /// Changes the network for as long as it may take; without a limit for good.
+    /// Changes the network until the limit; permanently without one.
     fn change_network(&self, conditions: NetworkConditions, limit: &Limit) -> Came {
         let Some((path, before)) = &self.path else {
             return failed("there is no simulated network");
@@ -235,10 +235,10 @@ impl Worker {
         }));
     }
 
-    /// The load ended earlier than planned: this time and all later ones are not made.
+    /// Reports that this and all later times were skipped, because the load ended early.
     fn skip_rest(&self, nth: u32) {
         let Some(due_ns) = self.disturbance.due_ns(nth) else { return };
-        // Of a repetition without an end nobody knows how often it would have been done.
+        // The number of repetitions is unknown without a planned end.
         let is_planned = nth == 0 || self.end_ns.is_some();
         if is_planned {
             let times = self.end_ns.map_or(1, |end_ns| self.disturbance.times_before(end_ns));
@@ -256,7 +256,7 @@ impl Worker {
     }
 
     fn say(&self, said: Message) {
-        // Whoever has left hears nothing any more.
+        // The receiver may be gone.
         let _ = self.tell.send(said);
     }
 }

@@ -1,7 +1,7 @@
-//! What works while the load runs, and the load itself: processes of clients, disturbances, the
-//! monitor and the profiler.
+//! The load, and what works beside it: client processes, disturbances, the monitor and the
+//! profiler.
 //!
-//! Not here: what is done before the load and after it (member).
+//! Not here: steps before and after the load (member).
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::disturb::Disturbers;
 use crate::error::Error;
 use crate::network::OpenPath;
 
-/// What works while the load runs.
+/// Everything that works while the load runs.
 pub(super) struct Beside<'b> {
     job: Job,
     agents: Agents,
@@ -41,7 +41,7 @@ pub(super) struct Driven {
 }
 
 impl<'b> Beside<'b> {
-    /// Starts all of it; the load itself waits for [`Beside::drive`].
+    /// Starts everything; the load itself waits for [`Beside::drive`].
     pub(super) fn start(
         run: &mut RunUnderWay<'_, '_>,
         disturbers: &'b mut Disturbers,
@@ -63,7 +63,7 @@ impl<'b> Beside<'b> {
             ..job_of(plan, run.groups, placement, 0, origin)
         };
         let (monitor, facts) = monitor::start(Scope {
-            // In virtual time there is nothing of this machine.
+            // Virtual time has no metrics of this machine.
             monitor: if run.is_simulated() { MonitorScope::Off } else { plan.monitor },
             threads: run.sink.threads.clone(),
             database: run.database().map(Arc::clone),
@@ -81,14 +81,14 @@ impl<'b> Beside<'b> {
         Ok(Beside { job, agents, disturbers, monitor, profiling })
     }
 
-    /// Drives the load.
+    /// Runs the load.
     pub(super) fn drive(self, run: &mut RunUnderWay<'_, '_>) -> Result<Driven, Error> {
         drive(self, run.stop, run.sink)
     }
 }
 
 impl Driven {
-    /// Reports how the load ended and what it cost. All processes of clients end with that.
+    /// Reports the end of the load and its cost. All client processes end here.
     pub(super) fn report(self, run: &mut RunUnderWay<'_, '_>) -> Profiling {
         let Driven { ran, agents, profiling } = self;
         let sink = &mut *run.sink;
@@ -116,7 +116,7 @@ impl Driven {
     }
 }
 
-/// Our processes beside this one, by what they are called where the machine is monitored.
+/// Our other processes, by their names in the monitor.
 fn helpers(agents: &Agents, path: Option<&OpenPath>) -> Vec<(String, u32)> {
     let of_clients = (1..).zip(agents.processes());
     let of_clients = of_clients
@@ -125,7 +125,7 @@ fn helpers(agents: &Agents, path: Option<&OpenPath>) -> Vec<(String, u32)> {
     of_clients.chain(of_path).collect()
 }
 
-/// The load itself, with what is done and counted beside it.
+/// Runs the load and everything beside it.
 fn drive(beside: Beside<'_>, stop: &Arc<Stop>, sink: &mut RunSink<'_>) -> Result<Driven, Error> {
     let Beside { job, agents, disturbers, mut monitor, mut profiling } = beside;
     let lead_ns = match job.placement {
@@ -159,7 +159,7 @@ fn drive(beside: Beside<'_>, stop: &Arc<Stop>, sink: &mut RunSink<'_>) -> Result
         monitor.follow(&mut |shown| sink.tell(shown));
         profiling.follow(&event);
         sink.tell(event);
-        // Also whoever is killed in mid-run has said when it was.
+        // Reported at once, so that a killed run has it too.
         if let Some(ms) = measured_from_unix_ms.take() {
             sink.tell(Event::Fact(Fact::new("client", "measured_from_unix_ms", ms)));
         }
@@ -183,11 +183,11 @@ fn drive(beside: Beside<'_>, stop: &Arc<Stop>, sink: &mut RunSink<'_>) -> Result
     Ok(Driven { ran, agents, profiling })
 }
 
-/// Why there was no load, with what the server allows where that is the reason.
+/// Error for a load that did not start, with the server's limit if that is the reason.
 fn could_not_run(error: engine::CannotRun, limit: Option<&str>, tally: &Tally) -> Error {
     let is_full = matches!(&error, engine::CannotRun::Refused { db_error, .. }
         if db_error.kind == DbErrorKind::TooManyConnections);
-    // Of a pooler's own limit the server says nothing.
+    // The server does not know a pooler's own limit.
     let is_pooled = tally.fact("connection", "pooler").is_some();
     let limit = limit.filter(|_| is_full && !is_pooled);
     match limit.and_then(|name| Some((name, tally.fact("database", name)?))) {

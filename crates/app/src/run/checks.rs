@@ -1,5 +1,4 @@
-//! The workloads' checks of their data before and after the load. Not here: how one is made
-//! (check).
+//! The workloads' checks of their data before and after the load. Not here: running one (check).
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -31,7 +30,7 @@ impl RunMember for ChecksBefore {
 
 impl RunMember for ChecksAfter {
     fn after(&mut self, run: &mut RunUnderWay<'_, '_>, load: &LoadEnded) {
-        // Who interrupts a run does not want to wait for more.
+        // After an interruption, the user does not want to wait.
         let is_wanted = matches!(load.reason, StopReason::Completed | StopReason::QueueFull);
         if !run.options.check_after || !is_wanted {
             return;
@@ -56,7 +55,7 @@ fn not_checked(why: &dyn Display, sink: &mut RunSink<'_>) {
     sink.tell(not_made("checks_not_run", text));
 }
 
-/// Data that are not consistent before a run are a reason not to begin it.
+/// Checks the data, and fails the run if they are inconsistent.
 fn check_before(groups: &[Opened], stop: &Arc<Stop>, sink: &mut RunSink<'_>) -> Result<(), Error> {
     let results = check_all(groups, stop, sink)?;
     let failed: Vec<String> = results.iter().filter(|r| r.n_failed > 0).map(say).collect();
@@ -74,7 +73,7 @@ fn check_before(groups: &[Opened], stop: &Arc<Stop>, sink: &mut RunSink<'_>) -> 
     )))
 }
 
-/// Tables that somebody else built may be of another size than we take them for.
+/// Hint that tables of another program may have another size than assumed.
 fn sizes_to_be_said(groups: &[Opened]) -> String {
     let Some(opened) = groups.iter().find(|opened| opened.data == Data::Unmarked) else {
         return String::new();
@@ -104,7 +103,7 @@ fn say(result: &CheckResult) -> String {
     format!("  check {id} ({title}) fails in {n_failed} {rows}: {}", examples.join("; "))
 }
 
-/// Each check once, however many groups ask for it.
+/// Runs each check once, even if several groups have it.
 fn check_all(
     groups: &[Opened],
     stop: &Arc<Stop>,

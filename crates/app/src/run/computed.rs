@@ -5,7 +5,7 @@ use model::{Event, KindTotals};
 use super::RunSink;
 use crate::open::Opened;
 
-/// Lets each workload compute what it is known by, from what its clients did.
+/// Lets each workload compute its primary metrics from the results of its clients.
 pub(super) fn compute(groups: &[Opened], sink: &mut RunSink<'_>) {
     for (index, opened) in groups.iter().enumerate() {
         let mut kinds = vec![KindTotals::default(); opened.workload.kinds().len()];

@@ -1,5 +1,5 @@
-//! What the database and its server count themselves, held against what we counted. Not here: how a
-//! server's counter is read (commits).
+//! Compares counts of the database and its server with dbdyno's own. Not here: reading a server's
+//! counter (commit_crosscheck).
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,10 +18,10 @@ use crate::interruptible::run_interruptible;
 use crate::open::Opened;
 use crate::{commit_crosscheck, storage_engine};
 
-/// The database's own counts: per group with a cross-check, what it is and the count.
+/// The database's own counts, by group: the crosscheck and the count, if it has one.
 type OwnCounts = Vec<Option<(Crosscheck, i64)>>;
 
-/// Holds the counts in the workloads' own tables against what was committed.
+/// Compares the counts in the workloads' own tables with the commits.
 #[derive(Default)]
 pub(super) struct OwnCount {
     before: OwnCounts,
@@ -50,7 +50,7 @@ impl RunMember for OwnCount {
     }
 }
 
-/// Holds the server's own counter of commits against ours.
+/// Compares the server's own counter of commits with ours.
 #[derive(Default)]
 pub(super) struct ServerCommits {
     before: Option<i64>,
@@ -67,7 +67,7 @@ impl RunMember for ServerCommits {
     }
 }
 
-/// Finds out whether the server was restarted since just before the load.
+/// Detects a restart of the server since just before the load.
 #[derive(Default)]
 pub(super) struct Restarts {
     began: Option<Instant>,
@@ -102,15 +102,15 @@ fn count_all(groups: &[Opened]) -> Result<OwnCounts, Error> {
     groups.iter().map(count).collect()
 }
 
-/// The server's own counter before the load; none where servers come and go, which count each for
-/// itself.
+/// The server's own counter before the load; `None` if a disturbance adds or removes servers, since
+/// each counts by itself.
 fn commits_before(plan: &Plan, groups: &[Opened], stop: &Stop) -> Option<i64> {
     let moves = |one: &Disturbance| matches!(one.action, Action::Join | Action::Hosts { .. });
     if plan.disturbances.iter().any(moves) { None } else { commits_counted(groups, stop, None) }
 }
 
-/// The server's own counter of commits; what cannot be read is left out. With `load` it is waited
-/// for until it has grown by so much from so much.
+/// The server's own counter of commits; `None` if it cannot be read. With `load` (value before, our
+/// commits), waits until it has grown by that.
 fn commits_counted(groups: &[Opened], stop: &Stop, load: Option<(i64, u64)>) -> Option<i64> {
     let database = Arc::clone(&groups.first()?.database);
     let interrupted = "interrupted while commits were counted";
@@ -127,7 +127,7 @@ fn compare_commits(groups: &[Opened], stop: &Stop, before: Option<i64>, sink: &m
     let counter = groups.first().and_then(|opened| opened.database.monitoring().commit_counter);
     let (Some(counter), Some(before)) = (counter, before) else { return };
     let ours = commit_crosscheck::ours(&sink.tally);
-    // A count that cannot come is not waited for.
+    // Do not wait for a count that cannot come.
     let may_come = counts_all_commits(&sink.tally, counter.counts_single_statements);
     let awaited = if may_come { ours.0 } else { 0 };
     if let Some(after) = commits_counted(groups, stop, Some((before, awaited))) {
@@ -137,7 +137,7 @@ fn compare_commits(groups: &[Opened], stop: &Stop, before: Option<i64>, sink: &m
     }
 }
 
-/// Whether the server was restarted since `began`, if it says so.
+/// Whether the server was restarted since `began`, if it reports that.
 fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
     let database = Arc::clone(&groups.first()?.database);
     let interrupted = "interrupted while the server's start time was read";
@@ -147,7 +147,7 @@ fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
     restarted.ok().flatten()
 }
 
-/// Groups with the same count share it, and the first of them stands for all of these.
+/// Reports the comparison. Groups with the same count share it, and the first one reports for all.
 fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSink<'_>) {
     for (first, counts) in before.iter().zip(after).enumerate() {
         let (Some((of, was)), Some((_, is))) = counts else { continue };
@@ -171,8 +171,8 @@ fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSink<'_>) {
     }
 }
 
-/// How many commits made a count grow so much. A part of one counts as one more or less than
-/// `committed`, so that it never passes for the whole.
+/// Number of commits that make a count grow by `growth`. A partial commit counts as one more or
+/// less than `committed`, so that it never passes as complete.
 fn commits_in(growth: i64, per_commit: i64, committed: i64) -> i64 {
     let whole = growth.div_euclid(per_commit);
     let is_whole = growth.rem_euclid(per_commit) == 0;

@@ -1,7 +1,7 @@
-//! A build as a run: kept with what it measured, so that it is listed, shown, compared and removed
-//! like one. Its transactions are chunks of rows, a type for each table.
+//! A build as a run: stored with its measurements, so that it is listed, shown, compared and
+//! removed like one. Its transactions are chunks of rows, with a type per table.
 //!
-//! Not here: the build itself (build), and how it is shown (render).
+//! Not here: the build itself (build), and its page (render).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -32,43 +32,41 @@ use crate::settings_snapshot;
 use crate::settle::{Settled, ToSettle, interrupted, settle, settling_at};
 use crate::watcher::Watcher;
 
-/// What facts of a build are about.
+/// Subject of the facts about a build.
 const ABOUT: &str = "data_build";
 
-/// How a build is done and kept.
+/// Options of a build and its storage.
 pub struct DataBuild<'b> {
-    /// What is built.
     pub opened: &'b Opened,
-    /// Its name on the command line.
+    /// Name on the command line.
     pub workload: &'b str,
-    /// Where, as it was asked for.
+    /// Target as written.
     pub target: &'b Target,
-    /// How.
     pub options: BuildOptions,
-    /// The store: its restore journal is needed to settle a server, also where no run is kept.
+    /// Path of the store; its restore journal is needed to settle a server, even if no run is
+    /// stored.
     pub store: PathBuf,
-    /// Whether the build is kept there as a run.
+    /// Whether the build is stored as a run.
     pub is_kept: bool,
-    /// What the run is labelled with, by key.
+    /// Labels of the run, by key.
     pub labels: Vec<(String, String)>,
-    /// How long bringing the database to rest may take; none where it is not asked for.
+    /// Limit for settling; `None` if it is not requested.
     pub settle: Option<Duration>,
-    /// The command that repeats it.
+    /// Command that repeats it.
     pub command: String,
 }
 
-/// What came of a build.
+/// Result of a build.
 pub struct DataBuilt {
-    /// The build itself.
     pub built: Built,
-    /// How the database came to rest.
+    /// Result of settling, if it was requested.
     pub settled: Option<Settled>,
-    /// The run that it is kept as; none where nothing was to be built, or kept.
+    /// The stored run; `None` if nothing was built or stored.
     pub run: Option<RunId>,
 }
 
 impl DataBuild<'_> {
-    /// Builds, brings the database to rest if that is asked for, and keeps both as a run.
+    /// Builds, settles the database if requested, and stores both as a run.
     pub fn make(
         &self,
         open_target: &mut OpenTarget,
@@ -131,7 +129,7 @@ impl DataBuild<'_> {
         settle(&of, &settling_at(&of)?, stop, watcher).map(Some)
     }
 
-    /// How the run begins: what it is, and what is known before.
+    /// First event of the run, and facts known before.
     fn begun(
         &self,
         run: &RunId,
@@ -165,16 +163,16 @@ impl DataBuild<'_> {
         crate::build::n_loaders(self.opened, self.options) as u64
     }
 
-    /// What shapes the data, as decided.
+    /// Parameters that shape the data.
     fn scale(&self) -> Vec<(&'static str, &str)> {
         let parameters = workloads::by_name(self.workload).map_or(&[][..], |of| of.parameters);
         let shapes = |name: &str| parameters.iter().any(|row| row.name == name && row.shapes_data);
         self.opened.settings.written().filter(|(name, _)| shapes(name)).collect()
     }
 
-    /// The plan: what decides how the build is made. It is no plan of a load.
+    /// Options of the build, stored in place of a plan. It is not the plan of a load.
     fn plan(&self) -> String {
-        // A string of JSON is one of TOML.
+        // A JSON string is also a TOML string.
         let text = |text: &str| serde_json::Value::from(text).to_string();
         let mut plan = format!(
             "# A build of data: {}\n\ntarget = {}\nseed = {}\n\n[build]\nworkload = {}\n\
@@ -242,7 +240,7 @@ impl DataBuild<'_> {
         }
     }
 
-    /// The build with its metrics, from its first instant to its last.
+    /// Runs the build with its metrics.
     fn measure(
         &self,
         open_target: &mut OpenTarget,
@@ -300,7 +298,7 @@ impl DataBuild<'_> {
     }
 }
 
-/// What a build comes to.
+/// Facts about a build.
 fn facts_of(built: &Built, log: &BuildLog) -> Vec<Fact> {
     let seconds = |seconds: f64| FactValue::seconds(seconds, 3);
     let index_seconds = built.index_seconds - built.analyse_seconds;
@@ -321,7 +319,7 @@ fn facts_of(built: &Built, log: &BuildLog) -> Vec<Fact> {
     all.into_iter().map(|(name, value)| Fact::new(ABOUT, name, value)).collect()
 }
 
-/// What happened since this was asked last, by second.
+/// Events since the last call, by second.
 fn seconds(log: &BuildLog) -> Vec<Second> {
     let mut all: BTreeMap<u64, Second> = BTreeMap::new();
     for event in log.take() {
@@ -341,7 +339,7 @@ fn second_of(all: &mut BTreeMap<u64, Second>, at_ns: u64) -> &mut Second {
     all.entry(second).or_insert_with(|| Second::new(0, second as i64))
 }
 
-/// A chunk counts in the second in which it was begun, and is committed in that of its end.
+/// Adds a chunk: it starts in the second of its start, and commits in the second of its end.
 fn add_chunk(all: &mut BTreeMap<u64, Second>, chunk: &ChunkDone) {
     let kind = chunk.table as u16;
     let begun = second_of(all, chunk.started_ns).kind(kind);
@@ -357,7 +355,7 @@ fn add_chunk(all: &mut BTreeMap<u64, Second>, chunk: &ChunkDone) {
     ended.traffic += chunk.traffic;
 }
 
-/// Rows and bytes as rates, read once a second like all other metrics.
+/// Collector of rates of rows and bytes.
 struct BuildCounters(Arc<BuildLog>);
 
 impl Collector for BuildCounters {
@@ -377,7 +375,7 @@ impl Collector for BuildCounters {
     }
 }
 
-/// Passes words on, and hides what is drawn of a load.
+/// A watcher that passes messages on, but draws no load.
 struct OnlyWords<'w>(&'w mut dyn Watcher);
 
 impl Watcher for OnlyWords<'_> {

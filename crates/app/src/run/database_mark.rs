@@ -1,6 +1,6 @@
-//! The mark of a run in the database of its data, by which another run, on whichever machine,
-//! knows that both commit there. It is a row of `dbdyno_meta`, and no lock: a run that is killed
-//! leaves one, which counts until the time at which its load would have ended.
+//! The mark of a run in the database of its data: it tells runs on other machines that both commit
+//! there. It is a row of `dbdyno_meta`, not a lock: a killed run leaves one, which counts until the
+//! planned end of its load.
 //!
 //! Not here: databases that are files (run_marker), and runs of the same store.
 
@@ -20,14 +20,14 @@ use crate::meta;
 use crate::open::Opened;
 use crate::storage_engine;
 
-/// What the load of a count of transactions may take, as nobody knows.
+/// Assumed length of a load that ends after a number of transactions.
 const WITHOUT_END: Duration = Duration::from_secs(3600);
-/// Checks and counts around the load, and clocks of machines that are apart.
+/// Allowance for checks and counts around the load, and for clocks of different machines.
 const AROUND: Duration = Duration::from_secs(60);
-/// Marks of runs that ended so long before are removed.
+/// Marks of runs that ended this long ago are removed.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Tells other runs of this one, and this one of others.
+/// Marks the database for other runs, and reports their marks.
 #[derive(Default)]
 pub(super) struct Mark {
     mark: Option<DatabaseMark>,
@@ -47,14 +47,14 @@ impl RunMember for Mark {
     }
 }
 
-/// A run's mark, from before its first count to behind its last.
+/// Mark of a run, from before its first count until after its last.
 struct DatabaseMark {
     database: Arc<dyn Database>,
     run: String,
     began_ms: u64,
 }
 
-/// When a run began, and when it ended or will have ended, in milliseconds since 1970.
+/// Start and (planned) end of a run, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     began_ms: u64,
@@ -73,8 +73,8 @@ impl Span {
 }
 
 impl DatabaseMark {
-    /// Marks the database of the data where commits are counted in them and dbdyno has built them.
-    /// None where no mark can be left: it is a courtesy, and no run fails for the lack of it.
+    /// Marks the database if commits are counted in data that dbdyno built. `None` if that fails:
+    /// no run fails for lack of a mark.
     fn begin(plan: &Plan, groups: &[Opened], run: &str, stop: &Stop) -> Option<DatabaseMark> {
         let is_counted = |opened: &Opened| {
             storage_engine::crosscheck(opened.database.as_ref(), opened.workload.as_ref()).is_some()
@@ -100,7 +100,7 @@ impl DatabaseMark {
         marked.ok().map(|()| mark)
     }
 
-    /// Ends it; which other runs there were meanwhile, as a fact.
+    /// Ends the mark; returns other runs in the same time as a fact.
     fn end(self, stop: &Stop) -> Option<Fact> {
         let others = run_interruptible(stop, "interrupted while runs were looked for", move || {
             let mut session = AdminSession::at(self.database.as_ref())?;
@@ -123,7 +123,7 @@ fn spans(session: &mut AdminSession) -> Result<Vec<(String, Span)>, Error> {
     Ok(all.filter_map(|(run, value)| Some((run, Span::read(&value)?))).collect())
 }
 
-/// How long the load may take, in milliseconds.
+/// Planned length of the load, in milliseconds.
 fn load_ms(plan: &Plan) -> u64 {
     let phases = &plan.phases;
     match phases.measure_ns {

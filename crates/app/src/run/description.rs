@@ -1,5 +1,5 @@
-//! What a run is, as its report and the store have it. Not here: what was observed of the machine
-//! (monitor) and of the database (drivers).
+//! Description of a run for its report and the store. Not here: facts of the machine (monitor) and
+//! of the database (drivers).
 
 use model::numbers::{count, fixed};
 use model::{
@@ -42,13 +42,13 @@ pub(super) fn describe(
     }
 }
 
-/// `0.1.0`, or `0.1.0 (debug build)`.
+/// Version such as `0.1.0`, or `0.1.0 (debug build)`.
 pub fn version_of_ours() -> String {
     let debug = if cfg!(debug_assertions) { " (debug build)" } else { "" };
     format!("{}{debug}", env!("CARGO_PKG_VERSION"))
 }
 
-/// What the workload declares, and what its storage engine means.
+/// Notes of the workload and of its storage engine.
 fn notes(opened: &Opened) -> Vec<String> {
     let workload = opened.workload.as_ref();
     let of_engine = storage_engine::notes(opened.database.as_ref(), workload);
@@ -83,7 +83,7 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
     }
 }
 
-/// The file in which a workload is written, where it is written in one.
+/// File of a workload, if it is not compiled in.
 pub(super) fn source_of(workload: &str) -> Option<&'static Source> {
     workloads::by_name(workload).ok()?.source
 }
@@ -98,9 +98,9 @@ fn describe_primary(primary: model::PrimaryMetric) -> PrimaryMetricDescription {
     PrimaryMetricDescription { name, title, kinds, metric, per_ns, is_computed }
 }
 
-/// What rate keying and thinking alone allow: with shares p, a client does one transaction in
-/// sum(p (keying + thinking)), so its rate of a kind is p of that kind over this time, less what
-/// is rolled back by design.
+/// Describes the rate that keying and thinking alone allow: with shares p, a client does one
+/// transaction in sum(p (keying + thinking)), so its rate of a type is its p divided by this time,
+/// minus intended rollbacks.
 fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<String> {
     let Load::KeyThink { scale } = load else {
         return None;

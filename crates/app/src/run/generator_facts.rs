@@ -1,5 +1,5 @@
-//! What became known of the generator and its connections while it ran. Not here: what is to be
-//! thought of it (analysis).
+//! Facts about the generator and its connections during the load. Not here: their evaluation
+//! (analysis).
 
 use analysis::Tally;
 use engine::{Ran, Schedule, Share};
@@ -11,10 +11,10 @@ use monitor::Usage;
 use crate::client_threads::ThreadUse;
 use crate::connection_count::ConnectionCount;
 
-/// Few enough to be distinguished, as many as show that gaps are not equal.
+/// Number of first arrivals in a fact: enough to show that gaps differ.
 const FIRST_ARRIVALS: usize = 20;
 
-/// How many clients each of several hosts has at first: they are dealt out in turn.
+/// Initial number of clients per host, which are dealt out in turn; `None` with a single host.
 pub(super) fn spread(plan: &Plan, database: &dyn Database) -> Option<Fact> {
     let hosts = database.hosts()?.list();
     let clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
@@ -26,8 +26,8 @@ pub(super) fn spread(plan: &Plan, database: &dyn Database) -> Option<Fact> {
     (n > 1).then(|| Fact::new("connection", "clients_per_host", shown.join(", ")))
 }
 
-/// When the first arrivals of each group in open load are, in seconds from the beginning of the
-/// load: those of all processes together.
+/// Times of the first arrivals of each open-load group, in seconds from the start of the load, over
+/// all processes.
 pub(super) fn first_arrivals(plan: &Plan, description: &Description) -> Vec<Fact> {
     let of_group = |(index, group): (u16, &GroupDescription)| {
         let Load::Open { arrivals, rate, .. } = &group.load else { return None };
@@ -45,7 +45,7 @@ pub(super) fn first_arrivals(plan: &Plan, description: &Description) -> Vec<Fact
     (0..).zip(&description.groups).filter_map(of_group).collect()
 }
 
-/// What became known of the generator while it ran.
+/// Facts about the generator during the load.
 pub(super) fn facts_of(
     ran: &Ran,
     usage: &Usage,
@@ -55,7 +55,7 @@ pub(super) fn facts_of(
     let mut list = Vec::new();
     let shown = tally.description.as_ref();
     if shown.is_some_and(|shown| shown.placement == Placement::Simulated) {
-        // Nothing of this machine is in virtual time.
+        // Virtual time has no facts about this machine.
         return list;
     }
     if ran.pauses.count > 0 {
@@ -102,9 +102,9 @@ pub(super) fn facts_of(
     list
 }
 
-/// For how much of the service time clients' own threads were ready and had no CPU, in percent.
-/// Where they sleep until a transaction is due, being woken late is lag and no service: as much is
-/// taken off, so that this is a lower bound. None where clients live on event loops.
+/// Time in which clients' own threads were runnable without a CPU, in percent of the service time.
+/// Late wake-ups while waiting for a transaction are lag, not service, and are subtracted, so this
+/// is a lower bound. `None` if clients run on event loops.
 fn run_delay_share_percent(thread_use: &ThreadUse, tally: &Tally) -> Option<f64> {
     let run_delay_ns = thread_use.run_delay_ns()? as f64;
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
@@ -115,7 +115,7 @@ fn run_delay_share_percent(thread_use: &ThreadUse, tally: &Tally) -> Option<f64>
     (service_ns > 0.0).then(|| share.min(1.0) * 100.0)
 }
 
-/// How long all clients took to connect, and how many connections there were then on either side.
+/// Facts about the time of connecting, and the number of connections on both sides.
 pub(super) fn facts_of_connections(
     connected_ns: u64,
     connection_count: Option<ConnectionCount>,

@@ -1,4 +1,4 @@
-//! What a server counts only on request, for the time of a run.
+//! Counters of a server that are off by default, switched on for the time of a run.
 
 use model::{Event, Fact};
 
@@ -7,7 +7,7 @@ use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::settings::Momentary;
 
-/// Switches instruments on before the load, and back when it has ended.
+/// Switches counters on before the load, and off afterwards.
 #[derive(Default)]
 pub(super) struct Instruments {
     switched: Option<Momentary>,
@@ -27,8 +27,8 @@ impl RunMember for Instruments {
     }
 }
 
-/// Makes the server count what it does not count by itself, until what this returns ends. A setting
-/// that cannot be set is reported.
+/// Switches counters on until the returned value ends. A setting that cannot be changed is
+/// reported.
 fn switch_on(run: &mut RunUnderWay<'_, '_>) -> Result<Option<Momentary>, Error> {
     let Some(first) = run.groups.first() else { return Ok(None) };
     let (database, sink) = (first.database.as_ref(), &mut *run.sink);

@@ -8,7 +8,7 @@ use super::settling::settling_at;
 use crate::error::Error;
 use crate::open::OpenTarget;
 
-/// That settings would be changed `by` something, and nobody would know of it after a crash.
+/// Error when settings would be changed without a journal; `by` names the cause.
 pub(super) fn no_journal(by: &str) -> Error {
     Error::Usage(format!(
         "{by} changes settings of the server, which needs a journal in the store, to restore them \
@@ -16,7 +16,7 @@ pub(super) fn no_journal(by: &str) -> Error {
     ))
 }
 
-/// Refuses a plan by which settings would be changed.
+/// Fails if a plan would change settings without a journal.
 pub(super) fn may_have_no_journal(
     plan: &Plan,
     open_target: &OpenTarget,

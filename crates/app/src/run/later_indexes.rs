@@ -1,7 +1,7 @@
-//! Indexes that a workload adds when its load is over: made, timed, and dropped again, so that the
-//! next run on the same data begins without them.
+//! Indexes that a workload adds after its load: created, timed, and dropped again, so that the next
+//! run on the same data starts without them.
 //!
-//! Not here: those that are built with the data (build).
+//! Not here: indexes that are built with the data (build).
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::finding::not_made;
 use crate::interruptible::run_interruptible;
 use crate::open::Opened;
 
-/// Adds the indexes when the load has reached its end.
+/// Adds the indexes after a completed load.
 pub(super) struct LaterIndexes;
 
 impl RunMember for LaterIndexes {
@@ -33,7 +33,7 @@ impl RunMember for LaterIndexes {
     }
 }
 
-/// Drops what a run has left that was killed before it could.
+/// Drops indexes that a killed run has left.
 fn drop_later_indexes(groups: &[Opened], stop: &Stop) -> Result<(), Error> {
     let Some((opened, indexes)) = later(groups) else { return Ok(()) };
     run_interruptible(stop, "interrupted while indexes were dropped", move || {
@@ -42,8 +42,7 @@ fn drop_later_indexes(groups: &[Opened], stop: &Stop) -> Result<(), Error> {
     })
 }
 
-/// Adds the indexes, reports how long that took and what the whole load came to with it, and drops
-/// them.
+/// Adds the indexes, reports the time and the totals including it, and drops them.
 fn add_later_indexes(groups: &[Opened], load: &LoadEnded, stop: &Stop, sink: &mut RunSink<'_>) {
     let Some((opened, indexes)) = later(groups) else { return };
     sink.watcher.doing("adding the indexes");
@@ -64,7 +63,7 @@ fn add_later_indexes(groups: &[Opened], load: &LoadEnded, stop: &Stop, sink: &mu
     }
 }
 
-/// The indexes of all groups, and where: groups share a database, and may share tables.
+/// Later indexes of all groups, which may share tables, and the first group.
 fn later(groups: &[Opened]) -> Option<(Opened, Vec<LaterIndex>)> {
     let first = groups.first().filter(|of| of.database.administration().keeps_data)?;
     let mut indexes: Vec<LaterIndex> = Vec::new();
@@ -88,9 +87,8 @@ fn drop_all(session: &mut AdminSession, indexes: &[LaterIndex]) -> Result<(), mo
     Ok(())
 }
 
-/// Reports the time for the indexes, that of the load from its first transaction to its last with
-/// them, and the rates that the workload is known by over all of that: everything that was
-/// committed, ramp-up and drain included.
+/// Reports the time for the indexes, the time from the first transaction to the last including it,
+/// and the workload's rates over that time, with all commits of ramp-up and drain.
 fn tell(load: &LoadEnded, took: Duration, sink: &mut RunSink<'_>) {
     let index_ns = took.as_nanos() as f64;
     let total_ns = load.elapsed_ns as f64 + index_ns;

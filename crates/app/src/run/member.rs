@@ -1,6 +1,6 @@
-//! What belongs to a run beside its load: each member acts before the load and after it.
+//! Steps of a run beside its load: each member acts before the load and after it.
 //!
-//! Not here: what works while the load runs (beside).
+//! Not here: work during the load (beside).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,24 +29,23 @@ pub struct RunUnderWay<'r, 's> {
 pub(super) struct RunContext {
     /// Where the database is, also one whose server we started.
     pub(super) target: Target,
-    /// The settings that were in force; none where they cannot be read.
+    /// Settings in force; `None` if they cannot be read.
     pub(super) settings: Option<SettingsSnapshot>,
-    /// How the database is brought to rest, if that is asked for.
+    /// Steps of settling, if requested.
     pub(super) settling: Option<Settling>,
-    /// The store with the restore journal; none of a server that ends with us.
+    /// Store with the restore journal; `None` for a server that ends with the run.
     pub(super) journal: Option<PathBuf>,
-    /// Whether the server ends with us.
+    /// Whether the server ends with the run.
     pub(super) is_own_server: bool,
 }
 
-/// How a load ended.
+/// End of a load.
 #[derive(Clone, Debug)]
 pub struct LoadEnded {
-    /// Why.
     pub reason: StopReason,
-    /// The length of the measured phase, in nanoseconds.
+    /// Length of the measured phase, in nanoseconds.
     pub measured_ns: u64,
-    /// From the first instant of load to the last reply, in nanoseconds.
+    /// Time from the start of the load to the last reply, in nanoseconds.
     pub elapsed_ns: u64,
 }
 
@@ -61,50 +60,48 @@ impl LoadEnded {
     }
 }
 
-/// Something that a run does beside its load. Members act one after the other, in the order of
-/// their list, in each of these steps.
+/// A step of a run beside its load. Members act one after the other, in the order of their list.
 pub trait RunMember {
-    /// Before the load. After an error there is none.
+    /// Acts before the load. After an error there is no load.
     fn before(&mut self, _run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
         Ok(())
     }
 
-    /// As soon as the load has ended, whatever has become of the server.
+    /// Acts as soon as the load has ended, whatever the state of the server.
     fn ended(&mut self, _run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {}
 
-    /// After the load, at a server that answers.
+    /// Acts after the load, if the server answers.
     fn after(&mut self, _run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {}
 
-    /// In place of [`RunMember::after`] where the server says nothing any more: each question would
-    /// be waited for as long.
+    /// Replaces [`RunMember::after`] if the server no longer answers: each question would wait for
+    /// the time-out again.
     fn unanswered(&mut self, _run: &mut RunUnderWay<'_, '_>, _silence: &str) {}
 
-    /// When all members have seen what the load has left, at a server that answers.
+    /// Acts after all members' `after`, if the server answers.
     fn last(&mut self, _run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {}
 }
 
 impl RunUnderWay<'_, '_> {
-    /// Its plan.
     pub fn plan(&self) -> &Plan {
         self.plan
     }
 
-    /// The database of its first group.
+    /// Database of the first group.
     pub fn database(&self) -> Option<&Arc<dyn Database>> {
         self.groups.first().map(|opened| &opened.database)
     }
 
-    /// Adds to what is known of the run.
+    /// Adds an event to the run.
     pub fn tell(&mut self, event: Event) {
         self.sink.tell(event);
     }
 
-    /// Says something to the user, and keeps it with the run.
+    /// Shows a note to the user, and stores it with the run.
     pub fn note(&mut self, text: String) {
         self.sink.note(text);
     }
 
-    /// Whether the load is in virtual time, and nothing of this machine is to be read.
+    /// Whether the load runs in virtual time, so that nothing of this machine is read.
     pub fn is_simulated(&self) -> bool {
         self.placement == Placement::Simulated
     }

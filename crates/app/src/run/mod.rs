@@ -1,7 +1,7 @@
-//! A run, from a plan to a report: open, build, check, measure, check again, judge, remember.
+//! A run, from a plan to a report: open, build, check, measure, check again, judge, store.
 //!
-//! Everyone who wants to know of it consumes the same events: the tally, the store, the
-//! watcher. Not here: how it is shown (dbdyno).
+//! All consumers receive the same events: the tally, the store, the watcher. Not here: output
+//! (dbdyno).
 
 mod agents;
 mod beside;
@@ -72,44 +72,42 @@ pub use self::member::{LoadEnded, RunMember, RunUnderWay};
 pub use self::members::{MakeMember, add_members};
 pub use self::others::is_unused;
 
-/// Between the connection of the last client and the beginning of the load.
+/// Time between the connection of the last client and the start of the load.
 const LEAD_NS: u64 = 20 * NS_PER_MS;
 
-/// How a run is done, beside its plan.
+/// Options of a run beside its plan.
 pub struct RunOptions {
-    /// Where it is kept; nowhere if none.
+    /// Path of the store; `None` stores nothing.
     pub store: Option<PathBuf>,
     /// Whether the data are checked before the load.
     pub check_before: bool,
     /// Whether the data are checked after the load.
     pub check_after: bool,
-    /// Whether data that are not there are built.
+    /// Whether missing data are built.
     pub build: bool,
-    /// How they are.
+    /// Options of the build.
     pub load: BuildOptions,
-    /// Sees every sample, for calibration.
+    /// Receives every sample, for calibration.
     pub sample_hook: Option<SampleHook>,
-    /// What it is of an experiment.
+    /// Trial of an experiment, if it is one.
     pub trial: Option<Trial>,
-    /// What it is labelled with in the store, by key.
+    /// Labels in the store, by key.
     pub labels: Vec<(String, String)>,
-    /// What there was before it and is reported with it.
+    /// Events before the run that belong to it.
     pub before: Vec<Event>,
 }
 
 /// A run that has ended.
 pub struct RunResult {
-    /// What is to be reported of it.
     pub report: Report,
-    /// All that is known of it, for reports with more in them.
+    /// All its data, for more detailed reports.
     pub tally: Tally,
-    /// Whether it counts as done: completed, and nothing found that makes it invalid.
+    /// Whether it completed without a finding that makes it invalid.
     pub is_good: bool,
-    /// Whether somebody interrupted it.
+    /// Whether the user interrupted it.
     pub is_interrupted: bool,
 }
 
-/// Runs a plan.
 pub fn run(
     plan: Plan,
     options: RunOptions,
@@ -117,7 +115,7 @@ pub fn run(
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult, Error> {
     is_apart_from(options.store.as_deref(), &plan.target)?;
-    // One that cannot be written is known before a target is asked for anything.
+    // Fail early if the store cannot be written.
     options.store.as_deref().map(Store::check).transpose()?;
     let mut open_target = open_target(&plan.target, plan.seed, options.build, stop, &mut |text| {
         watcher.doing(text);
@@ -144,7 +142,7 @@ pub fn run(
     result
 }
 
-/// Runs a plan at its target, which has been opened.
+/// Runs a plan at its open target.
 pub(crate) fn run_at(
     open_target: &mut OpenTarget,
     mut plan: Plan,
@@ -155,7 +153,7 @@ pub(crate) fn run_at(
     admission::has_descriptors(&plan)?;
     let mut said: Vec<String> = open_target.sentences();
     let database = &open_target.database;
-    // What cannot be is refused before anything is built.
+    // Fail before anything is built.
     let groups = resolve_groups(&plan, database, stop)?;
     admission::has_memory(&groups)?;
     admission::agree_on_data(&plan, &groups)?;
@@ -233,7 +231,7 @@ pub(crate) fn run_at(
     conclude(outcome.err(), sink)
 }
 
-/// How a server ended: the cause first, and the last lines of its log each on a line of its own.
+/// Describes the end of a server: the cause first, then the last lines of its log, one per line.
 fn server_ended(how: &str) -> String {
     const LINES_MOST: usize = 3;
     let (cause, log) = how.split_once(servers::END_OF_LOG).unwrap_or((how, ""));
@@ -269,7 +267,7 @@ fn facts_of_database(open_target: &OpenTarget, stop: &Stop) -> Result<Vec<Fact>,
     Ok(facts)
 }
 
-/// Builds what is not there of each group's data, and returns the groups as they are then.
+/// Builds missing data of each group, and returns the groups with the new state.
 pub(crate) fn prepare(
     plan: &Plan,
     resolved: Vec<Opened>,
@@ -280,7 +278,7 @@ pub(crate) fn prepare(
 ) -> Result<Vec<Opened>, Error> {
     let (mut groups, mut has_built) = (Vec::new(), false);
     for (group, mut opened) in plan.groups.iter().zip(resolved) {
-        // What was built for one group may be the data of the next.
+        // Data built for one group may be those of the next.
         if has_built {
             opened = resolve_group(plan, &opened.database, group, stop)?;
         }
@@ -317,8 +315,8 @@ pub(crate) fn prepare(
     Ok(groups)
 }
 
-/// How long it takes in all, as far as that is known before; nothing of a trial, whose experiment
-/// has said so, and of what ends with a count.
+/// Least duration of the run, if it is known; `None` for a trial, whose experiment has reported it,
+/// and for a run that ends after a number of transactions.
 fn ahead(plan: &Plan, options: &RunOptions, builds: bool) -> Option<String> {
     let is_timed = plan.groups.iter().all(|group| group.stop_condition == StopCondition::Time);
     if options.trial.is_some() || !is_timed || plan.phases.measure_ns == 0 {
@@ -338,7 +336,7 @@ fn ahead(plan: &Plan, options: &RunOptions, builds: bool) -> Option<String> {
     Some(format!("takes {all} ({ramp_up} ramp-up, {measure} measured){more}"))
 }
 
-/// Refuses data that were built, and that a crash of the server has emptied.
+/// Fails if a crash of the server has emptied built data.
 fn has_its_rows(opened: &Opened, stop: &Stop) -> Result<(), Error> {
     let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
     let may_be_emptied = storage_engine::may_be_emptied(database.dialect(), workload.as_ref());
@@ -374,7 +372,7 @@ fn gather_facts(
     facts
 }
 
-/// What is known of the data that dbdyno builds; of several workloads each by its name.
+/// Facts about data that dbdyno built; with several workloads, by their names.
 fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
     let built = groups.iter().filter(|opened| opened.data == Data::Built);
     let all: BTreeMap<String, Identity> = built
@@ -406,7 +404,7 @@ fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
     facts
 }
 
-/// The facts of a database, with what the storage engines of the data mean for commits.
+/// Facts of a database, with the effect of the data's storage engines on commits.
 fn with_risks(database: Vec<Fact>, groups: &[Opened]) -> Vec<Fact> {
     let of = |of: &Opened| storage_engine::used(of.database.dialect(), of.workload.as_ref());
     let used: Vec<&str> = groups.iter().filter_map(of).collect();
@@ -424,7 +422,7 @@ fn with_risks(database: Vec<Fact>, groups: &[Opened]) -> Vec<Fact> {
     risks.into_iter().fold(database, |facts, risk| risk.added_to(facts))
 }
 
-/// The load, with what its members do before it and after it.
+/// Runs the load, and the members before and after it.
 fn measure(
     run: &mut RunUnderWay<'_, '_>,
     disturbers: &mut Disturbers,
@@ -451,9 +449,8 @@ fn measure(
     Ok(())
 }
 
-/// What is asked after the load is asked of a server that lets us in: one that was killed may
-/// recover for longer than anybody waits who connects.
-/// Returns what is wrong with a server that says nothing at all.
+/// Waits until the server accepts connections again, since recovery after a kill may take longer
+/// than the connect timeout. Returns the problem if the server does not answer at all.
 fn wait_while_recovering(
     groups: &[Opened],
     stop: &Arc<Stop>,
@@ -462,7 +459,7 @@ fn wait_while_recovering(
     let opened = groups.first()?;
     let (database, word) = (Arc::clone(&opened.database), Arc::clone(stop));
     let mut hear = |why: &String| sink.watcher.doing(&format!("the server recovers: {why}"));
-    // Whoever asks next says what is wrong with the server, or that it was interrupted.
+    // The next connection reports a problem of the server, or an interruption.
     let interrupted = "interrupted while the server recovered";
     let waited = run_interruptible_with_progress(stop, interrupted, &mut hear, move |tell| {
         let is_stopped = || word.is_asked();
@@ -471,7 +468,7 @@ fn wait_while_recovering(
     waited.ok().flatten().map(|no| no.to_string())
 }
 
-/// What a process has to do in a run; 0 is ours.
+/// Job of a process in a run; 0 is this one.
 fn job_of(
     plan: &Plan,
     groups: &[Opened],
@@ -512,7 +509,7 @@ fn job_of(
     }
 }
 
-/// Judges, reports, and closes the store; a run that failed midway is kept as such.
+/// Judges and reports the run, and closes the store; a run that failed midway is stored as such.
 fn conclude(failure: Option<Error>, mut sink: RunSink<'_>) -> Result<RunResult, Error> {
     if let Some(failure) = &failure {
         sink.tell(Event::Output { text: failure.to_string() });
@@ -543,7 +540,7 @@ fn conclude(failure: Option<Error>, mut sink: RunSink<'_>) -> Result<RunResult, 
         let json = serde_json::to_string(&report.clone().without_points()).ok();
         if let Err(error) = writer.finish(json, status, summary) {
             sink.watcher.note(&format!("the store could not be written: {error}"));
-            // It came to light at the end, as the last of it was written.
+            // The failure occurred at the last write.
             if !is_reported {
                 let finding = not_written(error.to_string());
                 sink.tell(Event::Finding(finding.clone()));
@@ -570,7 +567,7 @@ fn not_written(why: String) -> Finding {
     Finding::new("store_not_written", Severity::Warning, text)
 }
 
-/// How a run is kept: its status, and the figures by which it is listed.
+/// Status of a run in the store, and its figures for the list.
 fn kept(report: &Report) -> (model::Status, Summary) {
     let status = match report.status {
         Status::Completed | Status::QueueFull => model::Status::Completed,
@@ -583,7 +580,7 @@ fn kept(report: &Report) -> (model::Status, Summary) {
     }
     let ns = |ms: f64| (ms * NS_PER_MS as f64) as u64;
     let block = &report.block;
-    // The offered one: what was dropped or never ended must not make a run look good.
+    // The offered one: dropped or unfinished transactions must not improve the result.
     let is_infinite = block.offered_ms.is_among_lost("p99");
     let p99_ns = block.offered_ms.p99.map(ns).or(is_infinite.then_some(store::INFINITE_NS));
     let primary = block.primary_metrics.0.first().and_then(|(name, of)| {

@@ -1,4 +1,4 @@
-//! Other runs of the same database: what is said of them, and where two cannot be.
+//! Other runs on the same database: warnings, and errors where two cannot run.
 
 use std::path::Path;
 
@@ -12,16 +12,15 @@ use crate::open::Opened;
 use crate::place::place_of;
 use crate::run_marker::RunMarker;
 
-/// Other runs of this database that go on.
+/// Running runs on this database.
 fn running_at(store: &Store, target: &Target) -> Result<Vec<RunRow>, Error> {
     let filter = Filter { status: Some(model::Status::Running), ..Filter::default() };
     runs_at(store, target, &filter)
 }
 
-/// Refuses to take the data away from a run that goes on: one of this store, or of any where the
-/// database is a file.
+/// Fails if a running run uses the data: one of this store, or any run if the database is a file.
 pub fn is_unused(store: &Path, target: &Target) -> Result<(), Error> {
-    // Where there is no store, or none that can be read, no run of it is known.
+    // Without a readable store, none of its runs is known.
     let store = Store::open_existing(store).ok();
     let others = store.map(|store| running_at(&store, target)).transpose()?.unwrap_or_default();
     let file = drivers::file_of(target).filter(|file| file.exists());
@@ -35,15 +34,15 @@ pub fn is_unused(store: &Path, target: &Target) -> Result<(), Error> {
     Err(Error::Failed(format!("a run{which} uses {target} now: {why}")))
 }
 
-/// The runs of a filter that use this database.
+/// Runs of a filter that use this database.
 fn runs_at(store: &Store, target: &Target, filter: &Filter) -> Result<Vec<RunRow>, Error> {
     let Some(place) = place_of(&target.to_string()) else { return Ok(Vec::new()) };
     let is_here = |row: &RunRow| place_of(&row.target).as_deref() == Some(&place);
     Ok(store.list(filter)?.into_iter().filter(is_here).collect())
 }
 
-/// What is said of another run at this database, if there is one; refuses to run beside one where
-/// two cannot.
+/// Warning about another run on this database, if there is one; fails if the two cannot run
+/// together.
 pub(super) fn other_run(
     plan: &Plan,
     groups: &[Opened],
@@ -62,10 +61,11 @@ pub(super) fn other_run(
     Ok(other.map(|other| running_beside(&other)))
 }
 
-/// Others are looked for among so many of the newest runs.
+/// Number of newest runs that are searched.
 const RUNS_LOOKED_AT: usize = 100;
 
-/// Which other runs used this database while this one did, also those that began later.
+/// Fact about other runs that used this database in the same time, including those that started
+/// later.
 pub(super) fn runs_meanwhile(plan: &Plan, options: &RunOptions, tally: &Tally) -> Option<Fact> {
     let store = Store::open_existing(options.store.as_ref()?).ok()?;
     let began = tally.description.as_ref()?.started_unix_ms;
@@ -81,7 +81,7 @@ pub(super) fn runs_meanwhile(plan: &Plan, options: &RunOptions, tally: &Tally) -
     (!others.is_empty()).then(|| Fact::new("commits", "runs_meanwhile", others.join("; ")))
 }
 
-/// What is said of another run: the database counts commits of both, and each slows the other down.
+/// Warning about another run: the database counts commits of both, and each slows the other down.
 fn running_beside(other: &str) -> String {
     format!(
         "Another run ({other}) uses this database now: both are slower, and the database's own \
@@ -89,7 +89,7 @@ fn running_beside(other: &str) -> String {
     )
 }
 
-/// Refuses to write into tables that another run writes into, where two cannot.
+/// Fails if another run writes into the same tables and one of the two needs them alone.
 fn refuse_beside(
     store: &Store,
     others: &[RunRow],
@@ -101,7 +101,7 @@ fn refuse_beside(
     let ours: Vec<String> = ours.collect();
     for other in others {
         let Ok(Event::Begun { description, .. }) = store.begun(&other.run) else { continue };
-        // A build measures nothing; it keeps others out by itself.
+        // A build measures nothing; it excludes others by itself.
         let is_load = description.phases.measure_ns > 0;
         let theirs = description.groups.iter().filter(|_| is_load).filter_map(alone_in);
         if let Some(workload) = theirs.into_iter().find(|theirs| ours.contains(theirs)) {
@@ -115,8 +115,8 @@ fn refuse_beside(
     Ok(())
 }
 
-/// Whose tables a group of another run must have alone; none where it need not, and where this
-/// version does not know.
+/// Workload whose tables a group of another run must have alone; `None` if it need not, or is
+/// unknown.
 fn alone_in(group: &GroupDescription) -> Option<String> {
     let entry = workloads::by_name(&group.workload).ok()?;
     let written = group.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));

@@ -1,6 +1,6 @@
 //! CPU profiles of a run, where its plan asks for them.
 //!
-//! Not here: how stacks are sampled (monitor).
+//! Not here: sampling of stacks (monitor).
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use monitor::{CpuProfiler, Locate, ProfileScope, server_processes};
 use super::sink::RunSink;
 use crate::interruptible::run_interruptible;
 
-/// The program that samples, as the system finds it.
+/// Name of the sampling program.
 const PERF: &str = "perf";
 
-/// The recordings of a run; none unless they are asked for.
+/// Recordings of a run; empty unless requested.
 pub(super) struct Profiling {
     profiler: Option<CpuProfiler>,
     facts: Vec<Fact>,
@@ -49,14 +49,14 @@ impl Profiling {
         Profiling { profiler: Some(profiler), facts: Vec::new() }
     }
 
-    /// Samples in the measured phase alone.
+    /// Samples in the measured phase only.
     pub(super) fn follow(&mut self, event: &Event) {
         if let Some(profiler) = &mut self.profiler {
             profiler.follow(event);
         }
     }
 
-    /// The load is over: the profiles, unless somebody interrupted the run and wants to go.
+    /// Ends the recordings after the load, and evaluates them unless the user interrupted the run.
     pub(super) fn end(self, reason: &StopReason, stop: &Stop, sink: &mut RunSink<'_>) {
         let mut facts = self.facts;
         if let Some(profiler) = self.profiler {

@@ -1,4 +1,4 @@
-//! Settings that are no longer what they were before the load.
+//! Settings that changed during the load.
 
 use model::Event;
 
@@ -6,7 +6,8 @@ use super::member::{LoadEnded, RunMember, RunUnderWay};
 use crate::settings::lost;
 use crate::settings_snapshot::changed;
 
-/// Reports settings that somebody changed meanwhile, and those that a run set and a restart lost.
+/// Reports settings that another session changed during the load, and those of a run that a restart
+/// lost.
 pub(super) struct SettingsAfter;
 
 impl RunMember for SettingsAfter {

@@ -1,4 +1,5 @@
-//! Bringing the database to rest before the load, or after it. Not here: how that is done (settle).
+//! Settling: waits for background work of the database before or after the load. Not here: the
+//! steps (settle).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use crate::interruptible::run_interruptible;
 use crate::open::OpenTarget;
 use crate::settle::{self, ToSettle, settle, tables_of};
 
-/// How the database is brought to rest, if the plan asks for that.
+/// Steps of settling, if the plan requests it.
 pub(super) fn settling_of(
     plan: &Plan,
     open_target: &OpenTarget,
@@ -24,7 +25,7 @@ pub(super) fn settling_of(
     settling_at(open_target, stop).map(Some)
 }
 
-/// How it would be.
+/// Steps of settling for this target.
 pub(super) fn settling_at(open_target: &OpenTarget, stop: &Stop) -> Result<Settling, Error> {
     let database = Arc::clone(&open_target.database);
     let interrupted = "interrupted before the run began";
@@ -33,11 +34,11 @@ pub(super) fn settling_at(open_target: &OpenTarget, stop: &Stop) -> Result<Settl
     })
 }
 
-/// Brings the database to rest when the plan says so.
+/// Settles the database when the plan says so.
 pub(super) struct Settles;
 
 impl Settles {
-    /// What a run keeps of it begins with `about`, and says `when` it was.
+    /// Settles the database; facts begin with `about`, and messages say `when`.
     fn settle(&self, [about, when]: [&str; 2], run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
         let (Some(settling), Some(first)) = (&run.context.settling, run.groups.first()) else {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Where the events of a run go: the tally, the watcher and the store; and what the measured phase
-//! cost. Not here: what happens (engine).
+//! Consumers of a run's events: the tally, the watcher and the store; and the cost of the measured
+//! phase. Not here: the source of events (engine).
 
 use analysis::Tally;
 use engine::ClientThreads;
@@ -10,18 +10,18 @@ use store::Writer;
 use crate::client_threads::{ThreadUse, ThreadWatch};
 use crate::watcher::Watcher;
 
-/// Everyone who wants to know, and the cost of the measured phase.
+/// All consumers, and the cost of the measured phase.
 pub(in crate::run) struct RunSink<'w> {
     pub(in crate::run) tally: Tally,
     pub(in crate::run) writer: Option<Writer>,
     pub(in crate::run) watcher: &'w mut dyn Watcher,
-    /// Our own threads, which a collector reads too.
+    /// Threads of this process, shared with a collector.
     pub(in crate::run) threads: SharedTasks,
-    /// That collector reads them every second.
+    /// Whether that collector reads them every second.
     pub(in crate::run) are_read: bool,
     pub(in crate::run) watch: Option<Watch>,
     pub(in crate::run) measured: Option<Usage>,
-    /// Those of them on which clients live.
+    /// Threads that run clients.
     pub(in crate::run) client_threads: ClientThreads,
     pub(in crate::run) thread_watch: Option<ThreadWatch>,
     pub(in crate::run) thread_use: ThreadUse,
@@ -50,7 +50,7 @@ impl<'w> RunSink<'w> {
                 self.thread_watch = Some(ThreadWatch::begin(&self.threads, &self.client_threads));
             }
             Event::Phase { phase: Phase::Drain, .. } => self.take_usage(),
-            // What a thread did is known only while it lives, so somebody looks every second.
+            // A thread's counters disappear with it, so they are read every second.
             Event::Second(_) if self.measured.is_none() && !self.are_read => {
                 monitor::look(&self.threads);
             }

@@ -1,4 +1,4 @@
-//! How far the database is, before the load.
+//! Round-trip time to the database, before the load.
 
 use model::{Event, MonitorScope};
 
@@ -6,7 +6,7 @@ use super::member::{RunMember, RunUnderWay};
 use crate::error::Error;
 use crate::path_probe::probe;
 
-/// Measures the round trip of a query that does nothing.
+/// Measures the round-trip time of an empty query.
 pub(super) struct WayProbe;
 
 impl RunMember for WayProbe {

@@ -1,4 +1,4 @@
-//! A run of the whole tool on `sim`, every sample kept. Not here: what the truth is.
+//! A run of the whole tool on `sim` that keeps every sample. Not here: the true values.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,41 +16,38 @@ use crate::error::Error;
 use crate::run::{RunOptions, RunResult, run};
 use crate::watcher::Watcher;
 
-/// A plan of `empty` on `sim` with an open load, or a closed one where `rate_per_s` is none.
+/// A plan of `empty` on `sim`, with an open load, or a closed one without `rate_per_s`.
 pub struct Calibration {
-    /// The seed.
     pub seed: u64,
-    /// The URL's options.
+    /// Options of the URL.
     pub sim: String,
-    /// How many clients.
+    /// Number of clients.
     pub clients: u32,
-    /// Arrivals a second; closed if none.
+    /// Arrivals per second; `None` for a closed load.
     pub rate_per_s: Option<f64>,
     /// Poisson or uniform.
     pub arrivals: Arrivals,
-    /// The queue's bound.
+    /// Limit of the queue.
     pub queue: u64,
-    /// How long load runs before it is measured.
+    /// Length of the ramp-up.
     pub ramp_up_ns: u64,
-    /// How long it is measured.
+    /// Length of the measured phase.
     pub measure_ns: u64,
-    /// How long it may drain.
+    /// Limit of the drain.
     pub drain_ns: u64,
-    /// Where the clients live.
     pub placement: Placement,
 }
 
-/// What a calibration run gave.
+/// Result of a calibration run.
 pub struct Calibrated {
-    /// Its report.
     pub report: Report,
-    /// Its samples, by number.
+    /// Samples, by number.
     pub samples: BTreeMap<u64, Sample>,
-    /// Its events, but for what differs from run to run (names, facts, costs).
+    /// Events, without those that differ between runs (names, facts, costs).
     pub events: Vec<Event>,
 }
 
-/// Runs a calibration with the whole tool, keeping every sample if `keeps_samples`.
+/// Runs a calibration with the whole tool; keeps every sample if `keeps_samples`.
 pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, Error> {
     let samples: Arc<Mutex<BTreeMap<u64, Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
@@ -125,7 +122,7 @@ impl Calibration {
         })
     }
 
-    /// The arrivals that this plan offers, in nanoseconds from the start of its load.
+    /// Arrivals of this plan, in nanoseconds from the start of its load.
     pub fn arrivals_ns(&self) -> Vec<u64> {
         let per_s = self.rate_per_s.expect("only an open load has arrivals");
         let rate = ArrivalRate::Constant(per_s);

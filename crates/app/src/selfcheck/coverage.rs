@@ -1,10 +1,8 @@
-//! How often intervals and verdicts are right as often as they claim, on models whose truth is
-//! known.
+//! Coverage of intervals and error rates of verdicts, on models with known true values.
 //!
-//! Intervals within a run are those that a report prints: the whole tool runs queues in virtual
-//! time, and the functions that reports call judge times that are drawn, of models that have no
-//! closed form. Decisions over several runs are made by the same functions on figures that are
-//! drawn, and searches on the times of queues that are drawn.
+//! Intervals within a run are those of a report: the whole tool runs queues in virtual time; for
+//! models without a closed form, the functions of reports judge random times. Decisions over
+//! several runs use the same functions on random figures, and searches use random times of queues.
 
 mod drawn;
 mod row;
@@ -25,26 +23,26 @@ use self::row::{WHOLE_RUNS, add_held};
 use super::calibration::{Calibration, calibrate};
 use crate::error::Error;
 
-/// Arrivals a second of the queues.
+/// Arrivals per second of the queues.
 const RATE_PER_S: f64 = 400.0;
 
-/// The queues: servers and load.
+/// Queues: servers and utilization.
 const QUEUES: [(u32, f64); 4] = [(1, 0.5), (1, 0.8), (1, 0.9), (4, 0.8)];
 
-/// The quantiles of a report that are held against the truth.
+/// Quantiles of a report that are compared with the truth.
 const QUANTILES: [(&str, f64); 4] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99)];
 
-/// Lengths of runs, in seconds, of which always is tried what is cheap.
+/// Lengths of runs, in seconds, of the cheap models.
 const SHORT_S: [u32; 2] = [10, 30];
 
-/// Figures that are drawn are cheap: so many times as many of them as runs.
+/// Factor of repetitions of random figures, which are cheap, relative to runs.
 const DRAWN: u32 = 20;
 
-/// A search takes ten minutes of virtual time, so there are at most so many of a queue.
+/// Most searches per queue: one takes ten minutes of virtual time.
 const SEARCHES_MAX: u32 = 100;
 
-/// Nominal against held shares: so many runs of each model, of each of these lengths in seconds.
-/// `show` hears each row as it comes.
+/// Nominal and actual coverage of each model, from `runs` runs of each length in seconds. `show`
+/// receives each row as soon as it is done.
 pub fn coverage(
     runs: u32,
     lengths_s: &[u32],
@@ -78,7 +76,7 @@ pub fn coverage(
     Ok(rows)
 }
 
-/// The rows of M/M/c: TPS, mean and quantiles of what the tool reports of it.
+/// Rows of M/M/c: TPS, mean and quantiles as reported by the tool.
 fn queue(
     servers: u32,
     load: f64,

@@ -1,9 +1,9 @@
-//! Accuracy over TCP: a server of our own that writes down when it wrote each reply, so that how
-//! late a client saw it is known to the clock.
+//! Accuracy over TCP: a scripted server notes when it wrote each reply, so that the delay until the
+//! client saw it is known.
 //!
-//! The server speaks as much of PostgreSQL's protocol (version 3.0, simple queries) as one
-//! statement takes, on a thread of its own, with service times drawn from the seed. What it did is
-//! the truth, whatever it was to do: it is not asked to be in time. Not here: any database.
+//! The server implements the part of PostgreSQL's protocol (version 3.0, simple queries) that one
+//! statement needs, on its own thread, with random service times by seed. The times of its writes
+//! are the truth, so it need not be punctual. Not here: any database.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Write};
@@ -25,32 +25,30 @@ use stats::{Histogram, Range};
 
 use crate::error::Error;
 
-/// The server looks so often whether it is to end.
+/// Interval of the server's checks for its end.
 const LOOK_NS: u64 = 20 * NS_PER_MS;
-/// Between the last connection and the first arrival.
+/// Time between the last connection and the first arrival.
 const LEAD_NS: u64 = 20 * NS_PER_MS;
 const RATE_PER_S: f64 = 1000.0;
 const CLIENTS: u32 = 64;
 const SERVICE_NS_MEAN: f64 = 2e6;
 const SEED: u64 = 1;
 
-/// How late replies were seen.
+/// Delay of replies.
 pub struct TcpAccuracy {
-    /// Arrivals of the schedule.
     pub n_arrivals: u64,
-    /// Of these, how many were measured and are in the server's log.
+    /// Number of arrivals that were measured and are in the server's log.
     pub n_measured: u64,
-    /// From when the server was about to write a reply until the client had it, in nanoseconds:
-    /// the error of a response time.
+    /// Time from just before the server writes a reply until the client has it, in nanoseconds: the
+    /// error of a response time.
     pub errors: Histogram,
-    /// Replies that a client claims to have had before they were written: none, or a clock is
-    /// wrong.
+    /// Replies that a client received before they were written; any mean that a clock is wrong.
     pub n_too_early: u64,
-    /// The reply lag that the same run recorded, in nanoseconds.
+    /// Reply lag recorded by the same run, in nanoseconds.
     pub reply_lag: Histogram,
 }
 
-/// Measures it with an open load of 1,000 arrivals a second and 64 clients.
+/// Measures the delay with an open load of 1,000 arrivals per second and 64 clients.
 pub fn accuracy_over_tcp(placement: Placement, measure_ns: u64) -> Result<TcpAccuracy, Error> {
     let server = ScriptedServer::start().map_err(|error| {
         Error::Failed(format!("the selfcheck needs a TCP port of its own: {error}"))
@@ -113,7 +111,7 @@ fn job(
     measure_ns: u64,
     sample_hook: SampleHook,
 ) -> Result<Job, Error> {
-    // As text: the server reads the number of the transaction where it stands.
+    // As text, so that the server can parse the number of the transaction.
     let url = format!("postgres://selfcheck@{address}/selfcheck?tls=disable&statements=simple");
     let target = Target::parse(&url).map_err(|bad| Error::Usage(bad.0))?;
     let entry = drivers::by_scheme("postgres")?;
@@ -154,16 +152,16 @@ fn job(
     })
 }
 
-/// Nanoseconds of the clock that the engine counts by.
+/// Nanoseconds of the engine's clock.
 fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
 }
 
-/// When each reply was about to be written, by the number of its transaction.
+/// Time just before each reply was written, by the number of its transaction.
 type Written = BTreeMap<u64, u64>;
 
-/// A server on a thread of its own; it ends with this value.
+/// A server on its own thread, which ends on drop.
 struct ScriptedServer {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
@@ -180,7 +178,7 @@ impl ScriptedServer {
         let builder = thread::Builder::new().name("selfcheck-server".to_owned());
         let thread = builder.spawn(move || {
             let slack = NonZeroU64::new(1).expect("one is not zero");
-            // A server that is woken late is no worse a truth.
+            // If it fails, the server wakes later, but its log remains true.
             let _ = rustix::thread::set_current_timer_slack(Some(slack));
             let mut serving = Serving { listener, peers: Vec::new(), due: BTreeSet::new() };
             let mut written = Written::new();
@@ -207,21 +205,21 @@ impl Drop for ScriptedServer {
 
 struct Peer {
     stream: TcpStream,
-    /// What has come and is not understood yet.
+    /// Bytes received but not parsed yet.
     input: Vec<u8>,
     is_signed_in: bool,
 }
 
 struct Serving {
     listener: TcpListener,
-    /// By the order in which they came; none once they have gone.
+    /// Peers in the order of their connections; `None` once they have disconnected.
     peers: Vec<Option<Peer>>,
-    /// When a reply is due, of which transaction, to which peer.
+    /// Due replies: time, transaction, peer.
     due: BTreeSet<(u64, u64, usize)>,
 }
 
 impl Serving {
-    /// Answers what is due, and waits for what comes next.
+    /// Sends due replies, and waits for the next event.
     fn turn(&mut self, written: &mut Written) {
         let now_ns = monotonic_ns();
         while let Some((due_ns, nth, peer)) = self.due.first().copied() {
@@ -231,7 +229,7 @@ impl Serving {
             self.due.pop_first();
             let Some(peer) = self.peers.get_mut(peer).and_then(Option::as_mut) else { continue };
             written.insert(nth, monotonic_ns());
-            // A client that is gone misses its reply, and that is seen.
+            // A disconnected client misses its reply, which the result shows.
             let _ = peer.stream.write_all(&REPLY);
         }
         let next_ns = self.due.first().map_or(u64::MAX, |(due_ns, ..)| *due_ns);
@@ -242,7 +240,7 @@ impl Serving {
             .into_iter()
             .chain(living.map(|peer| PollFd::new(&peer.stream, PollFlags::IN)))
             .collect();
-        // Every end of the wait is looked at by what follows.
+        // The code below handles every outcome of the wait.
         let _ = poll(&mut polled, Some(&timeout));
         let ready: Vec<bool> = polled.iter().map(|of| !of.revents().is_empty()).collect();
         drop(polled);
@@ -267,7 +265,7 @@ impl Serving {
         }
     }
 
-    /// Takes in what has come; whether the peer is still there.
+    /// Reads from a peer; returns whether it is still connected.
     fn hear(&mut self, index: usize) -> bool {
         let Some(peer) = self.peers[index].as_mut() else { return false };
         let mut room = [0; 4096];
@@ -286,7 +284,7 @@ impl Serving {
                 let service_ns = service_draw_ns(SEED, &service, nth);
                 self.due.insert((monotonic_ns() + service_ns, nth, index));
             } else {
-                // It terminates; nothing else is ever said here.
+                // The only other message is Terminate.
                 return false;
             }
         }
@@ -294,8 +292,8 @@ impl Serving {
     }
 }
 
-/// The next whole message: a byte for what it is, save for the first one of a connection, its
-/// length, which counts itself, and its body.
+/// Next complete message: a type byte, except for a connection's first message, a length that
+/// includes itself, and the body.
 fn next_message(input: &mut Vec<u8>, has_tag: bool) -> Option<Vec<u8>> {
     let at = usize::from(has_tag);
     let length = input.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)?;
@@ -303,7 +301,7 @@ fn next_message(input: &mut Vec<u8>, has_tag: bool) -> Option<Vec<u8>> {
     (input.len() >= end).then(|| input.drain(..end).collect())
 }
 
-/// The number in `SELECT CAST(17 AS BIGINT)`, wherever it stands behind the message's length.
+/// The first number in a message's SQL, such as 17 in `SELECT CAST(17 AS BIGINT)`.
 fn first_number(text: &[u8]) -> u64 {
     let sql = text.get(4..).unwrap_or_default();
     let digits = sql.iter().skip_while(|byte| !byte.is_ascii_digit());

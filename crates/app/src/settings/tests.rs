@@ -23,7 +23,7 @@ fn found(value: &str, kept: Option<&str>) -> Found {
 
 #[test]
 fn wherever_we_were_killed_the_setting_is_known_to_be_ours() {
-    // Before anything was said; set and not taken up; taken up and not written down.
+    // Before any change; set but not applied; applied but not noted.
     let first = changed("5MB", None, None);
     assert!(is_back(&first, &found("4MB", None)));
     for there in [found("4MB", Some("5MB")), found("5MB", Some("5MB")), found("5MB", None)] {
@@ -36,7 +36,7 @@ fn wherever_we_were_killed_the_setting_is_known_to_be_ours() {
     }
 }
 
-/// A server that takes a setting and does not take it back.
+/// A server that changes a setting, but does not restore it.
 struct OneWay;
 
 impl drivers::for_tests::Interceptor for OneWay {
@@ -82,7 +82,7 @@ fn what_somebody_else_has_set_is_neither_ours_nor_back() {
     let ours = changed("6MB", Some("6MB"), Some("4MB"));
     let there = found("7MB", Some("7MB"));
     assert!(!is_ours(&ours, &there) && !is_back(&ours, &there));
-    // The value is as before, and what the server keeps is not.
+    // The value is the old one, but not the value that survives a restart.
     assert!(!is_back(&ours, &found("4MB", None)));
     assert!(is_back(&ours, &found("4MB", Some("4MB"))));
 }

@@ -1,6 +1,6 @@
-//! Plans run on real databases, each in a database of its own on a server that all tests share.
+//! Runs plans on real databases, each in its own database on a server that all tests share.
 //!
-//! Not here: what is tested.
+//! Not here: the tests.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use model::{Event, Finding, Request, Severity, StatementKind, Target};
 use plan::{decide, read_toml};
 use servers::Server;
 
-/// Nobody looks on.
+/// A watcher that ignores everything.
 struct Nobody;
 
 impl Watcher for Nobody {
@@ -25,18 +25,18 @@ impl Watcher for Nobody {
     fn doing(&mut self, _: &str) {}
 }
 
-/// A new database on a server.
+/// Creates a database on a server.
 pub(crate) fn database(server: &Server, name: &str) -> Target {
     say(&server.target(), &format!("CREATE DATABASE {name}"));
     Target { path: name.to_owned(), ..server.target() }
 }
 
-/// Says something to a database.
+/// Runs a statement.
 pub(crate) fn say(target: &Target, sql: &str) {
     ask(target, sql);
 }
 
-/// Says one statement, and counts the rows of the answer.
+/// Runs a statement, and returns the number of rows.
 pub(crate) fn ask(target: &Target, sql: &str) -> usize {
     let opened = app::open::open(target, 1, false).expect("opens");
     let clock = std::rc::Rc::new(engine::ThreadClock::unstopped());
@@ -53,7 +53,7 @@ pub(crate) fn ask(target: &Target, sql: &str) -> usize {
     n_rows
 }
 
-/// Runs one group until it has done `transactions`, checked after.
+/// Runs one group for `transactions`, with checks afterwards.
 pub(crate) fn drive(
     target: &Target,
     workload: &str,
@@ -63,7 +63,7 @@ pub(crate) fn drive(
     drive_plan(target, &one_group(workload, (clients, transactions), parameters), None)
 }
 
-/// Why a run of one transaction does not begin on data that are checked before.
+/// Error of a run whose data fail the checks before the load.
 pub(crate) fn refused_by_checks(
     target: &Target,
     workload: &str,
@@ -89,8 +89,7 @@ fn one_group(
     )
 }
 
-/// Runs a plan in TOML; kept where a store is named. What holds after it held before: that is not
-/// looked at.
+/// Runs a plan in TOML, and stores it if `store` is given. The checks before the load are left out.
 pub(crate) fn drive_plan(
     target: &Target,
     plan: &str,
@@ -119,7 +118,7 @@ fn run_plan(target: &Target, plan: &str, options: RunOptions) -> Result<RunResul
     run(plan, options, &Arc::new(Stop::default()), &mut Nobody)
 }
 
-/// The same, and everything must have gone well.
+/// [`drive`], which must succeed.
 pub(crate) fn drive_well(
     target: &Target,
     workload: &str,
@@ -130,7 +129,7 @@ pub(crate) fn drive_well(
     let ran = ran.unwrap_or_else(|trouble| panic!("{workload} on {target}: {trouble}"));
     let (block, findings) = (&ran.report.block, &ran.report.findings);
     let what = format!("{workload} on {target} with {clients} clients");
-    // A count on a quick machine takes less than a second, and here nobody looks at the rate.
+    // A count on a fast machine takes less than a second; the rate does not matter here.
     let of_length = ["too_short", "count_too_small"];
     let speaks_against =
         |it: &&Finding| it.severity == Severity::Invalid && !of_length.contains(&it.id.as_str());

@@ -1,4 +1,4 @@
-//! What may happen while data are built: connections are lost, builders crash, others build too.
+//! Failures during builds: lost connections, crashed builders, concurrent builds.
 //!
 //! Not here: rows (workloads), and servers that crash (dbdyno).
 
@@ -26,8 +26,7 @@ fn build_here(opened: &Opened, seed: Option<u64>) -> Result<Built, Error> {
     build(opened, options, &|| false, &mut |_| {})
 }
 
-/// Builds with connections that the rule breaks, and returns what came of it. The data must be
-/// those of a build that nothing happened to.
+/// Builds with connections that `rule` breaks. The data must equal those of an undisturbed build.
 fn build_broken(target: &Target, rule: impl FnMut(&str) -> Fate + Send + 'static) -> Built {
     let whole = open(target, 1, true).expect("opens");
     let flaky = flaky(&whole, rule);
@@ -44,7 +43,7 @@ fn build_broken(target: &Target, rule: impl FnMut(&str) -> Fate + Send + 'static
     built
 }
 
-/// Each of these statements is lost once, in this order.
+/// A rule that loses each of these statements once, in this order.
 fn each_lost_once(words: &'static [(&'static str, Fate)]) -> impl FnMut(&str) -> Fate {
     let mut left = words.iter();
     move |text| match left.as_slice().first() {
@@ -66,7 +65,7 @@ fn sqlite() -> (tempfile::TempDir, Target) {
 fn a_connection_that_is_lost_again_while_a_chunk_is_looked_for_ends_no_build() {
     let (_folder, target) = sqlite();
     let rule = each_lost_once(&[
-        // The tables, then a chunk whose commit is carried out.
+        // The tables, then a chunk whose commit succeeds.
         ("COMMIT", Fate::Lives),
         ("COMMIT", Fate::Lives),
         ("COMMIT", Fate::Lives),
@@ -140,7 +139,7 @@ fn a_server_with_one_session_for_us_is_built_in_by_one() {
         let built = build_here(&agreed(&theirs, &target), None);
         let built = built.unwrap_or_else(|trouble| panic!("{target}: {trouble}"));
         assert_eq!((built.n_rows, built.loaders), (2 * ROWS, 1), "{target}");
-        // A server gives a session up a moment after its client has left it.
+        // A server ends a session a moment after its client has closed it.
         let wait_until_gone = || {
             while ask(&admin, theirs_now) > 0 {
                 std::thread::park_timeout(std::time::Duration::from_millis(5));
@@ -205,7 +204,7 @@ fn where_a_database_has_no_locks_the_slower_of_two_builds_is_told_of_the_other()
     let (other, at, mut n_begun) = (Arc::clone(&whole), target.clone(), 0);
     let slow = flaky(&whole, move |text| {
         n_begun += u32::from(text == "BEGIN");
-        // The marks of the build and two tables are there, and a chunk is next.
+        // The marks of the build and two tables exist, and a chunk is next.
         if n_begun == 4 && text == "BEGIN" {
             build_here(&agreed(&other, &at), None).expect("the other is not disturbed");
         }

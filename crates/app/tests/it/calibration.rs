@@ -1,9 +1,9 @@
-//! The whole tool on `sim` equals the queueing recursion, and tells the truth about loss.
+//! The whole tool on `sim` equals the queueing recursion, and reports losses truthfully.
 
 use app::selfcheck::{Calibration, accuracy_over_tcp, calibrate, truth};
 use model::{Arrivals, NS_PER_MS, NS_PER_S, Placement};
 
-/// An open load on `servers` with exponential services of 2 ms on average.
+/// An open load on `servers` with exponential service times of mean 2 ms.
 fn queue(servers: u32, clients: u32, rate_per_s: f64) -> Calibration {
     Calibration {
         seed: 11,
@@ -110,9 +110,8 @@ fn over_tcp_every_reply_is_seen_after_it_was_written_on_threads_and_on_loops() {
         assert!(accuracy.n_arrivals > 2_250, "{} arrivals", accuracy.n_arrivals);
         assert_eq!((accuracy.n_measured, accuracy.n_too_early), (accuracy.n_arrivals, 0));
         assert_eq!(accuracy.errors.count(), accuracy.n_arrivals);
-        // Those are sampled that come within a spell of stamps, of which there is one a second.
-        // None lay longer than the latest was late, but for the moment in which the server went
-        // from its clock to its socket.
+        // Samples are taken within a spell of stamps, one per second. None is longer than the
+        // largest error, except for the moment between the server's clock and its socket.
         let n_sampled = accuracy.reply_lag.count();
         assert!(n_sampled >= 10 && n_sampled < accuracy.n_arrivals, "{n_sampled} sampled");
         let longest = (accuracy.reply_lag.max(), accuracy.errors.max());

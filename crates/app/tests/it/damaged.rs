@@ -1,5 +1,5 @@
-//! Laws of runs that are somebody else's: whatever number of theirs is another, they are refused or
-//! shown, and never take more than a run does.
+//! Tests of foreign runs: with any number changed, they are rejected or shown, and never use more
+//! resources than a run of dbdyno.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use serde_json::Value as Json;
 use store::{ExperimentFilter, Filter, Store, Summary};
 use tempfile::TempDir;
 
-/// What takes the place of a number: the ends of types, and what is just not one of ours.
+/// Replacements for a number: limits of types, and values just outside of ours.
 const NUMBERS: [i128; 16] = [
     i64::MIN as i128,
     -(1 << 53),
@@ -42,7 +42,7 @@ const NUMBERS: [i128; 16] = [
 ];
 const FLOATS: [f64; 6] = [-1e300, -1e18, -1.0, 1e9, 1e18, 1e300];
 
-/// The number that is another: of all that a store has, and by which.
+/// A changed number: its position among all numbers of a store, and its new value.
 #[derive(Clone, Debug)]
 struct Damage {
     table: usize,
@@ -67,7 +67,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     )
 }
 
-/// A store of three runs: a trial with its report, one that was interrupted, one in open load.
+/// A store of three runs: a trial with its report, an interrupted one, one in open load.
 static BASE: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("base.sqlite");
@@ -99,7 +99,7 @@ static BASE: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
     write(Made::interrupted(), "0197-bbbb", false, false);
     write(Made::open_overloaded(), "0197-cccc", true, false);
     drop(store);
-    // One file is copied.
+    // Close the WAL, since one file is copied.
     let whole = Connection::open(&path).expect("a store");
     whole.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).expect("a pragma");
     (folder, path)
@@ -142,7 +142,8 @@ fn profile() -> CpuProfile {
 }
 
 impl Damage {
-    /// Changes the number in a copy of the store; says which, or nothing where there is none.
+    /// Changes the number in a copy of the store; describes the change, or returns `None` if there
+    /// is no such number.
     fn done_to(&self, path: &Path) -> Option<String> {
         const TABLES: [&str; 9] =
             ["run", "second", "event", "client", "around", "trial", "experiment", "fact", "walk"];
@@ -162,7 +163,7 @@ impl Damage {
         let row = rows.get(self.row % rows.len().max(1))?;
         let (old, keys) = row;
         let new = self.changed(old)?;
-        // A table's key is its first column, or its first two.
+        // The key of a table is its first column, or its first two.
         let key = if matches!(table, "run" | "trial" | "experiment" | "walk") { 1 } else { 2 };
         let same: Vec<String> =
             (0..key).map(|at| format!("\"{}\" = ?{}", names[at], at + 2)).collect();
@@ -172,7 +173,7 @@ impl Damage {
             1 => store.execute(&sql, params![new, keys[0]]),
             _ => store.execute(&sql, params![new, keys[0], keys[1]]),
         };
-        // What the layout does not allow cannot be in a file either.
+        // The schema does not allow the change.
         done.ok()?;
         Some(format!("{table}.{}: {self:?}", names[column]))
     }
@@ -254,7 +255,7 @@ impl Damage {
     }
 }
 
-/// Shows all that an imported store has, as the command line does.
+/// Renders everything in an imported store, as the command line does.
 fn show_all(store: &Store) {
     for row in store.list(&Filter::default()).expect("it was imported") {
         render::run_list(std::slice::from_ref(&row));
@@ -308,11 +309,11 @@ fn an_undamaged_store_is_imported_and_shown() {
     show_all(&ours);
 }
 
-/// Cases of a property, unless the environment says how many.
+/// Default number of cases of a property.
 const USUAL_CASES: u32 = 256;
 
-/// Few, since each draws pages of three runs, and the same ones every time; others, if
-/// `PROPTEST_CASES` says how many.
+/// Few cases, since each renders pages of three runs, always the same ones; `PROPTEST_CASES`
+/// overrides the number.
 fn some_cases() -> ProptestConfig {
     let all = ProptestConfig::default();
     match all.cases {

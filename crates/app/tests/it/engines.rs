@@ -1,7 +1,7 @@
-//! Every workload with tables in every storage engine: what holds there, what is left out, and
-//! what becomes of builds that are interrupted and of data that do not tell their engine.
+//! Every workload with tables in every storage engine: checks that pass, checks that are left out,
+//! interrupted builds, and data without an entry about their engine.
 //!
-//! Not here: which engine a workload asks for (its own tests), and `record` (record).
+//! Not here: the engine that a workload requests (its own tests), and `record` (record).
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use servers::for_tests::{MARIADB, POSTGRES};
 use crate::bench::{ask, database, drive, drive_well, say};
 use crate::flaky::{Fate, flaky};
 
-/// Workloads, how many clients and transactions they have, and their parameters. New orders of
-/// several clients take the same number where nothing keeps them apart, so those are of one.
+/// Workloads with their clients, transactions and parameters. Without isolation, new orders of
+/// several clients take the same number, so those have one client.
 type Loads = &'static [(&'static str, (u32, u64), &'static [(&'static str, &'static str)])];
 
 const LOADS: Loads = &[
@@ -28,8 +28,8 @@ const LOADS: Loads = &[
     ("events", (2, 30), &[("tables", "2"), ("rows", "20")]),
 ];
 
-/// Runs these workloads twice in a database of its own, and looks into which engine its tables
-/// came: the query counts those that are in another one.
+/// Runs these workloads twice in a separate database, and verifies the engine of their tables: the
+/// query counts tables of another one.
 fn all_run(server: &Server, engine: &str, loads: Loads, others: &dyn Fn(&Target) -> usize) {
     let target = database(server, &format!("engine_{engine}"));
     for (workload, load, parameters) in loads {
@@ -68,11 +68,11 @@ fn every_workload_runs_in_the_engines_of_mariadb() {
     }
 }
 
-/// Two clients change the same rows: what one has changed since the other began is a conflict at
-/// this engine's usual isolation level, and tried again.
+/// Two clients change the same rows: a row that changed since the transaction began is a conflict
+/// at this engine's default isolation level, and retried.
 #[test]
 fn rocksdb_has_transactions_for_clients_and_procedures_of_tpcc_and_loses_no_update() {
-    // What InnoDB does at a commit says nothing of these tables.
+    // InnoDB's settings do not apply to these tables.
     let server = MARIADB.start_with(&[
         ("plugin_load_add", "ha_rocksdb"),
         ("innodb_flush_log_at_trx_commit", "0"),
@@ -110,7 +110,7 @@ fn every_workload_runs_in_unlogged_tables_which_a_crash_empties() {
     server.restart().expect("it starts again");
     let target = Target { path: "engine_unlogged".to_owned(), ..server.target() };
     for (workload, load, parameters) in &LOADS[..4] {
-        // The engine is that of the data, though nothing is said of it.
+        // The engine is that of the data, although the parameter is not given.
         let Err(Error::Failed(why)) = drive(&target, workload, *load, parameters) else {
             panic!("{workload} runs on empty tables")
         };
@@ -121,7 +121,7 @@ fn every_workload_runs_in_unlogged_tables_which_a_crash_empties() {
 
 const ROWS: u64 = 3_000;
 
-/// Without a key nothing but their number tells rows that are there twice.
+/// Without a key, only their number reveals duplicate rows.
 fn agreed(database: &Arc<dyn Database>, target: &Target, engine: &str) -> Opened {
     let written = [("rows", "3000"), ("tables", "2"), ("index", "none"), ("engine", engine)]
         .map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -133,7 +133,7 @@ fn build_here(opened: &Opened) -> Result<Built, Error> {
     build(opened, options, &|| false, &mut |_| {})
 }
 
-/// A connection is lost when the rows of a chunk are there and their mark is not.
+/// A connection is lost when the rows of a chunk exist and their mark does not.
 #[test]
 fn a_build_that_was_interrupted_begins_again_where_an_engine_does_not_keep_its_marks() {
     for (server, engine, is_resumed) in [
@@ -177,7 +177,7 @@ fn a_build_that_was_interrupted_begins_again_where_an_engine_does_not_keep_its_m
     }
 }
 
-/// The engine that a workload's tables are taken to be in, or why it is refused.
+/// Engine that is assumed for a workload's tables, or the error.
 fn engine_of(target: &Target, workload: &str, written: &[(&str, &str)]) -> Result<String, Error> {
     let database = open(target, 1, false).expect("opens");
     let written = written.iter().map(|(name, value)| (name.to_string(), value.to_string()));
@@ -212,7 +212,7 @@ fn data_from_before_the_parameter_are_in_the_engine_of_their_database() {
     }
 }
 
-/// As sysbench and pgbench leave them, without any mark.
+/// As sysbench and pgbench leave them, without an entry of dbdyno.
 #[test]
 fn tables_that_somebody_else_built_are_in_the_engine_that_they_are_in() {
     let check = |server: &Server, engine: &str, found: &str, other: &str| {

@@ -1,4 +1,4 @@
-//! A database whose connections are lost on cue. Not here: when, and what must come of it.
+//! A database that loses connections by a rule. Not here: the rules, and the expected results.
 
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -6,23 +6,23 @@ use std::task::{Context, Poll};
 use drivers::for_tests::{Interceptor, intercept};
 use model::{Database, DbError, DbErrorKind, Reply, Request, RowSource, Session, Table, Visit};
 
-/// What becomes of a connection at a request.
+/// Fate of a connection at a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Nothing.
+    /// It continues.
     Lives,
-    /// The request never reaches the database.
+    /// It is lost before the request reaches the database.
     LostBefore,
-    /// The database does what is asked, and nobody hears of it.
+    /// It is lost after the database has executed the request.
     LostAfter,
-    /// The database does not understand it.
+    /// The database does not understand the request.
     Refused,
 }
 
-/// Decides on a request, given its text; `BEGIN`, `COMMIT` and a bulk `LOAD` are reported by name.
+/// Decides on a request by its text; `BEGIN`, `COMMIT` and a bulk `LOAD` are passed by name.
 type Rule = Arc<Mutex<dyn FnMut(&str) -> Fate + Send>>;
 
-/// The database, whose connections do what the rule says.
+/// Wraps a database whose connections follow `rule`.
 pub(crate) fn flaky(
     database: &Arc<dyn Database>,
     rule: impl FnMut(&str) -> Fate + Send + 'static,
@@ -31,7 +31,7 @@ pub(crate) fn flaky(
     intercept(database, move || Flaky { rule: Arc::clone(&rule), fate: Fate::Lives })
 }
 
-/// What stands between one connection and whoever asks.
+/// Interceptor of one connection.
 struct Flaky {
     rule: Rule,
     fate: Fate,
@@ -41,7 +41,7 @@ fn lost() -> DbError {
     DbError::new(DbErrorKind::ConnectionLost, "lost on cue")
 }
 
-/// As the MySQL family says it.
+/// Error of the MySQL family.
 fn not_understood() -> DbError {
     let message = "You have an error in your SQL syntax near 'CHARACTER SET'".to_owned();
     DbError { kind: DbErrorKind::Other, code: 1064, sqlstate: "42000".to_owned(), message }

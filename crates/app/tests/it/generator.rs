@@ -1,11 +1,10 @@
-//! Whether the generator or the server limits the rate is distinguished, on threads and event
-//! loops.
+//! Distinguishes whether the generator or the server limits the rate, on threads and event loops.
 
 use analysis::report::Report;
 use app::selfcheck::{Calibration, calibrate};
 use model::{Arrivals, FactValue, NS_PER_MS, NS_PER_S, Placement};
 
-/// A second of closed load against a simulated server, in real time.
+/// Runs a second of closed load against a simulated server, in real time.
 fn ran(placement: Placement, clients: u32, sim: &str) -> Report {
     let plan = Calibration {
         seed: 1,
@@ -26,18 +25,18 @@ fn fact<'r>(report: &'r Report, name: &str) -> Option<&'r FactValue> {
     report.facts.get("client")?.get(name)
 }
 
-/// What is said of a saturated generator; nothing where it is not.
+/// Text of the finding on a saturated generator; empty if there is none.
 fn saturated(report: &Report) -> &str {
     let found = report.findings.iter().find(|finding| finding.id == "generator_saturated");
     found.map_or("", |finding| finding.text.as_str())
 }
 
-/// It answers at once, so that clients have to wait for nothing but themselves.
+/// Replies at once, so that clients wait only for themselves.
 const FAST: &str = "servers=0&service=constant:0s";
-/// One at a time, and each client waits for seconds: far longer than for a CPU.
+/// One request at a time, so that each client waits for seconds: far longer than for a CPU.
 const SLOW: &str = "servers=1&service=constant:200ms";
 
-/// The largest of the percentages of a fact.
+/// Largest percentage of a fact.
 fn largest(report: &Report, name: &str) -> f64 {
     let all = fact(report, name).expect("it is known").all();
     all.iter().filter_map(FactValue::as_percent).fold(0.0, f64::max)
@@ -49,7 +48,7 @@ fn a_loop_that_limits_the_rate_is_saturated_and_one_that_waits_for_a_server_is_n
     assert!(saturated(&fast).contains("was busy for"), "{:?}", fast.facts.get("client"));
     assert_eq!(fact(&fast, "run_delay_share_percent"), None);
     let slow = ran(Placement::Loop, 16, SLOW);
-    // A loop wakes often, and where others have its CPU it waits for that, which is reported.
+    // A loop wakes often; if others use its CPU, its wait for that is reported.
     let is_busy = largest(&slow, "loop_busy_percent") > 90.0;
     let is_reported = saturated(&slow).contains("was busy for");
     assert_eq!(is_reported, is_busy, "{:?}", slow.facts.get("client"));
@@ -63,7 +62,7 @@ fn a_loop_that_limits_the_rate_is_saturated_and_one_that_waits_for_a_server_is_n
 
 #[test]
 fn threads_that_limit_the_rate_are_saturated_and_those_that_wait_for_a_server_are_not() {
-    // Many times more than there are CPUs.
+    // Many times more clients than CPUs.
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get()) as u32;
     let fast = ran(Placement::Thread, 8 * cpus, FAST);
     assert!(saturated(&fast).contains("waited for a CPU"), "{:?}", fast.facts.get("client"));

@@ -1,12 +1,12 @@
-//! Servers whose owners demand more, or allow other SQL, than a server as it comes: keys in every
-//! table, and modes that change what SQL means.
+//! Servers with stricter or unusual settings: primary keys in every table, and SQL modes that
+//! change the meaning of SQL.
 
 use app::Error;
 use servers::for_tests::{MARIADB, MYSQL_9_7, TestServer};
 
 use crate::bench::{database, drive, drive_well};
 
-/// Workloads with tables that have no key, and their names.
+/// Workload, parameters, and the name of a table without a key.
 type Keyless = (&'static str, &'static [(&'static str, &'static str)], &'static str);
 const KEYLESS: [Keyless; 5] = [
     ("tpcc", &[("shrink", "100"), ("mode", "procedures")], "history"),
@@ -16,7 +16,7 @@ const KEYLESS: [Keyless; 5] = [
     ("record", &[("index", "none"), ("rows", "100")], "record"),
 ];
 
-/// Whatever the server demands, each workload is built, runs, and holds.
+/// Each workload is built, runs and passes its checks if the server demands keys.
 fn keys_are_added(product: &TestServer, setting: &str, code: i64) {
     let server = product.start_with(&[(setting, "ON")]);
     for (place, (workload, parameters, table)) in KEYLESS.into_iter().enumerate() {
@@ -30,7 +30,7 @@ fn keys_are_added(product: &TestServer, setting: &str, code: i64) {
             assert!(is_said, "{workload}: {notes:#?}");
         }
     }
-    // A table with a counter has no room for another one.
+    // A table with an auto-increment column cannot have another one.
     let secondary = [("secondary", "true"), ("tables", "1"), ("table_size", "100")];
     let target = database(&server, "demanded_of_a_counter");
     let Err(Error::Failed(why)) = drive(&target, "oltp-read-only", (1, 1), &secondary) else {
@@ -53,7 +53,7 @@ fn tables_without_a_key_get_one_where_mysql_demands_it() {
     keys_are_added(&MYSQL_9_7, "sql_require_primary_key", 3750);
 }
 
-/// Modes that change what SQL means, and the ways in which a workload says it.
+/// SQL modes that change the meaning of SQL, in each execution mode of a workload.
 fn modes_change_nothing(product: &TestServer, modes: &str) {
     let server = product.start_with(&[("sql_mode", modes)]);
     let name = |workload: &str, mode: &str| format!("modes_{workload}_{mode}").replace('-', "_");

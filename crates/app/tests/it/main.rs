@@ -1,4 +1,4 @@
-//! Laws that need several rooms at once: the instrument against its truth, data through builds.
+//! Tests that need several crates: dbdyno against the truth, data through builds.
 
 mod bench;
 mod builds;

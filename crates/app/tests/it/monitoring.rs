@@ -1,5 +1,5 @@
-//! What is read during a run, on each kind of database: gauges of all sources, the settings of the
-//! server, and what the store keeps of them.
+//! The monitor on each kind of database: gauges of all sources, the settings of the server, and
+//! their storage.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::bench::{self, database, say};
 
 const ROWS: &str = "parameters = { tables = \"1\", table_size = \"100\" }";
 
-/// A run of some seconds, kept in a store: what was told and what is kept.
+/// Runs for some seconds, and returns the report, the stored report and the stored events.
 fn measured(target: &Target, more: &str) -> (Report, Report, Vec<Event>) {
     let folder = tempfile::tempdir().expect("a folder");
     let store: PathBuf = folder.path().join("runs.sqlite");
@@ -40,7 +40,7 @@ fn gauge<'r>(report: &'r Report, about: &str, name: &str) -> &'r GaugeReport {
     })
 }
 
-/// What is read wherever a run is: the machine, ourselves, and what it cost.
+/// Checks gauges of every run: the machine, dbdyno, and the cost of the monitor.
 fn is_surrounded(report: &Report) {
     let kinds = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
     let mean = |kind: &&str| gauge(report, "machine", &format!("cpu_{kind}")).mean;
@@ -50,11 +50,11 @@ fn is_surrounded(report: &Report) {
     assert!(gauge(report, "generator", "memory").min > Some(1e6));
     let switches = gauge(report, "machine", "context_switches");
     let seconds: Vec<i64> = switches.points.iter().map(|(second, _)| *second).collect();
-    // A thread that is woken a second late misses that second.
+    // A thread that wakes a second late misses that second.
     assert!(!seconds.is_empty() && seconds.is_sorted() && seconds[0] >= 0, "{seconds:?}");
     let cost = &report.facts["client"]["monitor_cpu_percent"];
     let cost = cost.as_percent().expect("a share");
-    // Of a core; all of them cannot give more. What it costs in a release is in the docs.
+    // In percent of a core, so the limit is all cores. The cost of a release build is in the docs.
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get()) as f64;
     assert!(cost > 0.0 && cost <= 100.0 * cores, "{cost} % of a core");
 }
@@ -85,7 +85,7 @@ fn a_server_its_counters_and_a_setting_changed_in_mid_run_are_seen_on_mariadb() 
     let (report, _, events) = measured(&target, change);
     say(&target, "SET GLOBAL innodb_purge_batch_size = DEFAULT");
     is_surrounded(&report);
-    // It was started by somebody else, and is found by its port.
+    // dbdyno did not start the server; it is found by its port.
     assert!(gauge(&report, "server", "cpu_user").max > Some(0.0));
     assert!(gauge(&report, "server", "threads").min > Some(2.0));
     assert!(gauge(&report, "database", "Questions").max > Some(0.0));
@@ -113,13 +113,13 @@ fn sessions_of_a_server_of_processes_are_added_up_on_postgres() {
     let (report, _, _) = measured(&target, "");
     is_surrounded(&report);
     assert!(gauge(&report, "server", "cpu_user").max > Some(0.0));
-    // One process a session, and those of its own.
+    // One process per session, and the server's own.
     assert!(gauge(&report, "server", "threads").max > Some(5.0));
     assert!(gauge(&report, "database", "database_xact_commit").max > Some(0.0));
     assert!(gauge(&report, "database", "sessions_active").mean.is_some());
     gauge(&report, "database", "wal_wal_bytes");
     assert!(report.settings.get("shared_buffers").is_some());
-    // All is read but what the server does not have.
+    // Everything is read except what the server lacks.
     let missing = report.facts.get("monitor").into_iter().flat_map(|facts| facts.keys());
     assert_eq!(missing.collect::<Vec<_>>(), ["pg_stat_statements"]);
 }

@@ -1,6 +1,6 @@
 //! The workloads of sysbench and pgbench on real databases, and on each other's tables.
 //!
-//! Not here: what one transaction asks (the workloads' own tests).
+//! Not here: the statements of a transaction (the workloads' own tests).
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ use servers::for_tests::{
 
 use crate::bench::{database, drive, drive_well, refused_by_checks, say};
 
-/// Those that use the tables of the family, the one that takes rows away last.
+/// Workloads on the tables of the family; the one that removes rows is last.
 const MEMBERS: [&str; 11] = [
     "oltp-point-select",
     "oltp-read-only",
@@ -49,10 +49,10 @@ fn a_build_that_goes_on_makes_tables_anew_that_were_dropped_meanwhile() {
     let url = format!("sqlite:{}/dropped.db", folder.path().display());
     let target = Target::parse(&url).expect("a target");
     drive_well(&target, "oltp-point-select", (1, 1), &SIZE);
-    // So does a drop that is interrupted leave them.
+    // An interrupted drop leaves them in this state, too.
     say(&target, "UPDATE dbdyno_meta SET value = 'building' WHERE name = 'state'");
     say(&target, "DROP TABLE sbtest2");
-    // All rows of both tables are counted after.
+    // All rows of both tables are counted afterwards.
     drive_well(&target, "oltp-point-select", (1, 1), &SIZE);
 }
 
@@ -84,7 +84,8 @@ fn every_member_finishes_with_eight_clients_on_the_other_servers() {
     }
 }
 
-/// Orders are delivered as they are entered: a delivery meets such as were entered after it began.
+/// Orders are delivered while they are entered: a delivery meets orders that were entered after it
+/// began.
 #[test]
 fn deliveries_of_new_orders_find_them_whole() {
     let target = database(MARIADB.shared(), "drained");
@@ -112,7 +113,7 @@ fn bulk_inserts(target: &Target) {
     assert_eq!(rows.expect("declared").1.sum, 24 * 500);
 }
 
-/// A table with an index on id instead of a key, and ids that clients give themselves.
+/// A table with an index on id instead of a key, and ids that clients assign.
 #[test]
 fn tables_without_a_primary_key_or_a_counter_are_used_as_others_are() {
     let own = [("secondary", "true"), ("auto_inc", "true"), ("table_size", "500")];
@@ -123,13 +124,13 @@ fn tables_without_a_primary_key_or_a_counter_are_used_as_others_are() {
             for _run in 0..2 {
                 drive_well(&target, "oltp-insert", (8, 80), parameters);
             }
-            // Nothing keeps two clients from inserting the same id where there is no key.
+            // Without a key two clients could insert the same id.
             drive_well(&target, "oltp-write-only", (1, 20), parameters);
         }
     }
 }
 
-/// sysbench on a database; what it says.
+/// Runs sysbench on a database and returns its output.
 fn sysbench(kind: Kind, target: &Target, words: &[&str]) -> String {
     let driver = if kind == Kind::Postgres { "pgsql" } else { "mysql" };
     let option = |name: &str, value: &str| format!("--{driver}-{name}={value}");
@@ -153,7 +154,7 @@ fn sysbench(kind: Kind, target: &Target, words: &[&str]) -> String {
     said
 }
 
-/// The number behind `label` in a report of sysbench.
+/// Number after `label` in a report of sysbench.
 fn shown(report: &str, label: &str) -> u64 {
     let line = report.lines().find(|line| line.trim_start().starts_with(label));
     let line = line.unwrap_or_else(|| panic!("'{label}' is missing in {report}"));
@@ -161,13 +162,13 @@ fn shown(report: &str, label: &str) -> u64 {
     number.parse().expect("a whole number")
 }
 
-/// Reads, writes and others of a transaction, as sysbench counts them.
+/// Reads, writes and other statements per transaction, as counted by sysbench.
 fn queries_of(report: &str) -> [f64; 3] {
     let transactions = shown(report, "transactions:") as f64;
     ["read:", "write:", "other:"].map(|label| shown(report, label) as f64 / transactions)
 }
 
-/// The same, as we count them.
+/// Reads, writes and other statements per transaction, as counted by dbdyno.
 fn queries_of_ours(ran: &RunResult) -> [f64; 3] {
     let mut sums = [0; 3];
     for second in &ran.report.seconds {
@@ -208,7 +209,7 @@ fn sysbench_runs_on_ours(server: &TestServer) {
     }
     say("select_random_points", &["--tables=1"]);
     say("select_random_ranges", &["--tables=1"]);
-    // Its transactions keep our conditions, and its inserts go on behind our rows.
+    // sysbench's transactions keep our checks valid, and its inserts continue after our rows.
     let ran = drive_well(&target, "oltp-read-write", (1, 10), &[]);
     assert_eq!(queries_of_ours(&ran), [14.0, 4.0, 2.0]);
     say("oltp_delete", &[]);
@@ -217,7 +218,7 @@ fn sysbench_runs_on_ours(server: &TestServer) {
 fn we_run_on_those_of_sysbench(server: &TestServer) {
     let target = database(server.shared(), "by_sysbench");
     sysbench(server.kind, &target, &["oltp_read_write", "prepare"]);
-    // How many and how large they are is seen in them.
+    // Their number and size are detected.
     let ran = drive_well(&target, "oltp-read-only", (4, 40), &[]);
     let parameter = |name: &str| ran.report.groups[0].parameters.get(name).cloned();
     assert_eq!(parameter("tables").as_deref(), Some("2"));
@@ -239,7 +240,7 @@ fn we_run_on_those_of_sysbench(server: &TestServer) {
     }
 }
 
-/// pgbench on a database; what it says.
+/// Runs pgbench on a database and returns its output.
 fn pgbench(target: &Target, words: &[&str]) -> String {
     let port = target.hosts[0].port.expect("a port").to_string();
     let password = target.password.as_ref().map_or("", Secret::reveal);
@@ -262,7 +263,7 @@ fn pgbench_and_dbdyno_use_each_others_tables() {
     }
     let report = pgbench(&ours, &["-n", "-c", "2", "-t", "40", "-M", "prepared"]);
     assert!(report.contains("number of transactions actually processed: 80/80"), "{report}");
-    // All balances and the history add up, and grow by what both have done.
+    // All balances and the history add up, and include the transactions of both programs.
     drive_well(&ours, "tpcb", (2, 20), &[]);
     say(
         &ours,

@@ -1,7 +1,6 @@
-//! The workload of sensors on real databases: every index policy and storage engine, and what is
-//! counted of them.
+//! The `record` workload on real databases: every index policy and storage engine, and its counts.
 //!
-//! Not here: what one transaction inserts (the workloads' own tests).
+//! Not here: the statements of a transaction (the workloads' own tests).
 
 use app::Error;
 use app::run::RunResult;
@@ -11,9 +10,9 @@ use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, POSTGRES, 
 
 use crate::bench::{ask, database, drive, drive_plan, drive_well};
 
-/// A statement alone as a transaction.
+/// A single statement as the transaction.
 const ALONE: &[(&str, &str)] = &[];
-/// Several, with a shorter one at the end.
+/// Several statements, with a shorter one at the end.
 const SEVERAL: &[(&str, &str)] =
     &[("records_per_commit", "5"), ("rows_per_statement", "2"), ("tables", "3")];
 
@@ -44,8 +43,8 @@ fn records_are_kept_with_every_index_policy_on_the_other_servers() {
     }
 }
 
-/// Two runs on the same data, which begin with records: all checks hold, and the rows that the
-/// database counts are those that were committed.
+/// Two runs on the same data, which begin with built records: all checks pass, and the database
+/// counts the committed rows.
 fn every_policy(commits: &[&[(&str, &str)]], target: &dyn Fn(&str) -> Target) {
     for (place, commit) in commits.iter().enumerate() {
         for index in ["none", "key", "secondary", "afterwards"] {
@@ -61,7 +60,8 @@ fn every_policy(commits: &[&[(&str, &str)]], target: &dyn Fn(&str) -> Target) {
     }
 }
 
-/// What the index and the whole load took, in seconds, and the records per second of that.
+/// Time for the indexes and for the whole load, in seconds, and the records per second of the
+/// latter.
 fn overall(ran: &RunResult) -> Option<[f64; 3]> {
     let number = |name| ran.tally.fact("indexes", name)?.to_string().parse::<f64>().ok();
     let [add, all] = ["add_s", "load_and_add_s"].map(number);
@@ -81,7 +81,7 @@ fn indexes_added_after_the_load_are_timed_within_the_whole_and_dropped() {
         assert!((per_s * all - 2_000.0).abs() <= per_s * 0.000_6, "{per_s} for {all}");
         assert_eq!(n_indexes(), 0, "run {run}");
     }
-    // What a run leaves that is killed before it drops them.
+    // Left by a run that was killed before it dropped them.
     ask(&target, "CREATE INDEX record1_column1 ON record1 (column1)");
     drive_well(&target, "record", (2, 20), &parameters);
     assert_eq!(n_indexes(), 0);
@@ -94,7 +94,7 @@ fn a_run_whose_indexes_are_refused_is_invalid_and_leaves_none() {
     let target = Target::parse(&url).expect("a target");
     let parameters = [("index", "afterwards"), ("rows", "100")];
     drive_well(&target, "record", (1, 20), &parameters);
-    // Tables and indexes share their names: the second index cannot be made.
+    // Tables and indexes share a name space: the second index cannot be created.
     ask(&target, "CREATE TABLE record1_column1 (a INT)");
     let ran = drive(&target, "record", (1, 20), &parameters).expect("it runs");
     let finding = ran.report.findings.iter().find(|one| one.id == "indexes_not_added");
@@ -133,7 +133,7 @@ fn records_are_kept_in_every_storage_engine_that_the_server_has() {
     };
     let start = "the server has no storage engine aria: choose one that it has (";
     assert!(why.starts_with(start) && why.contains("(innodb, myisam)"), "{why}");
-    // Nothing is left behind: the same database takes another engine.
+    // Nothing is left behind: the same database accepts another engine.
     drive_well(&lacks, "record", (1, 5), &of("innodb"));
 }
 
@@ -145,7 +145,7 @@ fn unlogged_tables_are_empty_after_a_crash_and_a_finding_says_so() {
     let is_said = |ran: &RunResult, workload: &str| {
         let finding = ran.report.findings.iter().find(|one| one.id == "not_durable");
         let text = &finding.unwrap_or_else(|| panic!("{workload}: no finding")).text;
-        // Servers of tests do not flush, which stands before it.
+        // The text about servers of tests, which do not flush, comes first.
         let says_how = text.contains("a crash of the server empties the tables.");
         assert!(text.contains("engine=unlogged: ") && says_how, "{text}");
     };
@@ -173,14 +173,14 @@ fn unlogged_tables_are_empty_after_a_crash_and_a_finding_says_so() {
     server.restart().expect("it starts again");
     let target = Target { path: target.path, ..server.target() };
     assert_eq!(ask(&target, all), 0);
-    // The 50 records that were built are gone too, and no run begins on what is left.
+    // The 50 built records are lost too, and no run starts on the rest.
     let Err(Error::Failed(why)) = drive(&target, "record", (4, 40), &of) else {
         panic!("it runs on tables that lost their records")
     };
     assert!(why.starts_with("the table record1 is empty, as a crash of the server"), "{why}");
 }
 
-/// In virtual time: two clients who wait a millisecond for each of two statements of ten records,
+/// In virtual time: two clients that wait a millisecond for each of two statements of ten records,
 /// and for BEGIN and COMMIT, insert 10,000 records per second.
 #[test]
 fn records_and_their_bytes_are_the_rates_of_a_run() {

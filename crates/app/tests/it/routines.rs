@@ -1,4 +1,4 @@
-//! A workload's routines come into the database before a run, once, and go with the data.
+//! A workload's routines are installed before a run, once, and dropped with the data.
 
 use std::sync::Arc;
 use std::thread;
@@ -77,7 +77,7 @@ fn routines_that_are_gone_or_others_are_made_anew_and_by_one_of_many() {
         assert_eq!(n_made, 5, "{target}");
         let routines = opened.workload.routines(database.dialect());
         say(&target, &routines[1].drop);
-        // As another version of dbdyno may have written it.
+        // Written by another version of dbdyno.
         say(&target, &routines[2].drop);
         say(&target, &routines[2].create.replace(&routines[2].mark, "dbdyno 0"));
         assert_eq!(install(&opened), Ok(2), "{target}");

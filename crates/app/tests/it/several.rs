@@ -1,4 +1,4 @@
-//! The data of several workloads in one database.
+//! Data of several workloads in one database.
 //!
 //! Not here: their rows (workloads).
 
@@ -27,7 +27,7 @@ fn state(target: &Target, workload: &str) -> Data {
     agreed(target, workload).expect("agreed").data
 }
 
-/// Each is built beside the others, runs on its own, and is dropped alone.
+/// Builds each beside the others, runs it, and drops it alone.
 fn three_live_together(target: &Target) {
     drive_well(target, "oltp-point-select", (2, 20), &SMALL);
     assert_eq!(state(target, "tpcb"), Data::Absent);
@@ -37,14 +37,14 @@ fn three_live_together(target: &Target) {
     };
     assert!(why.contains("holds data of oltp, and oltp-bulk-insert needs tables"), "{why}");
     assert!(why.contains("(sbtest1, sbtest2)") && why.contains("dbdyno drop oltp-"), "{why}");
-    // One run of both, each group on its own data, checked after.
+    // One run of both, each group on its own data, with checks afterwards.
     let both = "[phases]\nramp_up = \"0s\"\nmeasure = \"300s\"\n[[group]]\nname = \"a\"\n\
                 workload = \"tpcb\"\nclients = 2\nuntil = \"20 transactions\"\n[[group]]\n\
                 name = \"b\"\nworkload = \"oltp-read-only\"\nclients = 2\n\
                 until = \"20 transactions\"\n";
     let ran = drive_plan(target, both, None).expect("both are built");
     assert_eq!(ran.report.block.counts.finished, 40);
-    // What the one was dropped from, the others keep: the first and the later ones.
+    // Dropping one keeps the others: the first and the later ones.
     drop_data(&agreed(target, "oltp-read-only").expect("agreed"), false).expect("dropped");
     let states = ["tpcb", "oltp-read-only", "oltp-bulk-insert"].map(|one| state(target, one));
     assert_eq!(states, [Data::Built, Data::Absent, Data::Absent]);

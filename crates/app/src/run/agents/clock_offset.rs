@@ -1,26 +1,26 @@
-//! By how much another process's clock is ahead of ours, from questions and answers: the answer
-//! was given between the question and its arrival, so the offset is known to half of that time.
-//! Of several, the quickest exchange tells most (D. Mills, RFC 5905, section 8).
+//! Offset of another process's clock, from questions and answers: the answer was given between the
+//! question and its arrival, so the offset is known within half of that time. The quickest of
+//! several exchanges is the most precise (D. Mills, RFC 5905, section 8).
 
-/// By how much a clock is ahead of ours.
+/// Offset of another clock from ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ClockOffset {
-    /// In nanoseconds; negative where it is behind.
+    /// In nanoseconds; negative if the other clock is behind.
     pub(super) ns: i64,
-    /// It is surely no further than this from `ns`.
+    /// Largest possible error of `ns`.
     pub(super) error_ns: u64,
 }
 
 impl ClockOffset {
-    /// From when a question was sent and its answer came by our clock, and what the other clock
-    /// said between.
+    /// Computes the offset from the times of question and answer by our clock, and the answer of
+    /// the other clock.
     pub(super) fn of_exchange(sent_ns: u64, answer_ns: u64, came_ns: u64) -> ClockOffset {
         let error_ns = came_ns.saturating_sub(sent_ns).div_ceil(2);
         let midst_ns = sent_ns + came_ns.saturating_sub(sent_ns) / 2;
         ClockOffset { ns: answer_ns as i64 - midst_ns as i64, error_ns }
     }
 
-    /// The other clock's time at an instant of ours.
+    /// Time of the other clock at an instant of ours.
     pub(super) fn there(self, here_ns: u64) -> u64 {
         here_ns.saturating_add_signed(self.ns)
     }

@@ -1,7 +1,7 @@
-//! Messages between dbdyno and the processes of its clients: CBOR values one after the other,
-//! through the standard input and output of such a process.
+//! Messages between dbdyno and its client processes: consecutive CBOR values on the standard input
+//! and output of a process.
 //!
-//! Not here: who sends what when (agents, serve).
+//! Not here: their protocol (agents, serve).
 
 use std::io::{self, Read, Write};
 
@@ -11,46 +11,45 @@ use serde::{Deserialize, Serialize};
 
 use crate::client_threads::ThreadUse;
 
-/// To a process of clients.
+/// To a client process.
 #[derive(Serialize, Deserialize)]
 pub(super) enum ToAgent {
-    /// The first one.
+    /// Always the first message.
     Job(Box<AgentJob>),
-    /// Asks what time it is there.
+    /// Asks for the time of its clock.
     ReadClock,
-    /// Load begins at this time of the process's own clock, in nanoseconds since 1970.
+    /// Start of the load by the process's own clock, in nanoseconds since 1970.
     Start { unix_ns: u64 },
-    /// The run is to end; the second one cuts off what is under way.
+    /// Ends the run; the second one cancels current work.
     Stop,
 }
 
-/// What a process has to know of a run.
+/// A client process's part of a run.
 #[derive(Serialize, Deserialize)]
 pub(super) struct AgentJob {
-    /// The plan as decided, in TOML.
+    /// Plan with all defaults, in TOML.
     pub(super) plan: String,
-    /// How to get to the database, without the password.
+    /// Target without the password.
     pub(super) target: String,
     pub(super) password: Option<String>,
-    /// The files in which its workloads are written.
+    /// Workload files.
     pub(super) sources: Vec<Source>,
-    /// Port and secret of the path that clients go through.
+    /// Port and secret of the network path.
     pub(super) entrance: Option<(u16, [u8; 16])>,
-    /// Which process it is, from 1.
+    /// Number of the process, from 1.
     pub(super) process: u32,
-    /// Where clients live.
     pub(super) placement: Placement,
 }
 
-/// From a process of clients.
+/// From a client process.
 #[derive(Serialize, Deserialize)]
 #[expect(clippy::large_enum_variant, reason = "most of these are seconds")]
 pub(super) enum FromAgent {
-    /// Something happened there.
+    /// An event of its clients.
     Event(Event),
-    /// All its clients have connected: it waits for the start.
+    /// All its clients have connected; it waits for the start.
     Connected,
-    /// What time it was when it was asked, in nanoseconds since 1970.
+    /// Time of its clock when it was asked, in nanoseconds since 1970.
     Clock { unix_ns: u64 },
     /// It cannot do its job.
     Failed { why: String },
@@ -58,13 +57,13 @@ pub(super) enum FromAgent {
     Ended(Box<AgentEnd>),
 }
 
-/// How the load of a process ended.
+/// Result of a client process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct AgentEnd {
     pub(super) reason: StopReason,
     pub(super) elapsed_ns: u64,
     pub(super) n_left_behind: u32,
-    /// How often it stood still, the longest time, and when that began.
+    /// Number of pauses of the process, the longest one, and the start of that.
     pub(super) pauses: (u64, u64, i64),
     pub(super) waits_for_input: bool,
     pub(super) n_idle_losses: u64,
@@ -74,7 +73,6 @@ pub(crate) struct AgentEnd {
     pub(crate) thread_use: ThreadUse,
 }
 
-/// Sends a message.
 pub(super) fn send<T: Serialize>(to: &mut impl Write, message: &T) -> io::Result<()> {
     let mut bytes = Vec::new();
     ciborium::into_writer(message, &mut bytes).map_err(io::Error::other)?;
@@ -82,7 +80,7 @@ pub(super) fn send<T: Serialize>(to: &mut impl Write, message: &T) -> io::Result
     to.flush()
 }
 
-/// Reads the next message.
+/// Receives the next message.
 pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
     ciborium::from_reader(from).map_err(io::Error::other)
 }

@@ -1,7 +1,7 @@
-//! Clients in processes of their own: started, connected, begun at one instant with ours, followed
-//! and ended. Each is an agent with its part of a run, and what it reports adds up with ours.
+//! Clients in separate processes: started, connected, started at the same instant as ours, followed
+//! and ended. Each process is an agent with a part of the run, and its reports are added to ours.
 //!
-//! Not here: what such a process does (serve), and which clients it has (`engine::Share`).
+//! Not here: the process itself (serve), and the division of clients (`engine::Share`).
 
 mod clock_offset;
 mod message;
@@ -29,73 +29,72 @@ use super::description::source_of;
 use crate::error::Error;
 use crate::network::OURSELVES;
 
-/// The word with which our program is started as a process of clients.
+/// Hidden subcommand that runs this program as a client process.
 pub const AGENT: &str = "agent";
-/// What a process needs after its last client has connected, to begin in time.
+/// Time that a process needs between its last connection and the start.
 pub(super) const LEAD_NS: u64 = 50 * NS_PER_MS;
-/// How soon a stop is noticed.
+/// Interval of checks for a stop.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Questions for the time, of which the one that was answered soonest counts.
+/// Number of questions for the time; the fastest answer counts.
 const CLOCK_READINGS: usize = 16;
-/// An answer takes longer only from a process that stands still.
+/// Limit for an answer; only a paused process takes longer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(1);
-/// After our own load is over, a process reports the end of its within this time, beside what its
-/// transactions may take to end: both had the same.
+/// Limit for a process to report its end after ours, besides the drain: both had the same load.
 const END_WITHIN: Duration = Duration::from_secs(10);
 
-/// What came from a process, and when by our clock.
+/// A message of a process, with its arrival by our clock.
 struct Received {
     process: usize,
     unix_ns: u64,
-    /// None if it has ended.
+    /// `None` if the process has ended.
     message: Option<FromAgent>,
 }
 
-/// The input of a process, which those who order and those who ask share.
+/// Input of a process, shared by all senders.
 type Input = Arc<Mutex<ChildStdin>>;
 
 struct Agent {
     child: Child,
     input: Option<Input>,
-    /// What it has of each group that it has a part of: `readers 6`.
+    /// Its part of each group, such as `readers 6`.
     clients: String,
     first_offset: Option<ClockOffset>,
     last_offset: Option<ClockOffset>,
     has_gone: bool,
-    /// Why it could not do its job, in its own words.
+    /// Reason why it could not do its job.
     failure: Option<String>,
     end: Option<AgentEnd>,
 }
 
-/// All processes of a run; none if its clients live in ours.
+/// All client processes of a run; empty if all clients are in this process.
 pub(super) struct Agents {
     list: Vec<Agent>,
     received: Receiver<Received>,
-    /// What was reported while something else was waited for.
+    /// Events received while waiting for something else.
     early: Vec<Event>,
     origin: Origin,
-    /// Event loops of each process, for their numbers in the run.
+    /// Event loops per process, for their numbers in the run.
     loops_each: u32,
-    /// Ends the thread that passes on stops.
+    /// Drop ends the thread that forwards stops.
     _stopper: Option<Sender<()>>,
 }
 
-/// What processes are started with.
+/// Arguments for starting the processes.
 pub(super) struct Start<'a> {
     pub(super) plan: &'a Plan,
-    /// Where the database is, a managed one too.
+    /// Target of the database, which may be managed.
     pub(super) target: &'a Target,
     pub(super) entrance: Option<PathEntrance>,
     pub(super) placement: Placement,
     pub(super) origin: Origin,
 }
 
-/// How many processes a plan asks for.
+/// Number of processes in a plan.
 pub(super) fn n_processes(plan: &Plan) -> u32 {
     plan.groups.iter().map(|group| group.processes).max().unwrap_or(0)
 }
 
-/// Cores for each of the processes of a run, ours among them.
+/// Cores per process of a run, including this one.
 pub(super) fn workers(plan: &Plan) -> usize {
     let cores = thread::available_parallelism().map_or(1, |n| n.get());
     let has_own = plan.groups.iter().any(|group| group.processes == 0);
@@ -103,7 +102,7 @@ pub(super) fn workers(plan: &Plan) -> usize {
 }
 
 impl Agents {
-    /// Starts them, and waits until all their clients have connected.
+    /// Starts the processes, and waits until all their clients have connected.
     pub(super) fn start(of: &Start<'_>, stop: &Arc<Stop>) -> Result<Agents, Error> {
         let (sender, received) = channel();
         let mut agents = Agents {
@@ -163,12 +162,12 @@ impl Agents {
         self.list.is_empty()
     }
 
-    /// Their processes, by number.
+    /// Ids of the processes, in order.
     pub(super) fn processes(&self) -> Vec<u32> {
         self.list.iter().map(|agent| agent.child.id()).collect()
     }
 
-    /// Load begins at this instant of our clock, everywhere; stops are passed on from now on.
+    /// Starts the load everywhere at this instant of our clock; stops are forwarded from now on.
     pub(super) fn begin(&mut self, load_start_ns: u64, stop: &Arc<Stop>) {
         if self.list.is_empty() {
             return;
@@ -193,12 +192,12 @@ impl Agents {
                 passed = passed.max(asked);
             }
         };
-        // Without it the processes end with the run anyway.
+        // Without this thread, the processes end with the run anyway.
         drop(thread::Builder::new().name("stopper".to_owned()).spawn(pass_on));
         self._stopper = Some(stopper);
     }
 
-    /// What they have reported until now.
+    /// Passes on the events received so far.
     pub(super) fn follow(&mut self, tell: &mut dyn FnMut(Event)) {
         self.early.drain(..).for_each(&mut *tell);
         while let Ok(received) = self.received.try_recv() {
@@ -206,7 +205,7 @@ impl Agents {
         }
     }
 
-    /// Waits until the load of all has ended.
+    /// Waits until the load of all processes has ended.
     pub(super) fn end(&mut self, drain_ns: u64, stop: &Stop, tell: &mut dyn FnMut(Event)) {
         let began = wall_clock::now();
         let limit = END_WITHIN + Duration::from_nanos(drain_ns);
@@ -227,7 +226,7 @@ impl Agents {
         }
     }
 
-    /// How the whole run ended, of how ours did.
+    /// Combines our result with those of the processes.
     pub(super) fn joined(&mut self, ours: Ran) -> Ran {
         let mut ran = ours;
         for (process, agent) in self.list.iter_mut().enumerate() {
@@ -245,7 +244,7 @@ impl Agents {
             ran.waits_for_input |= end.waits_for_input;
             ran.n_idle_losses += end.n_idle_losses;
             ran.no_reply_lag = ran.no_reply_lag.or_else(|| end.no_reply_lag.clone());
-            // A process that is stopped because another one failed was interrupted.
+            // A process that was stopped because another one failed counts as interrupted.
             let rank = |reason: &StopReason| match reason {
                 StopReason::Completed => 0,
                 StopReason::Interrupted | StopReason::QueueFull => 1,
@@ -258,14 +257,14 @@ impl Agents {
         ran
     }
 
-    /// What each process used, with the number of its first event loop in the run.
+    /// Result of each process, with the number of its first event loop in the run.
     pub(super) fn ends(&self) -> impl Iterator<Item = (u32, &AgentEnd)> {
         let numbered = (1_u32..).zip(&self.list);
         numbered
             .filter_map(|(process, agent)| Some((process * self.loops_each, agent.end.as_ref()?)))
     }
 
-    /// What is to be known of each.
+    /// Facts about each process.
     pub(super) fn facts(&self) -> Vec<Fact> {
         let seconds = |ns: f64| FactValue::seconds(ns / NS_PER_S as f64, 7);
         let mut facts = Vec::new();
@@ -288,7 +287,7 @@ impl Agents {
         facts
     }
 
-    /// Enters what came; an event of the run, if it is one.
+    /// Handles a message; returns the event if it is one of the run.
     fn take(&mut self, received: Received) -> Option<Event> {
         let agent = &mut self.list[received.process];
         match received.message {
@@ -298,7 +297,7 @@ impl Agents {
             }
             Some(FromAgent::Event(event)) => return Some(event),
             Some(FromAgent::Ended(end)) => agent.end = Some(*end),
-            // An answer that nobody waits for any more.
+            // Late answers are ignored.
             Some(FromAgent::Connected | FromAgent::Clock { .. }) => {}
             Some(FromAgent::Failed { why }) => {
                 agent.has_gone = true;
@@ -309,7 +308,7 @@ impl Agents {
         None
     }
 
-    /// By how much the clock of a process is ahead of ours; none if it does not answer.
+    /// Offset of a process's clock; `None` if it does not answer.
     fn offset_of(&mut self, process: usize) -> Option<ClockOffset> {
         let mut best: Option<ClockOffset> = None;
         for _ in 0..CLOCK_READINGS {
@@ -324,7 +323,7 @@ impl Agents {
         best
     }
 
-    /// What a process answers when it is asked for the time, and when that came.
+    /// Waits for an answer to a question for the time; returns it with its arrival.
     fn await_clock(&mut self, process: usize) -> Option<(u64, u64)> {
         while !self.list[process].has_gone {
             let received = self.received.recv_timeout(ANSWER_WITHIN).ok()?;
@@ -354,7 +353,7 @@ impl Agent {
         sender: Sender<Received>,
         stop: &Arc<Stop>,
     ) -> io::Result<Agent> {
-        // In a process group of its own: a Ctrl-C reaches it through us, once.
+        // In its own process group: a Ctrl-C reaches it through us, once.
         let mut child = Command::new(OURSELVES)
             .arg0("dbdyno")
             .arg(AGENT)
@@ -366,7 +365,7 @@ impl Agent {
         let mut input = child.stdin.take().expect("stdin was asked to be a pipe");
         let output = child.stdout.take().expect("stdout was asked to be a pipe");
         let process = job.process;
-        // A process that has ended already is noticed by its output.
+        // If the process has ended already, its output shows that.
         let _ = send(&mut input, &ToAgent::Job(Box::new(job)));
         let stop = Arc::clone(stop);
         thread::Builder::new()
@@ -395,7 +394,7 @@ impl Agent {
         if let Some(why) = &self.failure {
             return format!("process {number} ({clients}): {why}");
         }
-        // Its output ends a moment before it does.
+        // Its output ends a moment before the process does.
         let status = match self.has_gone {
             true => self.child.wait().ok(),
             false => self.child.try_wait().ok().flatten(),
@@ -407,7 +406,7 @@ impl Agent {
     }
 }
 
-/// It ends with its input; what does not is killed.
+/// The process ends with its input, or is killed.
 impl Drop for Agent {
     fn drop(&mut self) {
         drop(self.input.take());
@@ -416,13 +415,13 @@ impl Drop for Agent {
     }
 }
 
-/// A process that has ended receives nothing; that is noticed elsewhere.
+/// Sends a message; a process that has ended is noticed elsewhere.
 fn order(input: &Input, message: &ToAgent) {
     let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = send(&mut *input, message);
 }
 
-/// Passes on what a process reports until it ends. One that fails ends the run.
+/// Forwards the messages of a process until it ends. A failure ends the run.
 fn listen(
     output: ChildStdout,
     process: u32,
@@ -453,12 +452,12 @@ fn listen(
     }
 }
 
-/// The plan of a run as far as its clients need it.
+/// Plan of a run as far as its clients need it.
 fn plan_for_agents(plan: &Plan) -> String {
     plan::to_toml(&Plan { disturbances: Vec::new(), settings: Vec::new(), ..plan.clone() })
 }
 
-/// The files in which the workloads of a plan are written.
+/// Workload files of a plan.
 fn sources_of(plan: &Plan) -> Vec<Source> {
     let sources = plan.groups.iter().filter_map(|group| source_of(&group.workload));
     let mut all: Vec<Source> = Vec::new();
@@ -470,7 +469,7 @@ fn sources_of(plan: &Plan) -> Vec<Source> {
     all
 }
 
-/// The part of a group that a process has; 0 is ours.
+/// Part of a group in a process; 0 is this one.
 pub(super) fn share_of(group: &Group, process: u32) -> Option<Share> {
     match process.checked_sub(1) {
         None => (group.processes == 0).then_some(Share::WHOLE),

@@ -1,7 +1,7 @@
-//! A process of clients: it connects its clients, begins at the given instant, and reports what
-//! happens. It ends with its standard input: whoever kills dbdyno leaves none behind.
+//! A client process: it connects its clients, starts at the given instant, and reports events. It
+//! ends with its standard input, so none is left if dbdyno is killed.
 //!
-//! Not here: who starts it (agents).
+//! Not here: starting it (agents).
 
 use std::io::{self, BufReader, Stdin};
 use std::process::exit;
@@ -22,24 +22,24 @@ use crate::error::Error;
 use crate::open::{open, resolve_groups};
 use crate::watcher::Watcher;
 
-/// Standard output: whoever answers questions and whoever reports events take turns.
+/// Standard output, shared by the threads that answer and report.
 #[derive(Clone, Default)]
 struct Output(Arc<Mutex<()>>);
 
 impl Output {
-    /// Nobody reads any more if that fails: our input ends then too.
+    /// Sends a message. It fails only if dbdyno has ended, and then our input ends too.
     fn send(&self, message: &FromAgent) {
         let _turn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = send(&mut io::stdout().lock(), message);
     }
 }
 
-/// Sends events to the process that started this one.
+/// Sends events to dbdyno.
 struct Forward(Output);
 
 impl Watcher for Forward {
     fn event(&mut self, event: &Event, _tally: &Tally) {
-        // The phases and the end are those of the whole run.
+        // Phases and end are those of the whole run.
         if !matches!(event, Event::Phase { .. } | Event::Ended { .. }) {
             self.0.send(&FromAgent::Event(event.clone()));
         }
@@ -52,7 +52,7 @@ impl Watcher for Forward {
     fn doing(&mut self, _text: &str) {}
 }
 
-/// Does what the input says. Returns when the load is over and the input has ended.
+/// Runs a client process. Returns when the load is over and the input has ended.
 pub fn serve() -> io::Result<()> {
     let mut input = BufReader::new(io::stdin());
     let ToAgent::Job(job) = read(&mut input)? else {
@@ -70,12 +70,12 @@ pub fn serve() -> io::Result<()> {
         Err(error) => FromAgent::Failed { why: error.to_string() },
     };
     output.send(&last);
-    // Questions for the time are answered until nobody asks any more.
+    // Questions for the time are answered until the input ends.
     let _ = orders.join();
     Ok(())
 }
 
-/// Obeys until the input ends.
+/// Handles messages until the input ends.
 fn obey(
     mut input: BufReader<Stdin>,
     origin: Origin,
@@ -93,7 +93,7 @@ fn obey(
             ToAgent::Job(_) => break,
         }
     }
-    // The run goes on without us, or not at all.
+    // dbdyno has ended or continues without us.
     exit(0);
 }
 
@@ -114,7 +114,7 @@ fn run(
     let mut forward = Forward(output.clone());
     let mut sink = RunSink::new(None, &mut forward);
     let job = Job {
-        // Those of several processes would all take the first CPUs.
+        // Several processes would all pin to the first CPUs.
         pin: false,
         threads: sink.client_threads.clone(),
         ..job_of(&plan, &groups, of.placement, of.process, origin)

@@ -1,4 +1,4 @@
-//! Claims that are held against figures that are drawn.
+//! Claims tested on random figures.
 
 use model::{NS_PER_MS, Rng, Stream};
 use stats::{
@@ -8,12 +8,12 @@ use stats::{
 
 use super::row::{Row, add_held};
 
-/// How many of `runs` seeds are so.
+/// Number of `runs` seeds for which `is_so` holds.
 fn count(runs: u32, is_so: impl Fn(&mut Draws) -> bool) -> u32 {
     (1..=runs).filter(|seed| is_so(&mut Draws::new(*seed))).count() as u32
 }
 
-/// Draws, one after the other, by a seed.
+/// A sequence of random numbers by seed.
 struct Draws(Rng);
 
 impl Draws {
@@ -30,7 +30,8 @@ impl Draws {
     }
 }
 
-/// 200 commits a second, of whose variance in tenths 5 % comes and goes within 5 s.
+/// 200 commits per second, whose variance in tenths of a second has a component of 5 % with a time
+/// constant of 5 s.
 pub(super) fn slow_component(length_s: u32, runs: u32) -> Row {
     const PER_SLOT: f64 = 20.0;
     const SLOT_NS: u64 = 100 * NS_PER_MS;
@@ -61,13 +62,13 @@ pub(super) fn slow_component(length_s: u32, runs: u32) -> Row {
     Row::of_interval("interval of TPS", &model, (runs, counts.0, counts.1))
 }
 
-/// Two sides, several sides, and sides that took turns while all drifted.
+/// Two sides, several sides, and sides in turns during a common drift.
 pub(super) fn comparisons(runs: u32) -> Vec<Row> {
     let p = |one: &[f64], two: &[f64]| Comparison::of(one, two, 0.95).map_or(1.0, |found| found.p);
     let of_five = |more: f64, sd: f64| {
         count(runs, |draws| p(&draws.normals(5, 0.0, sd), &draws.normals(5, more, sd)) < 0.05)
     };
-    // Two percent a repeat.
+    // Two percent per repeat.
     let in_turns = |more: f64| {
         count(runs, |draws| {
             let [one, two] = [0.0, more].map(|more| {
@@ -95,13 +96,13 @@ pub(super) fn comparisons(runs: u32) -> Vec<Row> {
     ]
 }
 
-/// What a difference is found with, where it is as large as is claimed.
+/// Power of a test, if the difference is as large as claimed.
 const POWER: (f64, f64, &str) = (0.8, 0.8, "at least 80 %");
 
-/// Repeats that go on until there is an answer, at most thirty.
+/// Repeats until there is an answer, at most thirty.
 pub(super) fn sequences(runs: u32) -> Vec<Row> {
     const MOST: usize = 30;
-    // Ratios of two sides; a look at all that there are after each repeat.
+    // Ratios of two sides, examined after each repeat.
     let decides = |more: f64| {
         count(runs, |draws| {
             let ratios = draws.normals(MOST, more, 0.02);
@@ -148,10 +149,11 @@ fn repeated_until(runs: u32) -> Row {
     Row::of_interval("interval at the stop", model, (runs, counts.0, counts.1))
 }
 
-/// Its intervals are a little narrow: with six points 85 to 90 % hold.
+/// Coverage of the law's intervals, which are slightly narrow: with six points 85 to 90 %.
 const LAW: (f64, f64, &str) = (0.9, 0.85, "at least 85 %");
 
-/// The law of scalability, fitted to throughputs at eight numbers of clients with 3 % of noise.
+/// The universal scalability law, fitted to throughputs at eight numbers of clients with 3 % of
+/// noise.
 pub(super) fn laws(runs: u32) -> Vec<Row> {
     const CLIENTS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
     const TRUTH: [f64; 3] = [1000.0, 0.05, 0.0004];
@@ -176,8 +178,8 @@ pub(super) fn laws(runs: u32) -> Vec<Row> {
     vec![row("interval of σ", of_sigma), row("interval of the clients at the peak", of_peak)]
 }
 
-/// The repeats that variance by level recommends for a difference of 3 %, where runs vary by 1 %
-/// and restarts by 2 %.
+/// Repeats that the variance by level recommends for a difference of 3 %, if runs vary by 1 % and
+/// restarts by 2 %.
 pub(super) fn designs(runs: u32) -> Row {
     let known = |sd: f64| Some(Component { variance: sd * sd, freedom: 10, is_negative: false });
     let design = design_for(&[known(0.01), known(0.02), None], [60.0, 10.0, 0.0], 0.03);
@@ -199,7 +201,7 @@ pub(super) fn designs(runs: u32) -> Row {
     Row::at_least("the difference is found", model, POWER, (runs, runs, found))
 }
 
-/// The last of 21 builds of three runs each, at forty points of which none or one has changed.
+/// The last of 21 builds of three runs each, at forty points, none or one of which has changed.
 pub(super) fn histories(runs: u32) -> Vec<Row> {
     let is_outside = |change: f64| {
         count(runs, |draws| {

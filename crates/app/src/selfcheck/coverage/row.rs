@@ -1,44 +1,43 @@
-//! One row of the coverage table. Not here: what is tried.
+//! A row of the coverage table. Not here: the models.
 
 use serde::Serialize;
 
-/// What rows are made of.
+/// Origin of a row: whole runs in virtual time.
 pub(super) const WHOLE_RUNS: &str = "whole runs";
 pub(super) const DRAWN_FIGURES: &str = "drawn figures";
 
-/// One claim on one model.
+/// A claim on a model.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// What is claimed.
+    /// The claim.
     pub what: String,
-    /// Of which model, and over how long.
+    /// Model, and length of the runs.
     pub model: String,
-    /// What the figures are: of runs of the whole tool in virtual time, or drawn.
+    /// Origin of the figures: whole runs in virtual time, or random.
     pub made: &'static str,
-    /// The share that is claimed: of intervals those that hold the truth, of verdicts the wrong
-    /// ones.
+    /// Claimed share: of intervals that contain the truth, or of wrong verdicts.
     pub nominal: f64,
-    /// How many were tried.
+    /// Number of tries.
     pub runs: u32,
-    /// How many of them had an interval or a verdict at all.
+    /// Number of tries that gave an interval or a verdict.
     pub given: u32,
-    /// How many of these held the truth, or were wrong.
+    /// Number of those that contained the truth, or were wrong.
     pub counted: u32,
-    /// What the share should be.
+    /// Target of the share, in words.
     pub target: &'static str,
-    /// Whether it is that.
+    /// Whether the share meets the target.
     pub is_met: bool,
-    /// Whether it is that, within two standard errors of so many tries.
+    /// Whether the share meets the target within two standard errors.
     pub is_good: bool,
 }
 
 impl Row {
-    /// The share of those given that held the truth, or were wrong; none of none.
+    /// Share of the given ones that contained the truth, or were wrong; `None` if none was given.
     pub fn share(&self) -> Option<f64> {
         (self.given > 0).then(|| f64::from(self.counted) / f64::from(self.given))
     }
 
-    /// A row of figures that are drawn, of a share that is to be at least so much.
+    /// Row of random figures whose share must be at least `least`.
     pub(super) fn at_least(
         what: &str,
         model: &str,
@@ -60,7 +59,8 @@ impl Row {
         }
     }
 
-    /// The row of an interval at 95 %: 92 to 98 % hold, or 90 % of the rest where most have none.
+    /// Row of an interval at 95 %: 92 to 98 % must contain the truth, or 90 % if most tries have
+    /// none.
     pub(super) fn of_interval(
         what: &str,
         model: &str,
@@ -85,7 +85,7 @@ impl Row {
         }
     }
 
-    /// The row of a verdict that is wrong in at most `most`.
+    /// Row of a verdict that may be wrong in at most `most` of the tries.
     pub(super) fn of_errors(
         what: &str,
         model: &str,
@@ -110,7 +110,7 @@ impl Row {
     }
 }
 
-/// Counts an interval that is given, and one that holds the truth.
+/// Counts an interval, and whether it contains the truth.
 pub(super) fn add_held((given, held): &mut (u32, u32), interval: Option<(f64, f64)>, truth: f64) {
     if let Some((low, high)) = interval {
         *given += 1;

@@ -1,4 +1,4 @@
-//! Searches on queues whose times are drawn: where the boundary is, is known in closed form.
+//! Searches on queues with random times, whose boundary is known in closed form.
 
 use std::sync::Arc;
 
@@ -10,29 +10,30 @@ use stats::{Mmc, exponential, kiefer_wolfowitz};
 use super::row::Row;
 use crate::error::Error;
 
-/// Four servers and 400 requests a second at capacity; the bound is that of the p99 at a load.
+/// Number of servers; with 400 requests per second at capacity. The bound is the p99 at a given
+/// utilization.
 const SERVERS: u32 = 4;
 const SERVICE_NS: f64 = 1e7;
 const LOADS: [f64; 2] = [0.85, 0.90];
 
-/// What a search is given: the default.
+/// Default budget of a search.
 const BUDGET_NS: u64 = 600 * NS_PER_S;
 const RAMP_UP_NS: u64 = 2 * NS_PER_S;
 
-/// The requests of a probe of a queue that is drawn.
+/// Requests of a probe of a simulated queue.
 #[derive(Clone, Debug)]
 pub struct Probed {
-    /// Their arrivals and response times, in the order of arrival and in nanoseconds.
+    /// Arrival and response time in nanoseconds, in the order of arrival.
     pub requests: Vec<(u64, u64)>,
-    /// How long nothing is measured at the beginning.
+    /// Length of the ramp-up, in nanoseconds.
     pub ramp_up_ns: u64,
-    /// How long it was, from the beginning on.
+    /// Length including the ramp-up, in nanoseconds.
     pub length_ns: u64,
-    /// How many may be under way at the end without being behind.
+    /// Number of servers: this many requests may be running at the end without being late.
     pub servers: u32,
 }
 
-/// What a probe says of an objective.
+/// Verdict of a probe on an objective.
 pub fn probed(probe: &Probed, objective: Objective) -> Judged {
     let mut seconds: Vec<Second> = Vec::new();
     let (mut offered, mut done) = (0.0, 0.0);
@@ -51,7 +52,7 @@ pub fn probed(probe: &Probed, objective: Objective) -> Judged {
     let mut late = Late::new(&[objective]);
     seconds.iter().for_each(|second| late.add(second));
     let beyond = late.beyond(&objective).expect("requests");
-    // What servers have under way at the end is not behind.
+    // Running requests at the end are not late.
     let is_broken = done + f64::from(probe.servers) < 0.99 * offered && beyond.ratio <= 1.0;
     let verdict = if is_broken { Verdict::Fails } else { Verdict::Undecided };
     Judged { is_broken, ..Judged::of(verdict, vec![beyond]) }
@@ -73,8 +74,8 @@ fn draw(planned: &PlannedProbe, seed: u64) -> Probed {
     Probed { requests, ramp_up_ns: RAMP_UP_NS, length_ns, servers: SERVERS }
 }
 
-/// So many searches of each queue: whether their intervals hold the boundary, and whether what
-/// fresh probes confirm lies above it.
+/// Rows of `runs` searches of each queue: whether their intervals contain the boundary, and whether
+/// confirmed results exceed it.
 pub(super) fn rows(runs: u32, stop: &Arc<Stop>) -> Result<Vec<Row>, Error> {
     let mut rows = Vec::new();
     for load in LOADS {

@@ -1,6 +1,6 @@
-//! Intervals within runs whose times, or whose rate, are drawn: of mixtures and heavy tails, of a
-//! rate that wanders, and of rates that a plan changes. The truth is what all runs have together,
-//! where no closed form has it.
+//! Intervals within runs with random times or rates: mixtures and heavy tails, a wandering rate,
+//! and rates that a plan changes. Without a closed form, the truth is the result of all runs
+//! together.
 
 use std::ops::Range;
 
@@ -16,13 +16,13 @@ use super::row::{Row, add_held};
 const SLOT_NS: u64 = 100 * NS_PER_MS;
 const SLOTS_PER_S: u32 = 10;
 
-/// Histograms are of microseconds: that is much less to add up than nanoseconds.
+/// Histograms are in microseconds, which are much faster to add up than nanoseconds.
 const UNIT_NS: u64 = 1_000;
 const RANGE: stats::Range = stats::Range { highest_ns: 1_000 * NS_PER_S / UNIT_NS };
 
 const QUANTILES: [(&str, f64); 3] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95)];
 
-/// Draws, one after the other, by a seed.
+/// A sequence of random numbers by seed.
 struct Draws(Rng);
 
 impl Draws {
@@ -39,10 +39,10 @@ impl Draws {
     }
 }
 
-/// Transactions that arrive at random, and what a server needs for one, in nanoseconds.
+/// Rate of random arrivals, and the service time in nanoseconds.
 type Offered = (f64, fn(&mut Draws) -> f64);
 
-/// A queue of four servers, and how long it runs before it is measured.
+/// A queue of four servers, and the length of its warm-up.
 struct Queue {
     model: &'static str,
     offered: &'static [Offered],
@@ -70,7 +70,7 @@ const QUEUES: [Queue; 2] = [
     },
 ];
 
-/// The seconds of a queue, once it is warm.
+/// Seconds of a queue after its warm-up.
 fn seconds(queue: &Queue, length_s: u32, seed: u32) -> Vec<Stretch> {
     let mut draws = Draws::new(seed);
     let within = u64::from(queue.warm_s) * NS_PER_S..u64::from(queue.warm_s + length_s) * NS_PER_S;
@@ -85,7 +85,7 @@ fn seconds(queue: &Queue, length_s: u32, seed: u32) -> Vec<Stretch> {
     by_second(all, within)
 }
 
-/// The response times of arrivals and what each needs, second by second.
+/// Response times of arrivals with their service times, by second.
 fn by_second(mut all: Vec<(u64, u64)>, within: Range<u64>) -> Vec<Stretch> {
     all.sort_unstable();
     let (arrivals, services): (Vec<u64>, Vec<u64>) = all.into_iter().unzip();
@@ -101,7 +101,7 @@ fn by_second(mut all: Vec<(u64, u64)>, within: Range<u64>) -> Vec<Stretch> {
     seconds
 }
 
-/// What one run says: its intervals, in the order of the rows.
+/// Intervals of a run, in the order of the rows.
 type Intervals = [Option<(f64, f64)>; 1 + QUANTILES.len()];
 
 fn intervals(seconds: &[Stretch], course: &Course, all: &Histogram) -> Intervals {
@@ -116,8 +116,8 @@ fn intervals(seconds: &[Stretch], course: &Course, all: &Histogram) -> Intervals
     found
 }
 
-/// Mean and quantiles of mixtures and heavy tails: how many of their intervals hold, and how many
-/// upper ends lie below the truth, so that a limit would surely hold which does not.
+/// Mean and quantiles of mixtures and heavy tails: how many intervals contain the truth, and how
+/// many upper ends are below it, so that a limit would wrongly pass.
 pub(super) fn queues(length_s: u32, runs: u32) -> Vec<Row> {
     QUEUES.iter().flat_map(|queue| rows_of(queue, length_s, runs)).collect()
 }
@@ -130,7 +130,7 @@ fn rows_of(queue: &Queue, length_s: u32, runs: u32) -> Vec<Row> {
         let mut in_time = Stretches::new(1);
         let mut all = Histogram::new(RANGE);
         let seconds = seconds(queue, length_s, seed);
-        // As many as arrive commit in a queue that is not overloaded.
+        // Without overload, arrivals and commits have the same rate.
         drifts += u32::from(is_drifting(&seconds.iter().map(|of| of.offered).collect::<Vec<_>>()));
         let median_ns = |second: &Stretch| second.finished.quantile(0.5).unwrap_or(0) * UNIT_NS;
         warms_up += u32::from(times_warm_up(&seconds.iter().map(median_ns).collect::<Vec<_>>()));
@@ -163,18 +163,17 @@ fn rows_of(queue: &Queue, length_s: u32, runs: u32) -> Vec<Row> {
     figures.enumerate().flat_map(rows).chain(alarms(&model, runs, drifts, warms_up)).collect()
 }
 
-/// The coverage that is claimed of runs as long as three time constants; for shorter ones there is
-/// no claim.
+/// Claimed coverage for runs as long as three time constants; there is no claim for shorter ones.
 const WANDERS: (f64, f64, &str) = (0.95, 0.80, "at least 80 %: three time constants");
 
-/// Of steady loads, at most so many are findings.
+/// Most findings on steady loads.
 const FALSE_ALARMS: (f64, &str) = (0.03, "at most 3 %");
 
-/// The advice how long to run is right within a factor of two.
+/// Share of advised lengths that must be right within a factor of two.
 const ADVICE: (f64, f64, &str) = (0.9, 0.7, "at least 70 %");
 
-/// 200 commits a second, at random, or by a rate that wanders by 6 % and takes 10 s to change: the
-/// interval of TPS, how long to run for ±1 %, and what is found of a load that is steady.
+/// 200 commits per second, at random, or with a rate that wanders by 6 % with a time constant of 10
+/// s: the interval of TPS, the advised length for ±1 %, and findings on a steady load.
 pub(super) fn steady(length_s: u32, runs: u32) -> Vec<Row> {
     [("200/s at random", 0.0), ("rate that wanders by 6 %, 10 s", 0.06)]
         .into_iter()
@@ -235,7 +234,7 @@ fn alarms(model: &str, runs: u32, drifts: u32, warms_up: u32) -> [Row; 2] {
         .map(|(what, wrong)| Row::of_errors(what, model, most, target, (runs, wrong)))
 }
 
-/// How many arrive at random in each slot, of so many that are due.
+/// Number of random arrivals in each slot; `due` are the means.
 fn at_random(draws: &mut Draws, due: &[f64]) -> Vec<u64> {
     let mut left = draws.exponential();
     let mut count = |due: &f64| {
@@ -251,10 +250,10 @@ fn at_random(draws: &mut Draws, due: &[f64]) -> Vec<u64> {
     due.iter().map(&mut count).collect()
 }
 
-/// A rate that a plan changes, by the second, and how many of a slot the system can do.
+/// A planned rate over time, and the system's limit per slot.
 type Planned = (&'static str, PerS, u64);
 
-/// A rate over time, both in seconds.
+/// A rate per second over time in seconds.
 type PerS = fn(f64) -> f64;
 
 const PLANS: [Planned; 3] = [
@@ -269,15 +268,15 @@ fn bursts(at: f64) -> f64 {
     if at % 10.0 < 8.0 { 400.0 } else { 2_200.0 }
 }
 
-/// Of flat rates, more than this are so near.
+/// Of constant rates, more than this share is that close.
 const WIDTH: (f64, f64, &str) = (0.75, 0.70, "at least 70 %");
 
 /// At least half of them. A plan can hide slow changes of the system, and the intervals allow for
-/// all that the run cannot rule out.
+/// everything that the run cannot rule out.
 const WIDTH_OF_TIMES: (f64, f64, &str) = (0.5, 0.5, "at least 50 %");
 
-/// TPS of arrivals at random at rates that a plan changes: intervals, and how many of them are at
-/// most twice as wide as they have to be.
+/// TPS of random arrivals at planned rates: coverage of the intervals, and the share that is at
+/// most twice as wide as necessary.
 pub(super) fn plans(length_s: u32, runs: u32) -> Vec<Row> {
     let rows = |(plan, per_s, most): &Planned| {
         let slots = SLOTS_PER_S * length_s;
@@ -310,8 +309,8 @@ pub(super) fn plans(length_s: u32, runs: u32) -> Vec<Row> {
     PLANS.iter().flat_map(rows).collect()
 }
 
-/// Plans whose response times are tried, of four servers of 2 ms. The system does all of it, but
-/// for bursts of 2,200/s.
+/// Plans for response times, with four servers of 2 ms. The system keeps up, except for bursts of
+/// 2,200/s.
 const QUEUED: [(&str, PerS); 5] = [
     (PLANS[0].0, PLANS[0].1),
     ("8 s of 400/s, 2 s of 2,200/s", bursts),
@@ -323,11 +322,11 @@ const QUEUED: [(&str, PerS); 5] = [
 const PLANNED_NS: f64 = 2e6;
 const PLANNED_WARM_S: u32 = 10;
 
-/// Slots of a second in which a plan is seen.
+/// Slots per second in which a plan is examined.
 const COURSE_SLOTS: u32 = 20;
 
-/// Mean and quantiles of response times where the plan changes the rate: how many of the intervals
-/// hold, and how many are at most twice as wide as they have to be.
+/// Mean and quantiles of response times at planned rates: coverage of the intervals, and the share
+/// that is at most twice as wide as necessary.
 pub(super) fn planned_queues(length_s: u32, runs: u32) -> Vec<Row> {
     QUEUED.iter().flat_map(|plan| planned_rows(*plan, length_s, runs)).collect()
 }
@@ -364,7 +363,7 @@ fn planned_rows((plan, per_s): (&str, PerS), length_s: u32, runs: u32) -> Vec<Ro
     names.zip(figures(&pooled)).enumerate().flat_map(rows).collect()
 }
 
-/// The mean and the quantiles.
+/// Mean and quantiles of a histogram.
 fn figures(all: &Histogram) -> [f64; 1 + QUANTILES.len()] {
     let mut figures = [all.mean(); 1 + QUANTILES.len()];
     for (figure, (_, q)) in figures[1..].iter_mut().zip(QUANTILES) {
@@ -373,7 +372,7 @@ fn figures(all: &Histogram) -> [f64; 1 + QUANTILES.len()] {
     figures
 }
 
-/// The seconds of a queue whose arrivals follow a plan, begun at the first rate of it.
+/// Seconds of a queue whose arrivals follow a plan, warmed up at its first rate.
 fn planned_seconds(per_s: PerS, length_s: u32, seed: u32) -> Vec<Stretch> {
     const LINES_PER_S: u32 = 100;
     let mut draws = Draws::new(seed);
@@ -396,7 +395,7 @@ fn planned_seconds(per_s: PerS, length_s: u32, seed: u32) -> Vec<Stretch> {
     }
 }
 
-/// What is done of arrivals in each slot; the rest waits.
+/// Number of arrivals done in each slot, at most `most`; the rest waits.
 fn done(came: &[u64], most: u64) -> Vec<u64> {
     let mut waits = 0;
     let mut slot = |came: &u64| {
