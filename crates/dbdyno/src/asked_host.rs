@@ -1,12 +1,12 @@
-//! Which host a request asks for: what is served on loopback alone answers no other name.
+//! Host of a request: a service on loopback answers only names of loopback.
 
 use std::net::IpAddr;
 
 use axum::http::header::{HeaderMap, HeaderValue};
 use axum::http::{StatusCode, Uri, header};
 
-/// The host that was asked for. On loopback it must be a name of loopback: a name of somebody
-/// else's that points here would make his page ours to the browser.
+/// Returns the requested host. On loopback it must be a name of loopback: otherwise another site's
+/// name that points here would give its pages access.
 pub(crate) fn asked_host<'a>(
     uri: &'a Uri,
     headers: &'a HeaderMap,
@@ -25,7 +25,8 @@ pub(crate) fn asked_host<'a>(
     Ok(host)
 }
 
-/// Whether a host, with a port or not, is a name of loopback. Any port: tunnels have others.
+/// Whether a host, with or without a port, is a name of loopback. Any port is valid, since tunnels
+/// have others.
 fn is_loopback_host(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),

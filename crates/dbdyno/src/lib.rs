@@ -1,7 +1,7 @@
 //! dbdyno measures databases: it builds the data, generates the load, and measures honestly.
 //!
-//! The interfaces of `app`: the command line and the web pages. They make no decisions. A program
-//! with workloads, databases or members of a run of its own calls [`main_with`].
+//! The interfaces of `app`: command line and web pages. They make no decisions. A program with its
+//! own workloads calls [`main_with`].
 
 #[cfg(feature = "pages")]
 mod asked_host;
@@ -31,7 +31,7 @@ pub struct Added {
     pub members: &'static [MakeMember],
 }
 
-/// Does what the command line says, with `added` behind what is delivered.
+/// Runs the command line, with `added` after the built-in workloads.
 pub fn main_with(added: Added) -> ExitCode {
     workloads::add(added.workloads);
     drivers::add(added.drivers);

@@ -1,4 +1,4 @@
-//! Lists of runs and experiments as programs read them: the same from either interface.
+//! Lists of runs and experiments as JSON, the same for both interfaces.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use render::ExperimentLine;
 use serde_json::{Map, Value, json};
 use store::{ExperimentFilter, PrimaryFigure, RunRow, Store, StoreError};
 
-/// The list of runs as programs read it.
+/// List of runs as JSON.
 pub(crate) fn run_list_json(rows: &[RunRow]) -> Value {
     let rows: Vec<Value> = rows.iter().map(row_json).collect();
     json!({"schema": "dbdyno.runs/1", "runs": rows})
@@ -47,8 +47,7 @@ fn primary_json(primary: &PrimaryFigure) -> Value {
     json!({"name": primary.name, "title": primary.title, "value": primary.value})
 }
 
-/// The experiments that are asked for, how many of the trials of each have completed, and whether
-/// it goes on.
+/// Experiments of a filter, each with its number of completed trials and whether it is running.
 pub(crate) fn experiment_lines(
     store: &Store,
     filter: &ExperimentFilter,
@@ -63,7 +62,7 @@ pub(crate) fn experiment_lines(
     Ok(all)
 }
 
-/// The list of experiments as programs read it.
+/// List of experiments as JSON.
 pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Result<Value, Error> {
     let row = |line: &ExperimentLine| {
         let ExperimentLine { experiment, trials_completed, status } = line;
@@ -72,7 +71,7 @@ pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Resu
             "name": experiment.name,
             "started_unix_ms": experiment.started_unix_ms,
             "axes": experiment.axes,
-            // Nobody knows how many a search will have.
+            // The number of probes of a search is unknown.
             "trials": experiment.seek.is_none().then(|| {
                 experiment.points.len() as u64 * u64::from(experiment.repeats)
             }),

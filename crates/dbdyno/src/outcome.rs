@@ -1,17 +1,17 @@
-//! What a subcommand comes to: the exit codes of the program. Not here: what is printed of it.
+//! Exit codes of the program. Not here: its output.
 
 use app::Error;
 
-/// Done.
+/// Success.
 pub(crate) const DONE: u8 = 0;
-/// The run, a check or a gate failed.
+/// A run, check or gate failed.
 pub(crate) const FAILED: u8 = 1;
-/// What was asked cannot be right.
+/// Invalid input.
 pub(crate) const USAGE: u8 = 2;
-/// Somebody interrupted it.
+/// Interrupted by the user.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// What each of them means, for the manual.
+/// Meanings of the exit codes, for the manual.
 #[cfg(feature = "terminal")]
 pub(crate) const MEANINGS: [(u8, &str); 4] = [
     (DONE, "done"),
@@ -28,5 +28,5 @@ pub(crate) const MEANINGS: [(u8, &str); 4] = [
     ),
 ];
 
-/// What a subcommand returns: its exit code, or what went wrong.
+/// Result of a subcommand: its exit code, or an error.
 pub(crate) type Outcome = Result<u8, Error>;

@@ -1,7 +1,7 @@
-//! Lasting defaults of the user, in a file below `$XDG_CONFIG_HOME` (XDG Base Directory
-//! Specification): what a flag, a plan or an environment variable says goes before them.
+//! Persistent defaults of the user, in a file below `$XDG_CONFIG_HOME` (XDG Base Directory
+//! Specification). Flags, plans and environment variables override them.
 //!
-//! Not here: what they change; whoever has a default asks for its setting.
+//! Not here: their effects, which are where each default is used.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,19 +13,19 @@ use files::Unfinished;
 use model::Target;
 use toml::{Table, Value};
 
-/// A default that can be set.
+/// A default that the user can set.
 pub(crate) struct Setting {
     pub(crate) name: &'static str,
-    /// What it may be.
+    /// Possible values.
     pub(crate) values: &'static str,
-    /// What applies without it.
+    /// Value without the setting.
     pub(crate) default: &'static str,
-    /// What it does.
+    /// Description.
     pub(crate) help: &'static str,
     check: fn(&str) -> Result<(), String>,
 }
 
-/// All of them.
+/// All settings.
 pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: "store",
@@ -91,7 +91,7 @@ fn is_switch(value: &str) -> Result<(), String> {
     }
 }
 
-/// The setting of a name, or which there are.
+/// Finds a setting by name; the error lists all.
 pub(crate) fn by_name(name: &str) -> Result<&'static Setting, Error> {
     let name = name.replace('_', "-");
     SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(|| {
@@ -100,17 +100,17 @@ pub(crate) fn by_name(name: &str) -> Result<&'static Setting, Error> {
     })
 }
 
-/// The file of the settings, if there is a home for it.
+/// Path of the settings file; `None` without a home folder.
 pub(crate) fn file(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let path = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let config = path("XDG_CONFIG_HOME").or_else(|| path("HOME").map(|home| home.join(".config")));
     config.map(|config| config.join("dbdyno/config.toml"))
 }
 
-/// A line for each setting is a kilobyte.
+/// Most bytes of the file: all settings take about a kilobyte.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The settings that a file has; none if it is not there.
+/// Reads the settings of a file; empty if it does not exist.
 pub(crate) fn read(file: &Path) -> Result<BTreeMap<String, String>, Error> {
     let bad = |why: &dyn std::fmt::Display| {
         let file = file.display();
@@ -136,7 +136,7 @@ pub(crate) fn read(file: &Path) -> Result<BTreeMap<String, String>, Error> {
     Ok(settings)
 }
 
-/// Sets a setting in a file, or removes it from there.
+/// Sets or removes a setting in a file.
 pub(crate) fn write(file: &Path, setting: &Setting, value: Option<&str>) -> Result<(), Error> {
     let mut settings = read(file)?;
     match value {
@@ -156,7 +156,7 @@ pub(crate) fn write(file: &Path, setting: &Setting, value: Option<&str>) -> Resu
     };
     let folder = file.parent().expect("a file of ours has a folder");
     fs::create_dir_all(folder).map_err(failed)?;
-    // What the file held stays until all of the new one is written.
+    // The old file stays until the new one is complete.
     let mut new = Unfinished::beside(file, 0o600).map_err(failed)?;
     new.file().write_all(lines.collect::<String>().as_bytes()).map_err(failed)?;
     new.replace(file).map_err(failed)

@@ -1,7 +1,7 @@
-//! What a command runs in: where its words go, its environment, and whether the process is ours.
+//! Environment of a command: outputs, variables, and whether the process is dbdyno's own.
 //!
-//! Results go to the one writer, everything else to the other. A test hands in its own and runs
-//! commands beside other tests; signals and terminals are the process's, so only `main`'s shell
+//! Results go to one writer, everything else to the other. Tests pass their own writers and run
+//! commands in parallel; signals and terminals belong to the process, so only the shell of `main`
 //! has them.
 
 use std::collections::BTreeMap;
@@ -18,19 +18,19 @@ use render::{Document, Style, ascii};
 use crate::outcome::{DONE, Outcome};
 use crate::settings;
 
-/// A page is at least so wide, whatever the terminal.
+/// Least width of a page.
 const WIDTH_LEAST: usize = 40;
 
-/// Longer lines are not read; only lists and tables may be wider.
+/// Most width of a page, except lists and tables.
 const WIDTH_MOST: usize = 160;
 
-/// Columns that a line keeps for letters which take more of them in ASCII.
+/// Columns per line reserved for characters that are longer in ASCII.
 const ASCII_SPARE: usize = 4;
 
 type Writer = Arc<Mutex<dyn Write + Send>>;
 type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// Where a command's words go, and where its environment comes from.
+/// Environment of a command.
 #[derive(Clone)]
 pub struct Shell {
     out: Writer,
@@ -40,13 +40,13 @@ pub struct Shell {
     /// Whether results go to a terminal, or did before it was closed.
     prints_on_terminal: bool,
     settings: Arc<BTreeMap<String, String>>,
-    /// The relative path by which the user calls the program; none if `dbdyno` is in `PATH`.
+    /// Relative path by which the user calls the program; `None` if `dbdyno` is in `PATH`.
     program: Option<Arc<str>>,
 }
 
 impl Shell {
-    /// A shell whose results go to `out` and all other words to `err`, with these environment
-    /// variables. Its commands hear no signals, read no input and see no terminal.
+    /// Creates a shell whose results go to `out` and all other text to `err`, with these
+    /// environment variables. Its commands handle no signals, read no input and use no terminal.
     pub fn new(
         out: impl Write + Send + 'static,
         err: impl Write + Send + 'static,
@@ -63,7 +63,7 @@ impl Shell {
         }
     }
 
-    /// The shell of a process that is dbdyno's alone.
+    /// Creates the shell of a process that is dbdyno's own.
     pub(crate) fn of_process() -> Shell {
         #[expect(clippy::disallowed_methods, reason = "the command line is where it comes in")]
         let variables = |name: &str| std::env::var(name).ok();
@@ -75,37 +75,37 @@ impl Shell {
         }
     }
 
-    /// Whether the process is dbdyno's alone: then its signals are for us.
+    /// Whether the process is dbdyno's own, so that its signals are for us.
     pub(crate) fn is_process(&self) -> bool {
         self.is_process
     }
 
-    /// Whether somebody types at a terminal what we read.
+    /// Whether the input is a terminal.
     pub(crate) fn reads_terminal(&self) -> bool {
         self.is_process && io::stdin().is_terminal()
     }
 
-    /// Whether words other than results go to a terminal.
+    /// Whether text other than results goes to a terminal.
     pub(crate) fn writes_terminal(&self) -> bool {
         self.is_process && io::stderr().is_terminal()
     }
 
-    /// Whether that terminal can be drawn on: one of them prints alone.
+    /// Whether that terminal supports cursor movement.
     pub(crate) fn draws_on_terminal(&self) -> bool {
         self.writes_terminal() && self.has_cursor()
     }
 
-    /// Whether the terminal does more than print, by its name.
+    /// Whether the terminal supports cursor movement, by its name.
     fn has_cursor(&self) -> bool {
         self.variable("TERM").is_some_and(|term| term != "dumb")
     }
 
-    /// How a page is set for whoever reads results: as wide as `COLUMNS` says, or as the terminal,
-    /// or of the width that suits the page where there is none. In colours only on a terminal.
+    /// Style of a page: as wide as `COLUMNS` or the terminal, or `width_without_terminal`; with
+    /// colours on a terminal only.
     pub(crate) fn style(&self, width_without_terminal: usize) -> Style {
         let is_terminal = self.is_process && io::stdout().is_terminal();
         let columns = is_terminal.then(|| columns_of(&io::stdout())).flatten();
-        // What goes through a pipe, as to a pager, is read on the terminal of the progress.
+        // Output through a pipe, as to a pager, usually appears on the terminal of stderr.
         let is_piped = !is_terminal && self.is_process && io::stderr().is_terminal();
         let of_pager = is_piped.then(|| columns_of(&io::stderr())).flatten();
         let columns = columns.or(of_pager.filter(|columns| *columns < width_without_terminal));
@@ -116,14 +116,14 @@ impl Shell {
         let is_plain = self.variable("NO_COLOR").is_some()
             || self.setting("color") == Some("off")
             || !self.has_cursor();
-        // A letter may take more room in ASCII.
+        // A character may be longer in ASCII.
         let spare = if self.is_ascii() { ASCII_SPARE } else { 0 };
         Style { color: is_terminal && !is_plain, width: width - spare }
     }
 
-    /// Whether the locale has no more letters than ASCII, or others than ours: by the first of
-    /// these variables that is set (POSIX, "Internationalization Variables"). Without any of them,
-    /// as in many containers, terminals read UTF-8 all the same.
+    /// Whether the locale's encoding is not UTF-8: by the first of these variables that is set
+    /// (POSIX, "Internationalization Variables"). Without any of them, as in many containers, UTF-8
+    /// is assumed.
     fn is_ascii(&self) -> bool {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| self.variable(name));
         locale.is_some_and(|locale| {
@@ -132,18 +132,18 @@ impl Shell {
         })
     }
 
-    /// What is not our own text, as this terminal can show it.
+    /// Makes foreign text safe for this terminal.
     pub(crate) fn legible(&self, text: &str) -> String {
         let text = harmless(text);
         if self.is_ascii() { ascii(&text) } else { text }
     }
 
-    /// Prints a page for people.
+    /// Prints a page as text.
     pub(crate) fn print_page(&self, document: &Document, style: &Style) -> Outcome {
         let named = self.program.as_ref().map(|program| document.clone().called(program));
         let document = named.as_ref().unwrap_or(document);
         let plain = text(document, &Style { color: false, ..*style });
-        // All escapes are ours, unless the page has some already.
+        // All escapes are ours, unless the page contains some already.
         let is_colored = style.color && !plain.contains('\x1b');
         let page = match is_colored {
             true => {
@@ -155,7 +155,7 @@ impl Shell {
         self.print_bytes(page.as_bytes())
     }
 
-    /// The same with the user's lasting defaults.
+    /// Adds the user's persistent defaults.
     pub(crate) fn with_settings(&self) -> Result<Shell, Error> {
         let file = settings::file(&|name| self.variable(name));
         let settings = file.map_or(Ok(BTreeMap::new()), |file| settings::read(&file))?;
@@ -168,12 +168,12 @@ impl Shell {
         Shell { program: is_near.then(|| program.into()), ..self }
     }
 
-    /// What the user has set for good.
+    /// Value of a persistent setting.
     pub(crate) fn setting(&self, name: &str) -> Option<&str> {
         self.settings.get(name).map(String::as_str)
     }
 
-    /// The input, up to so many bytes.
+    /// Reads the input, up to `bytes_max`.
     pub(crate) fn read(&self, bytes_max: u64) -> io::Result<String> {
         let mut text = String::new();
         if self.is_process {
@@ -182,17 +182,17 @@ impl Shell {
         Ok(text)
     }
 
-    /// An environment variable; empty is not set.
+    /// Environment variable; an empty one counts as not set.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         (self.variables)(name).filter(|value| !value.is_empty())
     }
 
-    /// Writes a result. A closed pipe is no error, nor is a terminal that is gone.
+    /// Writes a result. A closed pipe or terminal is no error.
     pub(crate) fn print(&self, text: &str) -> Outcome {
         self.print_bytes(harmless(text).as_bytes())
     }
 
-    /// The same for what is not meant for a terminal: nothing in it is changed.
+    /// Writes a result that is not text, unchanged.
     pub(crate) fn print_bytes(&self, bytes: &[u8]) -> Outcome {
         match write(&self.out, bytes) {
             Err(error) if !is_closed(&error, self.prints_on_terminal) => {
@@ -202,20 +202,20 @@ impl Shell {
         }
     }
 
-    /// Says something beside the result; when nobody reads there any more, that is no error.
+    /// Prints text beside the result; a closed output is no error.
     pub(crate) fn say(&self, text: &str) {
         let columns = self.writes_terminal().then(|| columns_of(&io::stderr())).flatten();
         self.ask(&format!("{}\n", wrapped(text, columns.unwrap_or(usize::MAX))));
     }
 
-    /// The same without the end of the line: the answer is typed there.
+    /// Prints text without a line end, for an answer on the same line.
     pub(crate) fn ask(&self, text: &str) {
         let _ = write(&self.err, self.legible(text).as_bytes());
     }
 
-    /// Shows help, or what the command line cannot mean, as its parser has written it.
+    /// Prints help or a usage error from the parser.
     pub(crate) fn show(&self, message: &clap::Error) {
-        // Nothing to do when the terminal is gone.
+        // Ignore a closed terminal.
         let _ = match (self.is_process, message.use_stderr()) {
             (true, _) => message.print(),
             (false, true) => write(&self.err, message.render().to_string().as_bytes()),
@@ -230,19 +230,19 @@ impl fmt::Debug for Shell {
     }
 }
 
-/// Whether nobody reads there any more.
+/// Whether the reader of an output is gone.
 fn is_closed(error: &io::Error, is_terminal: bool) -> bool {
     let is_gone = is_terminal && error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
     is_gone || error.kind() == io::ErrorKind::BrokenPipe
 }
 
-/// The columns of a terminal, if it says.
+/// Columns of a terminal, if known.
 fn columns_of(terminal: &impl AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(terminal).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// `text` with its longer lines broken between words: a terminal breaks within them.
+/// Breaks long lines between words, since a terminal breaks within them.
 pub(crate) fn wrapped(text: &str, columns: usize) -> String {
     let line = |line: &str| match line.chars().count() > columns {
         true => wrap(line, columns).join("\n"),
@@ -256,8 +256,8 @@ fn write(to: &Mutex<dyn Write + Send + 'static>, bytes: &[u8]) -> io::Result<()>
     to.write_all(bytes).and_then(|()| to.flush())
 }
 
-/// `text` without what would change a terminal: names and messages come from plans and servers.
-/// JSON stays JSON.
+/// Removes characters that would control a terminal: names and messages come from plans and
+/// servers. JSON stays valid.
 pub(crate) fn harmless(text: &str) -> String {
     let is_plain = |letter: char| !letter.is_control() || matches!(letter, '\n' | '\t');
     let put = |mut shown: String, letter: char| {

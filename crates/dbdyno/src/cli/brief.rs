@@ -1,14 +1,14 @@
-//! `-h`: what nine of ten people need, a line each; `--help` has the whole.
+//! `-h`: the options that most users need, one per line; `--help` has all.
 //!
-//! Not here: what an option does (its command says it).
+//! Not here: descriptions of options (their commands).
 
 use clap::{Arg, Command};
 
 /// Columns of a brief help.
 const WIDTH: usize = 80;
 
-/// The options that a command's brief help has, in their order, of commands with more than a page
-/// of them. Parameters of workloads are among those of `run` and `build`.
+/// Options in the brief help, in order, of commands with more than a page of them. `run` and
+/// `build` also have parameters of workloads.
 const CHOSEN: [(&str, &[&str]); 2] = [
     (
         "run",
@@ -41,7 +41,7 @@ const CHOSEN: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// The brief help of the command at the end of `path`, which begins with the program's name.
+/// Brief help of the command at the end of `path`, which begins with the program's name.
 pub(crate) fn page(command: &Command, path: &str) -> String {
     let name = path.split(' ').nth(1).unwrap_or_default();
     let chosen = CHOSEN.iter().find(|(of, _)| *of == name).map(|(_, names)| *names);
@@ -61,7 +61,7 @@ pub(crate) fn page(command: &Command, path: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The brief help of the program: commands by what they are for.
+/// Brief help of the program, with commands in sections.
 pub(crate) fn of_program(command: &Command, sections: &[(&str, &[&str])]) -> String {
     let mut lines: Vec<String> = command.get_about().map(ToString::to_string).into_iter().collect();
     lines.extend([String::new(), "Usage: dbdyno <COMMAND> [OPTIONS]".to_owned()]);
@@ -80,7 +80,7 @@ fn about(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Whether an argument is the command's own, not the program's or the help itself.
+/// Whether an argument belongs to the command itself, not to the program or the help.
 fn is_own(arg: &Arg) -> bool {
     !matches!(arg.get_id().as_str(), "help" | "version" | "store" | "output")
 }
@@ -101,7 +101,7 @@ fn usage(command: &Command, path: &str) -> String {
     }
 }
 
-/// What an argument takes; of a list that is long, its name.
+/// Value of an argument; the name of the value instead of a long list of choices.
 fn value_of(arg: &Arg) -> String {
     const LETTERS_MOST: usize = 20;
     let names = arg.get_value_names().unwrap_or_default();
@@ -113,7 +113,7 @@ fn value_of(arg: &Arg) -> String {
     }
 }
 
-/// How an argument is written, and the beginning of what it says.
+/// Syntax of an argument, and the start of its description.
 fn row(arg: &Arg) -> (String, String) {
     let takes = arg.get_action().takes_values() && !arg.is_positional();
     let value = if takes { format!(" <{}>", value_of(arg)) } else { String::new() };
@@ -127,7 +127,7 @@ fn row(arg: &Arg) -> (String, String) {
     (written, help)
 }
 
-/// Names and what they say, each in a line: cut where a clause ends, or a word.
+/// Formats names and descriptions, one per line, cut at the end of a clause or word.
 fn aligned(rows: Vec<(String, String)>) -> Vec<String> {
     const NAMES_MOST: usize = 30;
     let lengths = rows.iter().map(|(name, _)| name.chars().count());
@@ -139,7 +139,7 @@ fn aligned(rows: Vec<(String, String)>) -> Vec<String> {
     rows.iter().map(|row| line(row).trim_end().to_owned()).collect()
 }
 
-/// The longest beginning of a text that fits and ends with a clause; else with a word.
+/// Longest start of a text that fits and ends with a clause; else with a word.
 fn cut(text: &str, width: usize) -> String {
     let text = text.lines().next().unwrap_or_default();
     if text.chars().count() <= width {
@@ -147,7 +147,7 @@ fn cut(text: &str, width: usize) -> String {
     }
     let head: String = text.chars().take(width).collect();
     let brackets = [" (", " ["];
-    // Nothing ends within brackets.
+    // Do not cut within brackets.
     let opened = brackets.iter().filter_map(|mark| head.rfind(mark)).max();
     if let Some(at) = opened.filter(|at| !head[*at..].contains([')', ']'])) {
         return head[..at].to_owned();
@@ -158,10 +158,10 @@ fn cut(text: &str, width: usize) -> String {
     }
     let clauses = [": ", "; ", ", "];
     let end = clauses.iter().filter_map(|mark| head.rfind(mark)).max();
-    // Half a line at least: less would say too little.
+    // At least half a line.
     match end.filter(|end| *end > width / 2) {
         Some(end) => head[..end].to_owned(),
-        // The ellipsis and its blank have their room.
+        // The ellipsis and its blank must fit.
         None => match text.chars().take(width - 1).collect::<String>().rsplit_once(' ') {
             Some((words, _)) => format!("{words} …"),
             None => head,
@@ -174,7 +174,7 @@ mod tests {
     use super::super::{SECTIONS, command};
     use super::*;
 
-    /// Lines of a brief help.
+    /// Most lines of a brief help.
     const LINES_MOST: usize = 30;
 
     fn check(page: &str, path: &str) {

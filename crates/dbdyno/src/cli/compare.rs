@@ -1,4 +1,4 @@
-//! `dbdyno compare`: sides of runs held against the first.
+//! `dbdyno compare`: compares sides of runs with the first.
 
 use analysis::ComparisonReport;
 use analysis::comparison::{Gate, GateResult, Judge, Passed, SideReport, UndecidedBy};
@@ -52,7 +52,7 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// What is judged, and from where on it matters.
+/// Flags for the judged figures and the smallest effect that matters.
 pub(super) fn judged() -> [Arg; 2] {
     let value = |name: &'static str, of: &'static str, help: &'static str| {
         Arg::new(name).long(name.replace("_", "-")).value_name(of).help(help)
@@ -105,7 +105,7 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(if gates.iter().any(|gate| fails(gate, matches)) { FAILED } else { DONE })
 }
 
-/// What the command line asks to compare.
+/// Sides that the command line asks to compare.
 fn asked(matches: &ArgMatches) -> Result<CompareBy, Error> {
     let names: Vec<String> =
         matches.get_many::<String>("sides").expect("clap requires one").cloned().collect();
@@ -121,8 +121,8 @@ fn asked(matches: &ArgMatches) -> Result<CompareBy, Error> {
     }
 }
 
-/// Holds the limits. Refuses those that so few runs can never decide, and warns of those that fail
-/// on a gain.
+/// Tests the limits. Fails for limits that this few runs can never decide, and warns of limits that
+/// fail on a gain.
 fn held(
     gates: &[Gate],
     report: &ComparisonReport,
@@ -133,7 +133,7 @@ fn held(
         gates.iter().map(|gate| gate.hold(report)).collect();
     let gates = gates.map_err(|why| Error::Usage(format!("--fail-if: {why}")))?;
     let is_open = |gate: &&GateResult| {
-        // More runs may come of a side that is still being measured.
+        // A side that is still being measured may get more runs.
         let is_running = gate.undecided_by == UndecidedBy::Running;
         gate.has_too_few_runs() && gate.passed != Passed::Broken && !is_running
     };
@@ -161,7 +161,7 @@ fn held(
     Ok(gates)
 }
 
-/// What whoever reads only the verdicts of limits must know.
+/// Warnings for readers who see only the verdicts of limits.
 fn cautions(report: &ComparisonReport) -> Vec<String> {
     let reversed = report.pairs.iter().filter_map(|pair| report.reversed_words(pair));
     let lost = report.sides.iter().filter(|side| side.runs_not_counted > 0);
@@ -169,7 +169,7 @@ fn cautions(report: &ComparisonReport) -> Vec<String> {
     reversed.chain(lost.map(|side| side.lost_words())).chain(running).collect()
 }
 
-/// That what is called the last is old: the run that should have made it newer may have failed.
+/// Warning that the last build is old: a newer run may have failed.
 fn is_old(report: &ComparisonReport, matches: &ArgMatches) -> Option<String> {
     let mut sides = matches.get_many::<String>("sides").into_iter().flatten();
     let age_s = report.age_s().filter(|_| sides.any(|side| side == store::LAST))?;
@@ -177,7 +177,7 @@ fn is_old(report: &ComparisonReport, matches: &ArgMatches) -> Option<String> {
     Some(format!("{last} is from {ago}: if a run before this failed, join both with &&"))
 }
 
-/// Whether a limit fails the command.
+/// Whether a limit makes the command fail.
 fn fails(gate: &GateResult, matches: &ArgMatches) -> bool {
     match gate.passed {
         Passed::Broken => true,
@@ -186,8 +186,8 @@ fn fails(gate: &GateResult, matches: &ArgMatches) -> bool {
     }
 }
 
-/// Sets the tones of the verdicts on limits, which come first: one that fails the command is no
-/// mere warning, and where limits decide, nothing else is an error.
+/// Sets the tones of the verdicts on limits, which come first: a limit that fails the command is an
+/// error, and nothing else is.
 fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
     let is_github = flags::output_of(matches) == Output::Github;
     for (at, verdict) in page.verdicts.iter_mut().enumerate() {
@@ -201,7 +201,7 @@ fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
     }
 }
 
-/// The page: of one that is printed, its first page, unless more is asked for.
+/// The page; on a terminal only the first page, unless more is requested.
 fn page_of(
     report: &ComparisonReport,
     compared: &CompareBy,
@@ -220,7 +220,7 @@ fn page_of(
     }
 }
 
-/// How to go on from the first page.
+/// Commands for more details than the first page.
 fn next_commands(
     report: &ComparisonReport,
     compared: &CompareBy,
@@ -246,7 +246,7 @@ fn next_commands(
         (format!("dbdyno report {names}{axis} -o compare.html"), "charts"),
         (format!("dbdyno compare {names}{asked} --fail-if '{limit}'"), "a gate"),
     ];
-    // Where there is a gate already, another one is no news.
+    // If there is a gate already, do not suggest another one.
     let n_shown = if is_gate { 2 } else { 3 };
     let more = match compared {
         CompareBy::Axis { experiment, .. } if render::is_open(report) => {
@@ -258,7 +258,7 @@ fn next_commands(
     more.into_iter().flatten().chain(rest).collect()
 }
 
-/// How it is judged, as the command line says.
+/// Judgement options of the command line.
 pub(super) fn judge(matches: &ArgMatches) -> Result<Judge, Error> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     Judge::asked(text("figure"), text("min_effect")).map_err(|bad| Error::Usage(format!("--{bad}")))

@@ -1,4 +1,4 @@
-//! `dbdyno config`: shows and sets lasting defaults. Not here: which there are (settings).
+//! `dbdyno config`: shows and changes persistent defaults. Not here: the list of them (settings).
 
 use app::Error;
 use clap::{Arg, ArgMatches, Command};
@@ -56,7 +56,7 @@ pub(crate) fn config(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(DONE)
 }
 
-/// All settings, in effect or not, and the file.
+/// Prints all settings, with or without a value, and the file.
 fn show(file: &str, matches: &ArgMatches, shell: &Shell) -> Outcome {
     if flags::is_json(matches) {
         let all = SETTINGS.iter().map(|setting| {

@@ -1,7 +1,7 @@
-//! Asking before something is lost that dbdyno did not make: on the terminal, or by a flag that
-//! names what is lost.
+//! Confirmation before data are dropped that dbdyno did not build: on the terminal, or by a flag
+//! that names them.
 //!
-//! Not here: what is lost then.
+//! Not here: dropping them.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -15,10 +15,10 @@ use model::{Target, format_count};
 
 use crate::shell::Shell;
 
-/// How soon Ctrl-C is heard while nothing is typed.
+/// Interval of checks for Ctrl-C while waiting for input.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Ends well if somebody confirms that these tables, with so many rows each, are to be dropped:
+/// Succeeds if the user confirms that these tables, with their numbers of rows, are to be dropped:
 /// by `named`, the name of the database, or by typing it. Without tables there is no question.
 pub(crate) fn is_to_be_dropped(
     target: &Target,
@@ -60,18 +60,18 @@ pub(crate) fn is_to_be_dropped(
     }
 }
 
-/// What a database is called: its name at the server, or its file's.
+/// Name of a database at the server, or name of its file.
 fn name_of(target: &Target) -> String {
     let name = Path::new(&target.path).file_name();
     name.map_or_else(|| target.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The line that somebody types on the terminal, without the blanks around it.
+/// Reads a line from the terminal, without surrounding blanks.
 fn typed(stop: &Stop) -> Result<String, Error> {
     let terminal = File::open("/dev/tty");
     let terminal = terminal.map_err(|error| Error::Failed(format!("the terminal: {error}")))?;
     let (tell, shown) = channel();
-    // A reader cannot be woken; after Ctrl-C it ends with us.
+    // A reader cannot be woken; after Ctrl-C it ends with the process.
     thread::spawn(move || {
         let mut line = String::new();
         let _ = tell.send(BufReader::new(terminal).read_line(&mut line).map(|_| line));

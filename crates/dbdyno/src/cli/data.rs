@@ -84,7 +84,6 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
     ])
 }
 
-/// `--settle-limit`.
 fn settle_limit() -> Arg {
     Arg::new("settle_limit")
         .long("settle-limit")
@@ -93,15 +92,15 @@ fn settle_limit() -> Arg {
         .help("Time limit for bringing the database to rest")
 }
 
-/// What the command line names, opened.
+/// The opened target and workload of the command line.
 struct Found {
     target: Target,
     opened: Opened,
-    /// A server that was started for it ends with this.
+    /// Drop ends a server that was started for it.
     open_target: OpenTarget,
 }
 
-/// Opens what the command line names. Only a build makes what is not there.
+/// Opens the target and workload of the command line. Only a build creates a missing database.
 fn opened(
     matches: &ArgMatches,
     is_build: bool,
@@ -127,7 +126,7 @@ fn opened(
     }
     is_apart_from(flags::store_path(matches, shell).ok().as_deref(), &target)?;
     if is_build && !flags::is_unstored(matches, shell)? {
-        // One that cannot be written is known before a target is asked for anything.
+        // Fail early if the store cannot be written.
         Store::check(&flags::store_to_write(matches, shell)?).map_err(stored::said)?;
     }
     password::give(&mut target, matches, shell)?;
@@ -210,12 +209,12 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(if settled.is_some_and(|of| !of.incomplete.is_empty()) { FAILED } else { DONE })
 }
 
-/// Where a build is found again.
+/// Command that shows the stored build.
 fn stored_as(run: &str) -> String {
     format!("stored: dbdyno runs show {}", render::list::short_id(run))
 }
 
-/// The command that repeats a build.
+/// Command that repeats a build.
 fn command_of(target: &Target, workload: &str, method: LoadMethod, matches: &ArgMatches) -> String {
     let target = render::for_shell(&target.to_string());
     let mut words = format!("dbdyno build {workload} --target {target}");
@@ -243,7 +242,6 @@ fn settle_now(of: &ToSettle<'_>, stop: &Stop, live: &mut Live) -> Result<Settled
     app::settle::settle(of, &settling, stop, live)
 }
 
-/// `dbdyno settle`.
 pub(crate) fn settle(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let limit = limit_of(matches)?;
     let stop = stop_on_signals(shell);

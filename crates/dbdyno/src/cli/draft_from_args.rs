@@ -1,4 +1,4 @@
-//! A draft of a plan from the command line, alone or over a plan file.
+//! Builds a draft of a plan from the command line, alone or over a plan file.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::scripts::{self, PLAN_BYTES_MAX};
 use super::{STDIN, flags};
 use crate::shell::Shell;
 
-/// Reads what the command line says: a workload's name, or a plan file, and flags over it.
+/// Reads the command line: a workload's name, or a plan file, and flags that override it.
 pub(crate) fn draft(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draft, Error> {
     let mut draft = draft_written(what, matches, shell)?;
     if let Some(interval) = shell.setting("report-interval")
@@ -58,7 +58,7 @@ fn draft_written(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draf
     Ok(draft)
 }
 
-/// Puts what was written where it was not, and over what was.
+/// Adds parameters, and overrides existing ones.
 fn put_parameters(group: &mut GroupDraft, parameters: Vec<(String, Written)>) {
     for (name, written) in parameters {
         group.parameters.retain(|(other, _)| *other != name);
@@ -66,8 +66,8 @@ fn put_parameters(group: &mut GroupDraft, parameters: Vec<(String, Written)>) {
     }
 }
 
-/// Where a workload has several groups, the load that flags ask for is that of the first, unless a
-/// flag is another one's, and parameters are those of all.
+/// If a workload has several groups, load flags apply to the first, unless they belong to another
+/// one; parameters apply to all.
 fn put_by_role(
     mut draft: Draft,
     roles: &'static [GroupRole],
@@ -116,12 +116,12 @@ fn put_by_role(
     Ok(draft)
 }
 
-/// Whose flag it is, if not the first group's.
+/// Group that a flag belongs to, if not the first.
 fn role_of_flag(roles: &'static [GroupRole], name: &str) -> Option<&'static GroupRole> {
     roles.iter().find(|role| role.flags.contains(&name))
 }
 
-/// An axis of a workload with several groups, by the place that its name means.
+/// Resolves the name of an axis for a workload with several groups.
 fn of_role(axis: VaryDraft, roles: &'static [GroupRole]) -> VaryDraft {
     let Some(first) = roles.first() else { return axis };
     let key = axis.name.replace('-', "_");
@@ -136,7 +136,7 @@ fn of_role(axis: VaryDraft, roles: &'static [GroupRole]) -> VaryDraft {
     VaryDraft { name: place, ..axis }
 }
 
-/// Reads a plan file that was named on the command line.
+/// Reads a plan file named on the command line.
 pub(crate) fn read_file(path: &str) -> Result<Draft, Error> {
     let bad = |why: &dyn std::fmt::Display| {
         Error::Usage(format!("the plan {path} cannot be read: {why}"))
@@ -145,11 +145,11 @@ pub(crate) fn read_file(path: &str) -> Result<Draft, Error> {
         return Err(bad(&"it is a pipe or a device: write the plan to a file"));
     }
     let text = files::read_text(path, PLAN_BYTES_MAX).map_err(|error| bad(&error))?;
-    // Whoever names a file here may run its commands too.
+    // A file named by the user may run commands.
     Ok(Draft { is_local: true, ..plan_of(path, &text)? })
 }
 
-/// Reads a plan from standard input. Whoever wrote it may be a program, so it has no commands.
+/// Reads a plan from standard input. It may come from a program, so its commands are not run.
 fn read_stdin(shell: &Shell) -> Result<Draft, Error> {
     let bad = |why: &dyn std::fmt::Display| {
         Error::Usage(format!("the plan from standard input cannot be read: {why}"))
@@ -161,22 +161,22 @@ fn read_stdin(shell: &Shell) -> Result<Draft, Error> {
     plan_of("stdin", &text)
 }
 
-/// Reads a plan; of what is none but the script of another tool, what that is.
+/// Parses a plan; the error names the kind of file if it is another tool's script.
 fn plan_of(name: &str, text: &str) -> Result<Draft, Error> {
     read_toml(name, text).map_err(|bad| match scripts::sentence_of_text(name, text) {
-        // A mistake in a plan is reported as one.
+        // An error in a plan is reported as such.
         Some(sentence) if !is_plan(text) => Error::Usage(sentence),
         _ => bad.into(),
     })
 }
 
-/// Whether a text has a table of a plan, so that it is one with a mistake.
+/// Whether a text contains a table of a plan, so that it is an invalid plan.
 fn is_plan(text: &str) -> bool {
     let tables = ["[[group]]", "[experiment", "[phases]", "[target]", "[server]", "[[at]]"];
     text.lines().any(|line| tables.iter().any(|table| line.trim_start().starts_with(table)))
 }
 
-/// The workload of a plan's first group, if the plan can be read at all.
+/// Workload of a plan's first group, if the plan can be parsed.
 pub(crate) fn workload_of_file(path: &str) -> Option<&'static workloads::Entry> {
     let draft = read_file(path).ok()?;
     let workload = draft.groups.first()?.workload()?;
@@ -196,8 +196,7 @@ fn of_workload(name: &str, matches: &ArgMatches) -> Result<Draft, Error> {
     Ok(Draft { groups, ..Draft::default() })
 }
 
-/// What to say of a name that is no workload: it may be that of a file.
-/// What others call their programs and workloads, and which of ours is meant.
+/// Names of programs and workloads of other tools, and the matching workload here.
 const WORKLOADS_OF_OTHERS: [(&[&str], &str); 6] = [
     (
         &["pgbench", "tpcb-like", "simple-update", "select-only", "tpc-b"],
@@ -238,7 +237,7 @@ pub(super) fn no_workload(name: &str, bad: &dyn std::fmt::Display) -> Error {
     )
 }
 
-/// The group of a role; none where it has no clients.
+/// Group of a role; `None` if it has no clients.
 fn of_one_role(
     group: &GroupDraft,
     role: &'static GroupRole,
@@ -263,7 +262,7 @@ fn of_one_role(
             group.parameters.push((parameter.to_owned(), clients(other)));
         }
     }
-    // The first group is what the others are there for.
+    // The other groups depend on the first.
     let is_left_out = !std::ptr::eq(role, &raw const roles[0]) && clients(role).text == "0";
     (!is_left_out).then_some(group)
 }
@@ -274,13 +273,13 @@ fn written(
 ) -> impl Iterator<Item = (&'static str, Written)> {
     parameters.filter_map(|parameter| {
         let values = matches.try_get_many::<String>(parameter.name).ok().flatten()?;
-        // Several of the same flag, where that is allowed, are a list.
+        // Repeated flags form a list, where that is allowed.
         let text = values.map(String::as_str).collect::<Vec<_>>().join(",");
         Some((parameter.name, Written::new(text, From::Flag(parameter.flag()))))
     })
 }
 
-/// The flags of the workload that the draft's groups name.
+/// Parameter flags of the workload of the draft's groups.
 fn parameters_of(draft: &Draft, matches: &ArgMatches) -> Vec<(String, Written)> {
     let workload = draft.groups.first().and_then(|group| group.workload());
     let entry = workload.and_then(|written| workloads::by_name(&written.text).ok());

@@ -1,6 +1,6 @@
-//! Lines and bars that are drawn on a terminal, again and again at the same place.
+//! Draws lines and bars on a terminal, repeatedly at the same place.
 //!
-//! Not here: what they say (live).
+//! Not here: their text (live).
 
 use std::io::Write;
 
@@ -8,21 +8,22 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::shell::{harmless, wrapped};
 
-/// Longer lines are not read, and one that wraps would be drawn over wrongly.
+/// Most columns of a line: longer ones are hard to read, and a wrapped line would be redrawn
+/// wrongly.
 const WIDTH_MOST: usize = 120;
 
-/// What stands on the terminal.
+/// Content of the terminal.
 pub(super) struct Drawing {
     all: MultiProgress,
     bars: Vec<ProgressBar>,
     building: Option<ProgressBar>,
     passing: Option<ProgressBar>,
-    /// That of the terminal when it was drawn last.
+    /// Width of the terminal at the last drawing.
     width: usize,
 }
 
 impl Drawing {
-    /// Nothing yet.
+    /// Creates an empty drawing.
     pub(super) fn begin() -> Option<Drawing> {
         Some(Drawing {
             all: MultiProgress::new(),
@@ -33,20 +34,20 @@ impl Drawing {
         })
     }
 
-    /// Clears all of it.
+    /// Clears everything.
     pub(super) fn end(&mut self) {
         self.clear_passing();
         self.bars.drain(..).for_each(|bar| bar.finish_and_clear());
     }
 
-    /// Clears what is shown of work that is over.
+    /// Clears progress of finished work.
     pub(super) fn clear_passing(&mut self) {
         self.fit();
         let passing = self.building.take().into_iter().chain(self.passing.take());
         passing.for_each(|bar| bar.finish_and_clear());
     }
 
-    /// Draws the lines for the width of the terminal in place of those before.
+    /// Replaces the lines by new ones for the width of the terminal.
     pub(super) fn draw(&mut self, lines: impl FnOnce(usize) -> Vec<String>) {
         self.fit();
         let lines = lines(self.width.min(WIDTH_MOST));
@@ -62,7 +63,7 @@ impl Drawing {
         }
     }
 
-    /// Draws how far a build is.
+    /// Draws the progress of a build.
     pub(super) fn building(&mut self, n_rows: u64, n_rows_total: u64, text: &str) {
         self.fit();
         let all = &self.all;
@@ -76,7 +77,7 @@ impl Drawing {
         bar.set_message(harmless(text));
     }
 
-    /// Draws what goes on.
+    /// Draws the current step.
     pub(super) fn doing(&mut self, text: &str) {
         self.fit();
         let all = &self.all;
@@ -89,21 +90,21 @@ impl Drawing {
         bar.tick();
     }
 
-    /// Leaves a line above what is drawn.
+    /// Prints a line above the drawing.
     pub(super) fn note(&mut self, text: &str) {
         self.clear_passing();
-        // A note that cannot be drawn is lost with its terminal.
+        // Fails only if the terminal is gone.
         let _ = self.all.println(wrapped(&harmless(text), console_width()));
     }
 
-    /// Takes away what a terminal that is wider or narrower now has made of the lines that were
-    /// drawn: what is drawn next believes that they stand as they did.
+    /// Clears the result of wrapping lines again after the terminal changed its width, since the
+    /// next drawing assumes that they are unchanged.
     fn fit(&mut self) {
         let (before, now) = (self.width, console_width());
         self.width = now;
         let n_lines = self.bars.len() + self.building.iter().len() + self.passing.iter().len();
         if before != now && n_lines > 0 {
-            // A terminal that is gone is nobody's.
+            // Fails only if the terminal is gone.
             let _ = std::io::stderr().write_all(refitted(n_lines, before, now).as_bytes());
         }
     }
@@ -118,11 +119,11 @@ fn console_width() -> usize {
     usize::from(columns)
 }
 
-/// What brings the cursor to the end of `n_lines` empty lines where lines stood that were drawn
-/// when the terminal was `before` columns wide.
+/// Escape codes that clear `n_lines` lines drawn when the terminal was `before` columns wide, and
+/// move the cursor to the end of the last.
 ///
-/// Each was filled to its end with blanks, so that all of them are one long line to the terminal,
-/// which has wrapped it again at `now` columns; the cursor is at its end.
+/// Each line was filled with blanks, so the terminal treats all of them as one long line, wrapped
+/// again at `now` columns, with the cursor at its end.
 fn refitted(n_lines: usize, before: usize, now: usize) -> String {
     let n_rows = (n_lines * before).div_ceil(now.max(1));
     let up = if n_rows > 1 { format!("\x1b[{}A", n_rows - 1) } else { String::new() };

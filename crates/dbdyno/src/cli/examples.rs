@@ -1,8 +1,8 @@
-//! Three examples of each command, behind its help. Not here: what the commands do.
+//! Examples of each command, appended to its help. Not here: the commands.
 
 use clap::Command;
 
-/// A command as it is typed, and examples of it without `dbdyno`.
+/// A command as typed, and examples of it without `dbdyno`.
 type Examples = (&'static str, &'static [&'static str]);
 
 const EXAMPLES: &[Examples] = &[
@@ -210,7 +210,7 @@ const EXAMPLES: &[Examples] = &[
     ("man", &["man > dbdyno.1", "man run | man -l -", "man runs list > dbdyno-runs-list.1"]),
 ];
 
-/// The command with the examples of itself and of all below it.
+/// Adds examples to a command and its subcommands.
 pub(crate) fn added(command: Command) -> Command {
     below(command, "")
 }
@@ -236,8 +236,7 @@ fn below(mut command: Command, path: &str) -> Command {
 mod tests {
     use super::*;
 
-    /// The words of a line behind the program's name, as a shell reads them, up to where it
-    /// redirects or another command begins.
+    /// Arguments of a shell line after the program's name, up to a redirection or another command.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec!["dbdyno".to_owned(), String::new()];
         let (mut quote, mut is_open) = (None, false);
@@ -270,7 +269,7 @@ mod tests {
         parsed.map(drop).map_err(|no| no.to_string())
     }
 
-    /// What documents have a reader type, as blocks of shell lines.
+    /// Commands in the documentation's shell blocks.
     #[test]
     fn our_parser_takes_each_command_of_the_documents() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -287,7 +286,7 @@ mod tests {
                 let lines = block.lines().take_while(|line| !line.starts_with("```"));
                 for (before, line) in lines.filter_map(|line| line.split_once("dbdyno ")) {
                     let is_ours = matches!(before, "" | "./" | "target/release/" | "nohup ");
-                    // Some part of it is left out.
+                    // Skip abbreviated lines.
                     if !is_ours || line.contains('…') || line.contains("...") {
                         continue;
                     }

@@ -1,4 +1,4 @@
-//! `dbdyno run` with something to vary, and `dbdyno experiments`: what the store remembers of it.
+//! `dbdyno run` with axes or repeats, and `dbdyno experiments`.
 
 use analysis::ExperimentReport;
 use app::Error;
@@ -81,7 +81,7 @@ pub(crate) fn command() -> Command {
         .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
 }
 
-/// Which tables are to be shown.
+/// Flags for tables.
 pub(super) fn table_flags() -> [Arg; 3] {
     let axis = |name: &'static str, help| Arg::new(name).long(name).value_name("AXIS").help(help);
     [
@@ -124,7 +124,7 @@ pub(crate) fn experiments(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Whether what is asked for is written in any format: a list, an experiment or a search.
+/// Whether the command prints a document in any format: a list, an experiment or a search.
 pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     match matches.subcommand() {
         None | Some(("list", _)) => true,
@@ -133,7 +133,6 @@ pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     }
 }
 
-/// Runs an experiment.
 pub(crate) fn run(varied: Varied, matches: &ArgMatches, shell: &Shell) -> Outcome {
     is_kept(matches)?;
     let required = required::asked(matches)?;
@@ -150,7 +149,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
                    be built: drop one of them";
         return Err(Error::Usage(why.to_owned()));
     }
-    // One password is asked for once.
+    // Ask for each password once.
     let mut known: Vec<(model::Target, model::Target)> = Vec::new();
     for plan in &mut planned.plans {
         let before = plan.target.clone();
@@ -215,7 +214,8 @@ fn print_report(
     }
 }
 
-/// What a terminal has of an experiment: of the trials what no single run shows, and how to go on.
+/// Shortens the page for a terminal: of the trials only what no single run shows, and the next
+/// commands.
 fn shorten(page: &mut Document, source: &ExperimentSource) {
     let report = &source.report;
     page.sections.retain(|section| !["ran", "no-law"].contains(&section.id));
@@ -226,7 +226,7 @@ fn shorten(page: &mut Document, source: &ExperimentSource) {
     page.repeat = Some(render::next(&next_commands(source)));
 }
 
-/// How to go on from the page of an experiment.
+/// Commands for more details than the page of an experiment.
 fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
     let report = &source.report;
     let id = short_id(&report.id);
@@ -246,7 +246,7 @@ fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
     more.into_iter().flatten().chain(rest).collect()
 }
 
-/// How to make the trials of an experiment again, and as many as decide.
+/// Commands that repeat the trials of an experiment, and continue until a decision.
 pub(super) fn until_decided(id: &str) -> [(String, String); 2] {
     [
         (format!("dbdyno experiments show {id} --plan > plan.toml"), "its plan".to_owned()),
@@ -257,7 +257,7 @@ pub(super) fn until_decided(id: &str) -> [(String, String); 2] {
     ]
 }
 
-/// Holds the limits that are asked for against each point.
+/// Tests the limits against each point.
 fn required(
     report: &ExperimentReport,
     matches: &ArgMatches,
@@ -286,7 +286,7 @@ fn found(store: &Store, matches: &ArgMatches) -> Result<Experiment, Error> {
     store.find_experiment(name).map_err(said)
 }
 
-/// Which experiments are asked for.
+/// Filter of the list of experiments.
 fn filter(matches: &ArgMatches) -> Result<ExperimentFilter, Error> {
     let mut filter = ExperimentFilter::default();
     if let Some(text) = matches.get_one::<String>("where") {
@@ -360,7 +360,7 @@ fn go_on(matches: &ArgMatches, shell: &Shell) -> Outcome {
     walk(planned, matches, false, shell)
 }
 
-/// The experiment with other labels for the trials to come: a label of the same key is replaced.
+/// Sets labels for the remaining trials; a label with the same key is replaced.
 fn relabelled(mut experiment: Experiment, labels: Vec<(String, String)>) -> Experiment {
     for (key, value) in labels {
         match experiment.labels.iter_mut().find(|(known, _)| *known == key) {

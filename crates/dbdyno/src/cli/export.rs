@@ -17,16 +17,16 @@ use super::stored::{add_new, id, said, store};
 use super::{DONE, Outcome, flags};
 use crate::shell::Shell;
 
-/// What a run can be written as.
+/// Format of an exported run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
-    /// The report, complete.
+    /// Complete report.
     Json,
-    /// Its seconds.
+    /// Seconds of the run.
     Csv,
     /// HdrHistogram's interval log.
     Hlog,
-    /// A store with just these runs.
+    /// A store with the selected runs.
     Dbdyno,
 }
 
@@ -80,13 +80,13 @@ pub(super) fn import_command() -> Command {
         .arg(Arg::new("path").required(true).value_name("FILE").help("The file"))
 }
 
-/// What stands for the standard output.
+/// Stands for the standard output.
 pub(super) const STDOUT: &str = "-";
 
 pub(super) fn export(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let name = matches.get_one::<String>("file").filter(|name| *name != STDOUT);
     let format = format(matches, name)?;
-    // What was exported may be exported again, each night for example.
+    // An earlier export may be replaced, for example each night.
     let may_replace = |path: &Path| format == Format::Dbdyno && is_exported(path);
     let file = name.map(|name| OutputFile::named_unless(name, may_replace, matches, shell));
     let file = file.transpose()?;
@@ -112,7 +112,7 @@ pub(super) fn export(matches: &ArgMatches, shell: &Shell) -> Outcome {
     wrote(file.path(), runs.len(), shell)
 }
 
-/// All runs that are named, each once: of an experiment its trials.
+/// All named runs without duplicates; for an experiment, its trials.
 fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
     let mut runs: Vec<RunId> = Vec::new();
     for name in matches.get_many::<String>("id").expect("clap requires one") {
@@ -138,7 +138,7 @@ fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
     Ok(runs)
 }
 
-/// What is asked for by name, else by how the file's name ends; a name without an end is JSON.
+/// Format named by the user, else by the file's extension; without one, JSON.
 fn format(matches: &ArgMatches, file: Option<&String>) -> Result<Format, Error> {
     if let Some(named) = matches.get_one::<String>("format").and_then(|name| Format::by_name(name))
     {
@@ -159,7 +159,7 @@ fn wrote(path: &Path, n_runs: usize, shell: &Shell) -> Outcome {
     shell.print(&format!("wrote {n_runs} run{plural} to {}\n", path.display()))
 }
 
-/// Reads the reports, and warns of runs that are still running.
+/// Reads the reports, and warns of running runs.
 fn reports(store: &Store, runs: &[RunId], shell: &Shell) -> Result<Vec<Report>, Error> {
     let report = |run| stored_report(store, run, Options { per_client: true });
     let all: Vec<Report> = runs.iter().map(report).collect::<Result<_, _>>()?;
@@ -170,7 +170,7 @@ fn reports(store: &Store, runs: &[RunId], shell: &Shell) -> Result<Vec<Report>, 
     Ok(all)
 }
 
-/// One report as it is, several as a list.
+/// One report as an object, several as a list.
 fn reports_json(reports: &[Report]) -> String {
     match reports {
         [report] => as_json(report),
@@ -206,7 +206,7 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
         // Nor must a damaged file.
         Store::check_sent(&path).map_err(said)?;
     }
-    // The first thing that a colleague does may be this: the store need not be there yet.
+    // A new user may begin with an import, so the store may not exist.
     let store = Store::open(&ours).map_err(said)?;
     let imported = store.import(&path, check_run).map_err(said)?;
     if imported.new.is_empty() && imported.known.is_empty() {

@@ -1,6 +1,6 @@
-//! Whether runs of a plan can have a figure, and in the unit of its limit, as far as this is known
-//! before the load: by the transaction types and custom metrics of its workloads. Not here: what a
-//! limit is (required).
+//! Checks before the load, as far as possible, whether runs of a plan can have a figure in the unit
+//! of its limit: by the transaction types and custom metrics of its workloads. Not here: limits
+//! (required).
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use app::figure_names::{is_of_other, of_workload};
 use model::{Metric, Objective, Plan, did_you_mean};
 use plan::workload_of;
 
-/// Figures that the list of every run has, and only some workloads bring.
+/// Figures in the list of every run that only some workloads have.
 const OF_SOME: [&str; 2] = ["nopm", "tpm"];
-/// What figures of a build begin with.
+/// Prefix of figures of a build.
 const OF_BUILDS: &str = "build.";
 
-/// Names of figures, with their units.
+/// Names of figures with their units.
 type Names = BTreeMap<String, String>;
 
-/// Refuses a limit on a figure that no run of the plan can have, or that is not of its unit.
+/// Fails for a limit on a figure that no run of the plan can have, or in another unit.
 pub(crate) fn check(required: &[Required], plan: &Plan) -> Result<(), Error> {
     if required.is_empty() {
         return Ok(());
@@ -50,7 +50,7 @@ fn check_one(limit: &Required, names: &Names) -> Result<(), String> {
     }
 }
 
-/// The figure that a run may have under a name, with its unit; none of one that only a run knows.
+/// Finds a figure of the plan by name, with its unit; `None` if only a run knows.
 fn find(figure: &str, names: &Names) -> Result<Option<(String, String)>, String> {
     let all = spellings(figure);
     let with = |name: &str, unit: &str| Ok(Some((name.to_owned(), unit.to_owned())));
@@ -69,7 +69,7 @@ fn find(figure: &str, names: &Names) -> Result<Option<(String, String)>, String>
     if let Some(other) = other_quantile(figure) {
         return Err(other);
     }
-    // As people write them.
+    // Alternative spellings.
     let written = |name: &String| {
         let bare = name.strip_suffix("_ms").or_else(|| name.strip_suffix(".per_second"));
         let joined = bare.and_then(|bare| match bare.rsplit_once('.') {
@@ -91,7 +91,7 @@ fn find(figure: &str, names: &Names) -> Result<Option<(String, String)>, String>
     ))
 }
 
-/// Whether a name is that of a share below a bound, of all transactions or of what the plan has.
+/// Whether a name is that of a share below a bound, of all transactions or of a part of the plan.
 fn is_share(name: &str, names: &Names) -> bool {
     match name.rsplit_once('.') {
         None => name.starts_with("below_"),
@@ -102,8 +102,8 @@ fn is_share(name: &str, names: &Names) -> bool {
     }
 }
 
-/// The figures of every run, and of the types and metrics of the plan's workloads; with several
-/// groups also by the group.
+/// Figures of every run, and of the types and metrics of the plan's workloads; with several groups
+/// also by group.
 fn names(plan: &Plan) -> Names {
     let is_of_all = |name: &str| !OF_SOME.contains(&name) && !name.starts_with(OF_BUILDS);
     let of_all = OF_RUN.iter().filter(|figure| is_of_all(figure.name));

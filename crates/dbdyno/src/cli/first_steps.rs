@@ -1,4 +1,5 @@
-//! `dbdyno` alone: what to do first, by what is on this machine. Not here: how it is done.
+//! `dbdyno` without arguments: suggests first steps for this machine. Not here: the steps
+//! themselves.
 
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -16,25 +17,24 @@ use store::{Filter, Store};
 use super::{Outcome, flags};
 use crate::shell::Shell;
 
-/// A server on this machine answers at once.
+/// Limit for a connection to a server on this machine.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What there is.
+/// Databases and data found on this machine.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct OnThisMachine {
-    /// Kinds of servers, their schemes, and where one listens.
+    /// Listening servers: kind, scheme and address.
     listening: Vec<(&'static str, &'static str, String)>,
-    /// Names of programs of servers, and which managed server they are.
+    /// Installed servers: name of the program, and name of the managed server.
     installed: Vec<(&'static str, &'static str)>,
-    /// Workloads whose data lie in our own folder.
+    /// Workloads with data in dbdyno's folder.
     built: Vec<String>,
-    /// How the last stored run is called.
+    /// Id of the last stored run.
     last_run: Option<String>,
-    /// The target that is set for good.
+    /// Target in the persistent settings.
     target: Option<String>,
 }
 
-/// Prints it.
 pub(crate) fn first_steps(matches: &ArgMatches, shell: &Shell) -> Outcome {
     shell.print_page(&page(&look_around(matches, shell)), &shell.style(PAGE_WIDTH))
 }
@@ -46,7 +46,7 @@ fn look_around(matches: &ArgMatches, shell: &Shell) -> OnThisMachine {
         target: shell.setting("target").map(str::to_owned),
         ..OnThisMachine::default()
     };
-    // A test is not shown what happens to be on its machine.
+    // Tests must not depend on their machine.
     if shell.is_process() {
         for entry in drivers::all() {
             let Some(server) = &entry.local_server else { continue };
@@ -59,7 +59,7 @@ fn look_around(matches: &ArgMatches, shell: &Shell) -> OnThisMachine {
     found
 }
 
-/// Where a server listens.
+/// Address of a listening server.
 fn place(server: &LocalServer) -> Option<String> {
     let address = SocketAddr::from(([127, 0, 0, 1], server.port));
     if TcpStream::connect_timeout(&address, PATIENCE).is_ok() {
@@ -74,7 +74,7 @@ fn is_installed(program: &str, shell: &Shell) -> bool {
     path.split(':').chain(["/usr/sbin"]).any(|folder| Path::new(folder).join(program).is_file())
 }
 
-/// The workloads of the files in our own folder.
+/// Workloads whose files are in dbdyno's folder.
 fn built(shell: &Shell) -> Vec<String> {
     let Some(folder) = data_folder(&|name| shell.variable(name)) else { return Vec::new() };
     let Ok(files) = std::fs::read_dir(folder) else { return Vec::new() };
@@ -96,7 +96,7 @@ fn last_run(matches: &ArgMatches, shell: &Shell) -> Option<String> {
     Some(format!("{} on {}, {} UTC", run.name, run.database, store::utc(run.started_unix_ms)))
 }
 
-/// What to do, what comes first in front.
+/// Suggested steps, the most useful one first.
 fn page(found: &OnThisMachine) -> Document {
     let mut steps: Vec<(String, Vec<String>)> = Vec::new();
     if let Some(target) = &found.target {

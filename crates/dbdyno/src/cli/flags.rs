@@ -13,7 +13,7 @@ use workloads::GroupRole;
 
 use crate::shell::Shell;
 
-/// The flag of a parameter. Values stay text: `plan` reads them, and says what is wrong.
+/// Flag of a parameter. Values stay text: `plan` parses them and reports errors.
 pub(crate) fn of(parameter: &'static Parameter, heading: &'static str) -> Arg {
     let default = match parameter.default {
         "" => String::new(),
@@ -26,7 +26,7 @@ pub(crate) fn of(parameter: &'static Parameter, heading: &'static str) -> Arg {
         .allow_hyphen_values(true)
         .value_name(parameter.placeholder());
     match parameter.kind {
-        // Another option that follows is no value of it.
+        // An option that follows is not its value.
         ParameterKind::Switch => {
             arg.num_args(0..=1).default_missing_value("true").allow_hyphen_values(false)
         }
@@ -35,7 +35,7 @@ pub(crate) fn of(parameter: &'static Parameter, heading: &'static str) -> Arg {
     }
 }
 
-/// What is wrong with a workload's parameters, by the flag that was given.
+/// Error for a workload's parameter, with the name of its flag.
 pub(crate) fn bad_parameter(bad: BadParameter) -> Error {
     match &bad.parameter {
         Some(name) => Error::Usage(format!("--{}: {}", name.replace('_', "-"), bad.why)),
@@ -43,7 +43,7 @@ pub(crate) fn bad_parameter(bad: BadParameter) -> Error {
     }
 }
 
-/// The flag for the number of clients of a workload's group.
+/// Flag for the number of clients of a workload's group.
 pub(crate) fn of_role(role: &'static GroupRole) -> Arg {
     Arg::new(role.name)
         .long(role.name)
@@ -53,7 +53,7 @@ pub(crate) fn of_role(role: &'static GroupRole) -> Arg {
         .value_name("N")
 }
 
-/// What the flags of `table` were given, by name.
+/// Values of the flags with these names.
 pub(crate) fn given(
     matches: &ArgMatches,
     names: impl IntoIterator<Item = &'static str>,
@@ -65,14 +65,13 @@ pub(crate) fn given(
     names.into_iter().filter_map(value).collect()
 }
 
-/// `--store`, for every subcommand.
 pub(crate) fn store() -> Arg {
     Arg::new("store").long("store").global(true).value_name("FILE").help_heading("Everywhere").help(
         "File that stores the runs [env: DBDYNO_STORE] [default: $XDG_DATA_HOME/dbdyno/runs.sqlite]",
     )
 }
 
-/// How results may be written.
+/// Output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
     Text,
@@ -84,7 +83,6 @@ pub(crate) enum Output {
 
 choice!(Output { Text = "text", Json = "json", Markdown = "markdown", Csv = "csv", Github = "github" });
 
-/// `--output`, for every subcommand.
 pub(crate) fn output() -> Arg {
     Arg::new("output")
         .long("output")
@@ -103,23 +101,23 @@ pub(crate) fn output() -> Arg {
         )
 }
 
-/// `--seed`, of data alone.
+/// `--seed`, for data only.
 pub(crate) fn seed() -> Arg {
     Arg::new("seed").long("seed").value_name("N").default_value("1").help("Seed of the data")
 }
 
-/// `--quiet`, and what is not shown then.
+/// `--quiet`; `what` describes what is hidden.
 pub(crate) fn quiet(what: &'static str) -> Arg {
     Arg::new("quiet").long("quiet").short('q').action(ArgAction::SetTrue).help(what)
 }
 
-/// The number that a flag with a default says.
+/// Parses the number of a flag with a default.
 pub(crate) fn number(matches: &ArgMatches, name: &str) -> Result<u64, Error> {
     let text = matches.get_one::<String>(name).expect("it has a default");
     model::parse_count(text).map_err(|bad| Error::Usage(format!("--{name}: {bad}")))
 }
 
-/// The number that a flag says, if somebody wrote it.
+/// Parses the number of a flag, if the user gave it.
 pub(crate) fn number_given(matches: &ArgMatches, name: &str) -> Result<Option<u64>, Error> {
     match matches.value_source(name) {
         Some(ValueSource::CommandLine) => number(matches, name).map(Some),
@@ -127,7 +125,6 @@ pub(crate) fn number_given(matches: &ArgMatches, name: &str) -> Result<Option<u6
     }
 }
 
-/// `--no-store`.
 pub(crate) fn no_store() -> Arg {
     Arg::new("no_store")
         .long("no-store")
@@ -136,15 +133,15 @@ pub(crate) fn no_store() -> Arg {
         .help("Do not store the run")
 }
 
-/// Whether a lasting default says that runs are not kept, and nothing else says otherwise.
+/// Whether a persistent default disables storing, and nothing overrides it.
 pub(crate) fn is_store_off(matches: &ArgMatches, shell: &Shell) -> bool {
     shell.setting("store") == Some("off")
         && !matches.contains_id("store")
         && shell.variable("DBDYNO_STORE").is_none()
 }
 
-/// Whether a single run or build is not stored: by its flag, or by the user's lasting default.
-/// Labels need the store.
+/// Whether a single run or build is not stored: by its flag, or by the user's persistent default.
+/// Fails if there are labels, which need the store.
 pub(crate) fn is_unstored(matches: &ArgMatches, shell: &Shell) -> Result<bool, Error> {
     let is_off = is_store_off(matches, shell);
     let is_labelled = matches.contains_id("label");
@@ -159,12 +156,12 @@ pub(crate) fn is_unstored(matches: &ArgMatches, shell: &Shell) -> Result<bool, E
     }
 }
 
-/// Whether neither live view nor progress is wanted.
+/// Whether neither live view nor progress is shown.
 pub(crate) fn is_quiet(matches: &ArgMatches, shell: &Shell) -> bool {
     matches.get_flag("quiet") || shell.setting("live") == Some("off")
 }
 
-/// When the data are checked.
+/// Times at which the data are checked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Checks {
     Both,
@@ -176,24 +173,22 @@ pub(crate) enum Checks {
 choice!(Checks { Both = "both", Before = "before", After = "after", Off = "off" });
 
 impl Checks {
-    /// Whether they are checked before the load.
+    /// Whether to check before the load.
     pub(crate) fn before(self) -> bool {
         matches!(self, Checks::Both | Checks::Before)
     }
 
-    /// Whether they are checked after it.
+    /// Whether to check after the load.
     pub(crate) fn after(self) -> bool {
         matches!(self, Checks::Both | Checks::After)
     }
 }
 
-/// What `--check` says.
 pub(crate) fn checks_of(matches: &ArgMatches) -> Checks {
     let name = matches.get_one::<String>("check").expect("it has a default");
     Checks::by_name(name).expect("clap knows its values")
 }
 
-/// `--check`.
 pub(crate) fn checks() -> Arg {
     Arg::new("check")
         .long("check")
@@ -204,7 +199,6 @@ pub(crate) fn checks() -> Arg {
         .help("When to check the data")
 }
 
-/// `--no-build`.
 pub(crate) fn no_build() -> Arg {
     Arg::new("no_build")
         .long("no-build")
@@ -212,7 +206,6 @@ pub(crate) fn no_build() -> Arg {
         .help("Fail if the data are missing, instead of building them")
 }
 
-/// `--load-method`.
 pub(crate) fn load_method_of(known: &'static [&'static str]) -> Arg {
     Arg::new("load_method")
         .long("load-method")
@@ -229,19 +222,18 @@ pub(crate) fn load_method_of(known: &'static [&'static str]) -> Arg {
         })
 }
 
-/// How rows are built, as asked for.
+/// Load method of the command line.
 pub(crate) fn load_method(matches: &ArgMatches) -> LoadMethod {
     let name = matches.get_one::<String>("load_method").expect("it has a default");
-    // Both is the comparison of the two, which begins with bulk loads.
+    // `both` compares the two, and begins with bulk loads.
     LoadMethod::by_name(name).unwrap_or(LoadMethod::Bulk)
 }
 
-/// Whether JSON is asked for.
 pub(crate) fn is_json(matches: &ArgMatches) -> bool {
     output_of(matches) == Output::Json
 }
 
-/// What becomes of a gate that nobody can decide.
+/// `--undecided`: result of a gate without a decision.
 pub(crate) fn undecided(help: &'static str) -> Arg {
     Arg::new("undecided")
         .long("undecided")
@@ -251,18 +243,17 @@ pub(crate) fn undecided(help: &'static str) -> Arg {
         .help(help)
 }
 
-/// Whether such a gate fails.
+/// Whether a gate without a decision fails.
 pub(crate) fn fails_undecided(matches: &ArgMatches) -> bool {
     matches.get_one::<String>("undecided").is_none_or(|is| is == "fail")
 }
 
-/// The format that is asked for.
 pub(crate) fn output_of(matches: &ArgMatches) -> Output {
     matches.get_one::<Output>("output").copied().unwrap_or(Output::Text)
 }
 
-/// The store's file, for a command that makes it if it is not there. The folders of the default
-/// one are made too; those of one that the user names must be there, but for the last.
+/// Path of the store, for a command that creates it if needed. Creates the folders of the default
+/// path; of a path given by the user, only the last one may be missing.
 pub(crate) fn store_to_write(matches: &ArgMatches, shell: &Shell) -> Result<PathBuf, Error> {
     let path = store_path(matches, shell)?;
     let is_named = matches.contains_id("store")
@@ -280,7 +271,6 @@ pub(crate) fn store_to_write(matches: &ArgMatches, shell: &Shell) -> Result<Path
     Ok(path)
 }
 
-/// The store's file.
 pub(crate) fn store_path(matches: &ArgMatches, shell: &Shell) -> Result<PathBuf, Error> {
     if let Some(path) = matches.get_one::<String>("store") {
         if path.is_empty() {

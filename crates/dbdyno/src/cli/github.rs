@@ -1,7 +1,7 @@
-//! A result as GitHub Actions shows it: an annotation for each verdict, and the page as the summary
-//! of the job (Workflow commands for GitHub Actions, `::error` and `GITHUB_STEP_SUMMARY`).
+//! Output for GitHub Actions: an annotation for each verdict, and the page as the summary of the
+//! job (Workflow commands for GitHub Actions, `::error` and `GITHUB_STEP_SUMMARY`).
 //!
-//! Not here: whether a command fails, which its exit code says.
+//! Not here: the exit code.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -14,11 +14,11 @@ use super::Outcome;
 use super::flags::{self, Output};
 use crate::shell::Shell;
 
-/// Where the runner wants the summary of a step.
+/// Variable with the file for the summary of a step.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Prints the annotations, and appends the page to the job's summary, or prints it too outside of a
-/// job.
+/// Prints the annotations, and appends the page to the job's summary; outside of a job, prints it
+/// too.
 pub(super) fn print(document: &Document, shell: &Shell) -> Outcome {
     let (annotations, page) = (annotations(document), render::markdown::markdown(document));
     let Some(path) = shell.variable(SUMMARY) else {
@@ -27,7 +27,7 @@ pub(super) fn print(document: &Document, shell: &Shell) -> Outcome {
     let file = OpenOptions::new().create(true).append(true).open(&path);
     match file.and_then(|mut file| file.write_all(page.as_bytes())) {
         Ok(()) => shell.print(&annotations),
-        // A summary that cannot be written must not hide the verdict.
+        // A failure to write the summary must not hide the verdict.
         Err(error) => {
             shell.say(&format!("warning: {SUMMARY}: {path}: {error}"));
             shell.print(&(annotations + &page))
@@ -37,7 +37,7 @@ pub(super) fn print(document: &Document, shell: &Shell) -> Outcome {
 
 /// Prints an annotation of the level `error`, `warning` or `notice`.
 pub(super) fn annotate(level: &str, text: &str, shell: &Shell) {
-    // If stdout is closed, the exit code still tells the result.
+    // If stdout is closed, the exit code still has the result.
     let _ = shell.print(&format!("::{level} title=dbdyno::{}\n", message(text)));
 }
 
@@ -49,7 +49,7 @@ pub(super) fn say(level: &str, text: &str, matches: &ArgMatches, shell: &Shell) 
     }
 }
 
-/// A line for each verdict.
+/// Annotations, one line per verdict.
 fn annotations(document: &Document) -> String {
     let one = |verdict: &Verdict| {
         let level = match verdict.tone {
@@ -64,12 +64,12 @@ fn annotations(document: &Document) -> String {
     document.verdicts.iter().map(one).collect()
 }
 
-/// A message with line breaks and percent signs escaped.
+/// Escapes line breaks and percent signs in a message.
 fn message(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A property with colons and commas escaped too.
+/// Escapes a property, which includes colons and commas.
 fn property(text: &str) -> String {
     message(text).replace(':', "%3A").replace(',', "%2C")
 }

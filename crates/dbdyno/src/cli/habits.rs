@@ -1,7 +1,7 @@
-//! What the options and commands of sysbench, pgbench, HammerDB, BenchBase and mysqlslap are called
-//! here: whoever types one out of habit learns in one sentence which of ours is meant.
+//! Options and commands of sysbench, pgbench, HammerDB, BenchBase and mysqlslap, with their
+//! equivalents here: the error for such a word names the matching one in a sentence.
 //!
-//! Only words that our own parser has refused are looked up, so no option of ours changes its
+//! Only words that our own parser has rejected are looked up, so no option of ours changes its
 //! meaning. Not here: misspelt words of our own (clap finds the nearest).
 
 use clap::Command;
@@ -10,28 +10,28 @@ use model::Parameter;
 
 use app::stored_report::SIZES;
 
-/// Words of other programs with one meaning.
+/// Words of other programs with the same meaning.
 struct Habit {
-    /// As they are typed there.
+    /// Spellings in those programs.
     words: &'static [&'static str],
-    /// Whose words they are.
+    /// Name of the program.
     of: &'static str,
-    /// In which of our commands they have this meaning.
+    /// Commands of dbdyno in which they have this meaning.
     at: Place,
-    /// What to write here. `VALUE` is what was typed behind the word's `=`.
+    /// Replacement here. `VALUE` is the text after the word's `=`.
     instead: &'static str,
 }
 
-/// Where a word of others is looked up.
+/// Commands in which a word is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// In front, and in each command that works on a database.
+    /// First word, and each command that works on a database.
     Command,
-    /// Where rows are built.
+    /// Commands that build rows.
     Build,
-    /// In each command that works on a database.
+    /// Each command that works on a database.
     Load,
-    /// In this command.
+    /// This command only.
     In(&'static str),
 }
 
@@ -51,7 +51,7 @@ const BENCHBASE: &str = "BenchBase";
 const SLAP: &str = "mysqlslap";
 const SEVERAL: &str = "other programs";
 
-/// As in `--threads` of a load, sessions of a build.
+/// Threads of a load, or sessions of a build.
 const WORKERS: &[&str] = &[
     "--threads",
     "--num-threads",
@@ -68,7 +68,7 @@ const WORKERS: &[&str] = &[
     "-c",
 ];
 
-/// All of them, the narrower place first.
+/// All words, the narrower place first.
 const HABITS: &[Habit] = &[
     // Commands.
     habit(&["prepare"], SYSBENCH, Place::Command, "dbdyno build WORKLOAD"),
@@ -537,8 +537,8 @@ const HABITS: &[Habit] = &[
     ),
 ];
 
-/// What to say of a word that is no argument of ours, if it is one of another program's;
-/// `command` is the subcommand in which it stands, and `words` the whole command line.
+/// Sentence for a word that dbdyno does not know, if it is one of another program; `command` is the
+/// subcommand in which it occurs, and `words` the whole command line.
 pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Option<String> {
     let context = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
     let typed = context.into_iter().find_map(|kind| match error.get(kind) {
@@ -551,12 +551,12 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
         ));
     }
     let (word, value) = typed.split_once('=').unwrap_or((typed, ""));
-    // The parser names the word alone; its value stands on the command line.
+    // The parser reports only the word; its value is on the command line.
     let value = match value {
         "" => value_of(word, words),
         value => value,
     };
-    // A database for some programs, and a length of time for others (k6, wrk).
+    // `-d` is a database for some programs, and a duration for others (k6, wrk).
     let is_length = word == "-d" && value.len() > 1 && model::parse_duration(value).is_ok();
     if let Some(habit) = found(if is_length { "-T" } else { word }, command) {
         let of = habit.of;
@@ -570,7 +570,7 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
             Some(why) => format!("leave it out: {why}"),
             None => format!("write {instead}"),
         };
-        // Nobody else's words need an owner.
+        // Words of several programs are not attributed.
         return Some(match of {
             SEVERAL => format!("there is no '{word}' here: {instead}"),
             _ => format!("'{word}', of {of}, is not {what} of dbdyno: {instead}"),
@@ -580,13 +580,13 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
     Some(format!("'{word}' is not an argument of dbdyno: write {script}"))
 }
 
-/// What to say of an option that another of our commands has: the first that has it is named.
+/// Sentence for an option that another command has; names the first one.
 pub(crate) fn sentence_of_other(error: &Error, root: &Command, command: &str) -> Option<String> {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
     let name = typed.split('=').next()?.strip_prefix("--")?;
-    // It may be one of its subcommands that does not have it.
+    // One of its subcommands may lack it.
     if root.find_subcommand(command).is_some_and(Command::has_subcommands) {
         return None;
     }
@@ -600,7 +600,7 @@ pub(crate) fn sentence_of_other(error: &Error, root: &Command, command: &str) ->
     Some(format!("'--{name}' is an option of 'dbdyno {}', not of {here}", other.get_name()))
 }
 
-/// What to say of `-h HOST`, which is the help here and the server elsewhere.
+/// Sentence for `-h HOST`: help here, but the server in other programs.
 pub(crate) fn sentence_of_host(words: &[String]) -> Option<String> {
     let place = words.iter().position(|word| word == "-h")?;
     let host = words.get(place + 1)?;
@@ -609,7 +609,7 @@ pub(crate) fn sentence_of_host(words: &[String]) -> Option<String> {
     Some(format!("'-h' is the help of dbdyno, not a host: write {}", habit.instead))
 }
 
-/// How the size of data is given to the workload that is asked for, where a habit says it of all.
+/// Size parameter of the workload on the command line, for a word that means the size of data.
 fn sizes(habit: &Habit, words: &[String]) -> Option<String> {
     habit.instead.contains("--warehouses for tpcc").then_some(())?;
     let entry = words.iter().find_map(|word| workloads::by_name(word).ok())?;
@@ -621,9 +621,9 @@ fn sizes(habit: &Habit, words: &[String]) -> Option<String> {
     (!all.is_empty()).then(|| format!("{} for {}", all.join(" and "), entry.name))
 }
 
-/// What stands behind a word: after `=`, or as the next word.
+/// Value of a word: after `=`, or the next word.
 fn value_of<'w>(word: &str, words: &'w [String]) -> &'w str {
-    // A number may stand right behind a letter: -c10.
+    // A number may directly follow a letter: -c10.
     let attached = |typed: &'w str| {
         let value = typed.strip_prefix(word).filter(|_| word.len() == 2)?;
         let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
@@ -642,16 +642,16 @@ fn value_of<'w>(word: &str, words: &'w [String]) -> &'w str {
     }
 }
 
-/// What to write, with the value that was typed if it is a number, and otherwise as `N`: what else
-/// it may be, such as a password, is not repeated.
+/// Replacement with the typed value if it is a number, else with `N`: other values, such as a
+/// password, are not repeated.
 fn with_value(instead: &str, value: &str) -> String {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     let or = |usual| if is_number { value } else { usual };
-    // There, 0 is no limit.
+    // There, 0 means no limit.
     if value == "0" && instead == "--transactions VALUE" {
         return "nothing: without --transactions a run ends by its --duration".to_owned();
     }
-    // Times of other programs have no unit, but whoever types one means it.
+    // Times of other programs have no unit, but a typed unit is kept.
     let is_time = value.len() > 1 && model::parse_duration(value).is_ok();
     let as_typed = |in_unit: String| if is_time { value.to_owned() } else { in_unit };
     let instead = instead.replace("VALUEs", &as_typed(format!("{}s", or("60"))));
@@ -659,7 +659,7 @@ fn with_value(instead: &str, value: &str) -> String {
     instead.replace("VALUE", or("N"))
 }
 
-/// The habit of a word in one of our commands.
+/// Finds a word of another program in one of our commands.
 fn found(word: &str, command: &str) -> Option<&'static Habit> {
     let on_database =
         matches!(command, "run" | "build" | "check" | "settle" | "drop" | "datagen" | "show");
@@ -673,7 +673,7 @@ fn found(word: &str, command: &str) -> Option<&'static Habit> {
         is_place && habit.words.contains(&word)
     };
     let found = HABITS.iter().find(is_there);
-    // Those of sysbench and HammerDB for one database.
+    // Options of sysbench and HammerDB for one database.
     let rest = ["--mysql-", "--pgsql-", "--mysql_", "--maria_", "--pg_"];
     let rest = || rest.iter().find_map(|prefix| word.strip_prefix(prefix));
     found.or_else(|| found_bare(rest()?, command))
@@ -683,7 +683,7 @@ fn found_bare(rest: &str, command: &str) -> Option<&'static Habit> {
     found(&format!("--{rest}"), command)
 }
 
-/// Which of our commands a script of sysbench is, by the command behind it.
+/// Command of ours that matches a sysbench script and the command after it.
 fn script(word: &str, words: &[String]) -> Option<String> {
     let name = word.trim_end_matches(".lua").replace('_', "-").to_ascii_lowercase();
     let entry = workloads::by_name(&name).ok()?;

@@ -1,4 +1,4 @@
-//! `dbdyno history`: a figure over the builds of what is measured.
+//! `dbdyno history`: a figure over builds.
 
 use std::io::Read as _;
 
@@ -18,7 +18,7 @@ use super::stored::{said, store};
 use super::{DONE, FAILED, Outcome, flags, github, print_document};
 use crate::shell::Shell;
 
-/// The longest list of commits: a million of them.
+/// Most bytes of a list of commits: a million of them.
 const COMMITS_BYTES_MAX: u64 = 64 << 20;
 
 pub(crate) fn command() -> Command {
@@ -169,7 +169,7 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(hold_last(&report, matches, shell))
 }
 
-/// The exit code of `--fail-on-regression`; prints the reason if the last build does not pass.
+/// Exit code of `--fail-on-regression`; prints the reason if the last build does not pass.
 fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 {
     let regressions = report.regressions();
     if let [first, others @ ..] = &regressions[..] {
@@ -195,7 +195,7 @@ fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 
     FAILED
 }
 
-/// The reason why the last build cannot be judged; empty if it can.
+/// Reason why the last build cannot be judged; empty if it can.
 fn undecided_by(report: &HistoryReport) -> String {
     if let Some(build) = report.measured_now() {
         return format!("{build} is still being measured");
@@ -229,7 +229,7 @@ fn undecided_by(report: &HistoryReport) -> String {
     format!("the last {noun}{last} cannot be judged, since {why}{at}")
 }
 
-/// Whether what is asked for is written in any format: a history, or a list of what is imported.
+/// Whether the command prints a document in any format: a history, or the list of imports.
 pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     match matches.subcommand() {
         None => true,
@@ -238,7 +238,7 @@ pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     }
 }
 
-/// The order that is asked for; a list of commits asks for theirs.
+/// Order of the builds; a list of commits defines its own.
 fn order(matches: &ArgMatches, shell: &Shell) -> Result<Option<Order>, Error> {
     let order = matches.get_one::<String>("order").map(String::as_str);
     match (order, matches.get_one::<String>("commits")) {
@@ -314,7 +314,7 @@ fn list(store: &Store, by: &str, matches: &ArgMatches, shell: &Shell) -> Outcome
     }
 }
 
-/// `1.3 clients=8: checksums are on (up to 7.4 %)`.
+/// Formats `1.3 clients=8: checksums are on (up to 7.4 %)`.
 fn acknowledged_line(one: &Acknowledged) -> String {
     let point = if one.point.is_empty() { String::new() } else { format!(" {}", one.point) };
     let most = one.size.map_or_else(String::new, |size| {

@@ -1,7 +1,7 @@
 //! `dbdyno history import`: figures that were measured elsewhere, and `--imported`, which shows
 //! them.
 //!
-//! Not here: how a file is read (app).
+//! Not here: parsing a file (app).
 
 use std::fmt::Display;
 use std::path::Path;
@@ -65,7 +65,7 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// The flag that shows imported figures.
+/// Flag that shows imported figures.
 pub(super) fn imported_flag() -> Arg {
     Arg::new("imported")
         .long("imported")
@@ -74,13 +74,13 @@ pub(super) fn imported_flag() -> Arg {
         .help("Also show figures imported with 'dbdyno history import'; may be repeated")
 }
 
-/// The imported figures that the flag asks for.
+/// Imported figures named by the flag.
 pub(super) fn imported_of(store: &Store, matches: &ArgMatches) -> Result<Vec<Imported>, Error> {
     let names = matches.get_many::<String>("imported").into_iter().flatten();
     named(store, &names.cloned().collect::<Vec<String>>())
 }
 
-/// Whether what is asked for is written in any format: the list.
+/// Whether the command prints a document in any format: the list.
 pub(super) fn is_document(matches: &ArgMatches) -> bool {
     matches.get_flag("list")
 }
@@ -117,7 +117,7 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
     shell.print(&shown(&imported))
 }
 
-/// What was imported, and how to see it.
+/// Summary of an import, and the command that shows it.
 fn shown(imported: &Imported) -> String {
     let Imported { name, columns, values, .. } = imported;
     let n = count(values.len() as u64, "value");
@@ -133,12 +133,12 @@ fn shown(imported: &Imported) -> String {
     format!("imported {n} of {figures}{by} as {name}\n  {next}\n")
 }
 
-/// Whether a column says which of several versions was measured, not under which condition.
+/// Whether a column names a version, not a condition.
 fn names_builds(column: &str) -> bool {
     ["version", "build", "release", "commit", "kernel", "date", "day"].contains(&column)
 }
 
-/// A file's name without its folder and ending.
+/// Name of a file without its folder and extension.
 fn stem(file: &str) -> String {
     let stem = Path::new(file).file_stem();
     stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())

@@ -45,7 +45,7 @@ pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// What there is, in short: workloads and targets, and how many of the rest.
+/// Overview: workloads and targets, and the number of other entries.
 fn everything() -> Document {
     let mut page = Document::from(vec![workload_table(), target_table()]);
     let n_parameters: usize = sections().iter().map(|section| section.rows.len()).sum();
@@ -58,7 +58,7 @@ fn everything() -> Document {
     page
 }
 
-/// A list as a page.
+/// Page of a list.
 fn document(what: &str) -> Document {
     match what {
         "workloads" => Document::from(vec![workload_table()]),
@@ -69,7 +69,7 @@ fn document(what: &str) -> Document {
     }
 }
 
-/// A list as a page of docs/.
+/// Page of a list in docs/.
 fn markdown_of(what: &str) -> String {
     let introduction = match what {
         "workloads" => "# Workloads",
@@ -106,7 +106,7 @@ fn finding_json(entry: &CatalogEntry) -> Value {
     })
 }
 
-/// A figure as it is listed.
+/// Row of the list of figures.
 struct FigureRow {
     name: &'static str,
     unit: &'static str,
@@ -178,7 +178,7 @@ figure that only one group of a run has without the group (`age_p90` for `reader
 *Better* is the direction that counts as an improvement; for *neither*, a comparison reports higher \
 or lower, and a history rejects the figure.";
 
-/// What docs/reference/findings.md says before its table.
+/// Introduction of docs/reference/findings.md.
 const ABOUT_FINDINGS: &str = "# Findings\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA finding \
                               is a problem of a result, or a note on it. The report shows it with \
                               the measured figure and what to do about it. An *invalid* finding \
@@ -188,7 +188,7 @@ const ABOUT_FINDINGS: &str = "# Findings\n\n<!-- Written by 'cargo xtask docs'. 
                               list findings` prints the same table, and `dbdyno runs list --where \
                               'finding=stalled'` lists the runs that have a finding.";
 
-/// What docs/reference/parameters.md says before its tables.
+/// Introduction of docs/reference/parameters.md.
 const ABOUT_PARAMETERS: &str =
     "# Parameters\n\nWritten by `cargo xtask docs` from the tables in the code.";
 
@@ -267,7 +267,7 @@ fn parameter_json(parameter: &Parameter) -> Value {
     })
 }
 
-/// One owner's table: how a row is written, and the row.
+/// Table of an owner: the format of a row, and the rows.
 struct Section {
     title: String,
     intro: String,

@@ -1,6 +1,6 @@
-//! What is seen while something goes on: on a terminal it is drawn, elsewhere told in lines.
+//! Progress of a command: drawn on a terminal, printed as lines elsewhere.
 //!
-//! Always on stderr, so that stdout has the result alone.
+//! Always on stderr, so that stdout has only the result.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use super::drawing::Drawing;
 use super::metrics::Metrics;
 use crate::shell::Shell;
 
-/// Away from a terminal, progress of what is no load is printed this often.
+/// Interval of progress lines outside of a load, without a terminal.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
 
 enum Shown {
@@ -25,14 +25,14 @@ enum Shown {
     Drawn(Drawing),
 }
 
-/// The one who looks on for the user.
+/// Watcher that shows progress to the user.
 pub(crate) struct Live {
     shell: Shell,
     shown: Shown,
-    /// The instant and place of the last phase, in nanoseconds from the measured phase's start.
+    /// Instant and time of the last phase, in nanoseconds from the start of the measured phase.
     phase: Option<(Instant, i64)>,
     printed: Option<Instant>,
-    /// The first second of the load that no line has reported.
+    /// First second of the load that is not reported yet.
     untold: Option<i64>,
     metrics: Option<Metrics>,
 }
@@ -54,20 +54,20 @@ impl Live {
         }
     }
 
-    /// The same; what metrics are asked for learn of everything.
+    /// Adds metrics, which receive every event.
     pub(crate) fn telling(mut self, metrics: Option<Metrics>) -> Live {
         self.metrics = metrics;
         self
     }
 
-    /// What is to be done after the end: readers of metrics may want the last of them.
+    /// Keeps metrics available after the end for a last scrape.
     pub(crate) fn linger(&self, stop: &app::Stop) {
         if let Some(metrics) = &self.metrics {
             metrics.linger(stop, &self.shell);
         }
     }
 
-    /// Clears what was drawn.
+    /// Clears the drawing.
     pub(crate) fn end(&mut self) {
         if let Shown::Drawn(drawing) = &mut self.shown {
             drawing.end();
@@ -83,7 +83,7 @@ impl Live {
         is_due
     }
 
-    /// Nanoseconds from the measured phase's start.
+    /// Nanoseconds since the start of the measured phase.
     fn now_ns(&self) -> i64 {
         self.phase.map_or(0, |(since, at_ns)| at_ns + since.elapsed().as_nanos() as i64)
     }
@@ -97,14 +97,14 @@ impl Live {
         }
     }
 
-    /// Prints each interval that is over: when a later second has come, or should have.
+    /// Prints each complete interval: when a later second is known, or should be.
     fn tell_intervals(&mut self, tally: &Tally, is_end: bool) {
         if !matches!(self.shown, Shown::Lines) {
             return;
         }
-        // Nothing is known yet of a database that has not answered since the beginning.
+        // Without any reply of the database, there is nothing to report.
         let newest = tally.newest();
-        // The second before the one that is under way; in the ramp-up both are below zero.
+        // The second before the current one; in the ramp-up both are negative.
         let by_clock = self.now_ns().div_euclid(NS_PER_S as i64) - 1;
         let planned_ns = tally.description.as_ref().map_or(0, |run| run.phases.measure_ns);
         let planned = i64::try_from(planned_ns.div_ceil(NS_PER_S)).unwrap_or(i64::MAX);
@@ -141,7 +141,7 @@ impl Watcher for Live {
             metrics.event(event, tally);
         }
         match event {
-            // The one before has another clock.
+            // The earlier run has another clock.
             Event::Begun { .. } => (self.phase, self.untold) = (None, None),
             Event::Phase { phase: Phase::Connect, .. } => {}
             Event::Phase { phase, at_ns } => {
@@ -155,7 +155,7 @@ impl Watcher for Live {
                 }
             }
             Event::Second(_) => self.draw(tally),
-            // On a terminal it is a line of what is drawn.
+            // On a terminal it is part of the drawing.
             Event::Disturbance(printed) if matches!(self.shown, Shown::Lines) => {
                 self.shell.say(&disturbance(printed));
             }
@@ -180,7 +180,7 @@ impl Watcher for Live {
                 }
             }
             Shown::Drawn(drawing) => {
-                // The bar has the share of all rows.
+                // The bar shows the share of all rows.
                 let text = format!("{doing}: {n_rows} rows, {rate} rows/s{left}");
                 drawing.building(progress.n_rows, progress.n_rows_total, &text);
             }

@@ -1,4 +1,4 @@
-//! `dbdyno completions` and `dbdyno man`, made from the commands. Not here: the commands.
+//! `dbdyno completions` and `dbdyno man`, generated from the commands. Not here: the commands.
 
 use app::Error;
 use clap::builder::PossibleValuesParser;
@@ -29,8 +29,7 @@ pub(crate) fn commands() -> [Command; 2] {
     ]
 }
 
-/// The commands that take the options of a workload, and whether they take those that do not shape
-/// its data.
+/// Commands with options of a workload, and whether they include those that do not shape its data.
 const OF_WORKLOADS: [(&str, bool); 6] = [
     ("run", true),
     ("show", true),
@@ -40,7 +39,7 @@ const OF_WORKLOADS: [(&str, bool); 6] = [
     ("datagen", false),
 ];
 
-/// Adds the names of workloads and the options of them all: nobody knows yet which one is meant.
+/// Adds the names and options of all workloads, since it is unknown which one will be used.
 fn with_workloads(mut command: Command, also_of_load: bool) -> Command {
     let names: Vec<&str> = workloads::all().map(|entry| entry.name).collect();
     let positional: Vec<_> = command.get_positionals().map(|arg| arg.get_id().clone()).collect();
@@ -57,7 +56,7 @@ fn with_workloads(mut command: Command, also_of_load: bool) -> Command {
     command
 }
 
-/// Prints the completions.
+/// Prints shell completions.
 pub(crate) fn completions(matches: &ArgMatches, mut all: Command, shell: &Shell) -> Outcome {
     let of = *matches.get_one::<CompletedShell>("shell").expect("clap requires it");
     for (name, also_of_load) in OF_WORKLOADS {
@@ -68,7 +67,7 @@ pub(crate) fn completions(matches: &ArgMatches, mut all: Command, shell: &Shell)
     shell.print_bytes(&script)
 }
 
-/// Prints a page of the manual (groff, man(7)).
+/// Prints a manual page (groff, man(7)).
 pub(crate) fn man(matches: &ArgMatches, mut all: Command, shell: &Shell) -> Outcome {
     all.build();
     let mut at = &all;
@@ -77,7 +76,7 @@ pub(crate) fn man(matches: &ArgMatches, mut all: Command, shell: &Shell) -> Outc
             Error::Usage(format!("there is no command '{name}': see 'dbdyno --help'"))
         })?;
     }
-    // A page of the manual is named with dashes: dbdyno-runs-list(1).
+    // Names of manual pages have dashes: dbdyno-runs-list(1).
     let name = at.get_bin_name().unwrap_or("dbdyno").replace(' ', "-");
     let mut page = Vec::new();
     let written = Man::new(at.clone().name(name)).render(&mut page);
@@ -86,7 +85,7 @@ pub(crate) fn man(matches: &ArgMatches, mut all: Command, shell: &Shell) -> Outc
     shell.print_bytes(&page)
 }
 
-/// The section of exit codes, which are those of all commands.
+/// Section on exit codes, which all commands share.
 fn exit_status() -> String {
     let of_code = |(code, meaning): &(u8, &str)| {
         format!(".TP\n\\fB{code}\\fR\n{}\n", meaning.replace('-', "\\-"))

@@ -1,8 +1,8 @@
-//! `--metrics-listen`: figures of the run that goes on, for Prometheus and whoever reads its
-//! OpenMetrics text. Read-only, and without anything secret: a target is reported without password.
+//! `--metrics-listen`: figures of the current run as OpenMetrics text, for Prometheus and similar
+//! readers. Read-only, and without secrets: the target has no password.
 //!
-//! Who measures never waits for a reader: figures are taken from the tally once a second, and a
-//! thread of its own writes them out when it is asked. Not here: runs that are over (store).
+//! A measuring thread never waits for a reader: figures are copied from the tally once a second,
+//! and a separate thread formats them on request. Not here: finished runs (store).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,11 +27,11 @@ use prometheus_client::registry::{Registry, Unit};
 use crate::asked_host::asked_host;
 use crate::shell::Shell;
 
-/// What OpenMetrics is called where text formats are distinguished.
+/// Content type of OpenMetrics.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The upper ends of the buckets of response times, in microseconds: three a decade, from what a
-/// cache answers to what nobody waits for.
+/// Upper bounds of the buckets of response times, in microseconds: three per decade, from a cache
+/// hit to a very slow reply.
 const BUCKETS_US: [u64; 20] = [
     50,
     100,
@@ -62,10 +62,10 @@ const PHASES: [(Phase, &str); 4] = [
     (Phase::Drain, "drain"),
 ];
 
-/// The longest time between two looks at whether somebody wants to go on.
+/// Interval of checks for a stop while metrics remain available.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The flags.
+/// Flags of this module.
 pub(super) fn flags() -> [Arg; 2] {
     let listen = Arg::new("metrics_listen").long("metrics-listen").value_name("ADDRESS:PORT").help(
         "Serve metrics to Prometheus during the run, at http://ADDRESS:PORT/metrics (such as \
@@ -82,17 +82,17 @@ pub(super) fn flags() -> [Arg; 2] {
     [listen, linger]
 }
 
-/// Takes the figures of a run and serves them.
+/// Collects the figures of a run and serves them.
 pub(crate) struct Metrics {
     shared: Arc<Mutex<Snapshot>>,
-    /// The second after which they were taken last.
+    /// Second of the last copy.
     taken: Option<i64>,
-    /// How long the last ones are reported after the end.
+    /// Time that the last figures remain available after the end.
     linger: Duration,
 }
 
 impl Metrics {
-    /// Begins to listen, if that is asked for; says where.
+    /// Starts listening, if requested, and prints the address.
     pub(super) fn begin(matches: &ArgMatches, shell: &Shell) -> Result<Option<Metrics>, Error> {
         let Some(written) = matches.get_one::<String>("metrics_listen") else { return Ok(None) };
         let address: SocketAddr = written.parse().map_err(|_| {
@@ -130,7 +130,7 @@ impl Metrics {
         Ok(Some(Metrics { shared, taken: None, linger: Duration::from_nanos(linger) }))
     }
 
-    /// Goes on to tell the last figures, as long as that was asked for and nobody wants to stop.
+    /// Keeps the last figures available for the requested time, or until a stop.
     pub(super) fn linger(&self, stop: &Stop, shell: &Shell) {
         if self.linger.is_zero() || stop.is_asked() {
             return;
@@ -143,13 +143,13 @@ impl Metrics {
         let mut left = self.linger;
         while !left.is_zero() && !stop.is_asked() {
             let step = left.min(LOOK);
-            // Nobody sends: it is the time that is waited for.
+            // Only a timer: there is no sender.
             let _ = nothing.recv_timeout(step);
             left -= step;
         }
     }
 
-    /// Something happened.
+    /// Handles an event.
     pub(super) fn event(&mut self, event: &Event, tally: &Tally) {
         let is_new = match event {
             Event::Second(part) => self.taken != Some(part.second),
@@ -166,17 +166,17 @@ impl Metrics {
     }
 }
 
-/// Answers until the process ends.
+/// Serves requests until the process ends.
 fn serve(listener: TcpListener, is_loopback: bool, registry: Arc<Registry>, shell: &Shell) {
     let metrics = move |uri: Uri, headers: HeaderMap| {
         let registry = Arc::clone(&registry);
         async move {
-            // A name of somebody else's that points here would let his page read it.
+            // Another site's name that points here would give its pages access.
             if let Err(refused) = asked_host(&uri, &headers, is_loopback) {
                 return refused.into_response();
             }
             let mut page = String::new();
-            // Writing to a text fails only where a metric cannot be written at all.
+            // Writing to a String fails only for an invalid metric.
             let _ = text::encode(&mut page, &registry);
             ([(CONTENT_TYPE, OPEN_METRICS)], page).into_response()
         }
@@ -194,31 +194,31 @@ fn serve(listener: TcpListener, is_loopback: bool, registry: Arc<Registry>, shel
     }
 }
 
-/// Names and values.
+/// Names and values of labels.
 type Labels = Vec<(&'static str, String)>;
 
-/// The figures as they stood at the end of a second.
+/// Figures at the end of a second.
 #[derive(Clone, Debug, Default)]
 struct Snapshot {
     run: Labels,
     phase: Option<Phase>,
     seconds: f64,
-    /// Of the last second that is whole: offered and committed.
+    /// Offered and committed transactions of the last complete second.
     last: Option<(u64, u64)>,
-    /// At the end of that second: how many wait in each group's queue.
+    /// Length of each group's queue at the end of that second.
     waiting: Vec<(Labels, u64)>,
     kinds: Vec<KindFigures>,
     gauges: Vec<(Labels, f64)>,
 }
 
-/// One kind of one group in one phase.
+/// Figures of a transaction type in a group and phase.
 #[derive(Clone, Debug)]
 struct KindFigures {
     labels: Labels,
     counts: Counts,
     sum_s: f64,
     count: u64,
-    /// The upper end in seconds, and how many are in it and no lower one.
+    /// Upper bound in seconds, and number of values in this bucket.
     buckets: Vec<(f64, u64)>,
 }
 
@@ -248,7 +248,7 @@ impl Snapshot {
     }
 }
 
-/// The queues of groups in open load as they stood at the end of a second.
+/// Queues of open-load groups at the end of a second.
 fn waiting(tally: &Tally, second: i64) -> Vec<(Labels, u64)> {
     let queue = |(index, group): (usize, &GroupTally)| {
         let waiting = group.series.get(second)?.waiting?;
@@ -272,8 +272,7 @@ fn run_labels(tally: &Tally) -> Labels {
     ]
 }
 
-/// What gauges stood at when they were read last. Each source tells its own of a second, a little
-/// before or after the others.
+/// Last readings of gauges. Each source reports its seconds at slightly different times.
 fn gauges(tally: &Tally) -> Vec<(Labels, f64)> {
     let Some(last) = tally.readings.last() else { return Vec::new() };
     let mut values = BTreeMap::new();
@@ -319,7 +318,7 @@ impl KindFigures {
     }
 }
 
-/// What is asked at each scrape.
+/// Collector that is queried at each scrape.
 #[derive(Debug)]
 struct Figures(Arc<Mutex<Snapshot>>);
 

@@ -1,7 +1,7 @@
-//! The command line: subcommands, exit codes, and where words go.
+//! The command line: subcommands, exit codes, output.
 //!
-//! Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 the run, a check or a
-//! gate failed, 2 a mistake in what was asked, 130 interrupted.
+//! Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a run, check or gate
+//! failed, 2 invalid input, 130 interrupted.
 
 mod brief;
 mod compare;
@@ -75,10 +75,10 @@ use flags::Output;
 pub(crate) use crate::outcome::{DONE, FAILED, INTERRUPTED, Outcome, USAGE};
 use crate::shell::Shell;
 
-/// The whole program: what the command line of this process says, with its signals and terminal,
-/// a password in it hidden, and a defect told as one.
+/// Runs the program with the command line, signals and terminal of this process; hides a password
+/// in the command line.
 pub(crate) fn main() -> ExitCode {
-    // Nobody but a run of ours starts these, and reads what they say.
+    // Hidden subcommands, which only runs of dbdyno start.
     let helper: Option<fn() -> std::io::Result<()>> = match std::env::args_os().nth(1) {
         Some(word) if word == app::NETWORK_PATH => Some(network_path::serve),
         Some(word) if word == app::run::AGENT => Some(app::run::serve_agent),
@@ -94,7 +94,7 @@ pub(crate) fn main() -> ExitCode {
         let words = panic.payload_as_str().unwrap_or("no words");
         shown.say(&format!("dbdyno: this is a bug in dbdyno, please report it: {words}{place}"));
     }));
-    // A file that has grown to its limit is one that cannot be written: the run goes on.
+    // A file at the size limit counts as one that cannot be written: the run continues.
     let limited = signal_hook::flag::register(SIGXFSZ, Arc::default());
     if let Err(error) = limited {
         shell.say(&format!("dbdyno: SIGXFSZ cannot be handled, and would end it: {error}"));
@@ -110,8 +110,8 @@ pub(crate) fn main() -> ExitCode {
     ExitCode::from(run(&words, &shell))
 }
 
-/// The command line. Refuses what is no UTF-8, in it and in the variables that name files or are
-/// ours: changed or passed over, it would be another file.
+/// Reads the command line. Fails if it, or an environment variable that we use, is not UTF-8: a
+/// changed or ignored name would be another file.
 fn words_of_process() -> Result<Vec<String>, String> {
     let is_ours = |name: &str| {
         name.starts_with("DBDYNO_") || ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"].contains(&name)
@@ -123,7 +123,7 @@ fn words_of_process() -> Result<Vec<String>, String> {
         }
     }
     let word = |(nth, word): (usize, std::ffi::OsString)| {
-        // It may be a URL with a password, so it is not repeated.
+        // Not repeated, since it may be a URL with a password.
         word.into_string().map_err(|_| {
             format!("word {nth} of the command line is not valid UTF-8: rename the file")
         })
@@ -131,7 +131,7 @@ fn words_of_process() -> Result<Vec<String>, String> {
     std::env::args_os().enumerate().map(word).collect()
 }
 
-/// Does what a command line says, the program's name being its first word; its exit code.
+/// Runs a command line, whose first word is the program's name, and returns the exit code.
 pub fn run(words: &[String], shell: &Shell) -> u8 {
     let words = &listed(words);
     let outcome = match command(words).map(|command| parse(command, words, shell)) {
@@ -153,7 +153,8 @@ pub fn run(words: &[String], shell: &Shell) -> u8 {
     }
 }
 
-/// `dbdyno runs --limit 0` is the list of runs without its name, and likewise of experiments.
+/// Inserts `list`: `dbdyno runs --limit 0` means `dbdyno runs list --limit 0`, and likewise for
+/// experiments.
 fn listed(words: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
     let of_many = match words.get(1).map(String::as_str) {
@@ -169,7 +170,8 @@ fn listed(words: &[String]) -> Vec<String> {
     words
 }
 
-/// Help and version go to stdout with code 0; mistakes to stderr with code 2, in one sentence.
+/// Parses the command line. Help and version go to stdout with code 0; errors to stderr with code
+/// 2, in one sentence.
 fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMatches, u8> {
     command.try_get_matches_from_mut(words).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp
@@ -200,16 +202,16 @@ fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMat
     })
 }
 
-/// Whether the short help is asked for.
+/// Whether the short help is requested.
 fn is_brief(words: &[String]) -> bool {
     words.iter().any(|word| word == "-h")
 }
 
-/// The first lines of a mistake's text, up to the usage, as one.
+/// Joins the first lines of an error text, up to the usage.
 fn sentence_of(text: &str) -> String {
     let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("For more information"));
-    // An option that nobody has is no value either.
+    // An unknown option is not a value either.
     let lines = lines.filter(|line| !line.contains(" as a value, use '-- "));
     lines.fold(String::new(), |sentence, line| {
         let line = line.trim_start_matches("error: ").trim_start_matches("tip: ");
@@ -223,7 +225,7 @@ fn sentence_of(text: &str) -> String {
     })
 }
 
-/// The innermost subcommand that is named, and the names that lead to it.
+/// Innermost named subcommand, and its path.
 fn named_command<'c>(command: &'c Command, words: &[String]) -> (&'c Command, String) {
     let mut path = command.get_name().to_owned();
     let mut at = command;
@@ -235,16 +237,16 @@ fn named_command<'c>(command: &'c Command, words: &[String]) -> (&'c Command, St
     (at, path)
 }
 
-/// `text` without the passwords of URLs among `words`, which may stand where none is expected
-/// and be repeated by whoever complains of it. A password is masked behind its user; by itself
-/// only if it is long: a short one would be masked within other words, and so be reported.
+/// Hides the passwords of URLs among `words` in `text`: they may be in an unexpected place, and
+/// repeated in an error. A password is masked after its user; elsewhere only if it is long, since a
+/// short one would be masked within other words, and so be revealed.
 fn without_passwords(text: &str, words: &[String]) -> String {
     const LETTERS_ALONE: usize = 8;
     let mut text = text.to_owned();
     for word in words {
         let Some((_, authority)) = word.split_once("://") else { continue };
         let Some((user, rest)) = authority.split_once(':') else { continue };
-        // The first colon belongs to a host, or to an address of version 6.
+        // The first colon belongs to a host, or to an IPv6 address.
         if user.contains('@') || user.starts_with('[') {
             continue;
         }
@@ -261,7 +263,7 @@ fn without_passwords(text: &str, words: &[String]) -> String {
     text
 }
 
-/// Says what went wrong, in one sentence, and gives its exit code.
+/// Prints an error in one sentence, and returns its exit code.
 fn tell(error: &Error, words: &[String], shell: &Shell) -> u8 {
     shell.say(&without_passwords(&format!("dbdyno: {error}"), words));
     match error {
@@ -271,7 +273,7 @@ fn tell(error: &Error, words: &[String], shell: &Shell) -> u8 {
     }
 }
 
-/// Lets a switch be given twice, which says nothing more than once.
+/// Allows a switch to be repeated, without effect.
 fn repeatable(command: Command) -> Command {
     let twice = |arg: clap::Arg| match arg.get_action() {
         clap::ArgAction::SetTrue => {
@@ -308,7 +310,7 @@ fn command(words: &[String]) -> Result<Command, Error> {
         .subcommands(manual::commands());
     #[cfg(feature = "pages")]
     let command = command.subcommand(web::command());
-    // Beside long flags there is no room for words on a narrow terminal.
+    // Next to long flags there is no room for text on a narrow terminal.
     let command = command.mut_subcommands(|sub| match sub.has_subcommands() {
         true => sub,
         false => sub.next_line_help(true),
@@ -316,7 +318,7 @@ fn command(words: &[String]) -> Result<Command, Error> {
     Ok(in_sections(examples::added(repeatable(command))))
 }
 
-/// The commands by what they are for. Each is in one of the sections.
+/// Sections of the help; each command is in one of them.
 const SECTIONS: &[(&str, &[&str])] = &[
     ("Measure", &["run", "show", "experiments", "selfcheck"]),
     ("Data", &["build", "check", "settle", "drop", "datagen"]),
@@ -324,7 +326,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("Everything else", &["list", "config", "restore", "completions", "man", "help"]),
 ];
 
-/// The help of the program with its commands in sections: clap has but one list of them.
+/// Help of the program with its commands in sections, which clap does not support.
 fn in_sections(command: Command) -> Command {
     const NAME_ROOM: usize = 13;
     let about = |name: &str| {
@@ -370,7 +372,7 @@ fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Refuses a format that the command does not write, and says which it does.
+/// Fails if the command does not support the output format, and lists those that it does.
 fn is_written_so(matches: &ArgMatches) -> Result<(), Error> {
     let (format, written) = (flags::output_of(innermost(matches)), formats(matches));
     if written.contains(&format) {
@@ -389,7 +391,7 @@ fn is_written_so(matches: &ArgMatches) -> Result<(), Error> {
     )))
 }
 
-/// How the command may write its result.
+/// Output formats of the command.
 fn formats(matches: &ArgMatches) -> Vec<Output> {
     let is_document = match matches.subcommand() {
         Some(("compare" | "show", _)) => true,
@@ -401,7 +403,7 @@ fn formats(matches: &ArgMatches) -> Vec<Output> {
         Some(("selfcheck", selfcheck)) => selfcheck::is_document(selfcheck),
         _ => false,
     };
-    // What has a verdict, which annotates a job.
+    // Pages with a verdict, which annotates a job.
     let is_page = match matches.subcommand() {
         Some(("run" | "compare", _)) => true,
         Some(("history", history)) => history.subcommand().is_none(),
@@ -420,13 +422,13 @@ fn formats(matches: &ArgMatches) -> Vec<Output> {
     Output::ALL.iter().copied().filter(is_written).collect()
 }
 
-/// What the innermost subcommand was given, where flags of all are found.
+/// Arguments of the innermost subcommand, which include global flags.
 fn innermost(matches: &ArgMatches) -> &ArgMatches {
     matches.subcommand().map_or(matches, |(_, matches)| innermost(matches))
 }
 
-/// Prints a document in the format that is asked for, but for JSON, which is not made of pages; as
-/// text as wide as the terminal, or as `width` where there is none.
+/// Prints a document in the requested format, except JSON; text is as wide as the terminal, or
+/// `width` without one.
 pub(crate) fn print_document(
     document: &Document,
     width: usize,
@@ -441,10 +443,10 @@ pub(crate) fn print_document(
     }
 }
 
-/// The plan that is read from standard input.
+/// Name of a plan from standard input.
 pub(crate) const STDIN: &str = "-";
 
-/// The draft that a command line `dbdyno run ...` asks for, without running it.
+/// Draft of a command line `dbdyno run ...`, which is not run.
 #[cfg(feature = "pages")]
 pub(crate) fn draft_of(words: &[String], shell: &Shell) -> Result<plan::Draft, Error> {
     let parsed = command(words)?.try_get_matches_from(words);
@@ -455,7 +457,7 @@ pub(crate) fn draft_of(words: &[String], shell: &Shell) -> Result<plan::Draft, E
     draft_from_args::draft(what, run, shell)
 }
 
-/// The workload or plan that the command line names behind `subcommand`, before it is parsed:
+/// Workload or plan that the command line names after `subcommand`, found before parsing, because
 /// its parameters become flags.
 pub(crate) fn named(words: &[String], subcommand: &str) -> Option<String> {
     let mut rest = words.iter().skip(1).skip_while(|word| *word != subcommand).skip(1);
@@ -473,7 +475,7 @@ pub(crate) fn named(words: &[String], subcommand: &str) -> Option<String> {
     rest.find(is_it).cloned()
 }
 
-/// The positional argument that names a workload.
+/// Positional argument with the workload's name.
 pub(crate) fn workload_argument() -> Arg {
     Arg::new("workload").required(true).value_name("WORKLOAD").help("Workload, such as tpcc")
 }

@@ -1,8 +1,8 @@
-//! In place of what is drawn on a terminal where dbdyno is built without it: live says it in lines.
+//! Replaces drawing on a terminal if dbdyno is built without it: live prints lines.
 
 use std::convert::Infallible;
 
-/// None can be made.
+/// Cannot be created.
 pub(super) struct Drawing(Infallible);
 
 impl Drawing {

@@ -1,4 +1,4 @@
-//! Without the feature `terminal` there are neither completions nor manual pages.
+//! Replaces completions and manual pages if dbdyno is built without the feature `terminal`.
 
 use clap::{ArgMatches, Command};
 

@@ -1,4 +1,4 @@
-//! In place of `--metrics-listen` where dbdyno is built without pages: no flag, and nobody listens.
+//! Replaces `--metrics-listen` if dbdyno is built without pages: there is no flag and no listener.
 
 use std::convert::Infallible;
 
@@ -9,7 +9,7 @@ use model::Event;
 
 use crate::shell::Shell;
 
-/// None can be made.
+/// Cannot be created.
 pub(crate) struct Metrics(Infallible);
 
 pub(super) fn flags() -> [Arg; 0] {

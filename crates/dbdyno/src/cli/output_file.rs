@@ -1,7 +1,7 @@
-//! The file that a command's result goes to (`-o`): refused before anything is done if a store
-//! would be lost, and replaced as a whole or not at all.
+//! File for a command's result (`-o`): rejected early if a store would be lost, and replaced
+//! atomically.
 //!
-//! Not here: what is written, and results on the standard output (`print`).
+//! Not here: its content, and results on the standard output (`print`).
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
@@ -15,20 +15,19 @@ use store::is_of_store;
 use super::flags;
 use crate::shell::Shell;
 
-/// How every file of SQLite begins (sqlite.org/fileformat.html, section 1.3).
+/// First bytes of an SQLite file (sqlite.org/fileformat.html, section 1.3).
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
-/// What a file of the user's is made with; the user's mask takes from it.
+/// Mode of a new file, before the user's umask.
 const MODE: u32 = 0o666;
 
-/// A file that may be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OutputFile {
     path: PathBuf,
 }
 
 impl OutputFile {
-    /// The file of this name; refused if it is the store, or any other database of SQLite, or if
-    /// its folder is not there.
+    /// Opens a file by name; fails if it is the store or another SQLite database, or if its folder
+    /// is missing.
     pub(super) fn named(
         name: &str,
         matches: &ArgMatches,
@@ -37,7 +36,7 @@ impl OutputFile {
         OutputFile::named_unless(name, |_| false, matches, shell)
     }
 
-    /// The same, but takes a database that `may_replace`.
+    /// Opens a file by name; accepts a database if `may_replace` does.
     pub(super) fn named_unless(
         name: &str,
         may_replace: impl Fn(&Path) -> bool,
@@ -46,7 +45,7 @@ impl OutputFile {
     ) -> Result<OutputFile, Error> {
         let usage = |why: &str| Error::Usage(format!("-o {name}: {why}: name another file"));
         let path = PathBuf::from(name);
-        // Ours first: to close a file of the store would drop the locks that we hold on it.
+        // First, since closing a file of the store would drop its locks.
         let store = flags::store_path(matches, shell).ok();
         if store.is_some_and(|store| is_of_store(&path, &store)) {
             return Err(usage("it belongs to the store of runs"));
@@ -62,12 +61,11 @@ impl OutputFile {
         Ok(OutputFile { path })
     }
 
-    /// Where it lies.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes all of it, or leaves what is there as it is.
+    /// Writes all bytes, or leaves the old file unchanged.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Error> {
         self.replace(bytes).map_err(|error| {
             Error::Failed(format!("{} cannot be written: {error}", self.path.display()))
@@ -78,10 +76,10 @@ impl OutputFile {
         let there = fs::metadata(&self.path).ok();
         let is_plain = |there: &Metadata| there.is_file();
         if there.as_ref().is_some_and(|there| !is_plain(there)) {
-            // A pipe or a terminal takes what comes, and a folder says that it is one.
+            // A pipe or a terminal is written directly; a folder gives an error.
             return fs::write(&self.path, bytes);
         }
-        // Of a link it is the file that is replaced.
+        // Replace the target of a link.
         let path = match there {
             Some(_) => fs::canonicalize(&self.path)?,
             None => self.path.clone(),
@@ -95,14 +93,14 @@ impl OutputFile {
     }
 }
 
-/// The end of a file's name behind its last dot, in small letters; empty if it has none.
+/// Extension of a file in lower case; empty if there is none.
 pub(super) fn extension(name: &str) -> String {
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
     extension.unwrap_or_default().to_ascii_lowercase()
 }
 
 fn is_of_sqlite(path: &Path) -> bool {
-    // To open a pipe would wait for whoever writes to it.
+    // Opening a pipe would wait for a writer.
     if !fs::metadata(path).is_ok_and(|there| there.is_file()) {
         return false;
     }

@@ -1,18 +1,18 @@
-//! Our own folder, where databases lie that nobody has named. Not here: the store (flags).
+//! dbdyno's own folder, for databases without a given path. Not here: the store (flags).
 
 use app::open::{data_folder, default_target};
 use model::Target;
 
 use crate::shell::Shell;
 
-/// The target of a workload where none is named, with the folder that it lies in.
+/// Target of a workload if none is given; creates its folder.
 pub(crate) fn own_target(workload: &str, shell: &Shell) -> Result<Target, String> {
     let target = target_unnamed(workload, shell)?;
     make_data_folder(shell)?;
     Ok(target)
 }
 
-/// The target of a workload where none is named: the user's lasting default, or an embedded file.
+/// Target of a workload if none is given: the user's persistent default, or an embedded file.
 pub(crate) fn target_unnamed(workload: &str, shell: &Shell) -> Result<Target, String> {
     match shell.setting("target") {
         Some(url) => Target::parse(url).map_err(|bad| format!("target ('dbdyno config'): {bad}")),
@@ -20,7 +20,7 @@ pub(crate) fn target_unnamed(workload: &str, shell: &Shell) -> Result<Target, St
     }
 }
 
-/// The default target lives in our own folder; a folder that the user names must exist.
+/// Creates dbdyno's folder for the default target; folders given by the user must exist.
 pub(crate) fn make_data_folder(shell: &Shell) -> Result<(), String> {
     let Some(folder) = data_folder(&|name| shell.variable(name)) else {
         return Ok(());

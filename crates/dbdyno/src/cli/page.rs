@@ -1,4 +1,4 @@
-//! Pages in HTML of what the store has, for files.
+//! HTML pages of stored results, for files.
 
 use app::Error;
 use app::report_source::ReportSource;
@@ -18,13 +18,13 @@ fn medium(matches: &ArgMatches) -> Medium<'static> {
     }
 }
 
-/// The page of a run, an experiment, a comparison or a history.
+/// Page of a run, an experiment, a comparison or a history.
 pub(super) fn of_source(source: &ReportSource, matches: &ArgMatches) -> Result<String, Error> {
     let medium = medium(matches);
     Ok(html::page(&source.title(), &html::body(&source.document(), medium), medium))
 }
 
-/// A page of one chart.
+/// Page of one chart.
 pub(super) fn of_chart(chart: &Chart, matches: &ArgMatches) -> Result<String, Error> {
     let medium = medium(matches);
     Ok(html::page(&chart.title, &html::figure(chart, medium), medium))

@@ -1,7 +1,7 @@
-//! Where passwords come from, and how they are kept out of sight.
+//! Sources of passwords, and hiding them.
 //!
-//! The first of these that is there holds: `--ask-password` or `--password-file`, the URL, the
-//! environment's `DBDYNO_PASSWORD`. None of them is ever printed or stored.
+//! The first source that exists is used: `--ask-password` or `--password-file`, the URL, the
+//! environment variable `DBDYNO_PASSWORD`. Passwords are never printed or stored.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -15,12 +15,12 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 
 use crate::shell::Shell;
 
-/// The environment's password of the target.
+/// Environment variable with the password of the target.
 pub(super) const VARIABLE: &str = "DBDYNO_PASSWORD";
-/// Nobody has a longer one; a file that is longer is another one.
+/// Most bytes of a password file; a longer one is a wrong file.
 const BYTES_MAX: u64 = 4096;
 
-/// Adds the flags.
+/// Adds the flags to a command.
 pub(crate) fn add(command: Command) -> Command {
     command
         .arg(
@@ -38,7 +38,7 @@ pub(crate) fn add(command: Command) -> Command {
         )
 }
 
-/// Gives the target its password.
+/// Sets the password of the target.
 pub(crate) fn give(target: &mut Target, matches: &ArgMatches, shell: &Shell) -> Result<(), Error> {
     let file = matches.get_one::<String>("password_file");
     let asks = matches.get_flag("ask_password");
@@ -61,7 +61,7 @@ pub(crate) fn give(target: &mut Target, matches: &ArgMatches, shell: &Shell) -> 
     Ok(())
 }
 
-/// The first line of a file.
+/// Reads the first line of a file.
 pub(super) fn read_file(path: &str) -> Result<String, Error> {
     let bad = |why: &dyn std::fmt::Display| Error::Usage(format!("--password-file {path}: {why}"));
     let mut text = String::new();
@@ -70,7 +70,7 @@ pub(super) fn read_file(path: &str) -> Result<String, Error> {
     if text.len() as u64 > BYTES_MAX {
         return Err(bad(&format!("it is longer than {BYTES_MAX} bytes, so it is not a password")));
     }
-    // Editors may put a byte order mark in front.
+    // Editors may write a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.to_owned()),
@@ -78,8 +78,8 @@ pub(super) fn read_file(path: &str) -> Result<String, Error> {
     }
 }
 
-/// Asks on the terminal, whatever stdin is, for the password of `what`; `variable` is where it may
-/// come from instead.
+/// Asks on the terminal, independent of stdin, for the password of `what`; an error suggests
+/// `variable` instead.
 pub(super) fn ask(what: &str, variable: &str) -> Result<String, Error> {
     let failed = |error: io::Error| {
         let why = format!(
@@ -92,11 +92,11 @@ pub(super) fn ask(what: &str, variable: &str) -> Result<String, Error> {
         OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(failed)?;
     let before = tcgetattr(&terminal).map_err(|error| failed(error.into()))?;
     let mut quiet: Termios = before.clone();
-    // Ctrl-C comes as a letter too, so that the terminal is never left mute.
+    // Ctrl-C is read as a character, so that the echo is always restored.
     quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
     tcsetattr(&terminal, OptionalActions::Flush, &quiet).map_err(|error| failed(error.into()))?;
     let asked = write!(terminal, "Password for {what}: ").and_then(|()| read_line(&mut terminal));
-    // What cannot be restored could not have been changed.
+    // Fails only if changing it failed.
     let _ = tcsetattr(&terminal, OptionalActions::Flush, &before);
     let _ = writeln!(terminal);
     asked.map_err(failed)?.ok_or_else(|| {
@@ -104,7 +104,7 @@ pub(super) fn ask(what: &str, variable: &str) -> Result<String, Error> {
     })
 }
 
-/// A line as it is typed, with backspace; none after Ctrl-C or Ctrl-D.
+/// Reads a typed line with backspace; `None` after Ctrl-C or Ctrl-D.
 fn read_line(from: &mut impl Read) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     let mut byte = [0];
@@ -122,13 +122,13 @@ fn read_line(from: &mut impl Read) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Overwrites the passwords of URLs in our command line where the system shows it to everybody.
-/// Nothing can be done where it cannot be written; whoever minds has the other ways.
+/// Overwrites the passwords of URLs in this process's command line, which all users can see. Does
+/// nothing if it is not writable; there are safer ways to pass a password.
 pub(crate) fn hide() {
     let _ = try_to_hide();
 }
 
-/// What the system shows is our memory, from the address that it tells.
+/// The visible command line is in our memory, at a known address.
 fn try_to_hide() -> io::Result<()> {
     let shown = fs::read("/proc/self/cmdline")?;
     let mut hidden = Vec::with_capacity(shown.len());
@@ -140,7 +140,7 @@ fn try_to_hide() -> io::Result<()> {
         return Ok(());
     }
     let stat = fs::read_to_string("/proc/self/stat")?;
-    // proc(5): arg_start is field 48; the second field is in brackets and may hold anything.
+    // proc(5): arg_start is field 48; the second field is in parentheses and may contain anything.
     let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_ascii_whitespace());
     let start = fields.and_then(|mut fields| fields.nth(45)?.parse::<u64>().ok());
     let start = start.ok_or(io::ErrorKind::InvalidData)?;
@@ -153,7 +153,7 @@ fn try_to_hide() -> io::Result<()> {
     Ok(())
 }
 
-/// A word of the command line with stars for a password, filled up with zeros to its length.
+/// Replaces the password in a word of the command line by stars, padded with zeros to its length.
 fn without_password(word: &[u8]) -> Vec<u8> {
     let Some(span) = span_of_password(word) else { return word.to_owned() };
     let n_stars = span.len().min(3);
@@ -162,11 +162,11 @@ fn without_password(word: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Where the password of a URL is: from the first ':' behind `://` to the last '@'; without an
-/// '@' to the end, unless it is a port.
+/// Range of a URL's password: from the first ':' after `://` to the last '@'; without an '@' to the
+/// end, unless it is a port.
 fn span_of_password(word: &[u8]) -> Option<std::ops::Range<usize>> {
     let text = std::ffi::OsStr::from_bytes(word).to_string_lossy();
-    // A letter that is none in UTF-8 shifts all that follows.
+    // An invalid UTF-8 character shifts the rest.
     if text.len() != word.len() {
         return None;
     }

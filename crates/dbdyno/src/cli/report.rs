@@ -1,5 +1,5 @@
-//! `dbdyno report`: a run, an experiment, a comparison or a history as a page in one file, or one
-//! of its charts alone.
+//! `dbdyno report`: a run, an experiment, a comparison or a history as a single-file page, or one
+//! of its charts.
 
 use analysis::history::Question;
 use analysis::report::Report;
@@ -26,9 +26,9 @@ use super::{DONE, Outcome, flags};
 use crate::shell::Shell;
 
 #[cfg(feature = "pictures")]
-/// Pixels of a PNG for each of CSS: sharp on the screens of today, and in print.
+/// Pixels of a PNG per CSS pixel: sharp on high-resolution screens and in print.
 const PNG_SCALE: f32 = 2.0;
-/// A side of a chart, in pixels of CSS.
+/// Side of a chart, in CSS pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 200..=4_000;
 
 pub(crate) fn command() -> Command {
@@ -156,7 +156,7 @@ fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
     }
 }
 
-/// Who has just made an experiment may mean that by the last one.
+/// Hint that `last` means a run, after an experiment.
 fn hint(store: &Store, run: &Report, shell: &Shell) -> Result<(), Error> {
     let row = store.row(&RunId(run.run_id.clone())).map_err(said)?;
     if row.is_some_and(|row| !row.point.is_empty())
@@ -171,7 +171,7 @@ fn hint(store: &Store, run: &Report, shell: &Shell) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses a page in a file that says it is something else.
+/// Fails if the file's extension is not that of a page.
 fn is_page(file: &str) -> Result<(), Error> {
     match extension(file).as_str() {
         "html" | "htm" | "" => Ok(()),
@@ -198,7 +198,7 @@ fn png(_: &Chart, _: Drawn) -> Result<Vec<u8>, Error> {
     Err(Error::Usage(why.to_owned()))
 }
 
-/// A chart alone, as its file's name says.
+/// A single chart in the format of the file's extension.
 fn chart(
     source: &ReportSource,
     name: &str,

@@ -1,4 +1,4 @@
-//! `--require`: limits that a run, or each point of an experiment, must keep.
+//! `--require`: limits for a run, or for each point of an experiment.
 
 use analysis::ExperimentReport;
 use analysis::figures::{Holds, Required, RequiredResult};
@@ -28,14 +28,14 @@ pub(crate) fn flags() -> [Arg; 2] {
     ]
 }
 
-/// The limits that are asked for.
+/// Limits of the command line.
 pub(crate) struct Requirements {
-    /// In the order in which they were given.
+    /// In the order of the flags.
     pub(crate) limits: Vec<Required>,
     fails_undecided: bool,
 }
 
-/// The limits that are asked for.
+/// Parses the limits of the command line.
 pub(crate) fn asked(matches: &ArgMatches) -> Result<Requirements, Error> {
     let all = matches.get_many::<String>("require").into_iter().flatten();
     let parsed = |text: &String| {
@@ -45,20 +45,20 @@ pub(crate) fn asked(matches: &ArgMatches) -> Result<Requirements, Error> {
     Ok(Requirements { limits, fails_undecided: flags::fails_undecided(matches) })
 }
 
-/// What came of limits.
+/// Results of limits.
 #[derive(Debug)]
 pub(crate) struct RequiredResults {
-    /// Whether a limit fails that is undecided.
+    /// Whether an undecided limit fails.
     fails_undecided: bool,
-    /// Each with where it was held, which is empty for a run.
+    /// Results with their point, which is empty for a run.
     found: Vec<(String, RequiredResult)>,
-    /// Why limits could not be held.
+    /// Reasons why limits could not be tested.
     lost: Vec<String>,
-    /// The first of these where no run has such a figure at all.
+    /// First of these for a figure that no run has.
     unknown: Option<String>,
 }
 
-/// Tests limits on a run. A run that does not count (invalid or not completed) fails.
+/// Tests limits on a run. A run that is not valid or not complete fails.
 pub(crate) fn of_run(required: &Requirements, report: &Report) -> RequiredResults {
     let mut results = RequiredResults::of(required);
     if !required.limits.is_empty() && !counts(report) && !is_settled(report) {
@@ -72,13 +72,13 @@ pub(crate) fn of_run(required: &Requirements, report: &Report) -> RequiredResult
 }
 
 impl RequiredResults {
-    /// None yet.
+    /// Creates empty results.
     pub(crate) fn of(required: &Requirements) -> RequiredResults {
         let fails_undecided = required.fails_undecided;
         RequiredResults { fails_undecided, found: Vec::new(), lost: Vec::new(), unknown: None }
     }
 
-    /// Holds a limit against each point of an experiment, whose report shows its figure.
+    /// Tests a limit on each point of an experiment, whose report has its figure.
     pub(crate) fn add_points(&mut self, limit: &Required, report: &ExperimentReport) {
         for point in &report.points {
             let held = limit.of_point(&point.figures, &point.samples_needed, &report.units);
@@ -86,13 +86,13 @@ impl RequiredResults {
         }
     }
 
-    /// A limit on a figure that no run has.
+    /// Adds a limit on a figure that no run has.
     pub(crate) fn add_lost(&mut self, why: String) {
         self.unknown.get_or_insert_with(|| why.clone());
         self.lost.push(why);
     }
 
-    /// Refuses a limit on a figure that runs which are stored do not have.
+    /// Fails if a limit names a figure that no stored run has.
     pub(crate) fn all_known(self) -> Result<RequiredResults, Error> {
         match &self.unknown {
             Some(why) => Err(Error::Usage(format!("--require: {why}"))),
@@ -117,7 +117,7 @@ impl RequiredResults {
         holds.is_broken() || self.fails_undecided && holds == Holds::Undecided
     }
 
-    /// How an undecided limit that fails may come to pass.
+    /// Advice for deciding an undecided limit that fails.
     fn remedy(&self) -> Option<String> {
         let is_undecided = self.found.iter().any(|(_, result)| result.holds == Holds::Undecided);
         (is_undecided && self.fails_undecided).then(|| {
@@ -127,8 +127,7 @@ impl RequiredResults {
         })
     }
 
-    /// Prints one line for each limit: in text on stdout; beside JSON or CSV on stderr, if one is
-    /// broken.
+    /// Prints one line per limit: on stdout for text; on stderr beside JSON or CSV if one fails.
     pub(crate) fn print(&self, matches: &ArgMatches, shell: &Shell) -> Result<(), Error> {
         match flags::output_of(matches) {
             Output::Text => {
@@ -143,8 +142,8 @@ impl RequiredResults {
         }
     }
 
-    /// Puts the limits before a page: prints them with a blank line in text, and makes them the
-    /// first verdicts of any other page.
+    /// Puts the limits before a page: prints them with a blank line for text, and makes them the
+    /// first verdicts of other formats.
     pub(crate) fn put_before(
         &self,
         page: &mut Document,
@@ -185,13 +184,13 @@ impl RequiredResults {
         !self.found.is_empty() || !self.lost.is_empty()
     }
 
-    /// One line a limit.
+    /// One line per limit.
     fn lines(&self) -> impl Iterator<Item = String> {
         let found = self.found.iter().map(|(place, result)| at_place(place, result));
         found.chain(self.lost.iter().map(|why| lost_line(why))).chain(self.remedy())
     }
 
-    /// A report as JSON, with the limits where there are any.
+    /// Report as JSON, with the limits if there are any.
     pub(crate) fn json(&self, report: &impl Serialize) -> String {
         let found = self.found.iter().map(|(point, result)| AtPoint { point, result }).collect();
         let required = RequiredJson { results: found, not_held: &self.lost };
@@ -199,7 +198,7 @@ impl RequiredResults {
     }
 }
 
-/// The result of a limit behind the name of its point; a run has none.
+/// Result of a limit after the name of its point, if there is one.
 fn at_place(place: &str, result: &RequiredResult) -> String {
     if place.is_empty() { result.to_string() } else { format!("{place}: {result}") }
 }

@@ -1,5 +1,5 @@
-//! `dbdyno restore`: settings that a killed dbdyno has left changed, and telling of
-//! them at the next start.
+//! `dbdyno restore`: restores settings that a killed dbdyno has left changed, and reports them at
+//! the next start.
 
 use app::Error;
 use app::settings::{Fate, Left, RestoreOptions, Restored, forget, left, restore as set_back};
@@ -65,7 +65,7 @@ pub(crate) fn restore(matches: &ArgMatches, shell: &Shell) -> Outcome {
     report(&restored, wanted.is_some(), matches, shell)
 }
 
-/// The entries of these settings; all where none is named.
+/// Entries of these settings; all if none is named.
 fn named(mut all: Vec<Left>, names: &[&String]) -> Result<Vec<Left>, Error> {
     let is_it = |left: &Left, name: &String| left.setting.name.eq_ignore_ascii_case(name);
     if let Some(name) = names.iter().find(|name| !all.iter().any(|left| is_it(left, name))) {
@@ -78,7 +78,7 @@ fn named(mut all: Vec<Left>, names: &[&String]) -> Result<Vec<Left>, Error> {
     Ok(all)
 }
 
-/// Prints what became of each setting.
+/// Prints the result for each setting.
 fn report(
     restored: &[Restored],
     is_of_server: bool,
@@ -99,7 +99,7 @@ fn report(
     Ok(if restored.iter().all(is_done) { DONE } else { FAILED })
 }
 
-/// What was left, by server, with how to get there.
+/// Changed settings by server, with its target.
 fn by_server(all: Vec<Left>, wanted: Option<&Target>) -> Result<Vec<(Target, Vec<Left>)>, Error> {
     let mut servers: Vec<(Target, Vec<Left>)> = Vec::new();
     for left in all {
@@ -119,7 +119,7 @@ fn by_server(all: Vec<Left>, wanted: Option<&Target>) -> Result<Vec<(Target, Vec
     Ok(servers)
 }
 
-/// A line each; of a server that does not let us in, one for all of its settings.
+/// One line per setting; a single line for a server that rejects the connection.
 fn shown_all(restored: &[Restored]) -> String {
     let is_same = |a: &Restored, b: &Restored| {
         a.found.is_none() && a.fate == b.fate && a.setting.server == b.setting.server
@@ -162,7 +162,7 @@ fn shown(one: &Restored) -> String {
     format!("{setting}: {now} now, {before} before the {}: {fate}\n", setting.purpose)
 }
 
-/// Of what cannot be restored, and how to hear no more of it.
+/// Text for a setting that cannot be restored, with the flag that drops it.
 fn failed(why: &str) -> String {
     format!("FAILED: {why}; --forget drops it from the journal")
 }
@@ -191,18 +191,18 @@ fn row(one: &Restored) -> Value {
     })
 }
 
-/// Tells of what a killed process has left, before anything else is done; on a terminal a run
-/// asks whether it is to be set back.
+/// Reports settings that a killed process has left changed, before the command runs; on a terminal,
+/// a run offers to restore them.
 pub(crate) fn offer(matches: &ArgMatches, shell: &Shell) {
     let Some((name, sub)) = matches.subcommand() else { return };
     let is_resumed = sub.subcommand_name() == Some("resume");
-    // A resumed experiment takes over what it has left itself.
+    // A resumed experiment takes over its own.
     if !matches!(name, "run" | "build" | "check" | "settle" | "drop" | "runs" | "experiments")
         || is_resumed
     {
         return;
     }
-    // What is wrong with the store is reported by whoever needs it.
+    // Commands that need the store report its problems.
     let Ok(store) = flags::store_path(super::innermost(matches), shell) else { return };
     let Ok(mut all) = left(&store) else { return };
     all.retain(|left| left.process.is_none());
@@ -233,13 +233,13 @@ pub(crate) fn offer(matches: &ArgMatches, shell: &Shell) {
     }
 }
 
-/// Whether somebody at the terminal agrees; nobody is asked elsewhere.
+/// Whether the user agrees on the terminal; false without one.
 fn is_agreed(shell: &Shell) -> bool {
     if !shell.writes_terminal() || !shell.reads_terminal() {
         return false;
     }
     shell.ask("Restore them now? [Y/n] ");
-    // Who cannot be asked does not answer.
+    // An unreadable answer means no.
     let mut answer = String::new();
     let is_read = std::io::stdin().read_line(&mut answer).is_ok_and(|n| n > 0);
     is_read && matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes")

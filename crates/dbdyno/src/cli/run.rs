@@ -1,4 +1,4 @@
-//! `dbdyno run`: a workload or a plan, and its report.
+//! `dbdyno run`: runs a workload or a plan, and prints the report.
 
 use app::Error;
 use app::build::{BuildOptions, LoadMethod};
@@ -65,7 +65,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     add_parameters(command, what.as_deref(), &|parameter| !parameter.name.is_empty())
 }
 
-/// Adds the flags of the workload that the command line names.
+/// Adds the flags of the workload on the command line.
 pub(crate) fn add_parameters(
     mut command: Command,
     what: Option<&str>,
@@ -77,7 +77,7 @@ pub(crate) fn add_parameters(
     let entry = match what.ends_with(".toml") {
         true => match draft_from_args::workload_of_file(what) {
             Some(entry) => entry,
-            // What is wrong with the file is reported when it is read.
+            // The file's error is reported when it is read.
             None => return Ok(command),
         },
         false => {
@@ -127,7 +127,7 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let mut live =
         Live::new(shell, flags::is_quiet(matches, shell)).telling(Metrics::begin(matches, shell)?);
     let result = run_plan(plan, options, &stop, &mut live);
-    // Also of one whose load was over, and that settled or checked what it left.
+    // Includes a stop during settling or checks after the load.
     let is_interrupted = stop.is_asked();
     live.end();
     let result = result?;

@@ -1,4 +1,4 @@
-//! `dbdyno runs`: what the store remembers. Not here: formats of others (export).
+//! `dbdyno runs`: stored runs. Not here: other formats (export).
 
 use analysis::report::{Options, Report};
 use app::Error;
@@ -20,11 +20,10 @@ use super::{DONE, FAILED, Outcome, export, flags, print_document, required};
 use crate::lists::run_list_json;
 use crate::shell::Shell;
 
-/// Runs that a list for people shows, unless `--limit` says otherwise. Programs get all.
+/// Runs in a list as text, unless `--limit` is given. Other formats list all.
 const LISTED: usize = 20;
 
-/// The flags of `runs show` that ask for a part of the run as a table, in the order in which the
-/// parts are reported.
+/// Flags of `runs show` for parts of a run as tables, in the order of their output.
 const PARTS: [(&str, &str); 6] = [
     ("config", "Only the configuration: the plan with all defaults filled in"),
     ("settings", "Only the server's settings"),
@@ -139,7 +138,7 @@ pub(crate) fn runs(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Whether what is asked for is written in any format: a list, or one part of a run.
+/// Whether the command prints a document in any format: a list, or a part of a run.
 pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     match matches.subcommand() {
         None | Some(("list", _)) => true,
@@ -151,12 +150,12 @@ pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     }
 }
 
-/// Whether the command line asks for the page of a run, or for parts of it as tables.
+/// Whether the command prints the page of a run, or parts of it as tables.
 pub(crate) fn is_page(matches: &ArgMatches) -> bool {
     matches.subcommand_matches("show").is_some_and(|show| !show.get_flag("plan"))
 }
 
-/// Whether the command line asks for a run, whole or in parts.
+/// Whether the command shows a run, whole or in parts.
 pub(crate) fn has_parts(matches: &ArgMatches) -> bool {
     let runs = matches.subcommand_matches("runs");
     runs.is_some_and(|runs| runs.subcommand_name() == Some("show"))
@@ -192,8 +191,7 @@ fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
     list_filtered(matches, filter, limit, is_folded, shell)
 }
 
-/// Lists runs, at most as many as `--limit` says. A list that is shortened without being asked
-/// to be says so.
+/// Lists runs, at most `--limit`. Says so if it shortens the list by default.
 fn list_filtered(
     matches: &ArgMatches,
     mut filter: Filter,
@@ -208,7 +206,7 @@ fn list_filtered(
         None => is_for_people.then_some(LISTED),
     };
     let is_folded = is_folded && is_for_people;
-    // One more shows that there are more; of an experiment nobody knows how many are one line.
+    // One more reveals that there are more; folded experiments have an unknown number of runs.
     filter.limit = most.filter(|_| !is_folded).map(|most| most.saturating_add(1));
     let mut rows = store(matches, shell)?.list(&filter).map_err(said)?;
     let (mut page, has_more) = if is_folded {
@@ -281,10 +279,10 @@ fn show_parts(
     print_document(&Document::from(tables), AS_WIDE_AS_NEEDED, matches, shell)
 }
 
-/// Tables of a run have columns that nobody wants to miss; without a terminal they stand in a line.
+/// Width of tables without a terminal, where no column may be left out.
 const AS_WIDE_AS_NEEDED: usize = usize::MAX;
 
-/// The stretches of the counter, in whole seconds.
+/// Interval of the counter in whole seconds.
 fn every_s(matches: &ArgMatches) -> Result<u32, Error> {
     let text = matches.get_one::<String>("every").expect("it has a default");
     let ns = model::parse_duration(text);
@@ -310,7 +308,7 @@ fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let store = store(matches, shell)?;
     let run = found(&store, matches)?;
     let written = matches.get_many::<String>("labels").into_iter().flatten();
-    // All are read before the first is set: a mistake changes nothing.
+    // Parse all before the first is set, so that an error changes nothing.
     let labels: Vec<(&str, &str)> =
         written.map(|label| key_value(label)).collect::<Result<_, _>>()?;
     for (key, value) in labels {
@@ -325,27 +323,26 @@ fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
     shell.print(&shown).map(|_| DONE)
 }
 
-/// Where a run is whose report is shown.
+/// Storage of the run whose report is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunIn {
-    /// In a store, from which it is shown.
+    /// Stored earlier, and shown from the store.
     StoreBefore,
-    /// In a store, since now.
+    /// Stored just now.
     StoreNow,
-    /// In none.
+    /// Not stored.
     NoStore,
 }
 
-/// What `--full` gives of a run.
+/// Help of `--full`.
 pub(crate) const FULL: &str =
     "The full report: intervals, all metrics, clauses of a standard, generator";
 
-/// `--full`.
 pub(crate) fn full_flag(help: &'static str) -> Arg {
     Arg::new("full").long("full").action(ArgAction::SetTrue).help(help)
 }
 
-/// `--section`, with the sections that there are.
+/// `--section`, with the existing sections.
 pub(crate) fn section_flag<const N: usize>(sections: [&'static str; N]) -> Arg {
     let help = format!("Only these sections of the full report, such as {}", sections[1]);
     Arg::new("section")
@@ -357,7 +354,7 @@ pub(crate) fn section_flag<const N: usize>(sections: [&'static str; N]) -> Arg {
         .help(help)
 }
 
-/// The sections that are asked for of a whole page; none where none is.
+/// Requested sections of a page; `None` without the flag.
 pub(crate) fn of_sections(
     matches: &ArgMatches,
     whole: impl FnOnce() -> Document,
@@ -369,7 +366,7 @@ pub(crate) fn of_sections(
     Some(page)
 }
 
-/// The page of a report: of one that is printed, its first page, unless more is asked for.
+/// Page of a report; on a terminal only the first page, unless more is requested.
 fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn) -> Document {
     let whole = || match kept {
         RunIn::NoStore => render::run_unstored(report),
@@ -390,7 +387,7 @@ fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn) -> Document {
     render::run_short(report, &with)
 }
 
-/// How to go on from the first page of a run.
+/// Commands for more details than the first page of a run.
 fn next_commands(report: &Report, kept: RunIn) -> Vec<(String, String)> {
     let all = "CIs, all metrics, advice";
     let again = "how much do runs differ?";
@@ -416,7 +413,7 @@ fn next_commands(report: &Report, kept: RunIn) -> Vec<(String, String)> {
     commands.into_iter().map(|(command, why)| (command, why.to_owned())).collect()
 }
 
-/// Prints a report in the format that is asked for, and what came of limits.
+/// Prints a report in the requested format, and the results of limits.
 pub(crate) fn show_report(
     report: &Report,
     matches: &ArgMatches,
@@ -440,7 +437,7 @@ pub(crate) fn show_report(
     let mut page = page_of(report, matches, kept);
     required.put_before(&mut page, matches, shell)?;
     print_document(&page, PAGE_WIDTH, matches, shell)?;
-    // A page longer than a screen has its result out of sight.
+    // The result at the start of a long page is out of sight.
     if is_text && kept != RunIn::StoreBefore && shell.writes_terminal() && matches.get_flag("full")
     {
         let result = Document { verdicts: page.verdicts, ..Document::default() };

@@ -1,28 +1,28 @@
-//! Scripts of other tools where a workload or a plan is asked for: recognised by what is in them,
-//! and answered with what comes nearest here.
+//! Recognizes scripts of other tools in place of a workload or plan, and suggests the nearest
+//! equivalent.
 //!
 //! Not here: options of other tools (habits), and running a script.
 
 use std::io::Read as _;
 
-/// No plan that a person made is longer.
+/// Most bytes of a plan.
 pub(super) const PLAN_BYTES_MAX: u64 = 1 << 20;
 
-/// Where other tools are compared with this one.
+/// Page that compares other tools with dbdyno.
 const PAGE: &str = "docs/how-to/from-other-tools.md";
 
-/// A kind of file of another tool.
+/// Kind of file of another tool.
 struct Kind {
-    /// What it is, as a sentence has it.
+    /// Description in a sentence.
     what: &'static str,
-    /// Pieces of text that only such files have: one of them begins a line, or stands within one
-    /// if it begins with `*`.
+    /// Texts that only such files contain: at the start of a line, or anywhere in one if it begins
+    /// with `*`.
     marks: &'static [&'static str],
-    /// What to write instead.
+    /// Replacement here.
     instead: &'static str,
 }
 
-/// In this order: the first whose mark is found.
+/// Kinds in the order of tests.
 const KINDS: [Kind; 10] = [
     Kind {
         what: "a plan",
@@ -81,7 +81,8 @@ const KINDS: [Kind; 10] = [
     },
 ];
 
-/// What a text is that is no plan, and what to write instead; none of one that is not recognised.
+/// Describes a text that is another tool's script, with a replacement; `None` if it is not
+/// recognized.
 pub(crate) fn sentence_of_text(name: &str, text: &str) -> Option<String> {
     let has = |mark: &&str| match mark.strip_prefix('*') {
         Some(within) => text.contains(within),
@@ -100,7 +101,7 @@ fn begins(line: &str, mark: &str) -> bool {
     line.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark))
 }
 
-/// The workload that a script of this name is of: `oltp_read_only.lua`.
+/// Workload that matches the name of a script: `oltp_read_only.lua`.
 fn workload_of(name: &str) -> Option<String> {
     let last = name.rsplit('/').next()?;
     let stem = last.split('.').next()?.replace('_', "-").to_ascii_lowercase();
@@ -108,7 +109,7 @@ fn workload_of(name: &str) -> Option<String> {
     Some(format!("dbdyno run {}", entry.name))
 }
 
-/// The same of a file, by its name and what is in it; none where there is no such file.
+/// [`sentence_of_text`] for a file; `None` if there is no such file.
 pub(crate) fn sentence_of_file(name: &str) -> Option<String> {
     if !std::fs::metadata(name).is_ok_and(|there| there.is_file()) {
         return None;

@@ -1,4 +1,4 @@
-//! `dbdyno run` with something to seek, and what the store remembers of it.
+//! `dbdyno run` with a search, and its stored results.
 
 use std::path::Path;
 
@@ -22,7 +22,6 @@ use super::{
 };
 use crate::shell::Shell;
 
-/// Runs a search.
 pub(crate) fn run(sought: SeekPlan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     if matches.contains_id("require") {
         let why = "--require: a search takes its limits from --objective: write them there";
@@ -37,7 +36,7 @@ pub(crate) fn run(sought: SeekPlan, matches: &ArgMatches, shell: &Shell) -> Outc
     make(search, matches, true, note.as_deref(), shell)
 }
 
-/// Goes on with a stored search.
+/// Resumes a stored search.
 pub(crate) fn resume(
     store: &Path,
     experiment: Experiment,
@@ -78,7 +77,7 @@ fn make(
     })
 }
 
-/// Prints a search as it is asked for.
+/// Prints a search in the requested format.
 pub(crate) fn print_report(report: &SeekReport, matches: &ArgMatches, shell: &Shell) -> Outcome {
     match flags::is_json(matches) {
         true => shell.print(&as_json(report)),

@@ -1,4 +1,4 @@
-//! `dbdyno selfcheck`: the instrument, measured.
+//! `dbdyno selfcheck`: measures dbdyno itself.
 
 use app::Error;
 use app::selfcheck::{Item, Row, Verdict, coverage, selfcheck as check};
@@ -46,12 +46,11 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// Whether what is asked for is written in any format.
+/// Whether the command prints a document in any format.
 pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     matches.subcommand_name() == Some("intervals")
 }
 
-/// `dbdyno selfcheck intervals`.
 fn intervals(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let runs = *matches.get_one::<u32>("runs").expect("it has a default");
     let lengths_s: Vec<u32> = matches.get_many("seconds").into_iter().flatten().copied().collect();
@@ -141,7 +140,7 @@ pub(crate) fn selfcheck(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let is_json = flags::is_json(matches);
     let checked = check(first..=last, &stop, &mut |item| {
         if !is_json {
-            // The reader has closed the pipe: no more output.
+            // Ignore a closed pipe.
             let _ = shell.print(&shown(item));
         }
     })?;

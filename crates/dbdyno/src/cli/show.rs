@@ -1,4 +1,4 @@
-//! `dbdyno show`: one transaction, and what it and the database say to each other.
+//! `dbdyno show`: one transaction, with its requests and replies.
 
 use app::Error;
 use app::open::{check_workload, is_apart_from, open_target};

@@ -1,6 +1,6 @@
-//! Signals that ask us to end: Ctrl-C, SIGTERM, and SIGHUP unless it was ignored when we started.
+//! Signals that end the program: Ctrl-C, SIGTERM, and SIGHUP unless it was ignored at the start.
 //!
-//! Not here: what ends then.
+//! Not here: what they end.
 
 use std::fs;
 use std::io;
@@ -15,9 +15,9 @@ use signal_hook::iterator::Signals;
 use super::INTERRUPTED;
 use crate::shell::Shell;
 
-/// A stop word that signals pull: once to drain, twice to cut off, and then to leave at once.
+/// A stop that signals request: the first drains, the second cuts off, the third exits at once.
 ///
-/// Nothing pulls it where the process is not ours.
+/// Without effect if the process is not dbdyno's own.
 pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
     let stop = Arc::new(Stop::default());
     if !shell.is_process() {
@@ -51,7 +51,7 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
     stop
 }
 
-/// Whether what is under way looks at the stop word: it does every second, unless it waits for the
+/// Whether the current work checks the stop: it does so every second, unless it waits for the
 /// system.
 fn is_heard_soon(stop: &Stop) -> bool {
     const LOOKS: u32 = 60;
@@ -64,11 +64,11 @@ fn is_heard_soon(stop: &Stop) -> bool {
     })
 }
 
-/// Calls `heard` on a thread of its own for each signal that asks us to end, with how many there
-/// were, this one included, and its number.
+/// Calls `heard` on a separate thread for each signal that ends the program, with the number of
+/// such signals so far, and the signal.
 pub(crate) fn on_signals(heard: impl Fn(u32, i32) + Send + 'static) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    // Whoever started us with nohup wants us to outlive the terminal.
+    // nohup means that the process outlives the terminal.
     if !is_ignored(SIGHUP) {
         signals.add_signal(SIGHUP)?;
     }
@@ -76,13 +76,13 @@ pub(crate) fn on_signals(heard: impl Fn(u32, i32) + Send + 'static) -> io::Resul
     thread::Builder::new().name("signals".to_owned()).spawn(listen).map(drop)
 }
 
-/// Whether this process ignores `signal`, as it does if its parent did.
+/// Whether this process ignores `signal`, as inherited from its parent.
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     is_ignored_in(&status, signal)
 }
 
-/// The same as `status` says it (proc_pid_status(5): a mask in hexadecimal, signal 1 lowest).
+/// Parses `status` for an ignored signal (proc_pid_status(5): a hexadecimal mask, signal 1 lowest).
 fn is_ignored_in(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

@@ -1,6 +1,6 @@
-//! What commands over the store have in common: which runs, by which conditions, with which labels.
+//! Shared arguments of commands on the store: runs, conditions, labels.
 //!
-//! Not here: what is done with them.
+//! Not here: the commands.
 
 use app::Error;
 use clap::{Arg, ArgAction, ArgMatches};
@@ -10,7 +10,7 @@ use store::{BadQuery, Store, StoreErrorKind, why_no_label};
 use super::flags;
 use crate::shell::Shell;
 
-/// The argument that names a run.
+/// Argument that names a run.
 pub(super) fn id() -> Arg {
     Arg::new("id")
         .required(true)
@@ -18,18 +18,18 @@ pub(super) fn id() -> Arg {
         .help("A run's id, the beginning or end of one, its name, or 'last'")
 }
 
-/// What a list is asked for: conditions, and an order.
+/// Flags for conditions and order of a list.
 pub(super) fn asked(conditions: &'static str, order: &'static str) -> [Arg; 2] {
     let sort = Arg::new("sort").long("sort").value_name("COLUMN,...").allow_hyphen_values(true);
     [Arg::new("where").long("where").value_name("CONDITIONS").help(conditions), sort.help(order)]
 }
 
-/// A mistake in what a flag says.
+/// Error in the value of a flag.
 pub(super) fn bad(flag: &'static str) -> impl Fn(BadQuery) -> Error {
     move |bad| Error::Usage(format!("{flag}: {bad}"))
 }
 
-/// The store, which must be there.
+/// Opens the store, which must exist.
 pub(super) fn store(matches: &ArgMatches, shell: &Shell) -> Result<Store, Error> {
     let path = flags::store_path(matches, shell)?;
     let is_off = !path.exists() && flags::is_store_off(matches, shell);
@@ -45,14 +45,14 @@ pub(super) fn store(matches: &ArgMatches, shell: &Shell) -> Result<Store, Error>
     })
 }
 
-/// What the store says, as an error.
+/// Converts a store error.
 pub(super) fn said(error: store::StoreError) -> Error {
-    // Whoever asks for a run that goes on asks too early.
+    // A request for the result of a running run is a usage error.
     let is_misuse = error.kind.is_wrong_name() || error.kind == StoreErrorKind::UnderWay;
     (if is_misuse { Error::Usage } else { Error::Failed })(error.to_string())
 }
 
-/// All runs that are named, each once.
+/// All named runs without duplicates.
 pub(super) fn all_found(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
     let names = matches.get_many::<String>("id").expect("clap requires one");
     let mut runs: Vec<RunId> = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn all_found(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId
     Ok(runs)
 }
 
-/// Adds the runs that are not yet in `runs`.
+/// Adds runs that are not yet in `runs`.
 pub(super) fn add_new(runs: &mut Vec<RunId>, found: impl IntoIterator<Item = RunId>) {
     for run in found {
         if !runs.contains(&run) {
@@ -71,7 +71,7 @@ pub(super) fn add_new(runs: &mut Vec<RunId>, found: impl IntoIterator<Item = Run
     }
 }
 
-/// The flag by which what is about to run is labelled.
+/// Flag for labels of a new run.
 pub(super) fn label_flag() -> Arg {
     Arg::new("label")
         .long("label")
@@ -80,7 +80,7 @@ pub(super) fn label_flag() -> Arg {
         .help("Label the run, or every run of an experiment (build=1.2.7); may be repeated")
 }
 
-/// The labels that the flag says.
+/// Labels of the flag.
 pub(super) fn labels(matches: &ArgMatches) -> Result<Vec<(String, String)>, Error> {
     let written = matches.get_many::<String>("label").into_iter().flatten();
     let label = |label: &String| match key_value(label)? {
@@ -98,7 +98,7 @@ pub(super) fn labels(matches: &ArgMatches) -> Result<Vec<(String, String)>, Erro
     Ok(labels)
 }
 
-/// Key and value of a label.
+/// Splits a label into key and value.
 pub(super) fn key_value(label: &str) -> Result<(&str, &str), Error> {
     let pair = label.split_once('=').filter(|(key, _)| !key.is_empty());
     let pair =

@@ -1,4 +1,4 @@
-//! How the trials of experiments and searches are done, as the command line says. Not here: which.
+//! Options of trials of experiments and searches. Not here: the trials.
 
 use app::Error;
 use app::build::BuildOptions;
@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use super::flags;
 use crate::shell::Shell;
 
-/// How an experiment is done, as the command line says.
+/// Options of an experiment from the command line.
 pub(crate) fn options(matches: &ArgMatches, shell: &Shell) -> Result<ExperimentOptions, Error> {
     let checks = flags::checks_of(matches);
     Ok(ExperimentOptions {
@@ -20,7 +20,7 @@ pub(crate) fn options(matches: &ArgMatches, shell: &Shell) -> Result<ExperimentO
     })
 }
 
-/// Refuses an experiment whose trials are not kept.
+/// Fails if the trials of an experiment would not be stored.
 pub(crate) fn is_kept(matches: &ArgMatches) -> Result<(), Error> {
     match matches.get_flag("no_store") {
         true => Err(Error::Usage(

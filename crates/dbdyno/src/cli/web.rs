@@ -1,6 +1,6 @@
-//! `dbdyno web`: the pages, in the foreground or in the background.
+//! `dbdyno web`: serves the pages, in the foreground or in the background.
 //!
-//! Not here: what is served (web).
+//! Not here: the pages (web).
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -24,11 +24,11 @@ use crate::web::{JobContext, Options, PidFile, bind, log_path};
 const PORT: u16 = 8421;
 const VARIABLE: &str = "DBDYNO_WEB_PASSWORD";
 const VIEWER_VARIABLE: &str = "DBDYNO_WEB_VIEWER_PASSWORD";
-/// Passwords of databases are asked for on the page: those of our environment are nobody's there.
+/// Variables that jobs must not inherit: passwords of databases are entered on the page.
 const HIDDEN: [&str; 3] = [VARIABLE, VIEWER_VARIABLE, password::VARIABLE];
-/// More loads on one machine say nothing about each other.
+/// Most parallel jobs: loads on one machine disturb each other.
 const JOBS_MAX: u64 = 16;
-/// What a service in the background says at most when it fails: its last words.
+/// Most bytes of an error of a service in the background.
 const WORDS_BYTES_MAX: u64 = 4096;
 
 pub(crate) fn command() -> Command {
@@ -72,7 +72,7 @@ fn listening() -> [Arg; 8] {
              DBDYNO_WEB_VIEWER_PASSWORD]",
         ),
         value("jobs", "N", "Jobs that pages start at the same time [default: 1]"),
-        // How 'start' begins what it leaves behind.
+        // Hidden flag that 'start' uses for the background process.
         Arg::new("detached").long("detached").action(ArgAction::SetTrue).hide(true),
     ]
 }
@@ -89,7 +89,7 @@ pub(crate) fn web(matches: &ArgMatches, shell: &Shell) -> Outcome {
 fn serve(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let is_detached = matches.get_flag("detached");
     if is_detached {
-        // It outlives the terminal; where it leads a session already, it did before.
+        // Outlive the terminal; fails if it leads a session already, which is fine.
         let _ = rustix::process::setsid();
     }
     let Passwords { full, viewer } = match is_detached {
@@ -116,7 +116,7 @@ fn serve(matches: &ArgMatches, shell: &Shell) -> Outcome {
         stop: stop_command(&flags::store_path(matches, shell)?, shell),
     })?;
     match is_detached {
-        // Whoever started it reads this one line, and leaves.
+        // 'start' reads this one line, and exits.
         true => shell.print(&format!("{}\n", serving.shown().replace('\n', "\t"))).map(drop)?,
         false => shell.say(&format!("{}\nCtrl-C ends it", serving.shown())),
     }
@@ -124,7 +124,7 @@ fn serve(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(DONE)
 }
 
-/// Notified by Ctrl-C or a polite signal; a second one leaves at once.
+/// Notified by Ctrl-C or SIGTERM; a second signal exits at once.
 fn ended_by_signals(shell: &Shell) -> Arc<Notify> {
     let ended = Arc::new(Notify::new());
     let heard = Arc::clone(&ended);
@@ -159,7 +159,7 @@ fn listen(matches: &ArgMatches) -> Result<SocketAddr, Error> {
     })
 }
 
-/// Who may come in.
+/// Passwords of the service.
 struct Passwords {
     full: Option<String>,
     viewer: Option<String>,
@@ -184,7 +184,7 @@ fn given_passwords(matches: &ArgMatches, shell: &Shell) -> Result<Passwords, Err
     }
 }
 
-/// Those that 'start' hands over: the full one on the first line, the viewers' on the second.
+/// Passwords from 'start': the full one on the first line, the viewers' on the second.
 fn handed_passwords(shell: &Shell) -> Result<Passwords, Error> {
     let read = shell.read(WORDS_BYTES_MAX);
     let text = read.map_err(|error| Error::Failed(format!("no passwords are read: {error}")))?;
@@ -207,7 +207,8 @@ fn certificate(matches: &ArgMatches) -> Option<(PathBuf, PathBuf)> {
     path("tls_cert").zip(path("tls_key"))
 }
 
-/// Begins a process that serves, and waits until it does. The password goes through a pipe.
+/// Starts a background process that serves, and waits until it does. The password goes through a
+/// pipe.
 fn start(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let store = flags::store_path(matches, shell)?;
     if let Some(pidfile) = PidFile::of(&store) {
@@ -241,7 +242,7 @@ fn start(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let failed = |error: std::io::Error| Error::Failed(format!("it cannot be started: {error}"));
     let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().map_err(failed)?;
     if let (Some(full), Some(mut pipe)) = (full, child.stdin.take()) {
-        // Where it has ended already, its last words tell why.
+        // If it has ended already, its output has the reason.
         let _ = writeln!(pipe, "{full}\n{}", viewer.unwrap_or_default());
     }
     let mut shown = String::new();
@@ -263,7 +264,7 @@ fn start(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(DONE)
 }
 
-/// What ends the service of a store: where that is not the default one, it is named.
+/// Command that ends the service of a store; names the store unless it is the default.
 fn stop_command(store: &Path, shell: &Shell) -> String {
     match default_path(&|name| shell.variable(name)).is_some_and(|default| default == store) {
         true => "dbdyno web stop".to_owned(),
@@ -276,7 +277,7 @@ fn own_program() -> Result<PathBuf, Error> {
         .map_err(|error| Error::Failed(format!("the program dbdyno cannot be found: {error}")))
 }
 
-/// The log, and where what is said from now on begins.
+/// Opens the log; also returns its current end.
 fn open_log(path: &Path) -> Result<(fs::File, u64), Error> {
     let failed = |error| Error::Failed(format!("{}: {error}", path.display()));
     if let Some(folder) = path.parent() {

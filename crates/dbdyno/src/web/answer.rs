@@ -1,6 +1,6 @@
-//! What is answered: pages, data, and sentences where there is nothing to show.
+//! Responses: pages, data, and error sentences.
 //!
-//! Not here: what a page shows, and the headers that every answer has (request_policy).
+//! Not here: content of pages, and headers of all responses (request_policy).
 
 use std::borrow::Cow;
 
@@ -18,11 +18,11 @@ use super::http_error::HttpError;
 use super::query::Pairs;
 use super::visitor::Visitor;
 
-/// Rows of a chart's data on its page; CSV has all of them.
+/// Most rows of a chart's data on its page; CSV has all of them.
 const ROWS_MOST: usize = 500;
 
 impl HttpError {
-    /// As those see it who asked: programs get JSON, people a page.
+    /// Error response: JSON for programs, a page for people.
     pub(super) fn shown(&self, is_api: bool, visitor: &Visitor) -> Response {
         let mut response = match is_api {
             true => Json(json!({"error": self.text})).into_response(),
@@ -44,7 +44,7 @@ impl HttpError {
     }
 }
 
-/// What a page is called that only says why there is none.
+/// Title of an error page.
 fn title_of(status: StatusCode) -> &'static str {
     match status {
         StatusCode::FORBIDDEN => "Not allowed",
@@ -59,21 +59,21 @@ fn title_of(status: StatusCode) -> &'static str {
     }
 }
 
-/// What stands around every page.
+/// Frame of every page.
 pub(super) struct Frame {
     pub(super) title: String,
-    /// Which of the links at its top it belongs to.
+    /// Link at the top that is highlighted.
     pub(super) here: &'static str,
     /// Whether there is a session to end.
     pub(super) can_leave: bool,
-    /// Whether whoever sees it may start, stop and change.
+    /// Whether the visitor may start, stop and change things.
     pub(super) can_start: bool,
     pub(super) css: String,
     pub(super) js: String,
 }
 
 impl Frame {
-    /// That of a page with this title.
+    /// Frame of a page with this title.
     pub(super) fn new(title: impl Into<String>, here: &'static str, visitor: &Visitor) -> Frame {
         let [css, js] = assets::addresses();
         let (can_leave, can_start) = (visitor.can_leave, visitor.is_full());
@@ -89,12 +89,12 @@ struct Sentence {
     text: String,
 }
 
-/// A template as a page.
+/// Renders a template as a page.
 pub(super) fn page(template: &impl Template) -> Result<Response, HttpError> {
     Ok(Html(rendered(template)?).into_response())
 }
 
-/// A template as a page, which tells why it is not all that was asked for.
+/// Renders a template as a page; its status is that of the error, if any.
 pub(super) fn page_or_trouble(
     trouble: Option<&HttpError>,
     template: &impl Template,
@@ -106,17 +106,17 @@ pub(super) fn page_or_trouble(
     Ok(response)
 }
 
-/// A template as text.
+/// Renders a template as text.
 pub(super) fn rendered(template: &impl Template) -> Result<String, HttpError> {
     template.render().map_err(|error| HttpError::failed(format!("the page: {error}")))
 }
 
-/// Rows with commas, as a file of this name.
+/// CSV as a file of this name.
 pub(super) fn csv(name: &str, text: String) -> Response {
     file("text/csv; charset=utf-8", name, text)
 }
 
-/// A text as a file of this name, which has no quotes.
+/// Text as a file of this name, which must not contain quotes.
 pub(super) fn file(kind: &'static str, name: &str, text: String) -> Response {
     let mut response = text.into_response();
     let headers = response.headers_mut();
@@ -128,21 +128,20 @@ pub(super) fn file(kind: &'static str, name: &str, text: String) -> Response {
     response
 }
 
-/// What charts there are: where each is, and what it shows.
+/// List of charts with their ids and titles.
 pub(super) fn chart_list(charts: &[Chart]) -> Response {
     let row = |chart: &Chart| json!({"id": chart.id, "title": chart.title});
     let rows: Vec<_> = charts.iter().map(row).collect();
     Json(json!({"schema": "dbdyno.charts/1", "charts": rows})).into_response()
 }
 
-/// The kinds of files that a chart is asked for as.
+/// File types of a chart.
 const KINDS: [&str; 6] = ["csv", "json", "svg", "wide.svg", "narrow.svg", "low.svg"];
 
-/// One of the charts: as the value that it is (with or without `.json` behind its name), with
-/// `.csv` its data as rows, or with `.svg` drawn: alone, or as pages have it (`.wide.svg`,
-/// `.narrow.svg`, `.low.svg`). `from` and `to` ask for a stretch of it, `y=turned` for the other
-/// scale of its values, and `in=page` for what the script of a page puts there: a drawing in the
-/// colours of the page, and no more values than it needs.
+/// Responds with a chart: as JSON (with or without `.json` after its name), as `.csv`, or drawn as
+/// `.svg`; `.wide.svg`, `.narrow.svg` and `.low.svg` are the drawings of pages. `from` and `to`
+/// select a part, `y=turned` the other scale, and `in=page` a drawing in the colours of the page
+/// with no more values than it needs.
 pub(super) fn chart(charts: &[Chart], name: &str, asked: &Pairs) -> Result<Response, HttpError> {
     let known = name.split_once('.').filter(|(_, kind)| KINDS.contains(kind));
     let (id, kind) = known.unwrap_or((name, ""));
@@ -164,7 +163,7 @@ pub(super) fn chart(charts: &[Chart], name: &str, asked: &Pairs) -> Result<Respo
     })
 }
 
-/// A chart as it is asked for: a stretch of it, or by another scale.
+/// Applies the part and the scale of a request to a chart.
 fn seen<'c>(chart: &'c Chart, asked: &Pairs) -> Result<Cow<'c, Chart>, HttpError> {
     let mut chart = Cow::Borrowed(chart);
     let number = |text: &str| text.parse().ok().filter(|value: &f64| value.is_finite());
@@ -198,29 +197,29 @@ fn chart_of<'c>(charts: &'c [Chart], id: &str) -> Result<&'c Chart, HttpError> {
 #[template(path = "web/chart.html")]
 struct ChartPage {
     frame: Frame,
-    /// The page that it stands on, and what that is called.
+    /// Path and title of the page that contains it.
     of: String,
     of_what: String,
     title: String,
     figure: String,
     summary: String,
-    /// Made by the report's own template, which escapes.
+    /// HTML, already escaped by the report's template.
     rows: String,
 }
 
 /// A page with charts.
 pub(super) struct Stands<'p> {
-    /// Its address, without what is asked of it.
+    /// Path, without the query.
     pub(super) at: &'p str,
-    /// What is asked of it.
+    /// Query string.
     pub(super) query: &'p str,
-    /// What it is called, such as the name of its run.
+    /// Title, such as the name of its run.
     pub(super) name: &'p str,
-    /// Which of the links at its top it belongs to.
+    /// Link at the top that is highlighted.
     pub(super) here: &'static str,
 }
 
-/// A chart on a page of its own.
+/// Page of a single chart.
 pub(super) fn chart_page(
     charts: &[Chart],
     id: &str,
@@ -242,21 +241,21 @@ pub(super) fn chart_page(
     })
 }
 
-/// What is answered where nothing is.
+/// Response for an unknown path.
 pub(super) async fn nothing_here() -> HttpError {
     HttpError::unknown("there is no such page: see the list of runs")
 }
 
-/// What has become of a part of a page.
+/// New state of a part of a page.
 pub(super) struct Fresh {
-    /// What tells this state from others.
+    /// Key of this state.
     pub(super) place: String,
     pub(super) html: String,
-    /// When to look again; none when nothing more will come.
+    /// Time until the next request, in milliseconds; `None` if nothing will change.
     pub(super) next_ms: Option<u64>,
 }
 
-/// The answer to whoever has `seen` a state: nothing if it is still that one.
+/// Response to a client that has the state `seen`: empty if it is unchanged.
 pub(super) fn fresh(seen: &str, now: Fresh) -> Response {
     if now.place == seen && now.next_ms.is_some() {
         return StatusCode::NO_CONTENT.into_response();

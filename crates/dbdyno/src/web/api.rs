@@ -1,7 +1,7 @@
-//! `/api`: the same as the pages show, as JSON and CSV for programs, as docs/reference/web.md lists
-//! it.
+//! `/api`: the content of the pages as JSON and CSV for programs, as documented in
+//! docs/reference/web.md.
 //!
-//! Not here: what the fields mean (results: the schemas are those of the command line).
+//! Not here: the meaning of fields, which are those of the command line.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ pub(super) async fn run_chart(
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
         let shown = chart(&of_run(&standing.drawn), &of, &asked);
-        // What a page of some seconds ago shows may be in the run no more: a stall has ended.
+        // The run may have changed since the page was made: a stall may have ended.
         let is_past = |at: &str| at != standing.place.to_string();
         match shown {
             Err(_) if asked.get("at").is_some_and(is_past) => {
@@ -142,7 +142,7 @@ pub(super) async fn points_json(
         .await
 }
 
-/// The points of an experiment, or the probes of a search.
+/// Points of an experiment, or probes of a search.
 fn points_of(store: &Store, name: &str, asked: &Pairs) -> Result<Table, HttpError> {
     let experiment = store.find_experiment(name)?;
     Ok(match experiment.seek {

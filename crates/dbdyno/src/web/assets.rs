@@ -1,7 +1,7 @@
-//! What pages load: style and script.
+//! Style and script of the pages.
 //!
-//! Addresses hold what tells one version from the next, so a browser asks for each once. Not
-//! here: what charts look like (render).
+//! Addresses contain a hash, so a browser requests each version once. Not here: the look of charts
+//! (render).
 
 use std::sync::OnceLock;
 
@@ -16,15 +16,15 @@ use super::http_error::HttpError;
 
 const OUR_CSS: &str = include_str!("../../assets/web.css");
 const OUR_JS: &str = include_str!("../../assets/web.js");
-/// A year: the longest that caches keep anything (RFC 9111 knows no limit, browsers do).
+/// A year, the practical limit of caches (RFC 9111 has none).
 const FOR_EVER: &str = "private, max-age=31536000, immutable";
 
-/// Something that pages load.
+/// A style or script.
 struct Asset {
     kind: &'static str,
     plain: Vec<u8>,
     packed: Vec<u8>,
-    /// The beginning of its hash.
+    /// First characters of its hash.
     tag: String,
 }
 
@@ -51,7 +51,7 @@ fn js() -> &'static Asset {
     })
 }
 
-/// The addresses of style and script.
+/// Addresses of style and script.
 pub(super) fn addresses() -> [String; 2] {
     [format!("/assets/web.css?v={}", css().tag), format!("/assets/web.js?v={}", js().tag)]
 }

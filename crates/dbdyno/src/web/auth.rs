@@ -1,9 +1,8 @@
-//! Who may come in where a password is asked for: signing in, sessions, and HTTP Basic for
-//! programs.
+//! Authentication with a password: signing in, sessions, and HTTP Basic for programs.
 //!
-//! The password is compared by its hash, in constant time; whoever fails waits longer each time.
-//! Sessions live in memory and end with the service. Not here: where a password is asked for
-//! (the command line), and which requests need one (request_policy).
+//! Hashes of passwords are compared in constant time; failures increase the wait. Sessions live in
+//! memory and end with the service. Not here: the source of the password (the command line), and
+//! requests that need one (request_policy).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -30,37 +29,36 @@ use super::throttle::Throttle;
 use super::visitor::{Role, SessionId, Visitor, held};
 use crate::shell::Shell;
 
-/// The cookie of a session. Browsers take a name that begins so only with `Secure`, for `/`, and
-/// from no other host (RFC 6265bis, section 4.1.3.2).
+/// Cookie of a session. Browsers accept this prefix only with `Secure`, for `/`, and from the same
+/// host (RFC 6265bis, section 4.1.3.2).
 const COOKIE: &str = "__Host-dbdyno";
-/// That of a session without a password, which is on this machine only and not over TLS.
+/// Cookie of a session without a password, which exists on loopback only, without TLS.
 const OPEN_COOKIE: &str = "dbdyno-open";
-/// A working day.
+/// Length of a session: a working day.
 const SESSION: Duration = Duration::from_secs(12 * 3600);
-/// More people do not read one store; the oldest session gives way.
+/// Most sessions; the oldest one is removed.
 const SESSIONS_MAX: usize = 256;
-/// Fewer letters are tried out.
+/// Least length of a password, against brute force.
 const LETTERS_MIN: usize = 8;
 
-/// Who comes in without a password, where none is asked for; the session is only for what is
-/// remembered of it.
+/// Visitor of a service without a password; the session only remembers entered database passwords.
 pub(super) fn anybody(headers: &HeaderMap, peer: IpAddr) -> Visitor {
     let session = cookie_of(headers, OPEN_COOKIE).map(|session| hash(session.as_bytes()));
     Visitor { role: Role::Full, can_leave: false, session, peer: Some(peer) }
 }
 
-/// Who may come in: whoever knows the password, and to look the viewers'.
+/// Passwords and sessions of a service.
 pub(super) struct Auth {
     passwords: Vec<([u8; 32], Role)>,
-    /// By the hash of what the cookie holds: when each ends, and what it may do.
+    /// By the hash of the cookie: end of the session, and role.
     sessions: Mutex<HashMap<SessionId, (Instant, Role)>>,
     throttle: Mutex<Throttle>,
     shell: Shell,
 }
 
 impl Auth {
-    /// Accepts this password, and the viewers' if there is one; wrong ones are reported on the
-    /// shell.
+    /// Creates the authentication with this password, and the viewers' if there is one; wrong
+    /// passwords are logged on the shell.
     pub(super) fn new(password: &str, viewer: Option<&str>, shell: Shell) -> Result<Auth, Error> {
         let all = [Some((password, Role::Full)), viewer.map(|viewer| (viewer, Role::Viewer))];
         let all: Vec<(&str, Role)> = all.into_iter().flatten().collect();
@@ -82,7 +80,7 @@ impl Auth {
         })
     }
 
-    /// Whoever sent these headers, if they may come in; trouble if they may not even try.
+    /// Authenticates a request. `None` without valid credentials; fails if `peer` must wait.
     pub(super) fn lets_in(
         &self,
         headers: &HeaderMap,
@@ -103,7 +101,7 @@ impl Auth {
         }
     }
 
-    /// What this password opens, if anything; trouble if `peer` has tried too often.
+    /// Role of a password, if it is right; fails if `peer` has tried too often.
     fn opens(&self, password: &str, peer: IpAddr, now: Instant) -> Result<Option<Role>, HttpError> {
         let mut throttle = held(&self.throttle);
         if let Some(wait) = throttle.wait(peer, now) {
@@ -113,7 +111,7 @@ impl Auth {
             return Err(HttpError { retry_after_s: Some(seconds), ..no });
         }
         let given = hash(password.as_bytes());
-        // All of them are compared, so that the time reveals nothing.
+        // Compare all of them, so that the time reveals nothing.
         let opened = self.passwords.iter().fold(None, |found, (known, role)| {
             let is_right = bool::from(given.ct_eq(known));
             if is_right { Some(*role) } else { found }
@@ -128,7 +126,7 @@ impl Auth {
         Ok(opened)
     }
 
-    /// Begins a session; what its cookie holds.
+    /// Starts a session and returns the value of its cookie.
     fn begin(&self, role: Role, now: Instant) -> Result<String, HttpError> {
         let session = random_text()?;
         let mut sessions = held(&self.sessions);
@@ -148,7 +146,7 @@ impl Auth {
     }
 }
 
-/// What nobody guesses.
+/// Random text that cannot be guessed.
 fn random_text() -> Result<String, HttpError> {
     let mut bits = [0; 32];
     getrandom::fill(&mut bits)
@@ -156,14 +154,14 @@ fn random_text() -> Result<String, HttpError> {
     Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Gives whoever comes in without a password a session, for what is remembered of it.
+/// Sets the cookie of a session without a password.
 pub(super) fn open_session(response: &mut Response, session: &str) {
     let cookie = format!("{OPEN_COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict");
     let cookie = HeaderValue::from_str(&cookie).expect("it is of letters and digits");
     response.headers_mut().insert(header::SET_COOKIE, cookie);
 }
 
-/// A new session of somebody who came in without a password: its cookie, and its id.
+/// Creates a session without a password: its cookie, and its id.
 pub(super) fn new_open_session() -> Result<(String, SessionId), HttpError> {
     let session = random_text()?;
     let id = hash(session.as_bytes());
@@ -174,7 +172,7 @@ fn hash(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// What the cookie of this name holds.
+/// Value of the cookie with this name.
 fn cookie_of(headers: &HeaderMap, wanted: &str) -> Option<String> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut cookies = cookies.flat_map(|cookies| cookies.split(';'));
@@ -184,7 +182,7 @@ fn cookie_of(headers: &HeaderMap, wanted: &str) -> Option<String> {
     })
 }
 
-/// The password of HTTP Basic (RFC 7617); who it is does not matter.
+/// Password of HTTP Basic (RFC 7617); the user name is ignored.
 fn basic_of(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, encoded) = value.split_once(' ')?;
@@ -203,7 +201,7 @@ struct LoginPage {
     wrong: bool,
 }
 
-/// Where to go after signing in: an address of ours alone.
+/// Address after signing in; only paths of this service are allowed.
 fn next_of(pairs: &Pairs) -> String {
     let next = pairs.get("next").unwrap_or("/");
     let is_ours = next.starts_with('/')

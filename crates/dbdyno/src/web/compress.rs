@@ -1,8 +1,8 @@
-//! Answers in fewer bytes (gzip), for whoever takes them so.
+//! Compresses responses with gzip, for clients that accept it.
 //!
-//! A page with a secret beside words of the request would reveal the secret by its length
-//! (the attack "BREACH"): no page of ours has one, and the page to sign in stays as it is. Not
-//! here: what pages load once (assets), which is packed once.
+//! A page that contains a secret beside text of the request would reveal the secret by its length
+//! (the "BREACH" attack): no page of ours does, and the sign-in page is not compressed. Not here:
+//! static assets, which are compressed once.
 
 use std::io::Write;
 
@@ -14,14 +14,14 @@ use flate2::write::GzEncoder;
 
 use super::http_error::HttpError;
 
-/// Less than a packet gains nothing.
+/// Least size to compress: less than a packet gains nothing.
 const LEAST_BYTES: usize = 1_000;
-/// All answers are made in memory, the longest of a run's seconds.
+/// Most bytes of a response, which is in memory; the longest is the list of a run's seconds.
 const MOST_BYTES: usize = 1 << 30;
-/// What is worth it.
+/// Content types that are worth compressing.
 const KINDS: [&str; 4] = ["text/", "application/json", "application/toml", "image/svg+xml"];
 
-/// Whether whoever asks takes gzip.
+/// Whether the client accepts gzip.
 pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
     let value = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     value.unwrap_or("").split(',').any(|takes| {
@@ -30,14 +30,14 @@ pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The same in fewer bytes.
+/// Compresses bytes.
 pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
     let packed = packer.write_all(bytes).and_then(|()| packer.finish());
     packed.expect("memory takes everything")
 }
 
-/// An answer as whoever takes gzip gets it.
+/// Compresses a response for a client that accepts gzip.
 pub(super) async fn compressed(response: Response) -> Response {
     let headers = response.headers();
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");
@@ -52,7 +52,7 @@ pub(super) async fn compressed(response: Response) -> Response {
     if bytes.len() < LEAST_BYTES {
         return Response::from_parts(parts, Body::from(bytes));
     }
-    // Others are answered meanwhile.
+    // On another thread, so that others are served meanwhile.
     let packing = tokio::task::spawn_blocking(move || gzip(&bytes)).await;
     let Ok(packed) = packing else { return too_long() };
     parts.headers.remove(header::CONTENT_LENGTH);

@@ -1,7 +1,7 @@
-//! The connections that are open, and which of them gives way where there is no room for another:
-//! whoever says nothing keeps nobody out. Pure: it counts turns instead of time.
+//! Open connections, and the choice of one to close if there is no room for another: idle clients
+//! must not block others. It counts turns instead of time.
 //!
-//! Not here: how many there may be, and how they are taken (serve).
+//! Not here: the limit, and accepting connections (serve).
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -12,17 +12,17 @@ use tokio::sync::Notify;
 
 use super::throttle::who;
 
-/// Who asks.
+/// Address of the client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) IpAddr);
 
-/// The connections that are open.
+/// The open connections.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionLimiter(Mutex<Open>);
 
 #[derive(Debug, Default)]
 struct Open {
-    /// Of the next turn: each connection and each request has one.
+    /// Number of the next turn: each connection and each request has one.
     turn: u64,
     all: HashMap<u64, One>,
 }
@@ -31,22 +31,22 @@ struct Open {
 struct One {
     from: IpAddr,
     state: State,
-    /// Since when it is so.
+    /// Turn of the last change of state.
     turn: u64,
     gives_way: Arc<Notify>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
-    /// It has asked for nothing yet.
+    /// Has sent no request yet.
     Silent,
-    /// It was answered, and may ask again.
+    /// Was answered, and may send another request.
     Idle,
-    /// It is being answered.
+    /// Is being answered.
     Asking,
 }
 
-/// A connection's place in the connection_limiter; it is given up when this goes.
+/// An open connection; drop removes it from the limiter.
 #[derive(Debug)]
 pub(super) struct Guest {
     limiter: Arc<ConnectionLimiter>,
@@ -55,7 +55,7 @@ pub(super) struct Guest {
 }
 
 impl ConnectionLimiter {
-    /// A connection from this address.
+    /// Adds a connection from this address.
     pub(super) fn enter(self: &Arc<ConnectionLimiter>, peer: IpAddr) -> Guest {
         let gives_way = Arc::new(Notify::new());
         let mut open = self.held();
@@ -71,8 +71,8 @@ impl ConnectionLimiter {
         Guest { limiter: Arc::clone(self), id, gives_way }
     }
 
-    /// Has one give way, if any is not being answered: of the address with the most connections
-    /// first one that never asked, then the one that was answered longest ago.
+    /// Closes a connection that is not being answered, if there is one: of the address with the
+    /// most connections, first one without any request, then the one that was answered longest ago.
     pub(super) fn give_way(&self) {
         let mut open = self.held();
         let mut n_from: HashMap<IpAddr, usize> = HashMap::new();
@@ -92,18 +92,18 @@ impl ConnectionLimiter {
 }
 
 impl Guest {
-    /// It asks, and is not sent away until what is returned goes.
+    /// Marks a request; the connection is not closed until the returned value is dropped.
     pub(super) fn asks(&self) -> Answering<'_> {
         self.is_now(State::Asking);
         Answering(self)
     }
 
-    /// Whether it has ever asked for something.
+    /// Whether it has ever sent a request.
     pub(super) fn has_asked(&self) -> bool {
         self.limiter.held().all.get(&self.id).is_some_and(|one| one.state != State::Silent)
     }
 
-    /// Waits until it is to give way.
+    /// Waits until it must be closed.
     pub(super) async fn gives_way(&self) {
         self.gives_way.notified().await;
     }
@@ -124,7 +124,6 @@ impl Drop for Guest {
     }
 }
 
-/// A request that is being answered.
 pub(super) struct Answering<'g>(&'g Guest);
 
 impl Drop for Answering<'_> {

@@ -1,6 +1,6 @@
-//! `/experiments` and `/experiments/ID`: what was varied, how far it is, what it has shown.
+//! `/experiments` and `/experiments/ID`: varied values, progress and results.
 //!
-//! Not here: how an experiment is judged (analysis), and who goes on with one (the command line).
+//! Not here: the judgement (analysis), and resuming (the command line).
 
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ use super::query::{self, Pairs};
 use super::visitor::Visitor;
 use super::{App, Shared};
 
-/// How soon one that goes on is looked at again: its report reads all of its trials.
+/// Interval of updates of a running experiment: its report reads all of its trials.
 const NEXT_MS: u64 = 3000;
 
-/// So many results are kept.
+/// Most cached results.
 pub(super) const RESULTS_MAX: usize = 1_000;
-/// So many pages with their charts are kept: each may have some megabytes.
+/// Most cached pages with their charts: each may have some megabytes.
 pub(super) const EXPERIMENTS_MAX: usize = 16;
-/// The first experiments of the list show theirs: each reads all of its trials once.
+/// Experiments of the list with a result: each reads all of its trials once.
 const RESULTS_SHOWN: usize = 30;
 
 struct ExperimentView {
@@ -43,9 +43,9 @@ struct ExperimentView {
     n_trials: u64,
     is_running: bool,
     is_sought: bool,
-    /// Whether something of it may be left to be done.
+    /// Whether trials may be left to run.
     is_resumable: bool,
-    /// What it has shown, in a sentence; or nothing.
+    /// Result in a sentence; may be empty.
     result: String,
 }
 
@@ -84,18 +84,18 @@ fn view(of: &RunSnapshot) -> ExperimentView {
     }
 }
 
-/// What an experiment has shown. It is found once for each number of trials: it reads all of them.
+/// Result of an experiment, cached by the state of its trials, since it reads all of them.
 fn result(store: &Store, shared: &Shared, of: &RunSnapshot) -> String {
     shared.results.get(of.place(), || found(store, of))
 }
 
 fn found(store: &Store, of: &RunSnapshot) -> String {
-    // One that cannot be read says so on its page.
+    // The experiment's page reports an unreadable one.
     let source = ReportSource::of_experiment(store, &of.experiment, None);
     let document = source.ok().map(|source| source.document());
     let headline = document.as_ref().and_then(|document| document.verdicts.first());
     let result = headline.map(|verdict| verdict.headline.plain()).unwrap_or_default();
-    // Its name stands beside it.
+    // The list shows the name beside it.
     match result.split_once(": ") {
         Some((name, found)) if name.starts_with(&of.experiment.name) => found.to_owned(),
         _ => result,
@@ -120,7 +120,7 @@ pub(super) async fn list(State(app): State<App>, visitor: Visitor) -> Result<Res
     .await
 }
 
-/// An experiment as it stands.
+/// State of an experiment.
 struct RunSnapshot {
     experiment: Experiment,
     trials: Vec<TrialRow>,
@@ -134,7 +134,7 @@ impl RunSnapshot {
         Ok(RunSnapshot { experiment, trials, status })
     }
 
-    /// What tells this state from others.
+    /// Key of this state.
     fn place(&self) -> String {
         let state = |trial: &TrialRow| format!("{}{}", trial.run.run, trial.run.status.name());
         let states = self.trials.iter().map(state);
@@ -142,7 +142,8 @@ impl RunSnapshot {
         super::assets::tag(states.concat().as_bytes())
     }
 
-    /// The same with all that a page shows of its trials and that somebody may change.
+    /// Key of this state including everything that a page shows of its trials and that users may
+    /// change.
     fn full_place(&self) -> String {
         let labels = self.trials.iter().flat_map(|trial| &trial.run.labels);
         let labels: Vec<String> = labels.map(|(key, value)| format!("{key}={value}\n")).collect();
@@ -154,8 +155,8 @@ impl RunSnapshot {
         self.status == Some(Status::Running)
     }
 
-    /// Whether something of it may be left to be done: a search that has ended has its answer, and
-    /// a rule that has ended repeats needs no more of them.
+    /// Whether trials may be left to run: not after a completed search, or repeats that ended by a
+    /// rule.
     fn is_resumable(&self, n_done: u64, n_trials: u64) -> bool {
         let of = &self.experiment;
         let ends_itself = of.seek.is_some() || of.stop.is_some();
@@ -187,9 +188,9 @@ struct StandingPart {
 struct ExperimentPage {
     frame: Frame,
     view: ExperimentView,
-    /// Each with the comparison of its values.
+    /// Each with the address of the comparison of its values.
     axes: Vec<(String, String)>,
-    /// Figures to choose from; none of a search.
+    /// Figures to choose from; empty for a search.
     figures: Vec<String>,
     figure: String,
     query: String,
@@ -199,22 +200,21 @@ struct ExperimentPage {
     next_ms: Option<u64>,
 }
 
-/// The part of an address that says by which figure points are judged, and which imported ones
-/// stand beside them.
+/// Query string with the figure that judges points, and imported figures.
 fn figure_query(asked: &Pairs) -> String {
     let pair = |name: &'static str| asked.get(name).map(|value| (name, value));
     let pairs: Vec<(&str, &str)> = ["figure", "imported"].into_iter().filter_map(pair).collect();
     query::query(&pairs)
 }
 
-/// What all trials of an experiment show together.
+/// Results of all trials of an experiment.
 pub(super) struct Shown {
     body: String,
     pub(super) charts: Vec<Chart>,
 }
 
-/// What an experiment shows. It is made once for each state: it reads all trials, and each picture
-/// of a page asks for it.
+/// Results of an experiment, cached by state: they read all trials, and each chart of a page
+/// requests them.
 fn shown(
     store: &Store,
     shared: &Shared,
@@ -232,7 +232,7 @@ fn shown(
         Ok(Arc::new(Shown { body: html(&source.document(), medium), charts: source.charts() }))
     };
     match asked.get("imported") {
-        // Somebody may replace it.
+        // Imported figures may be replaced.
         Some(_) => make(),
         None => shared.experiments.try_get(format!("{}{query}", standing.full_place()), make),
     }
@@ -261,7 +261,7 @@ fn standing_part(
     })
 }
 
-/// Where the values of an axis are held against each other.
+/// Address of the comparison of an axis's values.
 fn by_axis(id: &str, axis: &str) -> String {
     format!("/compare{}", query::query(&[("side", id), ("by", axis)]))
 }
@@ -281,7 +281,7 @@ pub(super) async fn page(
             return Ok(Redirect::to(&place).into_response());
         }
         let title = format!("{} {}", standing.experiment.name, short_id(id));
-        // Probes of a search lie where it looked: there are no values to compare by.
+        // Probes of a search have no common values to compare.
         let is_sought = standing.experiment.seek.is_some();
         let axes = standing.experiment.axes.iter().filter(|_| !is_sought);
         let figures = match standing.trials.first().filter(|_| !is_sought) {
@@ -345,7 +345,7 @@ pub(super) async fn chart(
     .await
 }
 
-/// What an experiment of this name shows, by the figure that an address asks for.
+/// Results of an experiment by name, with the figure of the request.
 pub(super) fn shown_of(
     store: &Store,
     shared: &Shared,

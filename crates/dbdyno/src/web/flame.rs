@@ -1,6 +1,6 @@
-//! CPU flame graphs of a run, each as an SVG of its own that zooms and searches.
+//! CPU flame graphs of a run, each as a separate SVG that zooms and searches.
 //!
-//! Not here: how they are drawn (render).
+//! Not here: drawing them (render).
 
 use std::sync::OnceLock;
 
@@ -17,8 +17,8 @@ use super::App;
 use super::http_error::HttpError;
 use super::request_policy::ContentSecurity;
 
-/// Nothing runs in the graph but its own script, known by its hash, and that has no way to our
-/// pages: its origin is none, whatever functions are called.
+/// Policy for a graph: only its own script may run, by its hash, in a null origin without access to
+/// our pages, whatever the functions' names contain.
 fn content_security() -> &'static HeaderValue {
     static POLICY: OnceLock<HeaderValue> = OnceLock::new();
     POLICY.get_or_init(|| {

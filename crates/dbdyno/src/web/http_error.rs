@@ -1,16 +1,16 @@
-//! Why there is no page. Not here: how that looks (answer).
+//! Errors of requests. Not here: their pages (answer).
 
 use app::Error;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use store::{StoreError, StoreErrorKind};
 
-/// Why there is no page: a sentence, and what kind of trouble it is.
+/// Error of a request: a sentence and a status.
 #[derive(Clone, Debug)]
 pub(super) struct HttpError {
     pub(super) status: StatusCode,
     pub(super) text: String,
-    /// How long to wait before asking again.
+    /// Time until a retry, in seconds.
     pub(super) retry_after_s: Option<u64>,
 }
 
@@ -19,23 +19,23 @@ impl HttpError {
         HttpError { status, text: text.into(), retry_after_s: None }
     }
 
-    /// Nothing of that name.
+    /// Error 404: there is nothing of that name.
     pub(super) fn unknown(text: impl Into<String>) -> HttpError {
         HttpError::new(StatusCode::NOT_FOUND, text)
     }
 
-    /// What was asked cannot be right.
+    /// Error 400: the request is invalid.
     pub(super) fn bad(text: impl Into<String>) -> HttpError {
         HttpError::new(StatusCode::BAD_REQUEST, text)
     }
 
-    /// It is not the asker's fault.
+    /// Error 500: the request is not at fault.
     pub(super) fn failed(text: impl Into<String>) -> HttpError {
         HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, text)
     }
 }
 
-/// The request policy, which knows who asked, tells it.
+/// The request policy, which knows the client, renders it.
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();

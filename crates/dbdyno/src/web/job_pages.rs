@@ -1,7 +1,6 @@
-//! Pages of jobs: the list with what was done by whom, one job with its words, and what stops and
-//! resumes.
+//! Pages of jobs: the list with users' actions, and a job with its output; stopping and resuming.
 //!
-//! Not here: how a job runs (jobs), and what is asked for (new_run).
+//! Not here: running jobs (jobs), and requesting them (new_run).
 
 use askama::Template;
 use axum::Json;
@@ -23,9 +22,9 @@ use super::query::{Form, Pairs};
 use super::visitor::Visitor;
 use super::{App, Shared};
 
-/// How soon jobs are looked at again.
+/// Interval of updates of a job.
 const NEXT_MS: u64 = 1000;
-/// Actions that are shown.
+/// Number of actions shown.
 const ACTIONS_SHOWN: u32 = 100;
 const MS_PER_S: i64 = 1000;
 
@@ -66,7 +65,7 @@ struct JobPart {
     can_start: bool,
 }
 
-/// A job as it is shown.
+/// A job as shown.
 struct JobView {
     number: i64,
     kind: &'static str,
@@ -74,13 +73,13 @@ struct JobView {
     target: String,
     who: String,
     status: &'static str,
-    /// In words: why it waits, or how it has ended.
+    /// Reason why it waits, or how it ended.
     note: String,
     queued: String,
     took: String,
     /// Whether it can be stopped.
     is_open: bool,
-    /// The page of what it has written, and what that is.
+    /// Page of its result, and its title.
     result: Option<(String, &'static str)>,
 }
 
@@ -132,16 +131,16 @@ impl JobView {
     }
 }
 
-/// Letters of an error that a line of the list has room for; the job's page has all of it.
+/// Most characters of an error in the list; the job's page has all of it.
 const ERROR_MOST: usize = 160;
 
-/// The last error that a job has reported, cut.
+/// Last error that a job has reported, shortened.
 fn last_error(output: &str) -> Option<String> {
     let error = output.lines().rev().find_map(|line| line.strip_prefix("dbdyno: "))?;
     Some(cut(error, ERROR_MOST))
 }
 
-/// The list, and a text that differs from state to state.
+/// Rows of the list, and a key of their state.
 fn rows_of(store: &Store, visitor: &Visitor) -> Result<(String, String), HttpError> {
     let rows = store.jobs()?.into_iter().map(|row| JobView::of(store, row));
     let rows: Vec<JobView> = rows.collect::<Result<_, _>>()?;
@@ -174,7 +173,7 @@ pub(super) async fn list_live(
 ) -> Result<Response, HttpError> {
     app.read(move |store, _| {
         let (html, place) = rows_of(store, &visitor)?;
-        // Another terminal or page may start one at any time.
+        // A job may be started elsewhere at any time.
         let next_ms = Some(NEXT_MS * 2);
         Ok(fresh(asked.get("after").unwrap_or_default(), Fresh { place, html, next_ms }))
     })
@@ -219,7 +218,7 @@ fn job_of(store: &Store, number: i64) -> Result<JobRow, HttpError> {
     row.ok_or_else(|| HttpError::unknown(format!("there is no job {number}: see the list of jobs")))
 }
 
-/// A job as it stands, a text that differs from state to state, and whether it may change.
+/// HTML of a job, a key of its state, and whether it may change.
 fn part_of(
     store: &Store,
     shared: &Shared,
@@ -294,7 +293,7 @@ pub(super) async fn stop(
     .await
 }
 
-/// `POST /runs/ID/stop`: what Ctrl-C does, wherever the run was started on this machine.
+/// `POST /runs/ID/stop`: like Ctrl-C, for any run that was started on this machine.
 pub(super) async fn stop_run(
     State(app): State<App>,
     visitor: Visitor,
@@ -309,7 +308,7 @@ pub(super) async fn stop_run(
     .await
 }
 
-/// `POST /experiments/ID/stop`: the same for what runs its trials.
+/// `POST /experiments/ID/stop`: like Ctrl-C, for the process that runs its trials.
 pub(super) async fn stop_experiment(
     State(app): State<App>,
     visitor: Visitor,

@@ -1,10 +1,10 @@
-//! Jobs: commands of ours that pages start, as processes of their own, one after the other.
+//! Jobs: dbdyno commands that pages start, as separate processes, one after the other.
 //!
-//! A job's process is dbdyno with a plan on its standard input, in a process group of its own: it
-//! goes on when the page is closed and when the service ends. Its words go to a file beside the
-//! store until it has ended, and the last of them to the store. A password goes to its environment,
-//! which only its user can read, and nowhere else. Not here: what is asked for (new_run), and pages
-//! of jobs (job_pages).
+//! A job's process is dbdyno with a plan on its standard input, in its own process group: it
+//! continues when the page is closed and when the service ends. Its output goes to a file beside
+//! the store until it has ended; the last part is stored. A password is passed in its environment,
+//! which only its user can read. Not here: requesting jobs (new_run), and pages of jobs
+//! (job_pages).
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
@@ -28,19 +28,19 @@ use super::pidfile::beside;
 use super::{JobContext, processes};
 use crate::shell::Shell;
 
-/// What is kept of a job's words: its report, and more than its last errors.
+/// Most bytes of output that are stored: a report, and more than the last errors.
 const OUTPUT_BYTES_MAX: u64 = 32 * 1024;
-/// More jobs than this are no queue that a person waits for.
+/// Most queued jobs.
 const WAITING_MAX: usize = 100;
-/// The exit code of a command that Ctrl-C has ended.
+/// Exit code of a command that was stopped by Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// The jobs of a service. One thread begins and ends them.
+/// Jobs of a service. One thread starts and ends them.
 pub(super) struct Jobs {
     to_runner: Sender<Message>,
 }
 
-/// A job to begin, with what is not kept.
+/// A job to start, including data that are not stored.
 pub(super) struct NewJob {
     pub(super) job: Job,
     pub(super) password: Option<JobPassword>,
@@ -53,7 +53,7 @@ enum Message {
 }
 
 impl Jobs {
-    /// Begins to watch over the jobs of a store, those of an earlier service included.
+    /// Starts managing the jobs of a store, including those of an earlier service.
     pub(super) fn begin(
         store: &Path,
         job_context: &JobContext,
@@ -68,18 +68,18 @@ impl Jobs {
             running: Vec::new(),
             to_self: to_runner.clone(),
         };
-        // Processes that it starts have its priority: it begins before the service gives way.
+        // Started before the service lowers its priority, so that jobs have the normal one.
         let thread = Builder::new().name("jobs".to_owned()).spawn(move || runner.run(&messages));
         thread.map_err(|error| Error::Failed(format!("no thread for jobs: {error}")))?;
         Ok(Jobs { to_runner })
     }
 
-    /// Puts a job into the queue; its number.
+    /// Queues a job and returns its number.
     pub(super) fn start(&self, asked: NewJob) -> Result<i64, HttpError> {
         self.answered(|answer| Message::Start(Box::new(asked), answer))
     }
 
-    /// Takes a job out of the queue, or does to its process what Ctrl-C does.
+    /// Removes a job from the queue, or stops its process like Ctrl-C.
     pub(super) fn stop(&self, number: i64) -> Result<(), HttpError> {
         self.answered(|answer| Message::Stop(number, answer))
     }
@@ -97,7 +97,7 @@ impl Jobs {
 
 struct Waiting {
     number: i64,
-    /// What it works on, if others may work on the same.
+    /// Database that it works on, if others may work on the same.
     place: Option<String>,
     asked: NewJob,
 }
@@ -126,7 +126,7 @@ impl Runner {
         for message in messages {
             match message {
                 Message::Start(asked, answer) => {
-                    // Who asked may have gone.
+                    // The client may be gone.
                     let _ = answer.send(self.queue(*asked));
                 }
                 Message::Stop(number, answer) => {
@@ -138,7 +138,7 @@ impl Runner {
         }
     }
 
-    /// What goes wrong is reported in the log.
+    /// Runs `work` and logs an error.
     fn logged(&mut self, work: impl FnOnce(&mut Runner) -> Result<(), StoreError>) {
         if let Err(error) = work(self) {
             self.shell.say(&format!("dbdyno: jobs: {error}"));
@@ -149,8 +149,8 @@ impl Runner {
         Store::open_existing(&self.store)
     }
 
-    /// Jobs of an earlier service: those that run are watched, and those that waited wait again,
-    /// unless they may have had a password, which has gone with that service.
+    /// Takes over jobs of an earlier service: running ones are watched, and queued ones are queued
+    /// again, unless they may have had a password, which is lost.
     fn take_over(&mut self) -> Result<(), StoreError> {
         let store = self.open()?;
         let here = Process::current();
@@ -210,7 +210,7 @@ impl Runner {
         ))
     }
 
-    /// Begins as many as may run.
+    /// Starts as many jobs as may run.
     fn begin_next(&mut self) -> Result<(), StoreError> {
         loop {
             let waiting = self.waiting.iter().map(|job| job.place.as_deref());
@@ -238,7 +238,7 @@ impl Runner {
         let (to_runner, plan) = (self.to_self.clone(), asked.job.plan);
         let watch = move || {
             if let Some(mut input) = child.stdin.take() {
-                // One that has ended already has said why.
+                // If the process has ended already, its output has the reason.
                 let _ = input.write_all(plan.as_bytes());
             }
             let status = child.wait().ok();
@@ -262,7 +262,7 @@ impl Runner {
             command.env(self.job_context.password, password.secret.reveal());
         }
         command.stdin(Stdio::piped()).stdout(log.try_clone()?).stderr(log);
-        // Ctrl-C at the service's terminal is not for its jobs.
+        // Ctrl-C at the service's terminal must not reach its jobs.
         command.process_group(0).spawn()
     }
 
@@ -302,25 +302,25 @@ impl Runner {
             output += "\nIts process ended, or was killed, under another service.\n";
         }
         if status == JobStatus::Failed && store.run_of(&job.process)?.is_none() {
-            // It failed before its load began: the password may be why.
+            // It failed before its load: the password may be wrong.
             if job.password.is_some_and(JobPassword::forget) {
                 output += "\nThe password that was typed for it is forgotten: type it again.\n";
             }
         }
         store.end_job(number, status, code, &output)?;
-        // What cannot be removed is overwritten by nobody: numbers are used once.
+        // Numbers are unique, so a remaining file is never overwritten.
         let _ = fs::remove_file(log_path(&self.store, number));
         Ok(())
     }
 }
 
-/// Whether whoever is at the other end may ask for a password: a server that is there already.
+/// Whether a target may need a password: an existing server.
 fn asks_for_password(url: &str) -> bool {
     Target::parse(url).is_ok_and(|target| target.is_server())
 }
 
-/// Which of the jobs that wait, by what they work on, begins next. They begin in their order, but
-/// for those whose place is taken: work on one target never runs at the same time.
+/// Index of the next job to start, by the places of the waiting ones. They start in order, except
+/// those whose place is in use: jobs on one target never run at the same time.
 fn next<'a>(
     waiting: impl Iterator<Item = Option<&'a str>>,
     running: &[Option<&str>],
@@ -333,7 +333,7 @@ fn next<'a>(
     waiting.position(|place| place.is_none() || !running.contains(&place))
 }
 
-/// How a job has ended whose end was seen.
+/// Final status of a job whose end was seen.
 fn status_of(code: Option<i32>, is_stopped: bool) -> JobStatus {
     match code {
         Some(0) => JobStatus::Done,
@@ -343,20 +343,20 @@ fn status_of(code: Option<i32>, is_stopped: bool) -> JobStatus {
     }
 }
 
-/// How a job has ended that nobody saw end: as its run, if it has one.
+/// Final status of a job whose end was not seen: that of its run, if it has one.
 fn status_by_run(store: &Store, process: &Process) -> Result<JobStatus, StoreError> {
     let run = store.run_of(process)?;
     let row = run.map(|run| store.row(&run)).transpose()?.flatten();
     Ok(match row.map(|row| (row.status, row.ended_unix_ms)) {
         Some((Status::Completed, _)) => JobStatus::Done,
-        // One that was killed has no end.
+        // A killed run has no end.
         Some((Status::Failed, _) | (Status::Interrupted, None)) => JobStatus::Failed,
         Some((Status::Interrupted, Some(_))) => JobStatus::Stopped,
         Some((Status::Running, _)) | None => JobStatus::Lost,
     })
 }
 
-/// Does to a process what Ctrl-C does.
+/// Stops a process like Ctrl-C.
 pub(super) fn interrupted(process: &Process) -> Result<(), HttpError> {
     match processes::interrupt(process) {
         Ok(true) => Ok(()),
@@ -375,7 +375,7 @@ fn log_path(store: &Path, number: i64) -> PathBuf {
     beside(store, &format!("job-{number}.log"))
 }
 
-/// The last of what a job has said: kept where it has ended, else what there is so far.
+/// Last output of a job: from the store if it has ended, else from its file.
 pub(super) fn words_of(store: &Path, row: &JobRow) -> String {
     match row.ended_unix_ms {
         Some(_) => row.output.clone(),
@@ -384,11 +384,11 @@ pub(super) fn words_of(store: &Path, row: &JobRow) -> String {
 }
 
 fn output_of(store: &Path, number: i64) -> String {
-    // One that has not begun, or whose file is gone, has said nothing.
+    // A job that has not started, or whose file is gone, has no output.
     read_tail(&log_path(store, number)).unwrap_or_default()
 }
 
-/// The last bytes of a file, from the beginning of a line.
+/// Last bytes of a file, from the start of a line.
 fn read_tail(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let from = file.metadata()?.len().saturating_sub(OUTPUT_BYTES_MAX);
@@ -422,7 +422,7 @@ mod tests {
         check(&["a", "b"], &["c"], 1, None);
         check(&["a", "b"], &["a"], 2, Some(1));
         check(&["a", "a"], &["a"], 9, None);
-        // Those of which each has its own server.
+        // Each of these has its own server.
         check(&["a", ""], &["a", ""], 9, Some(1));
     }
 
@@ -433,7 +433,7 @@ mod tests {
         assert_eq!(status_of(Some(130), false), JobStatus::Stopped);
         assert_eq!(status_of(None, false), JobStatus::Failed);
         assert_eq!(status_of(None, true), JobStatus::Stopped);
-        // One that was over when it was asked to stop.
+        // It had ended before it was asked to stop.
         assert_eq!(status_of(Some(0), true), JobStatus::Done);
     }
 

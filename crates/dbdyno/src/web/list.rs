@@ -1,7 +1,7 @@
-//! `/`: the runs, searched, filtered, sorted and selected, a line each; trials and probes stand
-//! folded below a line of their experiment, where the newest come first.
+//! `/`: runs with search, filters, order and selection, one per line; trials and probes are folded
+//! below a line of their experiment if the newest come first.
 //!
-//! Not here: which runs an expression means (store).
+//! Not here: the meaning of conditions (store).
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -27,23 +27,23 @@ use super::query::Pairs;
 use super::visitor::Visitor;
 use super::{App, Shared};
 
-/// Rows of a page: a screen or two.
+/// Most rows per page: a screen or two.
 const ROWS_MAX: usize = 50;
-/// So many lines of throughput are kept, some 500 bytes each.
+/// Most cached throughput lines, about 500 bytes each.
 pub(super) const TRENDS_MAX: usize = 4_000;
-/// How soon a list is looked at again: a run that begins is seen soon.
+/// Interval of updates, so that a new run is seen soon.
 const NEXT_MS: u64 = 2000;
-/// As the command line lists them.
+/// Default order, as on the command line.
 const NEWEST_FIRST: &str = "-started";
 
 /// A column of the list.
 struct Column {
     title: &'static str,
-    /// What it is sorted by.
+    /// Sort key.
     key: &'static str,
-    /// Whether its highest values come first at the first click.
+    /// Whether the first click sorts in descending order.
     is_from_highest: bool,
-    /// Its classes: numbers stand to the right, and narrow screens leave columns out.
+    /// CSS classes: numbers are right-aligned, and narrow screens omit columns.
     class: &'static str,
 }
 
@@ -56,10 +56,10 @@ const fn column(
     Column { title, key, is_from_highest, class }
 }
 
-/// The figure that a run is known by. Its column is called as the figure is.
+/// Key of the primary metric. Its column has the metric's title.
 const PRIMARY: &str = "primary";
 
-/// What is asked for first comes first, so that a narrow screen has it too.
+/// Columns, the most important ones first, so that a narrow screen has them too.
 const COLUMNS: [Column; 11] = [
     column("run", "name", false, ""),
     column("database", "database", false, "wide"),
@@ -78,23 +78,23 @@ struct Heading {
     title: String,
     class: &'static str,
     href: String,
-    /// `ascending`, `descending` or `none`, as readers who cannot see hear it.
+    /// Value of `aria-sort`: `ascending`, `descending` or `none`.
     sorted: &'static str,
 }
 
 pub(super) struct RowView {
     pub(super) id: String,
     pub(super) short: String,
-    /// What it is called in a comparison: short, and still no other run's.
+    /// Name in a comparison: short and unique.
     pub(super) side: String,
     pub(super) name: String,
-    /// Which point of its experiment it is of; or nothing.
+    /// Point of its experiment; may be empty.
     pub(super) point: String,
     pub(super) started: String,
     pub(super) status: &'static str,
     pub(super) workload: String,
     pub(super) database: String,
-    /// The same in a few letters.
+    /// Database in a few characters.
     pub(super) database_short: String,
     pub(super) target: String,
     pub(super) clients: String,
@@ -102,9 +102,9 @@ pub(super) struct RowView {
     pub(super) tps: String,
     pub(super) primary: String,
     pub(super) p99_ms: String,
-    /// `good`, or the worst finding's severity; empty while nothing can be said.
+    /// `good`, or the worst finding's severity; empty if unknown.
     pub(super) validity: &'static str,
-    /// Its setup and its warnings.
+    /// Setup and warnings.
     pub(super) identity: Identity,
     /// Throughput over time, as SVG.
     pub(super) trend: String,
@@ -114,32 +114,32 @@ pub(super) struct RowView {
 pub(super) struct LabelView {
     pub(super) key: String,
     pub(super) text: String,
-    /// All runs that have it.
+    /// Address of all runs with this label.
     pub(super) href: String,
 }
 
-/// A line has room for so many labels.
+/// Most labels in a line.
 const LABELS_MOST: usize = 2;
 
 impl RowView {
-    /// The labels for which its line has no room.
+    /// Labels that do not fit into the line.
     fn other_labels(&self) -> String {
         let others: Vec<&str> =
             self.labels.iter().skip(LABELS_MOST).map(|one| &*one.text).collect();
         others.join(", ")
     }
 
-    /// What its pages are called.
+    /// Title of its pages.
     pub(super) fn title(&self) -> String {
         format!("{} {}", self.name, self.short)
     }
 
-    /// The same of a run that stands alone.
+    /// View of a run outside of a list.
     pub(super) fn plain(row: &RunRow) -> RowView {
         RowView::of(row, None, String::new(), Identity::default())
     }
 
-    /// `known_by` is the title of the column of its primary figure.
+    /// Creates the view; `known_by` is the title of the column of its primary metric.
     pub(super) fn of(
         row: &RunRow,
         known_by: Option<&str>,
@@ -176,7 +176,7 @@ impl RowView {
     }
 }
 
-/// What its badge says.
+/// Text of the validity badge.
 fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> &'static str {
     match (status, worst) {
         (Status::Completed, Some(Severity::Warning)) if is_overloaded(p99_ms) => "overloaded",
@@ -208,7 +208,7 @@ struct Rows {
     after: Option<String>,
 }
 
-/// Something that can be chosen.
+/// An option of a menu.
 struct Choice {
     value: String,
     is_chosen: bool,
@@ -222,7 +222,7 @@ struct ListPage {
     condition: String,
     label: String,
     sort: String,
-    /// Whether more than the search is filled.
+    /// Whether a filter other than the search is set.
     is_filtered: bool,
     workloads: Vec<Choice>,
     databases: Vec<Choice>,
@@ -236,15 +236,15 @@ struct ListPage {
     json: String,
 }
 
-/// What was found of what was asked.
+/// Result of a query.
 struct Found {
     all: Vec<RunRow>,
-    /// Places in `all`.
+    /// Indices in `all`.
     shown: Vec<usize>,
     trouble: Option<HttpError>,
 }
 
-/// The runs that `asked` lets through, in its order.
+/// Runs that match the request, in its order.
 pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, HttpError> {
     let Found { all, shown, trouble } = found(store, asked)?;
     if let Some(trouble) = trouble {
@@ -255,7 +255,8 @@ pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, HttpErro
     Ok(kept.map(|(_, row)| row).collect())
 }
 
-/// Reads a list: as something that reads many reports where it is put or held by their figures.
+/// Runs `read` for a list: with a turn if it reads many reports, because figures are in its order
+/// or conditions.
 pub(super) async fn read<T: Send + 'static>(
     app: &App,
     asked: Pairs,
@@ -275,7 +276,7 @@ fn order_and_condition(asked: &Pairs) -> Result<(Sort, Option<Query>), String> {
     Ok((sort, condition.transpose().map_err(|bad| bad.to_string())?))
 }
 
-/// What cannot be understood is reported beside the list, which is empty then.
+/// Runs the query; an invalid one gives an empty list with the error.
 fn found(store: &Store, asked: &Pairs) -> Result<Found, HttpError> {
     let (sort, query, trouble) = match order_and_condition(asked) {
         Ok((sort, query)) => (sort, query, None),
@@ -298,7 +299,7 @@ fn found(store: &Store, asked: &Pairs) -> Result<Found, HttpError> {
     Ok(Found { all, shown, trouble })
 }
 
-/// Whether the form's fields let a run through.
+/// Whether a run passes the form's filters.
 fn lets(asked: &Pairs, row: &RunRow) -> bool {
     let is = |name: &str, of: &str| asked.get(name).is_none_or(|wanted| wanted == of);
     let has_workload = asked.get("workload").is_none_or(|wanted| {
@@ -322,47 +323,47 @@ fn lets(asked: &Pairs, row: &RunRow) -> bool {
         && has_text
 }
 
-/// So many trials of an experiment are below its line, those that began last.
+/// Most trials of an experiment below its line, the newest ones.
 const TRIALS_MOST: usize = 50;
 
-/// A line of the list, and the trials that are folded below it.
+/// A line of the list, and the trials folded below it.
 struct Group {
-    /// None of a run that is no trial, or stands for itself.
+    /// `None` for a run that is no trial, or is shown separately.
     of: Option<ExperimentLine>,
     rows: Vec<RowView>,
-    /// How many trials are on the experiment's page alone.
+    /// Number of trials that only the experiment's page shows.
     n_more: usize,
 }
 
-/// The trials of an experiment in a line.
+/// Line of an experiment with its trials.
 struct ExperimentLine {
     id: String,
     short: String,
     name: String,
     trials: String,
-    /// `clients=1,2,4 × mode=text,prepared`: what its trials differ in.
+    /// Axes and values of its trials: `clients=1,2,4 × mode=text,prepared`.
     axes: String,
     labels: Vec<LabelView>,
-    /// The lowest and the highest.
+    /// Lowest and highest TPS.
     tps: String,
     primary: String,
     p99_ms: String,
     clients: String,
-    /// Mean TPS over an axis of numbers; else nothing.
+    /// Mean TPS over a numeric axis; else empty.
     trend: String,
     validity: &'static str,
     status: &'static str,
     started: String,
     workload: String,
     database: String,
-    /// The same in a few letters; of several databases their names.
+    /// Database in a few characters; for several databases, their names.
     database_short: String,
 }
 
-/// The TPS of the trials of a point.
+/// TPS of the trials of a point.
 type Rates<'r> = (&'r [(String, String)], Vec<f64>);
 
-/// What trials differ in: each axis with its values, in the order in which they were first run.
+/// Axes of trials with their values, in the order of first runs.
 fn axes_of(rows: &[&RunRow]) -> String {
     let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, value) in rows.iter().rev().flat_map(|row| &row.point) {
@@ -385,8 +386,8 @@ fn axes_of(rows: &[&RunRow]) -> String {
     axes.iter().map(shown).collect::<Vec<_>>().join(" × ")
 }
 
-/// The mean TPS of each point of an experiment, numbers of its first axis in their order; nothing
-/// where these are no numbers, and a line would claim what is between them.
+/// Mean TPS of each point of an experiment, sorted by its first axis; empty if that is not numeric,
+/// since a line would imply values in between.
 fn means_by_point(rows: &[&RunRow]) -> Vec<f64> {
     let mut points: Vec<Rates<'_>> = Vec::new();
     for row in rows.iter().rev() {
@@ -428,8 +429,7 @@ fn experiment_line(trials: Trials<'_, '_>, known_by: Option<&str>) -> Experiment
     }
 }
 
-/// Whether trials stand below their experiment: in the order of time, and unless runs are asked
-/// for by a condition.
+/// Whether trials are folded below their experiment: in the order of time, and without a condition.
 fn is_grouped(asked: &Pairs) -> bool {
     let sort = asked.get("sort").unwrap_or(NEWEST_FIRST);
     sort.trim_start_matches('-') == "started" && asked.get("where").is_none()
@@ -477,18 +477,18 @@ fn rows(
     })
 }
 
-/// Throughput over time in a line. It is read once: an ended run changes no more.
+/// Throughput over time as a line, cached, since an ended run does not change.
 fn trend(store: &Store, shared: &Shared, row: &RunRow) -> String {
     if row.status == Status::Running {
         return String::new();
     }
     shared.trends.get(row.run.clone(), || {
-        // A run whose report cannot be read says so on its page.
+        // The run's page reports an unreadable report.
         spark_svg(&rates_over_time(store, &row.run).unwrap_or_default())
     })
 }
 
-/// The setup and the warnings of a run. Its report is read once.
+/// Setup and warnings of a run, cached.
 fn identity(store: &Store, shared: &Shared, row: &RunRow) -> Identity {
     match row.status {
         Status::Running => Identity::default(),
@@ -573,7 +573,7 @@ pub(super) async fn page(
     .await
 }
 
-/// `GET /live`: the rows as they stand, if they have changed.
+/// `GET /live`: the rows, if they have changed.
 pub(super) async fn live(
     State(app): State<App>,
     visitor: Visitor,

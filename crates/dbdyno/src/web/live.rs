@@ -1,7 +1,6 @@
-//! Runs that go on, followed in the store: what was read of them is kept, and only what came
-//! since is read again.
+//! Running runs, followed in the store: earlier events are cached, and only newer ones are read.
 //!
-//! Not here: how a run is reported (pages, api).
+//! Not here: reports of runs (pages, api).
 
 use std::sync::{Arc, Mutex};
 
@@ -14,23 +13,23 @@ use store::{RunRow, Store, StoreError, StoreErrorKind};
 use super::http_error::HttpError;
 use super::visitor::held;
 
-/// So many are kept, the last that were looked at: nobody follows more at once.
+/// Most cached runs, those requested last.
 const KEPT_MAX: usize = 4;
 
-/// A run as it stands.
+/// State of a run.
 pub(super) struct RunSnapshot {
     pub(super) row: RunRow,
     pub(super) report: Arc<Report>,
-    /// The same as pages draw it: with its latency heat map, where it was stored without.
+    /// Report for drawing: with a latency heat map, even if it was stored without.
     pub(super) drawn: Arc<Report>,
-    /// What happens in it; none of one that has ended.
+    /// Current activity; `None` for an ended run.
     pub(super) now: Option<Now>,
-    /// How far it was read: another place is another state.
+    /// Position of the last event; another position is another state.
     pub(super) place: u64,
 }
 
 impl RunSnapshot {
-    /// Whether more will come.
+    /// Whether it is still running.
     pub(super) fn is_live(&self) -> bool {
         self.row.status == Status::Running
     }
@@ -40,7 +39,7 @@ impl RunSnapshot {
 #[derive(Default)]
 pub(super) struct LiveRuns {
     followed: Mutex<Vec<(RunId, Arc<Mutex<Followed>>)>>,
-    /// Reports of ended runs, which change no more: each chart of a page asks for that of its run.
+    /// Reports of ended runs, which do not change: each chart of a page requests its run's.
     ended: Mutex<Vec<Ended>>,
 }
 
@@ -57,7 +56,7 @@ struct Followed {
 }
 
 impl LiveRuns {
-    /// The run that is called `name`: its kept report, or one of what there is of it so far.
+    /// State of the run called `name`: its stored report, or one of its events so far.
     pub(super) fn standing(&self, store: &Store, name: &str) -> Result<RunSnapshot, HttpError> {
         let run = store.find(name)?;
         let row = row_of(store, &run)?;
@@ -65,19 +64,19 @@ impl LiveRuns {
             && let Some(Ended { report, drawn, .. }) = self.ended(store, &row)?
         {
             self.forget(&run);
-            // It changes no more; while it ran, its places were below.
+            // It does not change any more; while it ran, its positions were lower.
             return Ok(RunSnapshot { row, report, drawn, now: None, place: u64::MAX });
         }
         let followed = self.followed(&run);
         let mut followed = held(&followed);
         let Followed { checked, place } = &mut *followed;
         let read = store.events_after(&run, *place, &mut |event| checked.add(&event));
-        // What was added before an error would be added again.
+        // After an error, events would be added twice.
         *place = read.inspect_err(|_| self.forget(&run))?;
         let tally = checked.tally(&run)?;
         let report = Arc::new(report_so_far(tally, &row));
         let now = (row.status == Status::Running).then(|| render::live::now(tally));
-        // One that ended without a report stands otherwise than it did while it ran.
+        // A run that ended without a report has another state than while it ran.
         let place = if row.status == Status::Running { *place } else { u64::MAX };
         Ok(RunSnapshot { row, drawn: Arc::clone(&report), report, now, place })
     }
@@ -115,7 +114,7 @@ impl LiveRuns {
     }
 }
 
-/// The run as it is listed.
+/// Row of a run in the list.
 pub(super) fn row_of(store: &Store, run: &RunId) -> Result<RunRow, StoreError> {
     store.row(run)?.ok_or_else(|| {
         let message = format!("the run {run} was removed");

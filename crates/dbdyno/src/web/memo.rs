@@ -1,6 +1,6 @@
-//! What is made once: what it is made of changes no more, and takes long to read.
+//! A cache of values that do not change, and take long to read.
 //!
-//! Not here: what they say (list, experiments).
+//! Not here: the values (list, experiments).
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -9,20 +9,20 @@ use std::sync::Mutex;
 
 use super::visitor::held;
 
-/// Texts or other values, cheap to clone, by what they are about.
+/// Values that are cheap to clone, by key.
 pub(super) struct Memo<K, V = String> {
     known: Mutex<HashMap<K, V>>,
-    /// More are not kept: all are forgotten then.
+    /// Most entries; all are removed when there are more.
     most: usize,
 }
 
 impl<K: Eq + Hash, V: Clone> Memo<K, V> {
-    /// None yet.
+    /// Creates an empty cache.
     pub(super) fn of(most: usize) -> Memo<K, V> {
         Memo { known: Mutex::default(), most }
     }
 
-    /// What is known about `key`, which is made if it is not. Others are not held up meanwhile.
+    /// Value of `key`, made if it is missing. Others are not blocked meanwhile.
     pub(super) fn get(&self, key: K, make: impl FnOnce() -> V) -> V {
         match self.try_get(key, || Ok::<V, Infallible>(make())) {
             Ok(value) => value,
@@ -30,7 +30,7 @@ impl<K: Eq + Hash, V: Clone> Memo<K, V> {
         }
     }
 
-    /// The same of what may fail to be made, and is tried again then.
+    /// Value of `key`, made if it is missing; a failure is not cached.
     pub(super) fn try_get<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         if let Some(known) = held(&self.known).get(&key) {
             return Ok(known.clone());

@@ -1,8 +1,7 @@
-//! The web's face: pages and a JSON API of what the store remembers, and of runs that go on.
+//! The web interface: pages and a JSON API of stored and running runs.
 //!
-//! It shows what `analysis` and `app` make of the store. What it starts is dbdyno again, as a
-//! process of its own (jobs). Only a POST changes anything. Not here: the command line that starts
-//! it (cli).
+//! It shows results of `analysis` and `app`. It starts dbdyno itself as a separate process (jobs).
+//! Only a POST changes anything. Not here: the command that starts it (cli).
 
 mod answer;
 mod api;
@@ -61,68 +60,68 @@ use crate::shell::Shell;
 pub(crate) use self::pidfile::{PidFile, log_path};
 pub(crate) use self::serve::bind;
 
-/// What is served, where, and to whom.
+/// Options of the service.
 pub(crate) struct Options {
-    /// Where it listens.
+    /// Address to listen on.
     pub(crate) listen: SocketAddr,
-    /// The store.
+    /// Path of the store.
     pub(crate) store: PathBuf,
-    /// Who knows this may come in; with it everything goes over TLS. None only on loopback.
+    /// Password of the service; with it everything uses TLS. `None` only on loopback.
     pub(crate) password: Option<String>,
-    /// Who knows this may look; only beside the other.
+    /// Password for viewers; needs the other one.
     pub(crate) viewer_password: Option<String>,
-    /// What jobs are made with.
+    /// Environment of jobs.
     pub(crate) job_context: JobContext,
-    /// Files (PEM) of a certificate and its key; none for one of our own.
+    /// PEM files of a certificate and its key; `None` for a self-signed one.
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
-    /// The command that ends the service of this store.
+    /// Command that ends the service of this store.
     pub(crate) stop: String,
-    /// Where it says what goes wrong.
+    /// Log output.
     pub(crate) shell: Shell,
 }
 
-/// What jobs are made with: what belongs to the command line, and is handed in by it.
+/// Environment of jobs, provided by the command line.
 #[derive(Clone)]
 pub(crate) struct JobContext {
-    /// Our own program.
+    /// Path of this program.
     pub(crate) program: PathBuf,
-    /// Environment variables that a job does not see.
+    /// Environment variables that a job must not inherit.
     pub(crate) hidden: &'static [&'static str],
-    /// The one that has the password of a job's target.
+    /// Environment variable with the password of a job's target.
     pub(crate) password: &'static str,
-    /// How many jobs run at the same time.
+    /// Most jobs at the same time.
     pub(crate) jobs: usize,
-    /// The draft that a command line `dbdyno run ...` asks for.
+    /// Parses a command line `dbdyno run ...` into a draft.
     pub(crate) draft_of: fn(&[String], &Shell) -> Result<plan::Draft, Error>,
-    /// The target of a workload where none is named.
+    /// Default target of a workload.
     pub(crate) target_of: fn(&str, &Shell) -> Result<Target, String>,
     /// The only folder whose SQLite files a page may name.
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// What stands before a run's id in the address of its page.
+/// Path prefix of a run's page.
 const RUNS: &str = "/runs/";
 
-/// What all requests share.
+/// State shared by all requests.
 #[derive(Clone)]
 struct App(Arc<Shared>);
 
 struct Shared {
     store: PathBuf,
-    /// Of requests for which the reports of many runs are read.
+    /// Turns of requests that read the reports of many runs.
     turns: Turns,
-    /// Whether only this machine can reach it: then the name by which it is asked must say so.
+    /// Whether it listens on loopback only: then the requested host must be a loopback name.
     is_loopback: bool,
-    /// Who may come in; none if everybody who can reach it.
+    /// Authentication; `None` if everyone who can reach it may use it.
     auth: Option<Auth>,
     lives: LiveRuns,
-    /// Throughput over time of ended runs, as the list draws it.
+    /// Throughput over time of ended runs, as drawn in the list.
     trends: Memo<RunId>,
-    /// What limits the use of ended runs, in a sentence each.
+    /// Setup and warnings of ended runs.
     identities: Memo<RunId, render::Identity>,
-    /// What experiments have shown, by how they stand.
+    /// Results of experiments, by state.
     results: Memo<String>,
-    /// Pages of experiments with their charts, by how they stand and what is asked of them.
+    /// Pages of experiments with their charts, by state and request.
     experiments: Memo<String, Arc<Shown>>,
     jobs: Jobs,
     passwords: Passwords,
@@ -139,7 +138,8 @@ impl App {
         self.read_opened(move |store, shared| read(&store, shared)).await
     }
 
-    /// The same of something for which reports of many runs are read.
+    /// Reads the store when it is this request's turn, for requests that read the reports of many
+    /// runs.
     async fn read_many<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Store, &Shared) -> Result<T, HttpError> + Send + 'static,
@@ -161,14 +161,14 @@ impl App {
     ) -> Result<T, HttpError> {
         let shared = Arc::clone(&self.0);
         let reading = tokio::task::spawn_blocking(move || {
-            // Opened for each request: the file may be moved away and another put there.
+            // Opened for each request, since the file may be replaced.
             let store = Store::open_existing(&shared.store)?;
             read(store, &shared)
         });
         reading.await.map_err(|_| HttpError::failed("this is a bug in dbdyno: see its log"))?
     }
 
-    /// Keeps what somebody has done, where it may be kept.
+    /// Stores an action of a user, if the store is writable.
     async fn note(&self, visitor: &Visitor, what: &str) {
         let (who, what) = (visitor.who(), what.to_owned());
         let noted = self.read(move |store, _| Ok(store.note_action(&who, &what)?)).await;
@@ -178,7 +178,7 @@ impl App {
     }
 }
 
-/// Every address.
+/// All routes.
 fn routes(app: App) -> Router {
     let new = Router::new()
         .route("/new", get(new_run::page).post(new_run::asked))
@@ -237,13 +237,13 @@ fn routes(app: App) -> Router {
         .route("/api/history/charts/{name}", get(api::history_chart))
         .fallback(answer::nothing_here)
         .layer(DefaultBodyLimit::max(request_policy::BODY_BYTES_MAX))
-        // A plan, twice, in which a character may take nine.
+        // A plan, twice, in which a character may take nine bytes.
         .merge(new)
         .layer(axum::middleware::from_fn_with_state(app.clone(), request_policy::enforce))
         .with_state(app)
 }
 
-/// Makes the store if there is none yet, so that a first visit shows an empty list.
+/// Creates the store if it does not exist, so that the first visit shows an empty list.
 fn make_store(options: &Options) -> Result<(), Error> {
     let opened = match options.store.exists() {
         true => Store::open_existing(&options.store),

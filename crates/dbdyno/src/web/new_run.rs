@@ -1,7 +1,7 @@
-//! The page that starts work: a plan as a form and as TOML, checked as the command line checks it,
-//! and what may be done with it.
+//! The page that starts jobs: a plan as a form and as TOML, checked like on the command line, with
+//! the possible actions.
 //!
-//! Not here: the fields (plan_form), and how a job runs (jobs).
+//! Not here: the fields (plan_form), and running jobs (jobs).
 
 use app::Error;
 use app::open::is_apart_from;
@@ -26,9 +26,9 @@ use super::query::{Form, Pairs};
 use super::visitor::{SessionId, Visitor};
 use super::{App, Shared};
 
-/// A plan, twice, in which a character may take nine bytes, and all fields.
+/// Most bytes of the form: a plan, twice, in which a character may take nine bytes, and all fields.
 pub(super) const FORM_BYTES_MAX: usize = 512 * 1024;
-/// A plan that a person made is shorter.
+/// Most bytes of a plan.
 const PLAN_BYTES_MAX: usize = 64 * 1024;
 
 #[derive(Template)]
@@ -47,11 +47,11 @@ struct NewRunPage {
     sections: Vec<Section>,
     toml: String,
     was: String,
-    /// What is wrong with it.
+    /// Error of the plan; may be empty.
     wrong: String,
-    /// What it is, where nothing is wrong: a run, an experiment or a search.
+    /// Kind of a valid plan: a run, an experiment or a search.
     kind: &'static str,
-    /// How load is offered in a run: a rate alone makes it open.
+    /// Description of the load of a run: a rate makes it open.
     load: String,
     commands: Vec<Command>,
 }
@@ -61,15 +61,15 @@ struct Named {
     is_chosen: bool,
 }
 
-/// A command that does the same in a terminal.
+/// Equivalent command for a terminal.
 pub(super) struct Command {
-    /// What it is for: one that runs is [`JobKind::Run`], whatever its plan makes of that.
+    /// Purpose; any plan that runs is [`JobKind::Run`].
     pub(super) kind: JobKind,
     pub(super) text: String,
 }
 
 impl Command {
-    /// What it does, for people.
+    /// Title for people.
     pub(super) fn title(&self) -> &'static str {
         match self.kind {
             JobKind::Build => "Build",
@@ -81,8 +81,8 @@ impl Command {
     }
 }
 
-/// `GET /new`: a plan to begin with: `workload=NAME`, or that of `run=ID`, of
-/// `experiment=ID` or of `job=NUMBER`.
+/// `GET /new`: an initial plan: `workload=NAME`, or that of `run=ID`, `experiment=ID` or
+/// `job=NUMBER`.
 pub(super) async fn page(
     State(app): State<App>,
     visitor: Visitor,
@@ -97,7 +97,7 @@ pub(super) async fn page(
     .await
 }
 
-/// The plan to begin with, and its labels, a line each: those of a job are not in its plan.
+/// Initial plan and its labels, one per line; a job's labels are not in its plan.
 fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<(Draft, String), HttpError> {
     let read = |text: &str| read_toml(FILE, text).map_err(|bad| HttpError::bad(bad.0));
     if let Some(name) = asked.get("run") {
@@ -122,14 +122,14 @@ fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<(Draft, String
     Ok((of_workload(asked.get("workload").unwrap_or("tpcc"), shared)?, String::new()))
 }
 
-/// The plan that `dbdyno run WORKLOAD` has.
+/// Plan of `dbdyno run WORKLOAD`.
 fn of_workload(name: &str, shared: &Shared) -> Result<Draft, Error> {
     let words = ["dbdyno", "run", name].map(str::to_owned);
-    // What holds anyway need not be written.
+    // Defaults are left out.
     Ok((shared.job_context.draft_of)(&words, &shared.shell)?.without_defaults())
 }
 
-/// What a plan asks for, if it may be asked for from a page.
+/// Task of a plan, if a page may start it.
 fn checked(draft: &Draft, shared: &Shared) -> Result<Task, BadPlan> {
     check_from_page(draft, shared.job_context.folder.as_deref())?;
     decide_task(draft, &|workload| (shared.job_context.target_of)(workload, &shared.shell))
@@ -143,7 +143,7 @@ fn kind_of(task: &Task) -> JobKind {
     }
 }
 
-/// How load is offered in a run, each way once.
+/// Loads of a run without duplicates.
 fn load_of(task: &Task) -> String {
     let Task::Run(plan) = task else { return String::new() };
     let mut all: Vec<String> = Vec::new();
@@ -155,7 +155,7 @@ fn load_of(task: &Task) -> String {
     all.join("; ")
 }
 
-/// The database that a plan works on; of several the first.
+/// Database of a plan; the first if there are several.
 fn target_of(draft: &Draft, shared: &Shared) -> Result<Target, HttpError> {
     let of_axis =
         draft.vary.iter().find(|axis| matches!(axis.name.as_str(), "target" | "target.url"));
@@ -169,7 +169,7 @@ fn target_of(draft: &Draft, shared: &Shared) -> Result<Target, HttpError> {
     target.map_err(HttpError::bad)
 }
 
-/// Takes the password out of the plan's target, so that it is neither shown nor kept.
+/// Removes the password from the plan's target, so that it is neither shown nor stored.
 fn without_password(draft: &mut Draft) -> Result<Option<Secret>, BadPlan> {
     for axis in &draft.vary {
         let has_password = |url: &String| Target::parse(url).is_ok_and(|it| it.password.is_some());
@@ -185,10 +185,10 @@ fn without_password(draft: &mut Draft) -> Result<Option<Secret>, BadPlan> {
     Ok(Some(password))
 }
 
-/// What is to be done with the plan that a form has.
+/// Action on the plan of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlanAction {
-    /// Check it, and show it.
+    /// Check and show it.
     Show,
     Run,
     Build,
@@ -204,7 +204,7 @@ model::choice!(PlanAction {
     Drop = "drop",
 });
 
-/// `POST /new`: shows the plan as it is now, or starts a job with it.
+/// `POST /new`: shows the plan with its changes, or starts a job with it.
 pub(super) async fn asked(
     State(app): State<App>,
     visitor: Visitor,
@@ -257,18 +257,18 @@ pub(super) async fn asked(
                 Err(no) => return Err(no),
             },
             (task, _) => {
-                // What somebody wrote stays as it is, comments and all, unless a field was changed.
+                // The user's text stays unchanged, including comments, unless a field was changed.
                 let written = form.exactly("toml").unwrap_or_default().replace("\r\n", "\n");
                 let toml = match is_changed && is_readable {
                     true => draft_to_toml(&draft),
                     false => written,
                 };
-                // A run would refuse them too.
+                // A run would reject them too.
                 let bad_labels = || labels(&form).err().map(|no| BadPlan(no.text));
                 let bad = task.err().or_else(bad_labels);
                 let page =
                     shown_page(shared, &visitor, &draft, toml, bad.as_ref(), typed_labels(&form))?;
-                // A plan that is only looked at may be wrong.
+                // A plan that is only shown may be invalid.
                 if action == PlanAction::Show { page } else { refused(page) }
             }
         };
@@ -280,13 +280,13 @@ pub(super) async fn asked(
     .await
 }
 
-/// The page of a plan that could not be started.
+/// Marks the page of a plan that cannot be started.
 fn refused(mut page: Response) -> Response {
     *page.status_mut() = StatusCode::BAD_REQUEST;
     page
 }
 
-/// The workload that the form chooses, if the plan has another.
+/// Workload chosen in the form, if it differs from the plan's.
 fn other_workload<'a>(form: &'a Pairs, draft: &Draft) -> Option<&'a str> {
     let chosen = form.get("workload")?;
     let was = read_toml(FILE, form.exactly("was").unwrap_or_default()).unwrap_or_default();
@@ -295,7 +295,7 @@ fn other_workload<'a>(form: &'a Pairs, draft: &Draft) -> Option<&'a str> {
     is_chosen.then_some(chosen)
 }
 
-/// The same plan with the groups of another workload.
+/// Replaces the groups of a plan by those of another workload.
 fn of_other_workload(mut draft: Draft, name: &str, shared: &Shared) -> Result<Draft, HttpError> {
     let clients = draft.groups.first().and_then(|group| group.values.get("clients")).cloned();
     draft.groups = of_workload(name, shared)?.groups;
@@ -305,7 +305,7 @@ fn of_other_workload(mut draft: Draft, name: &str, shared: &Shared) -> Result<Dr
     Ok(draft)
 }
 
-/// Remembers a password for this session; a new session's cookie, if there was none.
+/// Remembers a password for this session; returns the cookie of a new session, if there was none.
 fn remembered(
     shared: &Shared,
     visitor: &mut Visitor,
@@ -324,11 +324,11 @@ fn remembered(
     };
     visitor.session = Some(session);
     shared.passwords.remember(session, &target, &password);
-    // Where signing in is by HTTP Basic, there is no session that could come back.
+    // With HTTP Basic there is no session to remember it.
     Ok(cookie.filter(|_| shared.auth.is_none()))
 }
 
-/// Starts a job; its number.
+/// Starts a job and returns its number.
 fn start(
     store: &Store,
     shared: &Shared,
@@ -382,7 +382,7 @@ fn shown_workload(group: &plan::GroupDraft) -> String {
     group.workload().map_or(String::new(), |workload| workload.text.clone())
 }
 
-/// The words of `dbdyno build` and its like, for the data that a plan needs.
+/// Command line of `dbdyno build` and similar commands, for the data of a plan.
 fn words_of_data(draft: &Draft, command: &str, target: Option<&Target>) -> Option<Vec<String>> {
     let group = draft.groups.first()?;
     let workload = &group.workload()?.text;
@@ -405,7 +405,7 @@ fn words_of_data(draft: &Draft, command: &str, target: Option<&Target>) -> Optio
     Some(words)
 }
 
-/// The password of a database that a form has; an empty field is none.
+/// Database password in a form; an empty field means none.
 pub(super) fn typed_password(form: &Pairs) -> Option<Secret> {
     form.exactly("password").filter(|typed| !typed.is_empty()).map(Secret::new)
 }
@@ -414,29 +414,29 @@ fn typed_labels(form: &Pairs) -> &str {
     form.get("labels").unwrap_or_default()
 }
 
-/// The lines of a field of labels that are not empty.
+/// Non-empty lines of a field of labels.
 fn written_labels(text: &str) -> Vec<String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(str::to_owned).collect()
 }
 
-/// The words of a command that sets these labels; [`labels_of`] reads them back.
+/// Arguments that set these labels; [`labels_of`] parses them.
 fn words_of_labels(labels: &[String]) -> Vec<String> {
     labels.iter().flat_map(|label| ["--label".to_owned(), label.clone()]).collect()
 }
 
-/// The labels among the words of a job.
+/// Labels in the arguments of a job.
 pub(super) fn labels_of(words: &[String]) -> Vec<String> {
     let pairs = words.windows(2).filter(|pair| pair[0] == "--label");
     pairs.map(|pair| pair[1].clone()).collect()
 }
 
-/// The labels of a form, a line each.
+/// Labels of a form, one per line.
 fn labels(form: &Pairs) -> Result<Vec<String>, HttpError> {
     read_labels(typed_labels(form))
 }
 
-/// The labels of a text, a line each.
+/// Parses labels, one per line.
 fn read_labels(text: &str) -> Result<Vec<String>, HttpError> {
     let lines = written_labels(text);
     let checked = |line: String| match line.split_once('=') {
@@ -449,7 +449,7 @@ fn read_labels(text: &str) -> Result<Vec<String>, HttpError> {
     lines.into_iter().map(checked).collect()
 }
 
-/// What does the same in a terminal, with these labels.
+/// Equivalent commands for a terminal, with these labels.
 pub(super) fn commands(draft: &Draft, labels: &[String]) -> Vec<Command> {
     let has_user = Target::parse(&shown(draft, "plan.target")).is_ok_and(|it| it.user.is_some());
     let line = |words: Vec<String>| {

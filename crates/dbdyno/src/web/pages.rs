@@ -1,6 +1,6 @@
-//! Pages of one run, of comparisons and of histories, and what may be changed there.
+//! Pages of a run, of comparisons and of histories, and their changes.
 //!
-//! Their bodies are those of the reports (render). Not here: the list, and experiments.
+//! Their bodies come from the reports (render). Not here: the list, and experiments.
 
 use std::collections::BTreeSet;
 
@@ -34,12 +34,12 @@ use super::selection::{Grouped, Way, grouped};
 use super::tables;
 use super::visitor::Visitor;
 
-/// So many of each kind are suggested as sides of a comparison.
+/// Most suggestions of each kind for sides of a comparison.
 const SUGGESTED_MAX: usize = 50;
 
-/// So many of them have a check box.
+/// Most suggestions with a check box.
 const PICKS_MOST: usize = 12;
-/// How soon a run that goes on is looked at again: it tells once a second.
+/// Interval of updates of a running run, which has new events once a second.
 const NEXT_MS: u64 = 1000;
 
 #[derive(Template)]
@@ -52,7 +52,7 @@ struct RunPage {
     body: String,
     place: String,
     is_live: bool,
-    /// Whether it is a load, which a plan repeats, and no build.
+    /// Whether it is a load, which a plan can repeat, not a build.
     is_load: bool,
 }
 
@@ -65,7 +65,7 @@ struct StandingPart {
 
 fn standing_part(standing: RunSnapshot) -> Result<String, HttpError> {
     let base = format!("/api/runs/{}/charts/", standing.row.run);
-    // What goes on has other pictures at each place.
+    // A running run has other charts at each position.
     let place = format!("?at={}", standing.place);
     let query = if standing.is_live() { &place } else { "" };
     let medium = Medium::Web { base: &base, query, runs: super::RUNS, first: First::InPage };
@@ -83,7 +83,7 @@ pub(super) async fn run(
 ) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
-        // An address that is shared must mean the same run tomorrow.
+        // A shared address must always mean the same run.
         if standing.row.run.0 != name {
             let place = format!("/runs/{}{}", standing.row.run, asked.text());
             return Ok(Redirect::to(&place).into_response());
@@ -154,7 +154,7 @@ pub(super) async fn history_chart(
     .await
 }
 
-/// `GET /runs/ID/live`: the run as it stands, if it has changed.
+/// `GET /runs/ID/live`: the run, if it has changed.
 pub(super) async fn run_live(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -173,10 +173,10 @@ pub(super) async fn run_live(
     .await
 }
 
-/// Where a change shows, and what it was.
+/// Path of the changed page, and a description of the change.
 type Changed = Result<(String, String), HttpError>;
 
-/// Changes a run as a form says, and leads to where that shows.
+/// Changes a run by a form, and redirects to the changed page.
 async fn changed(
     app: App,
     visitor: Visitor,
@@ -193,7 +193,7 @@ async fn changed(
     .await
 }
 
-/// `POST /runs/ID/label`: `label=KEY=VALUE` sets, `remove=KEY` takes it off.
+/// `POST /runs/ID/label`: `label=KEY=VALUE` sets a label, `remove=KEY` removes one.
 pub(super) async fn label(
     State(app): State<App>,
     visitor: Visitor,
@@ -242,21 +242,21 @@ pub(super) async fn remove(
     .await
 }
 
-/// How it is judged, as an address says it.
+/// Judgement options of a request.
 fn judge(asked: &Pairs) -> Result<Judge, HttpError> {
-    // The form asks for a number in %.
+    // The form has a number in %.
     let min_effect =
         asked.get("min_effect").map(|text| format!("{}%", text.trim().trim_end_matches('%')));
     Judge::asked(asked.get("figure"), min_effect.as_deref()).map_err(HttpError::bad)
 }
 
-/// The sides that are named.
+/// Sides of a request.
 fn named(asked: &Pairs) -> Vec<String> {
     asked.all("side").map(str::to_owned).collect()
 }
 
-/// The address of runs that were selected in the list, whose order is any: what is new is held
-/// against what was.
+/// Address with the selected runs sorted, oldest first, since the list may have any order: new ones
+/// are compared with older ones.
 fn oldest_first(store: &Store, asked: &Pairs) -> Option<String> {
     asked.get("selected")?;
     let row = |name: String| store.row(&store.find(&name).ok()?).ok().flatten();
@@ -266,24 +266,24 @@ fn oldest_first(store: &Store, asked: &Pairs) -> Option<String> {
     Some(format!("/compare?{}", sides.join("&")))
 }
 
-/// The same as runs that were selected, if they are that.
+/// Grouping of the sides, if they are selected runs.
 fn selected(store: &Store, asked: &Pairs) -> Option<Grouped> {
     grouped(store, &named(asked), asked.get("group"))
 }
 
-/// Whether anything is asked to be compared.
+/// Whether the request asks for a comparison.
 fn is_asked(asked: &Pairs) -> bool {
     ["side", "by", "figure", "min_effect"].iter().any(|name| asked.get(name).is_some())
 }
 
-/// Whether one side is named, and the others are still to be: a run's page leads here.
+/// Whether only one side is given, as by the link on a run's page.
 fn is_begun(store: &Store, asked: &Pairs) -> bool {
     let names = named(asked);
     let ([name], None, Ok(_)) = (&names[..], asked.get("by"), judge(asked)) else { return false };
     name.contains('=') || store.find_experiment(name).is_ok() || store.find(name).is_ok()
 }
 
-/// What is asked to be compared; none where that is not enough.
+/// Sides to compare; `None` if there are not enough.
 fn sides(store: &Store, asked: &Pairs, selected: Option<&Grouped>) -> Option<CompareBy> {
     if asked.get("by").is_none()
         && let Some(selected) = selected
@@ -296,7 +296,7 @@ fn sides(store: &Store, asked: &Pairs, selected: Option<&Grouped>) -> Option<Com
             Some(CompareBy::Axis { experiment: experiment.clone(), axis: axis.to_owned() })
         }
         (_, [_, _, ..]) => Some(CompareBy::Sides(names)),
-        // An experiment that varies one thing has its sides.
+        // An experiment with one axis has its values as sides.
         (None, [experiment]) => match &axes(store, asked)[..] {
             [axis] => Some(CompareBy::Axis { experiment: experiment.clone(), axis: axis.clone() }),
             _ => None,
@@ -305,13 +305,13 @@ fn sides(store: &Store, asked: &Pairs, selected: Option<&Grouped>) -> Option<Com
     }
 }
 
-/// The comparison that an address asks for.
+/// Comparison of a request.
 pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, HttpError> {
     few_sides(asked)?;
     held(store, asked, sides(store, asked, selected(store, asked).as_ref()).as_ref())
 }
 
-/// Refuses more sides than anybody compares, before any of them is looked for.
+/// Fails for too many sides, before they are looked up.
 fn few_sides(asked: &Pairs) -> Result<(), HttpError> {
     const SIDES_MAX: usize = 500;
     match asked.all("side").count() {
@@ -320,7 +320,7 @@ fn few_sides(asked: &Pairs) -> Result<(), HttpError> {
     }
 }
 
-/// Its charts.
+/// Charts of the comparison.
 pub(super) fn compared_charts(store: &Store, asked: &Pairs) -> Result<Vec<Chart>, HttpError> {
     Ok(source(store, compared(store, asked)?)?.charts())
 }
@@ -344,7 +344,7 @@ fn held(
     })
 }
 
-/// Whether a side names what is not there. A label that no run has is no name.
+/// Whether a side does not exist. An unknown label counts too.
 fn is_unknown(store: &Store, sides: &CompareBy) -> bool {
     let is_lost = |found: Result<(), StoreErrorKind>| found == Err(StoreErrorKind::UnknownRun);
     let experiment = |name: &str| store.find_experiment(name).map(drop).map_err(|no| no.kind);
@@ -357,8 +357,8 @@ fn is_unknown(store: &Store, sides: &CompareBy) -> bool {
     }
 }
 
-/// The label that distinguishes builds: the one that is asked for, else `build` where a run has it,
-/// else the day, which every run has.
+/// Label that distinguishes builds: the requested one, else `build` if a run has it, else the day,
+/// which every run has.
 fn history_by(store: &Store, asked: &Pairs) -> Result<String, HttpError> {
     if let Some(by) = asked.get("by") {
         return Ok(by.to_owned());
@@ -368,7 +368,7 @@ fn history_by(store: &Store, asked: &Pairs) -> Result<String, HttpError> {
     Ok(if has_build || is_empty { "build" } else { "day" }.to_owned())
 }
 
-/// The history that an address asks for.
+/// History of a request.
 pub(super) fn reported_history(store: &Store, asked: &Pairs) -> Result<HistoryReport, HttpError> {
     history_of(store, asked, &history_by(store, asked)?)
 }
@@ -388,7 +388,7 @@ fn history_of(store: &Store, asked: &Pairs, by: &str) -> Result<HistoryReport, H
     Ok(hold_history(store, &question)?)
 }
 
-/// The tables of a history, where an address asks for rows.
+/// Tables of a history, if the request has rows.
 pub(super) fn tables_of_history(
     report: &HistoryReport,
     asked: &Pairs,
@@ -396,7 +396,7 @@ pub(super) fn tables_of_history(
     Ok(history_tables(report, asked.get("rows"), asked.get("columns"))?)
 }
 
-/// The imported figures that an address asks for.
+/// Imported figures of a request.
 pub(super) fn imported(store: &Store, asked: &Pairs) -> Result<Vec<Imported>, HttpError> {
     let name: Vec<String> = asked.get("imported").map(str::to_owned).into_iter().collect();
     Ok(app::imported::named(store, &name)?)
@@ -407,10 +407,10 @@ pub(super) fn imported(store: &Store, asked: &Pairs) -> Result<Vec<Imported>, Ht
 struct ComparePage {
     frame: Frame,
     sides: Vec<String>,
-    /// How selected runs may be made sides, each with its address.
+    /// Ways to group selected runs as sides, each with its address.
     ways: Vec<(Way, String)>,
     group: String,
-    /// Whether the other sides are still to be named.
+    /// Whether the other sides are still missing.
     is_begun: bool,
     by: String,
     figure: String,
@@ -422,7 +422,7 @@ struct ComparePage {
     trouble: Option<HttpError>,
     csv: String,
     json: String,
-    /// What does the same in a terminal.
+    /// Equivalent command for a terminal.
     command: Option<String>,
 }
 
@@ -439,18 +439,18 @@ struct HistoryPage {
     imported: String,
     rows: String,
     columns: String,
-    /// What is imported, by name.
+    /// Names of imported figures.
     imports: Vec<String>,
     keys: Vec<String>,
     body: String,
     trouble: Option<HttpError>,
     csv: String,
     json: String,
-    /// What does the same in a terminal.
+    /// Equivalent command for a terminal.
     command: String,
 }
 
-/// The command that shows the same in a terminal.
+/// Equivalent command for a terminal.
 fn in_terminal(command: &str, mut words: Vec<String>, asked: &Pairs) -> String {
     let option = |name: &str, value: &str| format!("--{name}={value}");
     words.extend(asked.get("figure").map(|figure| option("figure", figure)));
@@ -460,15 +460,15 @@ fn in_terminal(command: &str, mut words: Vec<String>, asked: &Pairs) -> String {
     format!("dbdyno {command} {}", words.join(" "))
 }
 
-/// What could be a side of a comparison.
+/// Suggested side of a comparison.
 struct Suggestion {
-    /// As a side is written.
+    /// Text of the side.
     side: String,
-    /// What that is; empty where it says so itself.
+    /// Description; empty if the text is enough.
     words: String,
 }
 
-/// Labels that runs have, and the newest experiments and runs.
+/// Labels of runs, and the newest experiments and runs.
 fn suggestions(store: &Store) -> Result<Vec<Suggestion>, HttpError> {
     let runs = store.list(&Filter::default())?;
     let labels = runs.iter().flat_map(|row| &row.labels);
@@ -495,7 +495,7 @@ fn suggestions(store: &Store) -> Result<Vec<Suggestion>, HttpError> {
     Ok(all.chain(own.take(SUGGESTED_MAX).map(run)).collect())
 }
 
-/// The axes of the experiment that is named.
+/// Axes of the requested experiment.
 fn axes(store: &Store, asked: &Pairs) -> Vec<String> {
     let name = asked.get("side").unwrap_or_default();
     let experiment = store.find_experiment(name).ok();
@@ -508,7 +508,7 @@ fn names_of_imported(store: &Store) -> Result<Vec<String>, HttpError> {
     Ok(all.map(|row| row.imported.name).collect())
 }
 
-/// A body, or why there is none: what was asked wrongly can be mended on the same page.
+/// A body, or the error of an invalid request, which can be corrected on the same page.
 pub(super) fn body_or_why<T>(
     report: Result<T, HttpError>,
     body: impl FnOnce(&T) -> String,

@@ -1,7 +1,7 @@
-//! Passwords of databases that a session has typed: kept in memory, for that session alone, as
-//! long as it lasts. They are on no page, in no file and in no list of processes.
+//! Database passwords entered in a session: kept in memory, for that session only, until it ends.
+//! They are on no page, in no file and in no list of processes.
 //!
-//! Not here: passwords of the pages themselves (auth).
+//! Not here: passwords of the service itself (auth).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -10,30 +10,30 @@ use model::{Secret, Target};
 
 use super::visitor::{SessionId, held};
 
-/// More sessions are not remembered: all are forgotten then.
+/// Most sessions with passwords; all are removed when there are more.
 const SESSIONS_MAX: usize = 256;
-/// More databases than this are no evening's work.
+/// Most targets per session.
 const TARGETS_MAX: usize = 64;
 
-/// What sessions have typed. Clones share it.
+/// Entered passwords, shared by clones.
 #[derive(Clone, Default)]
 pub(super) struct Passwords(Arc<Mutex<HashMap<SessionId, HashMap<String, Secret>>>>);
 
 /// A password for a job.
 pub(super) struct JobPassword {
     pub(super) secret: Secret,
-    /// Where a session remembers it; nothing of one that was typed for this job alone.
+    /// Entry of the session; `None` if it was entered for this job only.
     remembered: Option<(Passwords, SessionId, String)>,
 }
 
 impl JobPassword {
-    /// One that was typed for a job alone.
+    /// Creates a password for one job only.
     pub(super) fn of_job(secret: Secret) -> JobPassword {
         JobPassword { secret, remembered: None }
     }
 
-    /// Forgets it unless it was typed again since: it may be wrong, and is to be asked for.
-    /// Whether there was anything to forget.
+    /// Removes it from its session, since it may be wrong, unless it was entered again. Returns
+    /// whether there was anything to remove.
     pub(super) fn forget(self) -> bool {
         let Some((passwords, session, target)) = self.remembered else { return false };
         let mut all = held(&passwords.0);
@@ -44,7 +44,7 @@ impl JobPassword {
 }
 
 impl Passwords {
-    /// Remembers it for this session.
+    /// Stores a password for this session.
     pub(super) fn remember(&self, session: SessionId, target: &Target, password: &Secret) {
         let mut all = held(&self.0);
         if all.len() >= SESSIONS_MAX && !all.contains_key(&session) {
@@ -57,7 +57,7 @@ impl Passwords {
         of_session.insert(name_of(target), password.clone());
     }
 
-    /// What this session has typed for a target; nothing where nobody signs in.
+    /// Password of this session for a target; `None` if the target has no user.
     pub(super) fn of(&self, session: Option<&SessionId>, target: &Target) -> Option<JobPassword> {
         target.user.as_ref()?;
         let (session, name) = (*session?, name_of(target));
@@ -65,13 +65,13 @@ impl Passwords {
         Some(JobPassword { secret, remembered: Some((self.clone(), session, name)) })
     }
 
-    /// Forgets a session.
+    /// Removes all passwords of a session.
     pub(super) fn forget(&self, session: &SessionId) {
         held(&self.0).remove(session);
     }
 }
 
-/// Who signs in where; a password is sent nowhere else.
+/// Key of a target: user and address. A password is never sent elsewhere.
 fn name_of(target: &Target) -> String {
     let socket = target.options.iter().filter(|(name, _)| name == "socket").cloned().collect();
     Target { password: None, path: String::new(), options: socket, ..target.clone() }.to_string()

@@ -1,7 +1,7 @@
-//! Which process serves a store: a file beside it, so that `dbdyno web` can tell and end that
-//! one, and no other.
+//! The process that serves a store, in a file beside it, so that `dbdyno web` can find and end that
+//! process only.
 //!
-//! Not here: how a service is started (cli).
+//! Not here: starting a service (cli).
 
 use std::fs;
 use std::io::{self, Write};
@@ -17,26 +17,26 @@ use store::{Fate, Process};
 
 use super::processes;
 
-/// A service ends what it is doing for at most two seconds.
+/// Limit for a service to end; it takes at most two seconds for open requests.
 const END_MAX_S: i64 = 10;
 
-/// A service that is there.
+/// A running service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PidFile {
     /// The process that serves.
     process: Process,
-    /// Where its pages begin.
+    /// Address of its pages.
     pub(crate) address: String,
 }
 
-/// A file that belongs to a store.
+/// Path of a file that belongs to a store.
 pub(super) fn beside(store: &Path, what: &str) -> PathBuf {
     let mut path = store.as_os_str().to_owned();
     path.push(format!("-{what}"));
     PathBuf::from(path)
 }
 
-/// What a service in the background says.
+/// Log of a service in the background.
 pub(crate) fn log_path(store: &Path) -> PathBuf {
     beside(store, "web.log")
 }
@@ -45,21 +45,21 @@ fn path(store: &Path) -> PathBuf {
     beside(store, "web.json")
 }
 
-/// Whether nothing can be written: a store may be read all the same.
+/// Whether an error means that the folder is not writable; the store may be readable all the same.
 fn is_read_only(error: &io::Error) -> bool {
     use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     matches!(error.kind(), ReadOnlyFilesystem | PermissionDenied | StorageFull | QuotaExceeded)
 }
 
 impl PidFile {
-    /// The one that serves this store, if one does.
+    /// The service of this store, if one is running.
     pub(crate) fn of(store: &Path) -> Option<PidFile> {
         let text = fs::read_to_string(path(store)).ok()?;
         let pidfile: PidFile = serde_json::from_str(&text).ok()?;
         (pidfile.process.fate(&Process::current()) == Fate::Alive).then_some(pidfile)
     }
 
-    /// This process serves the store from now on.
+    /// Announces this process as the service of the store.
     pub(super) fn announce(store: &Path, address: &str) -> Result<PidFile, Error> {
         let pidfile = PidFile { process: Process::current(), address: address.to_owned() };
         let text = serde_json::to_string(&pidfile).expect("it is of words and numbers");
@@ -70,21 +70,22 @@ impl PidFile {
         });
         match written {
             Ok(()) => Ok(pidfile),
-            // Where a store may only be read, it is served, and nobody else can tell.
+            // A read-only store is served all the same, but other processes cannot find the
+            // service.
             Err(error) if is_read_only(&error) => Ok(pidfile),
             Err(error) => Err(Error::Failed(format!("{}: {error}", path.display()))),
         }
     }
 
-    /// It does not serve any more. What another has announced meanwhile is his.
+    /// Removes the announcement, unless another service has replaced it.
     pub(super) fn withdraw(&self, store: &Path) {
         if PidFile::of(store).as_ref() == Some(self) {
-            // Whoever reads it sees that the process is gone.
+            // A remaining file names a process that has ended.
             let _ = fs::remove_file(path(store));
         }
     }
 
-    /// Whether its pages are at this address, of which a machine's own name may stand for all.
+    /// Whether its pages are at this address, which may be a wildcard.
     pub(crate) fn listens_at(&self, asked: SocketAddr) -> bool {
         let host = self.address.split("//").nth(1).unwrap_or_default().trim_end_matches('/');
         let port = host.rsplit(':').next().and_then(|port| port.parse::<u16>().ok());
@@ -94,19 +95,18 @@ impl PidFile {
         }
     }
 
-    /// Its process.
     pub(crate) fn pid(&self) -> u32 {
         self.process.pid
     }
 
-    /// Ends it, and returns when it has ended.
+    /// Ends the process and waits for its end.
     pub(crate) fn end(&self) -> Result<(), Error> {
         let failed = |error: io::Error| {
             Error::Failed(format!("the process {} cannot be ended: {error}", self.pid()))
         };
         let Some(handle) = processes::hold(&self.process).map_err(failed)? else { return Ok(()) };
         for signal in [Signal::TERM, Signal::KILL] {
-            // It may end by itself meanwhile.
+            // It may have ended meanwhile.
             let _ = pidfd_send_signal(&handle, signal);
             let limit = Timespec { tv_sec: END_MAX_S, tv_nsec: 0 };
             if processes::has_ended(&handle, Some(&limit)).map_err(failed)? {

@@ -1,9 +1,9 @@
-//! The form of a plan: its fields, derived from the tables of parameters, and how they and the
-//! plan's TOML become one draft.
+//! Form of a plan: its fields, derived from the tables of parameters, and merging them with the
+//! plan's TOML into one draft.
 //!
-//! Both may be changed before they are sent. What a field had when the page was made is read from
-//! that page's TOML, which is sent along; so a field that was changed is written over the TOML, and
-//! a field that was not says nothing. Not here: what is done with a plan (new_run).
+//! The user may change both. The form also sends the page's original TOML, which has the original
+//! value of each field; so a changed field overrides the TOML, and an unchanged field does not. Not
+//! here: actions on a plan (new_run).
 
 use app::stored_report::SIZES;
 use model::{Parameter, ParameterKind, Target};
@@ -13,60 +13,60 @@ use plan::{
 
 use super::query::Pairs;
 
-/// What a plan is called in its errors.
+/// Name of a plan in its errors.
 pub(super) const FILE: &str = "plan.toml";
-/// Parameters of a plan that stand in front, in this order, and whether they are shown at once.
+/// Parameters of a plan that come first, in this order, and whether they are shown at once.
 const OFTEN: [(&str, bool); 4] =
     [("duration", true), ("ramp_up", true), ("name", false), ("seed", false)];
-/// The parameter of an experiment that stands beside these.
+/// Parameter of an experiment that is shown with these.
 const REPEAT: &str = "repeat";
-/// The same of a group.
+/// Parameters of a group that come first.
 const OFTEN_OF_GROUP: [&str; 3] = ["clients", "load", "rate"];
-/// The same of a workload, beside the size of its data.
+/// Parameters of a workload that come first, beside the size of its data.
 const OFTEN_OF_WORKLOAD: [&str; 2] = ["mode", "index"];
 
 /// A field of the form.
 pub(super) struct Field {
-    /// What it is called when it is sent.
+    /// Name in the form.
     pub(super) key: String,
     pub(super) title: String,
     pub(super) help: &'static str,
     pub(super) value: String,
-    /// What holds where nothing is written.
+    /// Value if it is empty.
     pub(super) default: &'static str,
-    /// What may be chosen; empty where it is written.
+    /// Choices; empty for a text field.
     pub(super) choices: Vec<Choice>,
-    /// What is wrong with it.
+    /// Error of the value; may be empty.
     pub(super) wrong: String,
 }
 
-/// A value that may be chosen.
+/// A choice of a field.
 pub(super) struct Choice {
     pub(super) name: &'static str,
     pub(super) is_chosen: bool,
 }
 
-/// Fields of one kind.
+/// A section of fields.
 pub(super) struct Section {
     pub(super) title: String,
     /// Whether it is shown at once.
     pub(super) is_open: bool,
     pub(super) fields: Vec<Field>,
-    /// Fields that are rarely used, shown under "More".
+    /// Rare fields, shown under "More".
     pub(super) rare: Vec<Field>,
 }
 
-/// Fields of a section that stand together.
+/// Fields of a section that are shown together.
 pub(super) struct Part<'s> {
-    /// Whether they are folded until somebody wants them.
+    /// Whether they are folded.
     pub(super) is_folded: bool,
-    /// Whether one of them is filled or wrong, so that they are seen all the same.
+    /// Whether one of them has a value or an error, so that they are unfolded.
     pub(super) is_open: bool,
     pub(super) fields: &'s [Field],
 }
 
 impl Section {
-    /// Its fields, those that are folded last.
+    /// Parts of the section, the folded one last.
     pub(super) fn parts(&self) -> Vec<Part<'_>> {
         let is_used = |field: &Field| !field.value.is_empty() || !field.wrong.is_empty();
         let rare =
@@ -75,14 +75,13 @@ impl Section {
         [often, rare].into_iter().filter(|part| !part.fields.is_empty()).collect()
     }
 
-    /// All of its fields.
     #[cfg(test)]
     fn into_fields(self) -> impl Iterator<Item = Field> {
         self.fields.into_iter().chain(self.rare)
     }
 }
 
-/// Every field of a draft, of which `wrong` is said.
+/// All fields of a draft; `wrong` is assigned to its field.
 pub(super) fn sections(draft: &Draft, wrong: Option<&BadPlan>) -> Vec<Section> {
     let section = |title: &str, is_open, fields| Section {
         title: title.to_owned(),
@@ -90,7 +89,7 @@ pub(super) fn sections(draft: &Draft, wrong: Option<&BadPlan>) -> Vec<Section> {
         fields,
         rare: Vec::new(),
     };
-    // Where none is needed often, all are shown.
+    // If no field is used often, show all.
     let with_rare = |title: &str, is_open, all: Vec<(bool, Field)>| {
         let (mut fields, mut rare) = (Vec::new(), Vec::new());
         for (is_often, field) in all {
@@ -157,11 +156,11 @@ fn field_of(
         }
         _ => **name == value,
     };
-    // What was written, and cannot be chosen, stays to be seen.
+    // An invalid value stays visible.
     let is_known = value.is_empty() || names.iter().any(is_chosen);
     let choice = |name: &&'static str| Choice { name, is_chosen: is_chosen(name) };
     let choices = if is_known { names.iter().map(choice).collect() } else { Vec::new() };
-    // The plan is read up to its first mistake; each other field is looked at alone.
+    // The plan reports only its first error, so each field is also checked separately.
     let alone = || row.parse(&value).err().filter(|_| !value.is_empty()).map(|bad| bad.to_string());
     let wrong = wrong.filter(|bad| is_about(&bad.0, row)).map(|bad| bad.0.clone());
     let wrong = wrong.or_else(alone).unwrap_or_default();
@@ -169,7 +168,7 @@ fn field_of(
     Field { key, title, help: row.help, default: row.default, choices, wrong, value }
 }
 
-/// What is wrong with the target of a draft; or nothing.
+/// Error of the draft's target; may be empty.
 pub(super) fn wrong_target(draft: &Draft, wrong: Option<&BadPlan>) -> String {
     let row = PLAN.iter().map(|row| &row.parameter).find(|row| row.name == "target");
     let named = wrong.filter(|bad| row.is_some_and(|row| is_about(&bad.0, row)));
@@ -178,7 +177,7 @@ pub(super) fn wrong_target(draft: &Draft, wrong: Option<&BadPlan>) -> String {
     named.map(|bad| bad.0.clone()).or_else(alone).unwrap_or_default()
 }
 
-/// Whether an error names this parameter: as a flag, or behind its place in the plan.
+/// Whether an error names this parameter: as a flag, or after its place in the plan.
 fn is_about(why: &str, row: &Parameter) -> bool {
     let in_file = why.strip_prefix(FILE).is_some_and(|rest| {
         let rest = rest.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit());
@@ -187,19 +186,19 @@ fn is_about(why: &str, row: &Parameter) -> bool {
     in_file || why.starts_with(&format!("--{}:", row.flag()))
 }
 
-/// The axes of a draft, a line each.
+/// Axes of a draft, one per line.
 pub(super) fn axes(draft: &Draft) -> String {
     let line = |axis: &VaryDraft| format!("{}={}", axis.name, axis.values.join(","));
     draft.vary.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The settings of the server, a line each.
+/// Settings of the server, one per line.
 fn settings(draft: &Draft) -> String {
     let line = |(name, written): &(String, Written)| format!("{name}={}", written.text);
     draft.server.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What a field shows of a draft.
+/// Value of a field in a draft.
 pub(super) fn shown(draft: &Draft, key: &str) -> String {
     let text = |written: Option<&Written>| written.map(|written| written.text.clone());
     let found = match parts(key) {
@@ -218,7 +217,7 @@ pub(super) fn shown(draft: &Draft, key: &str) -> String {
     found.unwrap_or_default()
 }
 
-/// A key as table, index of a group, and name.
+/// Splits a key into table, index of a group, and name.
 fn parts(key: &str) -> Option<(&str, Option<usize>, &str)> {
     let (table, rest) = key.split_once('.')?;
     match table {
@@ -231,8 +230,8 @@ fn parts(key: &str) -> Option<(&str, Option<usize>, &str)> {
     }
 }
 
-/// The draft that a form says: its TOML, and over it the fields that were changed; and whether any
-/// was. Where the TOML cannot be read, the draft is the one that the form was made of.
+/// Merges a form: its TOML with the changed fields; the flag says whether any field was changed. If
+/// the TOML cannot be parsed, the draft is the page's original one.
 pub(super) fn draft_of(form: &Pairs) -> (Draft, bool, Option<BadPlan>) {
     let text = |name: &str| form.exactly(name).unwrap_or_default().replace("\r\n", "\n");
     let was = read_toml(FILE, &text("was")).unwrap_or_default();
@@ -254,7 +253,7 @@ pub(super) fn draft_of(form: &Pairs) -> (Draft, bool, Option<BadPlan>) {
     (draft, is_changed, None)
 }
 
-/// Writes a field over a draft, or takes it out; false if it is none of a plan.
+/// Sets or removes a field in a draft; returns false if the plan has no such field.
 fn put(draft: &mut Draft, key: &str, value: &str) -> Result<bool, BadPlan> {
     let known = |name: &str| -> Option<&'static str> {
         let all = PLAN.iter().map(|row| &row.parameter);
@@ -368,7 +367,7 @@ mod tests {
         assert_eq!(fields("plan.toml:5:11: nonsense"), Vec::<String>::new());
     }
 
-    /// The plan is refused for its first mistake; the others stand at their fields too.
+    /// The plan reports its first error; the others are shown at their fields too.
     #[test]
     fn each_wrong_field_says_why() {
         let text = "target = \"nobody\"\nduration = 5\n[[group]]\nworkload = \"tpcc\"\n\

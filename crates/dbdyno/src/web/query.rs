@@ -1,5 +1,5 @@
-//! Names and values of an address's query or a form, read leniently: what nobody knows says
-//! nothing. Not here: what they mean.
+//! Names and values of a query string or form, parsed leniently: unknown names are ignored. Not
+//! here: their meaning.
 
 use std::convert::Infallible;
 
@@ -10,7 +10,7 @@ use form_urlencoded::{Serializer, parse};
 
 use super::http_error::HttpError;
 
-/// What a form says that was sent as one.
+/// A request body sent as a form.
 pub(super) struct Form(pub(super) Pairs);
 
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -36,11 +36,11 @@ impl<S: Send + Sync> FromRequest<S> for Form {
     }
 }
 
-/// Names and values, in the order in which they stand.
+/// Names and values in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pairs(pub(super) Vec<(String, String)>);
 
-/// Those of the address that is asked for; none where it has no query.
+/// Pairs of the requested address; empty without a query.
 impl<S: Send + Sync> FromRequestParts<S> for Pairs {
     type Rejection = Infallible;
 
@@ -50,32 +50,31 @@ impl<S: Send + Sync> FromRequestParts<S> for Pairs {
 }
 
 impl Pairs {
-    /// Those of a query, or of a form (`application/x-www-form-urlencoded`).
+    /// Parses a query string or form (`application/x-www-form-urlencoded`).
     pub(super) fn of(text: &str) -> Pairs {
         let pairs = parse(text.as_bytes());
         Pairs(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
 
-    /// The last value of this name as it is, with the blanks around it.
+    /// Last value of a name, unchanged.
     pub(super) fn exactly(&self, name: &str) -> Option<&str> {
         let of_name = self.0.iter().rfind(|(known, _)| known == name);
         of_name.map(|(_, value)| value.as_str())
     }
 
-    /// The last value of this name that is not empty.
+    /// Last value of a name that is not empty.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let of_name = self.0.iter().filter(|(known, _)| known == name);
         of_name.map(|(_, value)| value.trim()).rfind(|value| !value.is_empty())
     }
 
-    /// The values of this name that are not empty.
+    /// Values of a name that are not empty.
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let of_name = self.0.iter().filter(move |(known, _)| known == name);
         of_name.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
     }
 
-    /// What a file is called that has what was asked for: which list, and what it was filtered by;
-    /// the order and the page of a list are none of it.
+    /// File name for the requested list and its filters, without order and page.
     pub(super) fn file_name(&self, list: &str, extension: &str) -> String {
         const LETTERS_MAX: usize = 100;
         let is_filter = |(name, value): &&(String, String)| {
@@ -95,7 +94,7 @@ impl Pairs {
         format!("{}.{extension}", name.trim_end_matches(['-', '.']))
     }
 
-    /// As a query with its `?`, in which `name` has this value alone; empty if nothing is left.
+    /// Query string with its `?`, in which `name` has only this value; empty if nothing is left.
     pub(super) fn with(&self, name: &str, value: &str) -> String {
         let others = self.0.iter().filter(|(known, _)| known != name);
         let others = others.map(|(name, value)| (name.as_str(), value.trim()));
@@ -106,18 +105,18 @@ impl Pairs {
         query(&pairs)
     }
 
-    /// All but those of this name.
+    /// All pairs except those of a name.
     pub(super) fn without(&self, name: &str) -> Pairs {
         Pairs(self.0.iter().filter(|(known, _)| known != name).cloned().collect())
     }
 
-    /// As a query with its `?`; empty if nothing is asked.
+    /// Query string with its `?`; empty without pairs.
     pub(super) fn text(&self) -> String {
         self.with("", "")
     }
 }
 
-/// Names and values as a query with its `?`; empty if there are none.
+/// Formats names and values as a query string with its `?`; empty without pairs.
 pub(super) fn query(pairs: &[(&str, &str)]) -> String {
     match pairs {
         [] => String::new(),

@@ -1,10 +1,10 @@
-//! What stands before and behind every answer: who may ask what, and the headers that keep a
-//! browser within.
+//! Checks before, and headers after, every request: authorization, and protection against other
+//! sites.
 //!
-//! A page of another site may have a reader's browser send requests to us. It cannot read our
-//! answers, but could change something, or, with a name of its own that points to this machine,
-//! read all. So hosts, origins and the browser's own words on where a request comes from are
-//! checked. Not here: passwords (auth).
+//! A page of another site may make a user's browser send requests to us. It cannot read our
+//! responses, but could change something, or, with its own name that points to this machine (DNS
+//! rebinding), read everything. So hosts, origins and fetch metadata are checked. Not here:
+//! passwords (auth).
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,13 +27,13 @@ use super::query;
 use super::visitor::Visitor;
 use crate::asked_host::asked_host;
 
-/// No form of ours is longer, but for that of a plan.
+/// Most bytes of a form, except that of a plan.
 pub(super) const BODY_BYTES_MAX: usize = 16 * 1024;
-/// The longest page takes far less; whoever sends a body slowly is not waited for. Without
-/// optimisation, beside other work on one core, a page may take a minute.
+/// Limit of a request, including a slow body. A debug build on a busy core may need a minute for a
+/// page.
 const REQUEST_MAX: Duration = Duration::from_secs(if cfg!(debug_assertions) { 1200 } else { 60 });
 
-/// Nothing is loaded from anywhere else, and nothing runs but our own scripts. Charts set styles.
+/// Default policy: no foreign content, and only our own scripts. Charts set styles.
 const CONTENT_SECURITY: &str = "default-src 'none'; script-src 'self'; \
      style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; \
      form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -41,18 +41,19 @@ const CONTENT_SECURITY: &str = "default-src 'none'; script-src 'self'; \
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    // Addresses hold labels; forms of ours must still say where they come from.
+    // Addresses contain labels, but our own forms must send their origin.
     (header::REFERRER_POLICY, "same-origin"),
     (header::X_FRAME_OPTIONS, "DENY"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// What a response may do, instead of what all others may: an extension of the response.
+/// Content security policy of a single response, instead of the default: an extension of the
+/// response.
 #[derive(Clone)]
 pub(super) struct ContentSecurity(pub(super) HeaderValue);
 
-/// Around every request.
+/// Middleware around every request.
 pub(super) async fn enforce(
     State(app): State<App>,
     Extension(Peer(peer)): Extension<Peer>,
@@ -90,7 +91,7 @@ pub(super) async fn enforce(
         }
         None => worded(response, is_api, &visitor),
     };
-    // Programs learn how to sign in; a browser would ask in a window of its own.
+    // Programs learn how to sign in; a browser would show its own dialog.
     let asks = is_api && !is_browser && response.status() == StatusCode::UNAUTHORIZED;
     let own = response.extensions_mut().remove::<ContentSecurity>();
     let headers = response.headers_mut();
@@ -111,7 +112,7 @@ pub(super) async fn enforce(
     }
 }
 
-/// An answer, in words where those who route requests have refused one without.
+/// Adds a sentence to a response that the router rejected without one.
 fn worded(response: Response, is_api: bool, visitor: &Visitor) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
@@ -132,7 +133,7 @@ fn worded(response: Response, is_api: bool, visitor: &Visitor) -> Response {
     shown
 }
 
-/// Refuses what may not be asked; else who asks.
+/// Authorizes a request; returns the visitor or an error response.
 fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<Visitor, Box<Response>> {
     let (method, uri, headers) = (request.method(), request.uri(), request.headers());
     let scheme = if app.0.auth.is_some() { "https" } else { "http" };
@@ -160,18 +161,18 @@ fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<Visitor, Box<Re
     Err(Box::new(Redirect::to(&login).into_response()))
 }
 
-/// What a viewer hears who asks for more.
+/// Message for a viewer who wants to change something.
 const ONLY_SEES: &str = "viewers see everything and change nothing: sign out, and sign in with the \
                          full password";
 
-/// Whether this visitor may ask so. Only a POST changes anything; the page for new runs is of use
-/// to nobody else.
+/// Whether this visitor may make a request. Only a POST changes anything; the page for new runs is
+/// of no use to viewers.
 fn may_do(method: &Method, path: &str, visitor: &Visitor) -> bool {
     let is_reading = matches!(*method, Method::GET | Method::HEAD) && path != "/new";
     visitor.is_full() || is_reading || path == "/logout"
 }
 
-/// Refuses what a page of another site has asked for. Its links may be followed.
+/// Rejects requests that a page of another site has made, except links.
 fn is_from_us(
     method: &Method,
     headers: &HeaderMap,
@@ -188,7 +189,7 @@ fn is_from_us(
         (_, Some(false), _) => false,
         (true, _, None | Some("same-origin" | "none")) => true,
         (true, _, Some(_)) => is_followed,
-        // A browser says at least one of the two of each form that it sends.
+        // A browser sends at least one of the two with each form.
         (false, Some(true), None | Some("same-origin")) => true,
         (false, None, Some("same-origin")) => true,
         (false, _, _) => false,

@@ -1,8 +1,7 @@
-//! Runs that were selected in the list, as sides of a comparison: each alone, or those with the
-//! same value of a label or of what an experiment varied, or the same name, together. Runs alone
-//! have no repeats to be judged by.
+//! Runs selected in the list as sides of a comparison: each alone, or grouped by a label, an axis
+//! or their name. Single runs have no repeats.
 //!
-//! Not here: what the sides show against each other (analysis).
+//! Not here: their comparison (analysis).
 
 use store::{Filter, RunRow, Store};
 
@@ -10,34 +9,32 @@ use super::live::row_of;
 
 /// Each run is a side.
 const ALONE: &str = "run";
-/// What stands before an axis.
+/// Prefix of an axis.
 const AXIS: &str = "axis.";
-/// Runs of the same name are one.
+/// Runs with the same name are a side.
 const NAME: &str = "name";
 
-/// How selected runs are made sides.
+/// Selected runs grouped as sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Grouped {
-    /// As the comparison takes them; the first is the baseline.
+    /// Sides of the comparison; the first is the baseline.
     pub(super) sides: Vec<String>,
-    /// What may be chosen, and which of it is.
+    /// Possible groupings, with the current one.
     pub(super) ways: Vec<Way>,
 }
 
-/// A way of making sides.
+/// A way of grouping runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Way {
-    /// As an address says it: `run`, `name`, a label's key behind `label.` or an axis behind
-    /// `axis.`.
+    /// Value in an address: `run`, `name`, a label's key after `label.` or an axis after `axis.`.
     pub(super) by: String,
-    /// In words.
+    /// Description.
     pub(super) words: String,
     pub(super) is_chosen: bool,
 }
 
-/// The sides that `names` are, where all of them are runs that could be grouped; by what is asked
-/// for, else by a label or an axis of which there is more than one value and one of them has
-/// repeats.
+/// Groups `names`, if all of them are single runs: by `asked`, else by a label or an axis that has
+/// several values, one of them with repeats.
 pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> Option<Grouped> {
     let mut rows = names.iter().map(|name| row(store, name)).collect::<Option<Vec<RunRow>>>()?;
     let ways = ways(&rows);
@@ -50,9 +47,9 @@ pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> O
     let sides = match chosen.as_str() {
         ALONE => names.to_vec(),
         by => {
-            // The oldest first: what is new is held against what was.
+            // Oldest first: new ones are compared with older ones.
             rows.sort_by_key(|row| row.started_unix_ms);
-            // Or in the order in which an experiment has the values of its axis.
+            // Or in the order of the experiment's axis.
             if let Some(axis) = by.strip_prefix(AXIS) {
                 let values = axis_values(store, &rows, axis);
                 rows.sort_by_key(|row| {
@@ -78,7 +75,7 @@ pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> O
     Some(Grouped { sides, ways: all.map(way).collect() })
 }
 
-/// The values of an axis of the experiment that runs are the trials of, as it has them.
+/// Values of an axis in the order of the experiment, whose trials the runs are.
 fn axis_values(store: &Store, rows: &[RunRow], axis: &str) -> Vec<String> {
     let id = rows.first().and_then(|row| row.experiment.as_deref());
     let experiment = id.and_then(|id| store.find_experiment(id).ok());
@@ -86,7 +83,7 @@ fn axis_values(store: &Store, rows: &[RunRow], axis: &str) -> Vec<String> {
     axes.filter(|of| of.name == axis).flat_map(|of| of.values).collect()
 }
 
-/// A run alone: no label, no list, and no experiment.
+/// Row of a single run; `None` for a label, a list or an experiment.
 fn row(store: &Store, name: &str) -> Option<RunRow> {
     let is_one = !name.contains(['=', ',']) && store.find_experiment(name).is_err();
     let run = is_one.then(|| store.find(name).ok()).flatten()?;
@@ -104,11 +101,11 @@ fn value<'r>(row: &'r RunRow, by: &str) -> Option<&'r str> {
     }
 }
 
-/// By what the runs fall into more than one side, one of them at least with repeats.
+/// Groupings with several sides, at least one of them with repeats.
 fn ways(rows: &[RunRow]) -> Vec<String> {
     let Some(first) = rows.first() else { return Vec::new() };
     let labels = first.labels.iter().map(|(key, _)| format!("label.{key}"));
-    // Trials of one experiment are what it varied.
+    // Trials of one experiment are grouped by its axes.
     let is_one =
         first.experiment.is_some() && rows.iter().all(|of| of.experiment == first.experiment);
     let axes = first.point.iter().filter(|_| is_one).map(|(axis, _)| format!("{AXIS}{axis}"));
@@ -123,7 +120,7 @@ fn ways(rows: &[RunRow]) -> Vec<String> {
     labels.chain(axes).chain([NAME.to_owned()]).filter(falls).collect()
 }
 
-/// A side of each value. Where all runs of a label were selected, it is called by that.
+/// A side per value. If all runs of a label were selected, the side is the label.
 fn sides(rows: &[RunRow], by: &str, n_labelled: &dyn Fn((&str, &str)) -> usize) -> Vec<String> {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {

@@ -1,8 +1,7 @@
-//! Listening: connections, TLS, and how many there may be for how long.
+//! Listening: connections, TLS, and limits of number and time.
 //!
-//! Everything runs on one thread beside those that read the store, and gives way to others: a run
-//! may be measured on the same machine. Not here: what is answered (routes), and to whom
-//! (request_policy).
+//! Everything runs on one thread, except reading the store, and at low priority: a run may be
+//! measured on the same machine. Not here: responses (routes) and authorization (request_policy).
 
 use std::future::pending;
 use std::io::ErrorKind;
@@ -34,27 +33,27 @@ use super::tls::{self, Identity};
 use super::turns::Turns;
 use super::{App, Options, Shared, make_store, routes};
 
-/// A browser opens six connections to a host; so these are many readers.
+/// Most connections: a browser opens six per host, so these are many users.
 const CONNECTIONS_MAX: usize = 128;
-/// Readers of the store at once: they are mostly waiting for the disk.
+/// Most parallel readers of the store, which mostly wait for the disk.
 const READERS_MAX: usize = 4;
-/// Until the first request: browsers open connections that they may need soon.
+/// Limit until the first request: browsers open spare connections.
 const FIRST_MAX: Duration = Duration::from_secs(10);
-/// From the first byte to the last of a handshake.
+/// Limit of a handshake.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
-/// Until a request's headers are there, and between two requests of a connection.
+/// Limit for a request's headers, and between two requests of a connection.
 const HEADERS_MAX: Duration = Duration::from_secs(30);
-/// A reader who takes our answers slowly holds a connection no longer than this.
+/// Limit of a connection, for clients that read slowly.
 const CONNECTION_MAX: Duration = Duration::from_secs(1800);
-/// The first byte of a handshake (RFC 8446, 5.1).
+/// First byte of a handshake (RFC 8446, 5.1).
 const TLS_HANDSHAKE: u8 = 22;
-/// Headers are far shorter.
+/// Buffer size; headers are far shorter.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
-/// When no connection can be taken (too many open files), before the next is tried.
+/// Pause when no connection can be accepted (too many open files).
 const PAUSE: Duration = Duration::from_millis(100);
-/// What is under way when the service ends.
+/// Time for open requests when the service ends.
 const END_MAX: Duration = Duration::from_secs(2);
-/// How far it gives way to a run that is measured on the same machine, as nice(1) counts.
+/// Nice value, so that a run on the same machine has priority.
 const NICE: i32 = 10;
 
 /// A service that listens.
@@ -65,7 +64,7 @@ pub(crate) struct Serving {
     pidfile: PidFile,
 }
 
-/// Listens, so that from now on nobody is refused a connection.
+/// Starts listening: from now on connections are accepted.
 pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
     let listen = options.listen;
     let is_loopback = listen.ip().is_loopback();
@@ -140,7 +139,7 @@ fn taken(listen: SocketAddr, error: &std::io::Error) -> Error {
     }
 }
 
-/// Where a browser finds it: every address is none.
+/// Host and port for a browser; a wildcard address becomes the machine's name.
 fn shown(listens: SocketAddr) -> String {
     match listens.ip().is_unspecified() {
         true => {
@@ -152,12 +151,12 @@ fn shown(listens: SocketAddr) -> String {
 }
 
 impl Serving {
-    /// Where its pages begin.
+    /// Address of its pages.
     pub(crate) fn address(&self) -> &str {
         &self.pidfile.address
     }
 
-    /// What whoever starts it must know.
+    /// Message for the user who starts it.
     pub(crate) fn shown(&self) -> String {
         let address = self.address();
         let mut text = format!("{address} shows the runs of {}", self.app.0.store.display());
@@ -177,7 +176,7 @@ impl Serving {
 
     /// Serves until `ended` is notified.
     pub(crate) fn until(self, ended: Arc<Notify>) -> Result<(), Error> {
-        // Where that is not granted it goes on as it is.
+        // Without permission it continues at normal priority.
         let _ = rustix::process::setpriority_process(None, NICE);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -208,7 +207,7 @@ async fn accept_all(listener: TcpListener, identity: Option<Identity>, routes: R
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(_) => {
-                // The time itself is what is waited for.
+                // Only a timer.
                 let _ = timeout(PAUSE, pending::<()>()).await;
                 continue;
             }
@@ -216,14 +215,14 @@ async fn accept_all(listener: TcpListener, identity: Option<Identity>, routes: R
         if room.available_permits() == 0 {
             limiter.give_way();
         }
-        // Where all are being answered, it waits for one of them.
+        // If all are being answered, wait for one of them.
         let permit = Arc::clone(&room).acquire_owned().await.expect("it is never closed");
         let guest = Arc::new(limiter.enter(peer.ip()));
         let acceptor = identity.as_ref().map(|identity| identity.acceptor.clone());
         let routes = routes.clone().layer(Extension(Peer(peer.ip())));
         let routes = routes.layer(Extension(Arc::clone(&guest)));
         tokio::spawn(async move {
-            // Whoever breaks off, or takes too long, hears nothing more.
+            // Connections that break off or take too long get no response.
             tokio::select! {
                 _ = timeout(CONNECTION_MAX, secured(stream, acceptor, routes)) => {}
                 () = guest.gives_way() => {}
@@ -234,9 +233,9 @@ async fn accept_all(listener: TcpListener, identity: Option<Identity>, routes: R
     }
 }
 
-/// Ends when a connection has asked for nothing in the time that it has for that.
+/// Completes when a connection has sent no request within its limit.
 async fn stays_silent(guest: &Guest) {
-    // The time itself is what is waited for.
+    // Only a timer.
     let _ = timeout(FIRST_MAX, pending::<()>()).await;
     if guest.has_asked() {
         pending::<()>().await;
@@ -244,7 +243,7 @@ async fn stays_silent(guest: &Guest) {
 }
 
 async fn secured(stream: TcpStream, acceptor: Option<tokio_rustls::TlsAcceptor>, routes: Router) {
-    // Answers are written whole; small ones must not wait for an acknowledgement.
+    // Responses are written whole; small ones must not wait for an acknowledgement.
     let _ = stream.set_nodelay(true);
     match acceptor {
         None => answered(stream, routes).await,
@@ -257,14 +256,14 @@ async fn secured(stream: TcpStream, acceptor: Option<tokio_rustls::TlsAcceptor>,
     }
 }
 
-/// Whether somebody speaks HTTP where TLS is spoken: no handshake begins with another byte.
+/// Whether a client sends HTTP instead of TLS: no handshake begins with another byte.
 async fn is_clear(stream: &TcpStream) -> bool {
     let mut first = [TLS_HANDSHAKE];
     let seen = timeout(HANDSHAKE_MAX, stream.peek(&mut first)).await;
     matches!(seen, Ok(Ok(1))) && first[0] != TLS_HANDSHAKE
 }
 
-/// The answer to whoever speaks HTTP there.
+/// Response to plain HTTP.
 fn only_tls() -> Router {
     let words = "this service uses TLS: use https:// instead of http://\n";
     Router::new().fallback(async move || (StatusCode::BAD_REQUEST, words))
@@ -275,6 +274,6 @@ async fn answered(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, 
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEADERS_MAX);
     builder.max_buf_size(BUFFER_BYTES_MAX);
-    // A connection that breaks off is its owner's affair.
+    // A broken connection is not our error.
     let _ = builder.serve_connection(TokioIo::new(stream), service).await;
 }

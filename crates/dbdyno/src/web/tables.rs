@@ -1,7 +1,7 @@
-//! The tables of a run, each as a page, as CSV and as JSON: latency, stretches, disturbances,
-//! errors, timing, what clients did, the transaction counter, configuration and settings.
+//! Tables of a run, each as a page, CSV and JSON: latency, intervals, disturbances, errors, timing,
+//! clients, the transaction counter, configuration and settings.
 //!
-//! Not here: what stands in them (render).
+//! Not here: their content (render).
 
 use analysis::report::Options;
 use app::stored_report::{stored_report, stored_tally};
@@ -20,10 +20,10 @@ use super::query::Pairs;
 use super::visitor::Visitor;
 use super::{App, Shared};
 
-/// Stretches of the transaction counter, in seconds, where none are asked for.
+/// Default interval of the transaction counter, in seconds.
 const COUNTER_EVERY_S: u32 = 10;
 
-/// The tables that a run has, in the order of its page, and what they are called there.
+/// Tables of a run in the order of its page, with their titles.
 pub(super) const ALL: [(&str, &str); 9] = [
     ("latency", "Latency"),
     ("intervals", "Intervals"),
@@ -36,12 +36,12 @@ pub(super) const ALL: [(&str, &str); 9] = [
     ("settings", "Settings of the server"),
 ];
 
-/// What a file of a run is called, so that those of several can lie in one folder.
+/// File name that is unique per run.
 fn file_of(run: &RunId, of: &str) -> String {
     format!("{}-{of}", short_id(&run.0))
 }
 
-/// One of the tables of a run.
+/// Returns a table of a run.
 fn table_of(
     store: &Store,
     shared: &Shared,
@@ -69,7 +69,7 @@ fn table_of(
     })
 }
 
-/// The length of stretches of the transaction counter that is asked for, in seconds.
+/// Requested interval of the transaction counter, in seconds.
 fn counter_every(asked: &Pairs) -> Result<u32, HttpError> {
     let Some(every) = asked.get("every") else { return Ok(COUNTER_EVERY_S) };
     every.parse().ok().filter(|every| *every > 0).ok_or_else(|| {
@@ -91,7 +91,7 @@ struct TablePage {
     title: String,
     tables: [(&'static str, &'static str); 9],
     query: String,
-    /// Made by the report's own template, which escapes.
+    /// HTML, already escaped by the report's template.
     html: String,
     is_empty: bool,
 }

@@ -1,4 +1,4 @@
-//! What addresses mean, and that what people wrote is shown as text.
+//! Tests of addresses, and that text of users is escaped.
 
 use askama::Template;
 use model::{RunId, Status};
@@ -7,7 +7,7 @@ use store::RunRow;
 use super::list::RowView;
 use super::query::{Pairs, query};
 
-/// A line of the list.
+/// A row of the list.
 pub(super) fn row(id: &str) -> RunRow {
     RunRow {
         run: RunId(id.to_owned()),

@@ -1,23 +1,23 @@
-//! How often somebody may try a password. Pure: the time comes in.
+//! Limits the rate of password attempts. The time is an argument.
 //!
-//! Not here: what a password is compared with (auth).
+//! Not here: comparing passwords (auth).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// Slips of the finger: the last of them costs a wait.
+/// Failures without a wait; the last of them starts one.
 const FREE: u32 = 3;
-/// The wait after the last of those; each further one doubles it.
+/// First wait; each further failure doubles it.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// No wait is longer, so that nobody is locked out for good by somebody else at his address.
+/// Longest wait, so that another user of the same address is not locked out.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 /// An address without failures for this long starts at zero.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
-/// So many addresses are remembered: 100 KiB. Beyond that the one that failed longest ago goes.
+/// Most addresses: 100 KiB. Beyond that, the one that failed longest ago is removed.
 const PEERS_MAX: usize = 1000;
 
-/// The failures of each address.
+/// Failures by address.
 #[derive(Debug, Default)]
 pub(super) struct Throttle(HashMap<IpAddr, Failures>);
 
@@ -28,7 +28,7 @@ struct Failures {
 }
 
 impl Throttle {
-    /// How long `peer` must wait until it is heard again; none if it is heard now.
+    /// Time that `peer` must wait; `None` if it may try now.
     pub(super) fn wait(&self, peer: IpAddr, now: Instant) -> Option<Duration> {
         let failures = self.0.get(&who(peer))?;
         let beyond = failures.count.checked_sub(FREE)?;
@@ -37,7 +37,7 @@ impl Throttle {
         (!left.is_zero()).then_some(left)
     }
 
-    /// It has failed once more.
+    /// Counts a failure.
     pub(super) fn failed(&mut self, peer: IpAddr, now: Instant) {
         self.0.retain(|_, of| now.saturating_duration_since(of.last) < FORGOTTEN_AFTER);
         let who = who(peer);
@@ -49,13 +49,13 @@ impl Throttle {
         *failures = Failures { count: failures.count.saturating_add(1), last: now };
     }
 
-    /// It knew the password.
+    /// Resets the failures after the right password.
     pub(super) fn succeeded(&mut self, peer: IpAddr) {
         self.0.remove(&who(peer));
     }
 }
 
-/// One network of version 6 (RFC 6177: a /64) counts as one: its owner has them all.
+/// Groups IPv6 addresses by their /64 network, which has one owner (RFC 6177).
 pub(super) fn who(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V4(peer) => IpAddr::V4(peer),

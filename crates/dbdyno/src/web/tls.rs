@@ -1,7 +1,7 @@
-//! The certificate with which pages go over a network: one of our own, made once and kept beside
-//! the store, or the files that somebody names.
+//! Certificate of the service: a self-signed one, created once and stored beside the store, or the
+//! user's files.
 //!
-//! Not here: when TLS is spoken (serve).
+//! Not here: when TLS is used (serve).
 
 use std::fs;
 use std::io::{self, Write};
@@ -23,24 +23,24 @@ use tokio_rustls::TlsAcceptor;
 
 use super::pidfile::beside;
 
-/// How long a certificate of ours is valid: as long as browsers take one for at most.
+/// Validity of our certificate: the most that browsers accept.
 const VALID_DAYS: u32 = 825;
 /// A certificate is renewed this many days before it expires.
 const RENEWED_DAYS: u32 = 30;
-/// A chain of certificates, or a key, is some kilobytes.
+/// Most bytes of a certificate chain or a key.
 const PEM_BYTES_MAX: u64 = 1 << 20;
 const DAY_S: u64 = 24 * 60 * 60;
 
-/// A certificate that is ready to be shown.
+/// A certificate ready for use.
 pub(super) struct Identity {
     pub(super) acceptor: TlsAcceptor,
-    /// SHA-256 of the certificate, as browsers show it.
+    /// SHA-256 fingerprint, as browsers show it.
     pub(super) fingerprint: String,
-    /// Where our own certificate lies; none where somebody named another.
+    /// Path of our own certificate; `None` for the user's.
     pub(super) own: Option<PathBuf>,
 }
 
-/// The certificate in two files (PEM).
+/// Loads a certificate from two PEM files.
 pub(super) fn of_files(certificate: &Path, key: &Path) -> Result<Identity, Error> {
     let bad = |flag: &str, path: &Path, why: String| {
         Error::Usage(format!("{flag} {}: {why}", path.display()))
@@ -50,7 +50,7 @@ pub(super) fn of_files(certificate: &Path, key: &Path) -> Result<Identity, Error
     identity(chain, secret, None).map_err(|why| bad("--tls-cert", certificate, why))
 }
 
-/// Our own certificate, which is made if there is none beside the store.
+/// Loads our own certificate; creates it if it is missing.
 pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Error> {
     let (certificate, key) = (beside(store, "web.crt"), beside(store, "web.key"));
     let failed = |path: &Path, why: String| {
@@ -69,7 +69,7 @@ pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Error> {
     identity(chain, secret, Some(certificate.clone())).map_err(|why| failed(&certificate, why))
 }
 
-/// Whether a certificate of ours is soon no longer valid.
+/// Whether our certificate will expire soon.
 fn is_old(certificate: &Path) -> bool {
     let made = fs::metadata(certificate).and_then(|file| file.modified());
     let age = made.ok().and_then(|made| made.elapsed().ok());
@@ -110,7 +110,7 @@ fn identity(
     Ok(Identity { acceptor, fingerprint: pairs.join(":"), own })
 }
 
-/// Makes a certificate that nobody vouches for, for the names by which this machine is asked.
+/// Creates a self-signed certificate for the names of this machine.
 fn make(certificate: &Path, key: &Path, listen: IpAddr) -> Result<(), String> {
     let secret = KeyPair::generate().map_err(|error| error.to_string())?;
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -127,7 +127,7 @@ fn make(certificate: &Path, key: &Path, listen: IpAddr) -> Result<(), String> {
         let date = Civil::of_us(seconds * 1_000_000);
         rcgen::date_time_ymd(date.year as i32, date.month, date.day)
     };
-    // A clock that is a little behind finds it valid, too.
+    // Valid for clients whose clock is slightly behind, too.
     params.not_before = day(-1);
     params.not_after = day(VALID_DAYS.into());
     params.distinguished_name.push(DnType::CommonName, "dbdyno web");
@@ -137,7 +137,7 @@ fn make(certificate: &Path, key: &Path, listen: IpAddr) -> Result<(), String> {
     put(certificate, 0o644, &made.pem()).map_err(wrong)
 }
 
-/// Writes a file that is never there by half, nor for others to read before it is private.
+/// Writes a file atomically, and never readable by others before it is private.
 fn put(path: &Path, mode: u32, text: &str) -> io::Result<()> {
     let mut new = Unfinished::beside(path, mode)?;
     new.file().write_all(text.as_bytes())?;

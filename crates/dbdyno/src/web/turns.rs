@@ -1,23 +1,23 @@
-//! Turns of requests for which the reports of many runs are read: one at a time, so that they leave
-//! threads and memory to all others, and given up when the request was answered without it.
+//! Turns of requests that read the reports of many runs: one at a time, so that threads and memory
+//! are left for others, and interrupted when the client is gone.
 //!
-//! Not here: which requests these are.
+//! Not here: the choice of these requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Who reads, and who waits for that.
+/// The current turn and the queue.
 pub(super) struct Turns(Arc<Semaphore>);
 
-/// A turn, which ends with this.
+/// A turn, which ends on drop.
 pub(super) struct Turn {
     is_gone: Arc<AtomicBool>,
     _permit: OwnedSemaphorePermit,
 }
 
-/// Somebody who waits for an answer: gone with this.
+/// A client that waits for a response; drop means that it is gone.
 pub(super) struct Waiting(Arc<AtomicBool>);
 
 impl Default for Turns {
@@ -27,7 +27,7 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Waits for a turn, as long as the request does.
+    /// Waits for a turn, until the request is dropped.
     pub(super) async fn take(&self) -> (Waiting, Turn) {
         let is_gone = Arc::new(AtomicBool::new(false));
         let waiting = Waiting(Arc::clone(&is_gone));
@@ -37,7 +37,7 @@ impl Turns {
 }
 
 impl Turn {
-    /// Tells whether nobody waits for the answer any more.
+    /// Returns a function that says whether the client is gone.
     pub(super) fn is_gone(&self) -> impl Fn() -> bool + Send + 'static {
         let is_gone = Arc::clone(&self.is_gone);
         move || is_gone.load(Ordering::Relaxed)

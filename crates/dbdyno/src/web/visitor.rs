@@ -1,6 +1,6 @@
-//! Who asks, and what they may do.
+//! The user of a request, and their rights.
 //!
-//! Not here: how somebody becomes that (auth).
+//! Not here: authentication (auth).
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -9,41 +9,40 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-/// What somebody may do.
+/// Rights of a visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Everything.
     Full,
-    /// See everything, and change nothing.
+    /// May see everything, and change nothing.
     Viewer,
 }
 
-/// Which session it is: the hash of what its cookie holds.
+/// Id of a session: the hash of its cookie.
 pub(super) type SessionId = [u8; 32];
 
-/// Who asks.
+/// The user of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Visitor {
     pub(super) role: Role,
     /// Whether there is a session to end.
     pub(super) can_leave: bool,
-    /// The session, if there is one.
+    /// Id of the session, if there is one.
     pub(super) session: Option<SessionId>,
     pub(super) peer: Option<IpAddr>,
 }
 
 impl Visitor {
-    /// Somebody who is not known, and who may leave if there is a password.
+    /// A visitor without rights; `can_leave` says whether there is a password.
     pub(super) fn unknown(can_leave: bool) -> Visitor {
         Visitor { role: Role::Viewer, can_leave, session: None, peer: None }
     }
 
-    /// Whether they may start, stop and change.
+    /// Whether they may start, stop and change things.
     pub(super) fn is_full(&self) -> bool {
         self.role == Role::Full
     }
 
-    /// Who it was, for the record.
+    /// Name of the visitor, for the log of actions.
     pub(super) fn who(&self) -> String {
         let role = if self.is_full() { "user" } else { "viewer" };
         let at = self.peer.map_or(String::new(), |peer| format!(" at {peer}"));
@@ -51,7 +50,7 @@ impl Visitor {
     }
 }
 
-/// The one that the request policy has found.
+/// The visitor that the request policy has identified.
 impl<S: Send + Sync> FromRequestParts<S> for Visitor {
     type Rejection = Infallible;
 
@@ -61,7 +60,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
     }
 }
 
-/// A thread that panicked left nothing half done here.
+/// Locks a mutex; its data are consistent even after a panic.
 pub(super) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -20,7 +20,7 @@ impl Write for Said {
     }
 }
 
-/// The exit code and what is said of a command line.
+/// Exit code and output of a command line.
 fn answer(words: &[&str]) -> (u8, String) {
     let said = Said::default();
     let words: Vec<String> =
@@ -30,7 +30,7 @@ fn answer(words: &[&str]) -> (u8, String) {
     (code, text)
 }
 
-/// Every word, in every place of its, is refused by our parser, and answered in one sentence.
+/// Our parser rejects every word in each of its commands, and the answer is one sentence.
 #[test]
 fn each_habit_is_answered_with_our_word_for_it() {
     let mut n_words = 0;
@@ -41,7 +41,7 @@ fn each_habit_is_answered_with_our_word_for_it() {
                 Place::Command if word.starts_with('-') => &[&["run", "tpcc"]],
                 Place::Command => &[&[], &["run", "tpcc"]],
                 Place::Build => &[&["build", "tpcc"]],
-                // Each of them is no option of at least one workload.
+                // Each word is unknown to at least one workload.
                 Place::Load => &[&["run", "empty"]],
                 Place::In(name) => &[&[name]],
             };
@@ -67,7 +67,7 @@ fn a_letter_of_two_meanings_is_told_by_its_value() {
     assert!(said.contains("'-d' here: write --target"), "{said}");
 }
 
-/// What is answered is an option or a command that there is.
+/// Suggested options and commands exist.
 #[test]
 fn what_is_answered_exists() {
     let line = |words: &[&str]| {
