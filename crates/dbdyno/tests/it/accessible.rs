@@ -1,7 +1,7 @@
-//! Whether everybody can use the pages: by the rules of axe-core (github.com/dequelabs/axe-core),
-//! which judge names, roles, contrast and order by the Web Content Accessibility Guidelines.
+//! Accessibility of the pages by the rules of axe-core (github.com/dequelabs/axe-core), which check
+//! names, roles, contrast and order by the Web Content Accessibility Guidelines.
 //!
-//! Not here: that the keyboard alone suffices (browser).
+//! Not here: use with the keyboard only (browser).
 
 use std::fs;
 
@@ -12,8 +12,8 @@ use crate::devtools::Tab;
 use crate::home::Home;
 use crate::http::Web;
 
-/// What is wrong with a page, by the rules of the levels A and AA and by those that axe-core's
-/// authors think good practice: the rule, what it says, and the elements.
+/// Violations on a page of the levels A and AA, and of axe-core's best practices: the rule, its
+/// text, and the elements.
 const JUDGED: &str = "axe.run(document, {resultTypes: ['violations']}).then((found) =>
     found.violations.map((rule) => ({
         rule: rule.id, impact: rule.impact, says: rule.help,

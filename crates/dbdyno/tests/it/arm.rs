@@ -1,5 +1,5 @@
-//! `arm` from end to end: what an application generates is stored, dropped or pending, and nothing
-//! else; on every database, by every way of writing, and where servers and clients die.
+//! `arm` end to end: everything that an application generates is stored, dropped or pending; on
+//! every database, by every write method, and when servers and clients die.
 
 use serde_json::Value;
 use servers::for_tests::{MARIADB, MYSQL_5_6, MYSQL_9_7, POSTGRES, TestServer};
@@ -10,13 +10,13 @@ use crate::real::{tpcc, url, url_of};
 
 const MIXTURE: &str = "--scenario=simple*3,correlator+metrics=2+contexts=4";
 
-/// A figure of what became of all measurements.
+/// A figure of the account of measurements.
 fn account(report: &Value, name: &str) -> f64 {
     let text = at(report, "facts.arm")[name].as_str().unwrap_or_else(|| panic!("no {name}"));
     text.parse().unwrap_or_else(|_| panic!("{name} is '{text}'"))
 }
 
-/// That each measurement is somewhere, and what was stored is what was generated.
+/// Asserts that each measurement is accounted for, and that what was stored is what was generated.
 #[track_caller]
 fn nothing_is_lost(report: &Value) {
     let of = |name| account(report, name);
@@ -26,7 +26,7 @@ fn nothing_is_lost(report: &Value) {
     }
 }
 
-/// A run in virtual time.
+/// Runs in virtual time.
 fn simulated(home: &Home, service: &str, args: &[&str]) -> Value {
     let target = format!("--target=sim:?service=constant:{service}");
     let fixed = ["run", "arm", &target, "--placement=simulated", "--ramp-up=0s"];
@@ -69,7 +69,7 @@ fn where_pools_are_empty_the_application_waits_or_drops_as_asked() {
     assert!(account(&blocked, "application_blocked_percent") > 50.0, "{blocked:#}");
     assert!(account(&blocked, "waits_for_buffers") > 1.0);
     assert!(account(&blocked, "waits_for_transactions") > 1.0);
-    // All that is pending lies in pools, which are bounded.
+    // All pending measurements are in pools, which are bounded.
     let per_buffer = number(&blocked, "custom_metrics.measurements.mean");
     assert!(account(&blocked, "pending") <= 2048.0 + 3.0 * per_buffer);
 
@@ -92,7 +92,7 @@ fn where_pools_are_empty_the_application_waits_or_drops_as_asked() {
         "{text}"
     );
 
-    // A database that keeps up takes what is offered.
+    // A database that keeps up stores everything.
     let args =
         ["--application-rate=10000", "--duration=20s", "--clients=4", "--buffer-bytes=20000"];
     let kept_up = simulated(&home, "1ms", &args);
@@ -112,7 +112,7 @@ fn a_pool_of_metrics_may_be_what_is_lacking() {
     assert_eq!(account(&report, "waits_for_transactions"), 0.0);
 }
 
-/// A run in real time that ends with its last measurement.
+/// Runs in real time until the last measurement.
 fn stored(home: &Home, target: &str, n: u32, args: &[&str]) -> Value {
     let target = format!("--target={target}");
     let measurements = format!("--measurements={n}");
@@ -133,7 +133,7 @@ fn every_layout_and_way_of_writing_stores_what_was_generated_on_sqlite() {
             let target = format!("sqlite:{}/{contexts}-{keys}.db", home.folder().display());
             let data = [format!("--contexts={contexts}"), format!("--keys={keys}")];
             for write in ["insert", "row", "bulk"] {
-                // The ids of a run go on where those of the one before ended.
+                // Ids of a run continue after those of the earlier one.
                 let write = format!("--write={write}");
                 stored(&home, &target, 2_000, &[&*data[0], &*data[1], &*write]);
             }
@@ -157,7 +157,7 @@ fn transactions_fail_and_are_aborted_as_often_as_asked() {
         rows.expect("rows").collect::<Result<_, _>>().expect("rows");
     let statuses: Vec<i64> = rows.iter().map(|row| row.0).collect();
     assert_eq!(statuses, [0, 1, 2]);
-    // Six standard deviations.
+    // Within six standard deviations.
     assert!((rows[1].1 - 2_000.0).abs() < 6.0 * 42.5, "{rows:?}");
     assert!((rows[2].1 - 1_000.0).abs() < 6.0 * 31.0, "{rows:?}");
     let details: Vec<(f64, Option<i64>)> = rows.iter().map(|row| (row.2, row.3)).collect();
@@ -309,7 +309,7 @@ fn outlives_a_crash(server: &TestServer, setting: (&str, &str)) {
     let target = format!("--target={}", url(&server));
     let args = ["run", "arm", &target, MIXTURE, "--clients=4", "--ramp-up=0s", "--duration=1h"];
     let rate = ["--application-rate=1500", "--buffer-bytes=5000"];
-    // The run ends with the last of them, however long the outage was.
+    // The run ends with the last measurement, independent of the length of the outage.
     let more = ["--measurements=20000", "--quiet", "--output=json"];
     let mut run = home.start(&[&args[..], &rate, &more].concat());
     crate::outage::wait_for_seconds(&home, &mut run, 3);
@@ -349,8 +349,7 @@ fn a_killed_application_leaves_no_buffer_half_stored() {
     home.call(&["check", "arm", &target]).good().says(&["4 of 4"]);
 }
 
-/// The tables agree with each other, so only our own count shows that committed buffers are
-/// missing.
+/// The tables agree with each other, so only our own count reveals missing committed buffers.
 #[test]
 fn committed_buffers_that_are_gone_make_a_run_invalid() {
     let home = Home::new();
@@ -376,8 +375,8 @@ fn committed_buffers_that_are_gone_make_a_run_invalid() {
     assert!(ids.contains(&"crosscheck_mismatch"), "{ids:?}");
 }
 
-/// 1,000 measurements in a second; the server stands still for four seconds, and the run goes on
-/// until something is committed after that.
+/// Runs 1,000 measurements per second against a server that is paused for four seconds, until
+/// something is committed after that.
 #[track_caller]
 fn paused(server: &str, pool_empty: &str) -> Value {
     let home = Home::new();
@@ -399,8 +398,8 @@ fn paused(server: &str, pool_empty: &str) -> Value {
     report
 }
 
-/// While the server stands still the pools are full within 0.1 s. Of the four seconds a busy
-/// machine may leave the application half.
+/// With a paused server the pools are full within 0.1 s. A busy machine may leave the application
+/// half of the four seconds.
 #[track_caller]
 fn waits_or_drops(server: &str) {
     let blocked = paused(server, "block");

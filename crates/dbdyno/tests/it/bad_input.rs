@@ -1,7 +1,7 @@
-//! What cannot be done is refused in one sentence that names the remedy, with the right exit
-//! code, on stderr alone, and leaves nothing behind.
+//! Impossible requests fail with one sentence that names the remedy, with the right exit code, on
+//! stderr only, and leave nothing behind.
 //!
-//! Not here: what can be done (journey), and what somebody stops (interrupted).
+//! Not here: possible requests (journey), and stops by the user (interrupted).
 
 use std::ffi::OsStr;
 use std::fs;
@@ -23,7 +23,7 @@ use crate::waiting::Started;
 const USAGE: i32 = 2;
 const FAILED: i32 = 1;
 
-/// A run that takes no time: the clock is a variable, and so is the database.
+/// A run that takes no time, with virtual time and a simulated database.
 pub(crate) const QUICK: [&str; 9] = [
     "run",
     "empty",
@@ -36,13 +36,13 @@ pub(crate) const QUICK: [&str; 9] = [
     "--rate=100",
 ];
 
-/// The database error of `args`, a sentence of ours with all of `fragments`.
+/// Asserts that `args` fail with one sentence that contains all `fragments`.
 #[track_caller]
 fn refused(home: &Home, args: &[&str], code: i32, fragments: &[&str]) {
     is_db_error(home.call(args), args, code, fragments);
 }
 
-/// That what came of `args` is a database error, a sentence of ours with all of `fragments`.
+/// Asserts that the result of `args` is one sentence that contains all `fragments`.
 #[track_caller]
 fn is_db_error(ran: Ran, args: &[&str], code: i32, fragments: &[&str]) {
     let ran = ran.code(code).warns(fragments);
@@ -51,7 +51,7 @@ fn is_db_error(ran: Ran, args: &[&str], code: i32, fragments: &[&str]) {
     assert!(ran.err.starts_with("dbdyno: "), "{args:?} said '{}'", ran.err);
 }
 
-/// The database error of `args` by the command line itself, which names the help.
+/// Asserts that the parser rejects `args`, with a hint to the help.
 #[track_caller]
 fn misspelt(home: &Home, args: &[&str], fragments: &[&str]) {
     refused(home, args, USAGE, &[fragments, &["--help'"]].concat());
@@ -270,7 +270,7 @@ fn a_server_whose_program_is_not_where_the_target_says_is_bad_usage() {
         let words = ["--target: target managed:", "bin: ", "/nonexistent"];
         refused(&home, &["run", "tpcc", "--quiet", &target], USAGE, &words);
     }
-    // Before another target is started, with the place in the file.
+    // Before another target is started, with the position in the file.
     let plan = "target = \"managed:mariadb\"\n[[group]]\nworkload = \"record\"\n\
                 [experiment.vary]\ntarget = [\n    \"managed:mariadb\",\n    \
                 \"managed:mariadb?bin=/nonexistent\",\n]\n";
@@ -355,7 +355,7 @@ fn a_target_that_cannot_be_is_refused_before_anything_is_made() {
     nothing_was_made(&home);
 }
 
-/// The target refuses these: a file is made of one that was not there, and nothing in it.
+/// The target rejects these: a missing file is created, but stays empty.
 #[test]
 fn writers_need_tables_and_readers_what_is_in_them() {
     let home = Home::new();
@@ -774,7 +774,7 @@ fn a_store_is_no_database_to_measure() {
         let kept = home.json(&["runs", "list", store]);
         assert_eq!(at(&kept, "runs").as_array().map(Vec::len), Some(1), "{kept}");
     }
-    // One that is not there yet would become both.
+    // A missing file would become both.
     for file in ["new.sqlite", "new.sqlite-wal"] {
         let target = format!("--target=sqlite:{file}");
         refused(&home, &["run", "tpcc", &target, "--store=new.sqlite"], USAGE, words);
@@ -788,7 +788,7 @@ fn a_store_that_cannot_be_is_known_before_the_target_is_asked() {
     let home = Home::new();
     fs::create_dir_all(home.path("plain")).expect("a folder");
     home.write("plain/a-file", "not a folder, and no store");
-    // Nobody listens there.
+    // No server listens there.
     let target = "--target=mariadb://nobody@127.0.0.1:1/x";
     for (store, code) in [
         ("--store=plain/a-file", USAGE),
@@ -818,12 +818,12 @@ fn a_store_is_not_made_where_a_disk_is_not_mounted() {
     fs::create_dir_all(home.path("mnt/disk")).unwrap();
     run("--store=mnt/disk/bench/runs.sqlite").says(&["TPS"]);
     assert!(home.path("mnt/disk/bench/runs.sqlite").exists());
-    // The default's folders are ours to make.
+    // The default's folders are created.
     run("--name=default").says(&["TPS"]);
     assert!(home.store().exists());
 }
 
-/// A database whose `dbdyno_meta` says what we want.
+/// A database whose `dbdyno_meta` has these rows.
 fn marked(home: &Home, name: &str, rows: &[(&str, &str)]) -> String {
     let made = Connection::open(home.path(name)).and_then(|database| {
         database.execute_batch("CREATE TABLE dbdyno_meta (name PRIMARY KEY, value)")?;
@@ -868,7 +868,7 @@ fn data_of_another_workload_version_or_scale_are_not_mistaken_for_ours() {
             &["was built with warehouses 1, not 2", "leave it out to use it"],
         );
     }
-    // Several workloads use these data: the one that was asked for is named.
+    // Several workloads use these data; the error names the requested one.
     let asked = ["run", "oltp-point-select", "--table-size=9", &other];
     let fragments = ["was built with table_size 10000, not 9", "dbdyno drop oltp-point-select"];
     refused(&home, &asked, USAGE, &fragments);
@@ -949,7 +949,7 @@ fn a_run_is_named_well_or_not_at_all() {
     let home = Home::new();
     let first = home.json(&QUICK)["run_id"].as_str().unwrap().to_owned();
     home.call(&QUICK).good();
-    // Both were begun in the same fraction of a minute.
+    // Both started in the same fraction of a minute.
     let common = &first[..4];
     refused(&home, &["runs", "show", common], USAGE, &["may be any of 2 runs", &first]);
     refused(&home, &["runs", "show", "01"], USAGE, &["'01' is too short", "at least 4"]);
@@ -1018,7 +1018,7 @@ fn a_password_is_never_shown_nor_stored() {
         assert!(!ran.err.contains(secret), "{}", ran.err);
     };
     for url in ["mysql://root:hunter2", "mysql://root:hunter2/x@host/shop"] {
-        // Its '@' was forgotten, or its '/' not written as %2F.
+        // The '@' is missing, or the '/' is not written as %2F.
         silent(&home.call(&["run", "tpcc", "--target", url]).code(USAGE));
         silent(&home.call(&["run", url]).code(USAGE));
     }
@@ -1054,8 +1054,8 @@ fn a_password_is_never_shown_nor_stored() {
     }
 }
 
-/// Starts a script in a mount namespace of its own, so that whatever it mounts is gone with it.
-/// None where this user may not do that, and is not root.
+/// Starts a script in a separate mount namespace, so that its mounts disappear with it. `None` if
+/// this user may not do that, and is not root.
 fn start_with_mounts(home: &Home, script: &str) -> Option<Started> {
     let start = |options: &[&str], script: &str| {
         let mut command = home.command("unshare");
@@ -1098,7 +1098,7 @@ fn a_store_that_finds_no_room_is_a_finding_of_a_run_that_goes_on() {
                      --output=json";
     let Some(mut run) = start_with_mounts(&home, script) else { return };
     run.wait_until("the load", |said| said.contains("0 s of 4 s"));
-    // Its own view of the folder, with what is mounted there.
+    // Its own view of the folder, with its mounts.
     let filler = format!("/proc/{}/root{}", run.id(), home.path("small/filler").display());
     let full = fs::write(filler, vec![1; 4 << 20]).unwrap_err();
     assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
@@ -1133,7 +1133,7 @@ fn a_folder_that_may_only_be_read_is_reported() {
 }
 
 impl Ran {
-    /// Asserts that nothing but one sentence of ours came.
+    /// Asserts that the output is one sentence of ours.
     #[track_caller]
     pub(crate) fn is_a_sentence(&self) {
         assert_eq!(self.err.lines().count(), 1, "{}", self.err);
@@ -1146,7 +1146,7 @@ impl Ran {
     }
 }
 
-/// Neither databases nor stores, at most our own empty folder.
+/// Asserts that there are no databases or stores, at most our own empty folder.
 #[track_caller]
 fn nothing_was_made(home: &Home) {
     let folder = home.path("data/dbdyno");
@@ -1343,7 +1343,7 @@ fn a_file_without_runs_is_no_import() {
     let home = Home::new();
     let empty = home.path("empty.sqlite");
     let empty = empty.to_str().expect("a plain path");
-    // A list makes no store; what writes to one does.
+    // A list creates no store; a run does.
     home.call(&[&QUICK[..], &["--store", empty]].concat());
     home.call(&["runs", "rm", "last", "--store", empty]);
     refused(&home, &["runs", "import", empty], FAILED, &["empty.sqlite has no runs"]);

@@ -1,6 +1,6 @@
-//! The web's pages as a reader uses them: with a real browser and real clicks.
+//! The pages in a real browser with real clicks.
 //!
-//! Not here: who is let in (web).
+//! Not here: authentication (web).
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::devtools::Tab;
 use crate::home::{Home, at, number};
 use crate::http::Web;
 
-/// A run in virtual time.
+/// Runs in virtual time.
 fn simulated(home: &Home, name: &str, service_ms: u32) {
     let target = format!("--target=sim:?service=exponential:{service_ms}ms&servers=4");
     let name = format!("--name={name}");
@@ -18,12 +18,12 @@ fn simulated(home: &Home, name: &str, service_ms: u32) {
     home.report_with_code(0, &[&["run", "empty", &target, &name], &how[..]].concat());
 }
 
-/// A live page asks for newer figures more often than that.
+/// Longer than the interval at which a live page requests new figures.
 const HELD: Duration = Duration::from_millis(3500);
 
-/// The number of a page's charts whose values have been loaded.
+/// Number of a page's charts whose values are loaded.
 const DRAWN: &str = "[...document.querySelectorAll('figure')].filter((of) => of.chart).length";
-/// The chart of throughput, as it is seen on a wide page.
+/// Chart of throughput on a wide page.
 const THROUGHPUT: &str = "#chart-throughput .on-wide svg";
 
 #[test]
@@ -52,7 +52,7 @@ fn listed_and_filtered(tab: &mut Tab, web: &Web) {
     let rows = "document.querySelectorAll('.runs tbody tr').length";
     tab.go(&web.base);
     assert_eq!(tab.value(rows), 3);
-    // The worst finding of a run stands where its badge is pointed at.
+    // The badge of a run has its worst finding as a tooltip.
     let told = "[...document.querySelectorAll('.runs .badge.warning, .runs .badge.invalid')]
         .every((badge) => badge.title.length > 20)";
     assert_eq!(tab.value(told), true);
@@ -66,13 +66,13 @@ fn listed_and_filtered(tab: &mut Tab, web: &Web) {
     assert!(address.contains("q=quick") && !address.contains("workload="), "{address}");
 }
 
-/// On a telephone a list is scrolled in its box, and the page stays within its width.
+/// On a phone a list scrolls in its box, and the page stays within its width.
 fn narrow(tab: &mut Tab, web: &Web) {
     let size = json!({"width": 420, "height": 800, "deviceScaleFactor": 1, "mobile": false});
     tab.call("Emulation.setDeviceMetricsOverride", size);
     for path in ["/", "/experiments", "/runs/last"] {
         tab.go(&format!("{}{path}", web.base));
-        // Menus are whole: nobody sees that a bar can be scrolled.
+        // Menus are not cut off, since a scrollable bar is not recognizable.
         let cut = "[...document.querySelectorAll('.top nav, .contents')]
             .filter((menu) => menu.scrollWidth > menu.clientWidth).length";
         assert_eq!(tab.value(cut), 0, "{path}");
@@ -85,7 +85,7 @@ fn narrow(tab: &mut Tab, web: &Web) {
 fn opened_and_zoomed(tab: &mut Tab) {
     tab.follow(".runs .name a");
     assert!(tab.value("location.pathname").to_string().contains("/runs/"));
-    // The first charts are there at once, in the page; what zooms is loaded when it is asked for.
+    // The first charts are in the page; the zoomable version is loaded on demand.
     let is_seen = "document.querySelector('#chart-throughput .dc').getBoundingClientRect().bottom";
     assert!(tab.value(is_seen).as_f64().is_some_and(|bottom| bottom < 900.0));
     let is_asked = |tab: &Tab| tab.requests().iter().any(|address| address.contains("in=page"));
@@ -96,7 +96,7 @@ fn opened_and_zoomed(tab: &mut Tab) {
     let before = tab.value(&range_of(THROUGHPUT));
     tab.drag_over(THROUGHPUT);
     tab.until(&format!("{} !== {}", range_of(THROUGHPUT), json!(before)));
-    // Whoever gets the address sees the same.
+    // The address contains the zoom.
     tab.until("new URLSearchParams(location.search).get('zoom') !== null");
     let zoomed = tab.value(&range_of(THROUGHPUT));
     let address = tab.value("location.href");
@@ -105,7 +105,7 @@ fn opened_and_zoomed(tab: &mut Tab) {
     let (shared, own) = (ends(&tab.value(&range_of(THROUGHPUT))), ends(&zoomed));
     assert!((0..2).all(|end| (shared[end] - own[end]).abs() < 0.1), "{shared:?} {own:?}");
     pointed_and_pinned(tab);
-    // Other charts over time show the same stretch of it, those too that come into view later.
+    // All charts over time show the same range, including those that come into view later.
     let ranges = "new Set([...document.querySelectorAll('svg[data-axis=time]')]
         .filter((of) => of.closest('figure').chart)
         .map((of) => `${of.dataset.from}..${of.dataset.to}`))";
@@ -118,7 +118,7 @@ fn opened_and_zoomed(tab: &mut Tab) {
     assert!(tab.value("document.querySelector('main').innerText").to_string().contains("TPS"));
 }
 
-/// What is at the ends of a chart's horizontal axis, as `from..to`.
+/// Ends of a chart's horizontal axis, as `from..to`.
 fn range_of(chart: &str) -> String {
     let of = format!("document.querySelector('{chart}')?.dataset");
     format!("`${{{of}?.from}}..${{{of}?.to}}`")
@@ -130,9 +130,8 @@ fn ends(range: &serde_json::Value) -> [f64; 2] {
     [from, to].map(|end| end.parse().expect("a number"))
 }
 
-/// The values at an instant stand where it is pointed at, and a line in all charts over time. A
-/// click pins the instant, also right after a zoom, and another lets go of it; a double click pins
-/// nothing.
+/// Pointing shows the values at an instant, and a line in all charts over time. A click pins the
+/// instant, also right after a zoom, and another one releases it; a double click pins nothing.
 fn pointed_and_pinned(tab: &mut Tab) {
     tab.until(&format!("{DRAWN} > 1"));
     tab.point(THROUGHPUT);
@@ -143,7 +142,7 @@ fn pointed_and_pinned(tab: &mut Tab) {
     let pinned = "new URLSearchParams(location.search).get('at')";
     tab.click(THROUGHPUT);
     tab.until(&format!("{pinned} !== null"));
-    // It stays when the pointer has left.
+    // It stays when the pointer leaves.
     tab.point("h1");
     tab.until(&format!("{told} === undefined"));
     assert!(tab.value(lines).as_f64().is_some_and(|lines| lines > 2.0));
@@ -155,8 +154,7 @@ fn pointed_and_pinned(tab: &mut Tab) {
     assert_eq!(tab.value(pinned), json!(null));
 }
 
-/// A click on a name hides its trace, and the axis of values goes from distances to ratios and
-/// back.
+/// A click on a name hides its line; a click on the axis switches between linear and logarithmic.
 fn hidden_and_turned(tab: &mut Tab) {
     let shown = "document.querySelectorAll('#chart-response .on-wide .trace:not([hidden])').length";
     tab.until("!!document.querySelector('#chart-response').chart");
@@ -165,14 +163,14 @@ fn hidden_and_turned(tab: &mut Tab) {
         tab.click("#chart-response .on-wide .key[data-trace]");
         assert_eq!(tab.value(shown), expect);
     }
-    // A scale of ratios is named in the title of its axis.
+    // The axis title says that a scale is logarithmic.
     let titled = "document.querySelector('#chart-throughput .on-wide .unit').textContent";
     tab.value("document.querySelector('#chart-throughput').focus()");
     for is_log in [true, false] {
         tab.type_key("l");
         tab.until(&format!("{titled}.includes('log') === {is_log}"));
     }
-    // So do keys go along it.
+    // Keys zoom too.
     let before = tab.value(&range_of(THROUGHPUT));
     for (key, is_whole) in [("+", false), ("0", true)] {
         tab.type_key(key);
@@ -180,7 +178,7 @@ fn hidden_and_turned(tab: &mut Tab) {
     }
 }
 
-/// A printer does not wait: pictures stand in the page, those too that nobody saw.
+/// Printing does not wait: charts are in the page, including those never seen.
 fn printed(tab: &mut Tab) {
     tab.call("Emulation.setEmulatedMedia", json!({"media": "print"}));
     let seen = "[...document.querySelectorAll('figure')].filter((figure) =>
@@ -196,7 +194,7 @@ fn compared(tab: &mut Tab, web: &Web) {
     let button = "document.getElementById('compare').innerText";
     tab.click(".runs tbody:nth-of-type(1) input");
     assert!(tab.value(button).to_string().contains("1 run is selected"));
-    // What is selected is reported at the bottom of the window, however long the list is.
+    // The selection is shown at the bottom of the window, even for a long list.
     let place = "getComputedStyle(document.querySelector('.actions')).position";
     assert_eq!(tab.value(place), "sticky");
     tab.click(".runs tbody:nth-of-type(2) input");
@@ -207,7 +205,7 @@ fn compared(tab: &mut Tab, web: &Web) {
     assert_eq!(tab.value("document.querySelector('.trouble')"), json!(null));
     let shown = tab.value("document.querySelector('main').innerText").to_string();
     assert!(shown.to_lowercase().contains("cannot"), "one run a side judges nothing: {shown}");
-    // Rows stand from above to below, and values from left to right, by ratios or by distances.
+    // Rows are vertical, and values horizontal, logarithmic or linear.
     tab.click("#chart-ratios .drawing");
     tab.until("!!document.querySelector('#chart-ratios').chart");
     tab.value("document.querySelector('#chart-ratios').focus()");
@@ -224,9 +222,9 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     tab.go(&web.base);
     let slow = ["--target=sim:?service=constant:20ms", "--duration=1h", "--ramp-up=0s"];
     let run = home.start(&[&["run", "empty", "--quiet"], &slow[..]].concat());
-    // The list shows it without being loaded again.
+    // The list shows the run without a reload.
     tab.until("document.querySelector('.runs tr.running .name a')");
-    // A click is no less one because the list has changed before the button was released.
+    // A click works even if the list is updated before the button is released.
     tab.follow_slowly(".runs tr.running .name a", HELD);
     let shown = "document.querySelector('.verdict').innerText";
     tab.until(&format!("{shown}.includes('provisional')"));
@@ -239,13 +237,13 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     let (first, drawn) = (tab.value(progress), tab.value(&last));
     tab.until(&format!("{progress} !== {}", json!(first)));
     tab.until(&format!("{last} > {drawn}"));
-    // Whoever drags over a chart finishes, although newer figures have come meanwhile, and what was
-    // zoomed into stays, however much is added.
+    // A drag over a chart completes, although newer figures arrive meanwhile, and the zoom stays as
+    // data are added.
     let before = tab.value(&range_of(THROUGHPUT));
     tab.drag_slowly_over(THROUGHPUT, HELD);
     let zoom = "new URLSearchParams(location.search).get('zoom')";
     tab.until(&format!("{zoom} !== null && {} !== {}", range_of(THROUGHPUT), json!(before)));
-    // Far beyond what has come so far there is room for what is added.
+    // There is room for future data.
     let shown = format!(
         "{zoom} === (({{from, to}}) => [from, to].map((end) =>
             Number(Number(end).toFixed(2))).join('..'))(document.querySelector('{THROUGHPUT}').dataset)"
@@ -254,7 +252,7 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     tab.value("document.querySelector('#chart-throughput').focus()");
     while ends(&tab.value(zoom))[1] < 600.0 {
         let now = tab.value(zoom);
-        // Whatever has come meanwhile, the keyboard is still the chart's.
+        // The chart keeps the keyboard focus during updates.
         tab.until("document.activeElement?.id === 'chart-throughput'");
         tab.type_key("-");
         tab.until(&format!("{zoom} !== {now}"));
@@ -269,7 +267,8 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     tab.until("document.querySelector('.standing .badge').innerText === 'interrupted'");
 }
 
-/// Their tables are of the last seconds, on the page and in the JSON; in the end they are of all.
+/// During the run their tables cover the last seconds, on the page and in the JSON; at the end, the
+/// whole run.
 #[test]
 fn top_statements_and_waits_are_shown_while_the_run_goes_on() {
     let (home, mut tab) = (Home::new(), Tab::open());
@@ -313,7 +312,7 @@ fn top_statements_and_waits_are_shown_while_the_run_goes_on() {
     assert!(number(statements[0], "from_ns") < from_ns, "{statements:#?}");
 }
 
-/// An experiment's page follows its trials.
+/// The page of a running experiment is updated.
 fn grown(tab: &mut Tab, home: &Home, web: &Web) {
     let vary = ["--vary=clients=1,2,3", "--duration=10s", "--ramp-up=0s"];
     let target = "--target=sim:?service=constant:5ms";
@@ -328,9 +327,9 @@ fn grown(tab: &mut Tab, home: &Home, web: &Web) {
     let done = "document.querySelector('.standing progress').value";
     let first = tab.value(done).as_f64().expect("a number");
     assert!(first < 3.0, "it was looked at before its end");
-    // Nobody loads the page again: a mark on its window stays.
+    // A mark on the window survives, so the page was not reloaded.
     tab.value("window.isTheSame = true");
-    // What is done has no bar that goes forward.
+    // A completed experiment has no progress bar.
     tab.until("document.querySelector('.standing') === null");
     let shown = tab.value("document.querySelector('main').innerText").to_string();
     assert!(shown.contains("3 of 3 trials"), "{shown}");
@@ -339,7 +338,7 @@ fn grown(tab: &mut Tab, home: &Home, web: &Web) {
     experiment.end().good();
 }
 
-/// What a file has is stretched, and nothing else is loaded.
+/// The values in the file are stretched, without loading anything.
 #[test]
 fn charts_of_an_interactive_file_show_values_and_zoom() {
     let home = Home::new();
@@ -354,10 +353,11 @@ fn charts_of_an_interactive_file_show_values_and_zoom() {
     let [begin, end] = ends(&whole);
     tab.drag_over(THROUGHPUT);
     tab.until(&format!("{} !== {whole}", range_of(THROUGHPUT)));
-    // The middle half of the picture is about the middle half of the time.
+    // The middle half of the chart is about the middle half of the time.
     let [from, to] = ends(&tab.value(&range_of(THROUGHPUT)));
     assert!(begin < from && to < end && to - from > (end - begin) * 0.4, "{from}..{to}");
-    // What lies beyond is cut, numbers along the axis are within, all charts over time go along.
+    // Content beyond the chart is clipped, axis labels are inside, and all charts over time zoom
+    // along.
     let cut = format!("getComputedStyle(document.querySelector('{THROUGHPUT} > svg')).overflow");
     assert_eq!(tab.value(&cut), "hidden");
     let numbers = format!(
@@ -369,7 +369,7 @@ fn charts_of_an_interactive_file_show_values_and_zoom() {
     let ranges = "new Set([...document.querySelectorAll('svg[data-axis=time]')]
         .map((of) => `${of.dataset.from}..${of.dataset.to}`)).size";
     assert_eq!(tab.value(ranges), 1);
-    // Its values are found at the same places.
+    // Its values are at the same positions.
     tab.point(THROUGHPUT);
     let middle = "parseFloat(document.querySelector('.values').firstChild.textContent)";
     let at = tab.value(middle).as_f64().expect("a number");
@@ -378,7 +378,7 @@ fn charts_of_an_interactive_file_show_values_and_zoom() {
     tab.until(&format!("{} === {whole}", range_of(THROUGHPUT)));
     tab.type_key("+");
     tab.until(&format!("{} !== {whole}", range_of(THROUGHPUT)));
-    // There is nothing beyond the picture.
+    // Zooming out stops at the whole range.
     for _ in 0..3 {
         tab.type_key("-");
     }
@@ -399,7 +399,7 @@ fn dark(tab: &mut Tab, web: &Web) {
 /// Whether a chart is drawn in the page.
 const CHART_SHOWN: &str = "!!document.querySelector('.drawing svg')";
 
-/// The settings of a run in the browser: quick, and with few clients.
+/// Enters settings of a short run with few clients.
 fn fill(tab: &mut Tab, fields: &[(&str, &str)]) {
     for (field, text) in fields {
         tab.click(&format!("[name='{field}']"));
@@ -407,12 +407,12 @@ fn fill(tab: &mut Tab, fields: &[(&str, &str)]) {
     }
 }
 
-/// Waits until the job of this page has ended so.
+/// Waits until the job of this page has this status.
 fn job_is(tab: &mut Tab, status: &str) {
     tab.until_at_last(&format!("!!document.querySelector('.job .badge.{status}')"));
 }
 
-/// Leads from the page of a job to that of its run, as soon as there is one.
+/// Goes from the page of a job to that of its run, once there is one.
 fn to_result(tab: &mut Tab) {
     tab.until_at_last("!!document.querySelector('a.result')");
     tab.follow("a.result");
@@ -426,7 +426,7 @@ fn from_a_fresh_store_everything_is_done_by_clicks_and_by_keys() {
     let mut tab = Tab::open();
     tab.go(&web.base);
     tab.type_and_enter("correct horse");
-    // Built, on a server that is started for it.
+    // Build, on a server that is started for it.
     tab.follow("nav a[href='/new']");
     let quick =
         [("plan.target", "managed:mariadb"), ("plan.ramp_up", "1s"), ("plan.duration", "8s")];
@@ -440,7 +440,7 @@ fn from_a_fresh_store_everything_is_done_by_clicks_and_by_keys() {
     tab.follow("#build-data");
     job_is(&mut tab, "done");
     assert_eq!(tab.value("document.querySelector('a.result').innerText"), "Open the run");
-    // Run, and watched while it goes on.
+    // Run, and watch the run.
     tab.follow("a[href^='/new?job=']");
     tab.follow("#run-plan");
     to_result(&mut tab);
@@ -448,7 +448,7 @@ fn from_a_fresh_store_everything_is_done_by_clicks_and_by_keys() {
     tab.until_at_last(CHART_SHOWN);
     tab.until_at_last("!document.querySelector('.standing .badge.running')");
     let run = tab.value("location.pathname").to_string();
-    // Another one is stopped early, with the keyboard alone: one without data to build.
+    // Stop another one early with the keyboard only: one without data to build.
     tab.go(&format!("{}/new?workload=empty", web.base));
     for (field, text) in [("plan.target", "managed:mariadb"), ("plan.duration", "10m")] {
         tab.tab_to(&format!("[name='{field}']"));
@@ -464,7 +464,7 @@ fn from_a_fresh_store_everything_is_done_by_clicks_and_by_keys() {
     tab.tab_to("#stop");
     tab.enter();
     tab.until_at_last("!!document.querySelector('.standing .badge.interrupted')");
-    // Clients are varied, and compared.
+    // Vary clients, and compare.
     tab.tab_to("#again");
     tab.enter();
     tab.tab_to("[name='plan.duration']");
@@ -476,7 +476,7 @@ fn from_a_fresh_store_everything_is_done_by_clicks_and_by_keys() {
     assert!(tab.value("location.pathname").to_string().contains("/experiments/"));
     tab.follow(".acts a[href*='by=clients']");
     tab.until("document.body.innerText.includes('clients=2') || !!document.querySelector('table')");
-    // Labelled and removed.
+    // Label and remove.
     tab.go(&format!("{}{}", web.base, run.trim_matches('"')));
     tab.click(".menu summary");
     tab.click("#label");
@@ -486,7 +486,7 @@ fn from_a_fresh_store_everything_is_done_by_clicks_and_by_keys() {
     tab.click(".menu input[name=sure]");
     tab.follow(".menu .remove button");
     assert_eq!(tab.value("location.pathname"), "/");
-    // What was done is kept, and seen by every terminal.
+    // Actions are stored, and visible everywhere.
     tab.go(&format!("{}/jobs", web.base));
     let done = tab.value("document.body.innerText").to_string();
     for what in ["signed in", "started build tpcc", "started experiment empty", "removed run"] {

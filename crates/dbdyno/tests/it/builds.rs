@@ -1,5 +1,4 @@
-//! A build of data is kept as a run: listed, shown with its phases and rates, compared with another
-//! and removed.
+//! Builds of data are stored as runs: listed, shown with phases and rates, compared and removed.
 
 use serde_json::Value;
 use servers::for_tests::{MARIADB, POSTGRES, TestServer};
@@ -9,7 +8,7 @@ use crate::real::{Tpcc, tpcc};
 
 const SMALL: [&str; 3] = ["oltp-read-write", "--tables=2", "--table-size=5000"];
 
-/// The ids of all runs, the oldest first.
+/// Ids of all runs, oldest first.
 fn ids(home: &Home) -> Vec<String> {
     let list = home.call(&["runs", "list", "--output=json"]).good().json();
     let runs = at(&list, "runs").as_array().expect("a list").clone();
@@ -17,7 +16,7 @@ fn ids(home: &Home) -> Vec<String> {
     runs.iter().rev().map(id).collect()
 }
 
-/// The figures of a run that begin with `build.`, by name.
+/// Figures of a run with the prefix `build.`, by name.
 pub(crate) fn figures(home: &Home, run: &str) -> Vec<(String, f64)> {
     let shown = home.call(&["runs", "show", run, "--figures", "--output=csv"]).good();
     let rows = shown.out.lines().skip(1).filter(|line| line.starts_with("build."));
@@ -90,8 +89,8 @@ fn nothing_is_kept_of_what_is_not_built_or_not_to_be_kept() {
     home.call(&[&["build"], &SMALL[..], &labelled].concat()).code(2);
 }
 
-/// What a build on a server keeps: how long its phases took, and how it settled. Rates over time
-/// and counters of the server take a longer one (loads).
+/// Stored data of a build on a server: length of its phases, and settling. Rates over time and
+/// counters of the server need a longer one (loads).
 #[track_caller]
 fn a_build_has_metrics(server: &'static TestServer) {
     let data = tpcc(server);

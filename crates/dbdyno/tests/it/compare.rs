@@ -1,4 +1,4 @@
-//! Comparisons from the outside: sides of every kind, verdicts, and limits as exit codes.
+//! Comparisons end to end: sides of every kind, verdicts, and limits as exit codes.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ const RUNS: &str = "SELECT count(*) FROM run";
 const FAST: &str = "sim:?service=exponential:2ms&servers=4";
 const SLOW: &str = "sim:?service=exponential:3ms&servers=4";
 
-/// Both databases over two numbers of clients, five times.
+/// Runs an experiment with both databases and two numbers of clients, five times.
 fn experiment(home: &Home) -> String {
     let targets = format!("--vary=target={FAST},{SLOW}");
     let words = [
@@ -47,14 +47,14 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     csv.says(&["side,point,figure,baseline", "clients=16,tps,"]);
     let csv = ["compare", &id, "--by=target", "--output=csv", "--fail-if=tps<-1%"];
     home.run(&csv).code(1).warns(&["FAILED tps<-1% at "]);
-    // A page for a screen, and all of it.
+    // The first page, and the full one.
     let next = format!("Next  dbdyno compare {id} --by target --full");
     home.run(&["compare", &id, "--by=target"]).good().says(&[&next, "of 2 points: worse"]);
     let full = home.run(&["compare", &id, "--by=target", "--full"]).good();
     full.says(&["Ratios are medians over"]);
     let part = home.run(&["compare", &id, "--by=target", "--section=changed"]).good();
     assert!(!part.out.contains("Ratios are medians over"), "{}", part.out);
-    // What is called the last may not be what a pipeline has just run.
+    // `last` may not be the most recent run of a pipeline.
     let gate = ["compare", "last", "--by=target", "--fail-if=tps<-50%"];
     let fresh = home.run(&gate).good();
     assert!(!fresh.err.contains("ago") && !fresh.out.contains("ago"), "{}{}", fresh.err, fresh.out);
@@ -64,7 +64,7 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     home.run(&gate).good().says(&[" d ago)"]).warns(&["last is from ", " d ago: if a run before"]);
     let named = ["compare", &id, "--by=target", "--fail-if=tps<-50%"];
     assert!(!home.run(&named).good().err.contains("ago"));
-    // All trials leave as one file.
+    // All trials are exported into one file.
     home.run(&["runs", "export", &id, "-o", "all.dbdyno"]).good().says(&["wrote 20 runs"]);
     home.run(&["compare", &id, "--by=target", "--output=markdown"]).good().says(&["| point |"]);
 }
@@ -81,7 +81,7 @@ fn labelled_runs_are_sides_and_a_broken_limit_fails() {
     let compare = |limit: &str| home.run(&["compare", "build=1", "build=2", "--fail-if", limit]);
     compare("tps<-10%").code(1).says(&["FAILED tps<-10% at build=2 clients="]);
     compare("tps<-60%").good().says(&["passed tps<-60%"]);
-    // One run a side decides nothing.
+    // One run per side decides nothing.
     let list = at(&runs, "runs").as_array().expect("a list");
     let [one, other] = [FAST, SLOW].map(|target| {
         let is_it = |run: &&Value| at(run, "target") == target && number(run, "clients") == 4.0;
@@ -94,7 +94,7 @@ fn labelled_runs_are_sides_and_a_broken_limit_fails() {
     passes.says(&["undecided tps<-1%", "undecided: 1 run per side"]);
 }
 
-/// Runs of a side in turns with another's, each with a seed of its own: builds whose starts differ.
+/// Runs two sides in turns, each with its own seed, under labels that begin with `old` and `new`.
 fn sides_in_turns(home: &Home, services: [&str; 2], n_runs: u32) {
     for nth in 0..n_runs {
         for (side, service) in ["old", "new"].into_iter().zip(services) {
@@ -109,7 +109,7 @@ fn sides_in_turns(home: &Home, services: [&str; 2], n_runs: u32) {
     }
 }
 
-/// What a pipeline sees: each case with its exit code.
+/// Exit codes of a pipeline.
 #[test]
 fn a_gate_has_these_exit_codes() {
     let home = Home::new();
@@ -123,7 +123,7 @@ fn a_gate_has_these_exit_codes() {
         (same, "p99>+5%", "", 0, "passed p99>+5%"),
         (slower, "tps<-5%", "", 1, "FAILED tps<-5%"),
         (slower, "p99>+5%", "", 1, "FAILED p99>+5%"),
-        // Nearer than the noise of the runs: nobody can say, and that is no pass.
+        // Closer than the noise of the runs: undecided, which is not a pass.
         (same, "tps<-0.1%", "", 1, "undecided tps<-0.1%"),
         (same, "tps<-0.1%", "--undecided=pass", 0, "undecided tps<-0.1%"),
         (slower, "tps<-5%", "--undecided=pass", 1, "FAILED tps<-5%"),
@@ -153,7 +153,7 @@ fn a_gate_has_these_exit_codes() {
     assert!(!said.contains("| figure |"), "{said}");
     let summary = std::fs::read_to_string(summary).expect("it is there");
     assert!(summary.starts_with("# Before\n") && summary.contains("| figure |"), "{summary}");
-    // What is undecided is an error where it fails the job, and a warning where it may pass.
+    // An undecided limit is an error if it fails the job, and a warning if it may pass.
     let [old, new] = same.map(|side| format!("build={side}"));
     for (more, level) in [("--undecided=fail", "error"), ("--undecided=pass", "warning")] {
         let words = ["compare", &old, &new, "--fail-if=tps<-0.1%", more, "--output=github"];
@@ -161,7 +161,7 @@ fn a_gate_has_these_exit_codes() {
         let begins = format!("::{level} title=dbdyno Limit::undecided tps<-0.1%25 at ");
         assert!(said.starts_with(&begins), "{said}");
     }
-    // A refused command has an annotation too; a bad verdict within the limits is no error.
+    // A usage error has an annotation too; a bad verdict within the limits is no error.
     for (limit, code, begins) in [
         ("speed<-5%", 2, "::error title=dbdyno::--fail-if: speed<-5% can never be broken"),
         ("tps<-60%", 0, "::notice title=dbdyno Limit::passed tps<-60%25"),
@@ -246,7 +246,7 @@ fn what_cannot_be_compared_is_said_in_a_sentence() {
     no(&["runs", "label", "last", "--output=csv"], "this command does not write it");
 }
 
-/// A run of a simulated database with a label, and its id.
+/// Runs a simulated database with a label, and returns the run's id.
 fn labelled_run(home: &Home, service: &str, label: &str, more: &[&str]) -> String {
     let target = format!("--target=sim:?service={service}&servers=4");
     let label = format!("--label={label}");
@@ -266,14 +266,14 @@ fn two_runs_that_differ_in_one_thing_are_compared_and_it_is_named_first() {
     let many = run("exponential:2ms", "--clients=8");
     let says = |one: &str, other: &str, words: &[&str]| {
         let page = home.run(&["compare", one, other]).good().out;
-        // Cells of a table without the blanks between them.
+        // Cells of a table without padding.
         let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
         words.iter().for_each(|words| assert!(page.contains(words), "no '{words}' in {page}"));
     };
     let words = "service=exponential:3ms vs. exponential:2ms: TPS -";
     says(&fast, &slow, &[words, "differences service: exponential:3ms, baseline exponential:2ms"]);
     says(&fast, &many, &["clients=8 vs. 4: TPS ", "differences clients: 8, baseline 4"]);
-    // With two things that differ both are named.
+    // With two differences, both are named.
     let words = "service=exponential:2ms vs. exponential:3ms: TPS ";
     let both =
         "differences service: exponential:2ms, baseline exponential:3ms; clients: 8, baseline 4";
@@ -299,12 +299,12 @@ fn runs_of_one_label_that_differ_are_not_pooled() {
     }
     let page = home.run(&["compare", "build=1", "build=2"]).good();
     page.says(&["service=exponential:2ms", "Plan, database, machine and build are the same"]);
-    // A side that mixes what the other one has none of is refused, with what to do.
+    // A side that mixes conditions which the other side lacks is rejected, with a remedy.
     labelled_run(&home, "exponential:4ms", "build=3", &["--duration=2s"]);
     let why = "build=1 has runs of service exponential:2ms, exponential:3ms, and another side has \
                none of these: compare runs of one service per side";
     home.run(&["compare", "build=1", "build=3"]).code(2).warns(&[why]);
-    // So does a history: each has a series of its own.
+    // A history separates them too: each has its own series.
     let shown = home.json(&["history"]);
     let series = at(&shown, "points").as_array().map(Vec::len);
     assert_eq!(series, Some(3), "{shown:#}");

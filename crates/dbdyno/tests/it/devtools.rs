@@ -1,7 +1,7 @@
-//! A browser without a window: pages are loaded, clicked and asked through its DevTools protocol
-//! (chromedevtools.github.io/devtools-protocol), and what it loads and complains of is kept.
+//! A headless browser: loads and clicks pages and queries them through its DevTools protocol
+//! (chromedevtools.github.io/devtools-protocol), and records requests and errors.
 //!
-//! Not here: what is expected of a page.
+//! Not here: expectations of a page.
 
 use std::net::TcpStream;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::waiting::{LIMIT, Started};
 
 const PROGRAM: &str = "/usr/bin/chromium";
 
-/// One tab of a browser.
+/// A tab of a browser.
 pub(crate) struct Tab {
     socket: WebSocket<TcpStream>,
     session: String,
@@ -35,13 +35,13 @@ impl Tab {
         );
         let profile = tempfile::tempdir().expect("temporary folders can be made");
         let mut command = Command::new(PROGRAM);
-        // It asks for nothing on its own, and runs where there is no room for a sandbox.
+        // No background requests, and no sandbox, which may not be available.
         command
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"])
             .args(["--no-first-run", "--disable-background-networking", "--disable-sync"])
             .args(["--disable-component-update", "--disable-dev-shm-usage"])
             .args(["--window-size=1400,900", "--remote-debugging-port=0"])
-            // The certificate of a service under test is its own.
+            // The certificate of a service under test is self-signed.
             .arg("--ignore-certificate-errors")
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg("about:blank");
@@ -74,7 +74,7 @@ impl Tab {
         tab
     }
 
-    /// Asks the browser for something, and returns its answer.
+    /// Sends a command to the browser, and returns its result.
     #[track_caller]
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
         self.n_asked += 1;
@@ -93,7 +93,7 @@ impl Tab {
         }
     }
 
-    /// The next thing that the browser says; an event is kept.
+    /// Reads the next message of the browser; events are recorded.
     #[track_caller]
     fn hear(&mut self) -> Value {
         loop {
@@ -107,7 +107,7 @@ impl Tab {
         }
     }
 
-    /// Waits until a page is loaded that something before `since` events has asked for.
+    /// Waits until a page is loaded that was requested after the first `since` events.
     #[track_caller]
     fn loaded(&mut self, since: usize) {
         let is_loaded = |events: &[Value]| {
@@ -115,7 +115,7 @@ impl Tab {
         };
         let began = crate::waiting::now();
         while !is_loaded(&self.events) {
-            // A page that is followed goes on asking, so there is always something to hear.
+            // A live page keeps sending requests, so there is always a message.
             assert!(began.elapsed() < LIMIT, "no other page is loaded");
             self.hear();
         }
@@ -129,7 +129,7 @@ impl Tab {
         self.loaded(since);
     }
 
-    /// What an expression of JavaScript gives; a promise is waited for.
+    /// Value of a JavaScript expression; waits for a promise.
     #[track_caller]
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
@@ -139,7 +139,7 @@ impl Tab {
         answer["result"]["value"].clone()
     }
 
-    /// Waits until an expression of JavaScript is true on this page.
+    /// Waits until a JavaScript expression is true on this page.
     #[track_caller]
     pub(crate) fn until(&mut self, condition: &str) {
         let limit = LIMIT.as_millis() / 2;
@@ -157,7 +157,7 @@ impl Tab {
         assert_eq!(is_so, json!(true), "never so: {condition}");
     }
 
-    /// The middle of the first element that a selector finds, after it has come into view.
+    /// Scrolls the first element of a selector into view; returns its middle and size.
     #[track_caller]
     fn middle(&mut self, selector: &str) -> (f64, f64, f64, f64) {
         let quoted = json!(selector);
@@ -184,7 +184,7 @@ impl Tab {
         self.call("Input.dispatchMouseEvent", params);
     }
 
-    /// Clicks the first element that a selector finds.
+    /// Clicks the first element of a selector.
     #[track_caller]
     pub(crate) fn click(&mut self, selector: &str) {
         let (x, y, ..) = self.middle(selector);
@@ -193,14 +193,14 @@ impl Tab {
         self.mouse("mouseReleased", x, y, 0);
     }
 
-    /// Moves the mouse over the first element that a selector finds.
+    /// Moves the mouse over the first element of a selector.
     #[track_caller]
     pub(crate) fn point(&mut self, selector: &str) {
         let (x, y, ..) = self.middle(selector);
         self.mouse("mouseMoved", x, y, 0);
     }
 
-    /// Clicks it twice, as one who wants a double click.
+    /// Double-clicks the first element of a selector.
     #[track_caller]
     pub(crate) fn double_click(&mut self, selector: &str) {
         let (x, y, ..) = self.middle(selector);
@@ -216,13 +216,12 @@ impl Tab {
         }
     }
 
-    /// Presses the key of a letter, a digit or a sign.
+    /// Presses the key of a character.
     pub(crate) fn type_key(&mut self, key: &str) {
         self.key(key, key, 0);
     }
 
-    /// Presses the mouse on something that leads to another page, holds it for some time, and waits
-    /// for that page once it is released.
+    /// Presses the mouse on a link, holds it for `held`, and waits for the page after the release.
     #[track_caller]
     pub(crate) fn follow_slowly(&mut self, selector: &str, held: Duration) {
         let since = self.events.len();
@@ -239,7 +238,7 @@ impl Tab {
         self.value(&format!("new Promise((done) => setTimeout(done, {ms}))"));
     }
 
-    /// Clicks something that leads to another page, and waits for that.
+    /// Clicks a link, and waits for the page.
     #[track_caller]
     pub(crate) fn follow(&mut self, selector: &str) {
         let since = self.events.len();
@@ -247,13 +246,13 @@ impl Tab {
         self.loaded(since);
     }
 
-    /// Drags over the middle of an element, from its left to its right.
+    /// Drags over the middle of an element, from left to right.
     #[track_caller]
     pub(crate) fn drag_over(&mut self, selector: &str) {
         self.drag_slowly_over(selector, Duration::ZERO);
     }
 
-    /// Drags over the middle of an element, and holds the button for some time halfway.
+    /// Drags over the middle of an element, and holds the button for `held` halfway.
     #[track_caller]
     pub(crate) fn drag_slowly_over(&mut self, selector: &str, held: Duration) {
         let (x, y, width, _) = self.middle(selector);
@@ -269,21 +268,21 @@ impl Tab {
         self.mouse("mouseReleased", to, y, 0);
     }
 
-    /// Types where the cursor is, and ends with Enter, which leads to another page.
+    /// Types into the focused field, ends with Enter, and waits for the page.
     #[track_caller]
     pub(crate) fn type_and_enter(&mut self, text: &str) {
         self.type_text(text);
         self.enter();
     }
 
-    /// Types where the cursor is. A field that a page gives it to (`autofocus`) has it when the
-    /// page is drawn, which may be after it is loaded.
+    /// Types into the focused field. A field with `autofocus` has the focus once the page is drawn,
+    /// which may be after it is loaded.
     pub(crate) fn type_text(&mut self, text: &str) {
         self.until("!!document.activeElement && document.activeElement !== document.body");
         self.call("Input.insertText", json!({"text": text}));
     }
 
-    /// Presses Enter, which leads to another page.
+    /// Presses Enter, and waits for the page.
     #[track_caller]
     pub(crate) fn enter(&mut self) {
         let since = self.events.len();
@@ -291,7 +290,7 @@ impl Tab {
         self.loaded(since);
     }
 
-    /// Presses the tabulator until an element has the focus that a selector finds.
+    /// Presses Tab until an element of the selector has the focus.
     #[track_caller]
     pub(crate) fn tab_to(&mut self, selector: &str) {
         let is_there = format!("document.activeElement?.matches({})", json!(selector));
@@ -325,13 +324,13 @@ impl Tab {
         }
     }
 
-    /// As readers see it who like it dark, or light.
+    /// Sets the preferred colour scheme: dark or light.
     pub(crate) fn prefer(&mut self, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 
-    /// What was asked of the network, but for what an address holds itself.
+    /// Network requests, without `data:` addresses.
     pub(crate) fn requests(&self) -> Vec<String> {
         let asked =
             self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
@@ -342,7 +341,7 @@ impl Tab {
         asked.filter_map(address).filter(|address| !is_own(address)).collect()
     }
 
-    /// What the browser complained of: errors of scripts, of loading, and of our own rules.
+    /// Errors of the browser: of scripts, of loading, and of our security policy.
     pub(crate) fn complaints(&self) -> Vec<String> {
         let is_bad = |event: &&Value| {
             let params = &event["params"];

@@ -1,5 +1,5 @@
-//! What is done to a database in mid-run: it is reported, kept, seen in the seconds, and over with
-//! the run.
+//! Disturbances of a database during a run: reported, stored, visible in the seconds, and ended
+//! with the run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::enough::{commits, ended_s, report_once, went_on_after};
 use crate::home::{Home, at, number, number_in};
 use crate::real::url;
 
-/// The report of a plan whose run is interrupted once its report so far has enough.
+/// Report of a plan whose run is interrupted once `is_enough` holds for its report so far.
 #[track_caller]
 pub(crate) fn report(home: &Home, plan: &str, is_enough: impl Fn(&Value) -> bool) -> Value {
     home.write("plan.toml", plan);
@@ -23,7 +23,7 @@ fn disturbances(report: &Value) -> &Vec<Value> {
     at(report, "disturbances").as_array().expect("a list")
 }
 
-/// The disturbance of this name, and how it ended.
+/// Finds the disturbance of this name, and asserts its outcome.
 pub(crate) fn ended<'a>(report: &'a Value, name: &str, outcome: &str) -> &'a Value {
     let found = disturbances(report).iter().find(|one| one["name"] == name);
     let found = found.unwrap_or_else(|| panic!("no '{name}' in {:#}", report["disturbances"]));
@@ -71,8 +71,8 @@ name = "late"
 command = "sleep 1000"
 "#;
 
-/// A network that gets slow for two seconds, and a checkpoint; then again, until the end. The delay
-/// is far longer than a busy machine takes.
+/// A network that becomes slow for two seconds, and a checkpoint; then slow again until the end.
+/// The delay is far longer than any delay of a busy machine.
 const NETWORK: &str = r#"
 target = "TARGET"
 network_delay = "1us"
@@ -98,7 +98,7 @@ time = "6s"
 network_delay = "400ms"
 "#;
 
-/// The disturbance that has no name of its own.
+/// Name of the disturbance without a name of its own.
 const LAST: &str = "network delay 400ms";
 
 #[test]
@@ -209,7 +209,7 @@ fn a_disturbance_tidies_up_and_ends_when_its_run_is_killed() {
     home.run_other("cat", &["last-words"]).good().says(&["tidied"]);
 }
 
-/// The plan of a private server with small tables, and what is done to it.
+/// Plan of a private server with small tables and these disturbances.
 fn managed(url: &str, at: &[(&str, &str)]) -> String {
     let at = at.iter().map(|(time, action)| {
         format!("[[at]]\ntime = \"{time}\"\nname = \"{action}\"\nserver = \"{action}\"\n")
@@ -223,7 +223,7 @@ fn managed(url: &str, at: &[(&str, &str)]) -> String {
     )
 }
 
-/// A private server of MySQL that is not in PATH.
+/// URL of a private MySQL server that is not in PATH.
 pub(crate) fn mysql_9_7(settings: &str) -> String {
     let bin = MYSQL_9_7.options().bin.expect("it is in a folder of its own");
     format!("managed:mysql?bin={}&{settings}", bin.display())
@@ -242,7 +242,7 @@ fn a_kill_and_a_start_are_seen_in_the_seconds(url: &str) {
     assert_eq!(commits(&report, killed_s, started_s), 0.0);
     assert!(commits(&report, number(start, "ended_s"), f64::INFINITY) > 0.0);
     assert_eq!(kill["fell"], true, "{kill:#}");
-    // To the second: it may have come back in the one in which it was started.
+    // Rounded to a second: it may have recovered in the second of its start.
     assert!(kill["recovery_s"].is_null() || number(kill, "recovery_s") > 1.9, "{kill:#}");
     assert!(at(&report, "errors").to_string().contains("connection_lost"));
     assert!(!has_finding(&report, "managed_server_ended"));
@@ -263,7 +263,7 @@ fn a_kill_and_a_start_of_mysql_are_seen_in_the_seconds() {
 fn a_server_is_paused_and_restarted(url: &str) {
     let home = Home::new();
     let deeds = [("2s", "pause 1500ms"), ("5s", "restart")];
-    // On a connection made again: that of before is gone with the restart.
+    // On a new connection: the old one was lost with the restart.
     let after = "[[at]]\ntime = \"6s\"\nevery = \"5s\"\nname = \"after it\"\nsql = \"SELECT 1\"\n";
     let plan = managed(url, &deeds) + after;
     let first = report(&home, &plan, |report| {
@@ -304,17 +304,17 @@ fn a_postgres_that_a_plan_has_stopped_is_started_again_after_the_load() {
     let report = report(&home, &plan, is_seen);
     ended(&report, "stop", "done");
     assert!(number(&report, "counts.offered") > 0.0);
-    // Nobody started it again in the plan, and yet the data are looked at.
+    // The plan does not start it again, but the data are checked.
     assert!(at(&report, "output").to_string().contains("started again after the load"));
     assert!(!has_finding(&report, "checks_not_run"), "{:#}", report["findings"]);
 }
 
-/// The folder of the examples.
+/// Folder of the examples.
 pub(crate) fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// An example with other words in it.
+/// Text of an example with these replacements.
 pub(crate) fn example(name: &str, words: &[(&str, &str)]) -> String {
     let mut plan = fs::read_to_string(examples().join(name)).expect("an example");
     for (from, to) in words {

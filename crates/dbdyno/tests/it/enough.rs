@@ -1,5 +1,5 @@
-//! Runs that end when they have shown enough: they are planned to last far longer, so that no test
-//! depends on how much a machine does in a given time.
+//! Ends long runs as soon as they have shown enough, so that no test depends on the work of a
+//! machine in a given time.
 
 use serde_json::Value;
 
@@ -9,8 +9,8 @@ use crate::waiting::Started;
 
 const INTERRUPTED: i32 = 130;
 
-/// Lets the only run of a store go on until its report so far has enough, and interrupts it.
-/// Returns its whole report.
+/// Lets the only run of a store continue until `is_enough` holds for its report so far, then
+/// interrupts it. Returns the final report.
 #[track_caller]
 pub(crate) fn report_once(
     home: &Home,
@@ -25,8 +25,8 @@ pub(crate) fn report_once(
     report
 }
 
-/// Waits until the report so far of the only run of a store has enough. It is read again whenever
-/// the store has more of the run.
+/// Waits until `is_enough` holds for the report so far of the only run of a store. Reads it again
+/// whenever the store has more of the run.
 #[track_caller]
 pub(crate) fn wait_for_report(
     home: &Home,
@@ -56,13 +56,13 @@ pub(crate) fn commits(report: &Value, from_s: f64, to_s: f64) -> f64 {
     seconds.filter(within).map(|second| number(second, "commits")).sum()
 }
 
-/// When the disturbance of this name ended, in seconds of the measured phase; none before.
+/// End of the disturbance of this name, in seconds of the measured phase; `None` before.
 pub(crate) fn ended_s(report: &Value, name: &str) -> Option<f64> {
     let all = report["disturbances"].as_array()?;
     all.iter().find(|one| one["name"] == name)?["ended_s"].as_f64()
 }
 
-/// Whether something was committed in a whole second after the disturbance of this name.
+/// Whether there is a commit in a whole second after the disturbance of this name.
 pub(crate) fn went_on_after(report: &Value, name: &str) -> bool {
     ended_s(report, name).is_some_and(|ended_s| commits(report, ended_s, f64::INFINITY) > 0.0)
 }

@@ -1,5 +1,5 @@
-//! `events` from end to end: what readers say of ages and of missed records is what an independent
-//! look into the tables says, on every database, and where a server stands still.
+//! `events` end to end: readers' ages and missed records equal those of independent queries, on
+//! every database, and with a paused server.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -14,14 +14,14 @@ use crate::journey::nothing_is_lost;
 use crate::real::{url, url_of};
 use crate::settings::ask;
 
-/// A run whose whole load is measured, so that result tables and figures are of the same reads. It
-/// may be too short to be valid, which is another exit code.
+/// Runs without a ramp-up, so that result tables and figures cover the same reads. It may be too
+/// short to be valid, which is another exit code.
 fn run(home: &Home, args: &[&str]) -> Value {
     let fixed = ["run", "events", "--ramp-up=0s", "--quiet", "--output=json"];
     let report = home.run(&[&fixed[..], args].concat()).json();
     nothing_is_lost(&report);
     assert_eq!(number(&report, "counts.failed"), 0.0, "{:#}", report["errors"]);
-    // A simulation stores nothing, so that nothing is checked.
+    // A simulation stores nothing, so there are no checks.
     let held = report["checks"]["after"].as_array();
     assert_eq!(held.is_none_or(Vec::is_empty), args.iter().any(|arg| arg.contains("=sim:")));
     assert!(held.into_iter().flatten().all(|check| check["failed"] == 0), "{held:#?}");
@@ -107,7 +107,7 @@ fn shares_of_ages_are_those_of_the_result_tables() {
     assert!(named("readers.age.p90_ms")["value"].as_f64() > Some(0.0));
     for (bound, ms) in bounds.into_iter().zip([40.0, 100.0, 300.0]) {
         let share = named(&format!("readers.age.below_{bound}"))["value"].as_f64().expect("one");
-        // Histograms tell numbers apart to three digits.
+        // Histograms have a precision of three digits.
         let below = |factor: f64| {
             let sql = format!(
                 "SELECT COUNT(*) FROM event_age1 WHERE read_ns - stamped_ns < {}",
@@ -127,7 +127,7 @@ fn a_window_that_is_too_small_misses_exactly_the_other_records() {
     let more = ["--read-interval=200ms", "--duration=1h", "--record-size=100", "--ramp-up=0s"];
     let fixed = ["run", "events", "--quiet", "--output=json"];
     let started = home.start(&[&fixed[..], &args, &more].concat());
-    // Until all have read often; of some 20 each time a window of 5 misses most.
+    // Until all have read often; with about 20 records per read, a window of 5 misses most.
     let report = report_once(&home, started, "what was missed", |report| {
         let sum = |of: &str| report["custom_metrics"][of]["sum"].as_f64().unwrap_or(0.0);
         let (read, missed) = (sum("readers.records_read"), sum("readers.missed"));
@@ -141,7 +141,7 @@ fn a_window_that_is_too_small_misses_exactly_the_other_records() {
     });
     let database = look_into(&home.database("events")).expect("it is there");
     let (mut missed_in_all, mut read_in_all) = (0, 0);
-    // Readers are numbered from 1, whatever the number of writers.
+    // Readers are numbered from 1, independent of the number of writers.
     for reader in 1..=4 {
         let table = (reader + 1) % 2 + 1;
         let of = |what: &str, from: &str| {
@@ -153,7 +153,7 @@ fn a_window_that_is_too_small_misses_exactly_the_other_records() {
         let written = |span: &str| {
             count(&database, &format!("SELECT COUNT(*) FROM event{table} t WHERE sequence {span}"))
         };
-        // What is in the table and not among what was read, record by record.
+        // Records that are in the table but were not read.
         let lacked = written(&format!(
             "BETWEEN {} AND {last} AND NOT EXISTS (SELECT 1 FROM event_age1 a \
              WHERE a.reader = {reader} AND a.sequence = t.sequence)",
@@ -175,7 +175,7 @@ fn a_window_that_is_too_small_misses_exactly_the_other_records() {
         read_in_all += read;
     }
     assert!(missed_in_all > read_in_all, "{missed_in_all} of {read_in_all}");
-    // What is read and written in the drain is in the tables, and in no sum.
+    // Reads and writes in the drain are in the tables, but in no sum.
     let missed = sum(&report, "readers.missed");
     assert!(missed <= missed_in_all as f64, "{missed} of {missed_in_all}");
     let written: f64 = sum(&report, "writers.records");
@@ -199,7 +199,7 @@ fn a_second_run_goes_on_and_each_host_has_its_own_result_tables() {
         assert_eq!(count(&database, "SELECT COUNT(DISTINCT run) FROM event_read2"), n_runs);
     }
     let database = look_into(&home.database("events")).expect("it is there");
-    // What the first run has left is none of the second one's concern.
+    // The second run ignores records of the first.
     let of = |which: &str, what: &str| {
         let sql = format!(
             "SELECT {what}(sequence) FROM event_age1 WHERE run = (SELECT {which}(run) FROM \
@@ -218,15 +218,15 @@ fn writers_offer_exactly_the_bytes_that_are_asked_for_in_virtual_time() {
     let last = ["--arrivals=uniform", "--record-size=500", "--output=json", "--writers=5"];
     let report = home.call(&[&args[..], &more, &last].concat()).good().json();
     nothing_is_lost(&report);
-    // Arrival k comes k / 4,000 s after the beginning, so that the last would come with the end.
+    // Arrival k is due k / 4,000 s after the start, so the last would coincide with the end.
     assert_eq!(number(&report, "counts.offered"), 39_999.0);
-    // The last four come within a millisecond of the end, and are stored after it.
+    // The last four arrive within a millisecond of the end, and are stored after it.
     assert_eq!(number(&report, "custom_metrics.bytes.sum"), 39_995.0 * 500.0);
     let again = home.call(&[&args[..], &more, &last].concat()).good().json();
     for name in ["tps", "custom_metrics", "response_ms"] {
         assert_eq!(report[name], again[name], "{name}");
     }
-    // Rates in bytes are an axis and stay as they are written.
+    // Rates in bytes can be an axis, and keep their spelling.
     let quick = ["--vary=rate=1MB/s,2MB/s", "--placement=simulated", "--duration=1s"];
     let shown = home.call(&[&args[..], &quick, &last, &["--ramp-up=0s"]].concat()).json();
     assert_eq!(shown["axes"][0]["values"], serde_json::json!(["1MB/s", "2MB/s"]), "{shown:#}");
@@ -249,7 +249,7 @@ fn reads_on(server: &TestServer) {
         let reads = &at(&report, "transactions")["readers.read"];
         assert!(number(reads, "finished") > 0.0);
         let read = sum(&report, "readers.records_read");
-        // Each table has two readers, which may not have come to the last records.
+        // Each table has two readers, which may not have reached the last records.
         let written = sum(&report, "writers.records");
         assert!(read > 0.0 && read <= 2.0 * written, "{read} of {written}");
         assert_eq!(sum(&report, "readers.missed"), 0.0, "{report:#}");
@@ -282,7 +282,7 @@ fn unix_ns() -> i64 {
     now.as_nanos() as i64
 }
 
-/// 500 ms in which a server does nothing: each record of that time waits until its end at least.
+/// With a server paused for 500 ms, each record of that time waits at least until its end.
 #[test]
 fn a_pause_of_the_server_is_in_the_age_of_every_record_of_that_time() {
     let home = Home::new();
@@ -319,10 +319,10 @@ fn a_pause_of_the_server_is_in_the_age_of_every_record_of_that_time() {
         (1..=3).map(of).sum()
     };
     let stamped = in_tables(&|_| format!("WHERE {span}"));
-    // One every 5 ms, however long the pause was in the end.
+    // One every 5 ms, for the actual length of the pause.
     let planned = (to - from) / 5_000_000;
     assert!((planned - 1..=planned + 1).contains(&stamped), "{stamped}, not {planned}");
-    // Each has two readers, which may not have come so far at the end.
+    // Each has two readers, which may not have reached the end.
     let seen = in_tables(&|table| {
         format!(
             "e JOIN (SELECT reader, MAX(last_sequence) AS last FROM event_read1 \
@@ -333,7 +333,7 @@ fn a_pause_of_the_server_is_in_the_age_of_every_record_of_that_time() {
     assert!(of_pause > stamped, "{of_pause} of {stamped}");
     let early = format!("SELECT COUNT(*) {during} AND stamped_ns + age_ns < {to}");
     assert_eq!(value(&early), 0, "nobody reads anything before the end");
-    // Half of them waited for 250 ms at least, and the histogram has no fewer.
+    // Half of them waited for at least 250 ms, and the histogram has as many.
     let long = value("SELECT COUNT(*) FROM event_age1 WHERE age_ns >= 250000000");
     assert!(long >= stamped, "{long} of {stamped}");
     let all = number(&at(&report, "custom_metrics")["readers.age"], "count");

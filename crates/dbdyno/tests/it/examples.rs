@@ -1,6 +1,6 @@
-//! Every example runs, so that none rots.
+//! Runs every example, so that none becomes outdated.
 //!
-//! Not here: whether its figures are worth anything after a second.
+//! Not here: figures, which mean nothing after a second.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::home::{Home, at, number};
 use crate::journey::nothing_is_lost;
 use crate::real::{tpcc, url_of};
 
-/// The report of an example, cut short.
+/// Report of an example, cut short.
 fn report(home: &Home, name: &str, flags: &[&str]) -> Value {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let example = example.to_string_lossy().into_owned();
@@ -33,7 +33,7 @@ fn the_examples_on_tpcc_run() {
     let open = report(&home, "open.toml", &[&target]);
     assert!((100.0..300.0).contains(&number(&open, "counts.offered")), "{}", open["counts"]);
     let keythink = report(&home, "keythink.toml", &[&target]);
-    // A client rests for two seconds and more, so few have had their turn.
+    // A client pauses for two seconds or more, so few have had a turn.
     assert!(number(&keythink, "counts.offered") < 40.0, "{}", keythink["counts"]);
 }
 
@@ -52,8 +52,8 @@ fn the_example_in_virtual_time_runs() {
     assert_eq!(report["placement"], "simulated");
 }
 
-/// The report of an example that is an experiment, at few and short points. What holds after a
-/// trial holds before the next.
+/// Report of an example that is an experiment, with few and short points. Checks after a trial
+/// replace those before the next.
 fn experiment(home: &Home, name: &str, flags: &[&str]) -> Value {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let example = example.to_string_lossy().into_owned();
@@ -77,7 +77,7 @@ fn the_examples_that_are_experiments_run() {
     let few = [&few[..], &["--application-rate=2000", "--buffer-bytes=20000"]].concat();
     let arm = experiment(&home, "arm.toml", &few);
     assert_eq!(number(&arm, "trials"), 4.0);
-    // What was published stands below what was measured, with the best number of each scenario.
+    // The published figures are below the measured ones, with the best number of each scenario.
     home.run(&["experiments", "show", arm["id"].as_str().expect("one")]).good().says(&[
         "measurements_per_s over clients and scenario",
         "arm-published (imported): measurements_per_s over clients and scenario",
@@ -100,7 +100,7 @@ fn the_examples_that_are_experiments_run() {
     assert_eq!(pilot["primary"], "nopm");
     let fixed =
         experiment(&home, "fixed-throughput.toml", &[&small[..], &["--clients=10"]].concat());
-    // Less than a busy machine can take, so that more is offered and done at the second point.
+    // Low enough for a busy machine, so that the second point has more offered and done.
     let few = ["--clients=100", "--vary=keythink_scale=0.04,0.02"];
     let many = experiment(&home, "many-clients.toml", &[&small[..], &few].concat());
     let few = ["--vary=clients=1,2", "--table-size=1000"];
@@ -124,7 +124,7 @@ fn the_examples_that_are_experiments_run() {
     }
 }
 
-/// As fast as they can they would only take the time of other tests.
+/// At full speed they would only slow down other tests.
 const AT_A_RATE: [&str; 2] = ["--load=open", "--rate=50"];
 
 #[test]
@@ -197,8 +197,8 @@ fn the_examples_on_the_overhead_of_indexes_run() {
     }
 }
 
-/// Each database on its own server, as the plan asks for it; where another server or file is named
-/// anyway, on data that are there.
+/// Runs each database on a private server, as in the plan; plans that name another server or file
+/// run on existing data.
 #[test]
 fn the_first_plan_of_each_database_runs() {
     let home = Home::new();

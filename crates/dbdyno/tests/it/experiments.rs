@@ -1,4 +1,4 @@
-//! Experiments from the outside: points, repeats, resuming, and what they show.
+//! Experiments end to end: points, repeats, resuming, results.
 
 use serde_json::Value;
 use servers::for_tests::{MARIADB, POSTGRES};
@@ -7,7 +7,7 @@ use crate::home::{Home, at, number, number_in};
 use crate::real::url;
 use crate::waiting::Started;
 
-/// As long as a valid run must be.
+/// Shortest length of a valid run.
 const SHORT: [&str; 2] = ["--duration=1s", "--ramp-up=0s"];
 
 const SIM: &str = "--target=sim:?service=exponential:2ms&servers=4";
@@ -28,7 +28,7 @@ fn every_point_is_tried_as_often_as_asked_and_is_a_run_of_its_own() {
         assert_eq!(at(point, "runs").as_array().map(Vec::len), Some(3), "{point:#}");
         assert_eq!(number(point, "figures.tps.count"), 3.0);
     }
-    // Four servers of 2 ms: one client gets 500 a second, and no number gets more than 2,000.
+    // Four servers of 2 ms: one client gets 500 per second, and no number gets more than 2,000.
     assert!((number(&points[0], "figures.tps.mean") - 500.0).abs() < 25.0);
     assert!((number(&printed, "curve.best") - 2000.0).abs() < 100.0, "{:#}", at(&printed, "curve"));
     assert!(number(&printed, "scalability.residual") > 0.0);
@@ -48,7 +48,7 @@ fn every_point_is_tried_as_often_as_asked_and_is_a_run_of_its_own() {
 #[test]
 fn a_rate_that_is_varied_is_reported_by_how_much_of_it_is_kept() {
     let home = Home::new();
-    // Four servers of 2 ms get 2,000 a second.
+    // Four servers of 2 ms reach 2,000 per second.
     home.run(&sim(&["--vary=rate=500,1500,4000", "--clients=64"]))
         .good()
         .says(&["keeps up with the offered rate up to rate=1500; p99 ms there: ", "achieved %"]);
@@ -86,7 +86,7 @@ fn figures_of_a_file_beside_the_plan_stand_below_those_of_the_experiment() {
         "Imported: theirs (a page of 2015).",
         "theirs (imported): rows per second over clients",
     ]);
-    // The store has them: the file may be gone.
+    // The figures are in the store: the file may be deleted.
     std::fs::remove_file(home.path("theirs.csv")).expect("it was there");
     let plan = home.run(&["experiments", "show", "last", "--plan"]).good();
     plan.says(&["reference = ", "theirs.csv"]);
@@ -99,7 +99,7 @@ fn figures_of_a_file_beside_the_plan_stand_below_those_of_the_experiment() {
     assert!(page.contains("By rows and columns") && page.contains("a page of 2015"), "{page}");
     let web = crate::http::Web::start(&home, &[]).page(&format!("/experiments/{id}"));
     assert!(web.contains("theirs (imported): TPS"), "{web}");
-    // A file that is not there, or a search, is refused before anything runs.
+    // A missing file, or a search, is rejected before anything runs.
     let none = home.run(&sim(&["--vary=clients=1,2", "--reference=none.csv"])).code(2);
     none.warns(&["reference: none.csv: No such file"]);
     let seek = ["run", "empty", SIM, "--seek=rate=50..100", "--objective=p99<1s"];
@@ -113,7 +113,7 @@ fn clients_of_all_targets_live_where_those_of_each_can() {
     let home = Home::new();
     let file = home.path("a.db").display().to_string();
     let targets = format!("--vary=target={},sqlite:{file}", url(POSTGRES.shared()));
-    // More clients than cores: on event loops, if SQLite had them.
+    // More clients than cores: on event loops, if SQLite supported them.
     let words = ["run", "empty", &targets, "--vary=clients=2,64", "--duration=1s", "--ramp-up=0s"];
     home.run(&[&words[..], &["--quiet"]].concat()).good();
     let runs = home.json(&["runs", "list", "--limit=0"]);
@@ -171,7 +171,7 @@ fn a_killed_experiment_goes_on_at_the_first_trial_not_made() {
     home.run(&["experiments", "list"]).good().says(&["of 4", "interrupted"]);
     let words = ["interrupted; show again:", "resume with: dbdyno experiments resume "];
     home.run(&["experiments", "show", "last"]).good().says(&words);
-    // Two go on with it at the same time: one does.
+    // Of two concurrent resumes, one runs.
     let both = [home.start(&resume), home.start(&resume)].map(Started::end);
     let mut codes = both.each_ref().map(|ran| ran.code);
     codes.sort_unstable();
@@ -181,7 +181,7 @@ fn a_killed_experiment_goes_on_at_the_first_trial_not_made() {
     assert_eq!(number_in(&home.store(), completed), Some(4), "none is made twice");
     let printed = home.json(&["experiments", "show", "last"]);
     assert_eq!((number(&printed, "trials"), number(&printed, "trials_done")), (4.0, 4.0));
-    // Nothing is left to be done, and nothing is done again.
+    // Nothing is left, and nothing is repeated.
     let again = home.json(&resume);
     assert_eq!(again, printed);
 }
@@ -197,10 +197,10 @@ fn why_a_trial_does_not_count_is_reported_and_one_that_would_end_so_again_is_mad
     assert_eq!(ran.err.matches(why).count(), 2, "{}", ran.err);
     let runs = "SELECT count(*) FROM run";
     assert_eq!(number_in(&home.store(), runs), Some(4));
-    // Nothing is left to be done.
+    // Nothing is left.
     home.run(&["experiments", "resume", "last"]).code(1);
     assert_eq!(number_in(&home.store(), runs), Some(4));
-    // One that can never count is refused at once.
+    // A trial that can never be valid is rejected at once.
     let args = sim(&["--vary=clients=1"]).into_iter().filter(|word| *word != "--duration=4s");
     let args: Vec<&str> = args.collect();
     let short = [&args[..], &["--duration=500ms"]].concat();
@@ -209,7 +209,7 @@ fn why_a_trial_does_not_count_is_reported_and_one_that_would_end_so_again_is_mad
         .warns(&["--duration: a measured phase of 500ms is too short for a trial to count"])
         .is_a_sentence();
     assert_eq!(number_in(&home.store(), runs), Some(4));
-    // Too short a trial is made three times, and the reason is reported with each.
+    // Too short a trial is repeated three times, each with the reason.
     let ran = home.run(&[&args[..], &["--transactions=100"]].concat()).code(1);
     for (words, count) in [("does not count, it is repeated: ", 2), ("it is given up: ", 1)] {
         assert_eq!(ran.err.matches(words).count(), count, "{}", ran.err);
@@ -231,7 +231,7 @@ fn a_plan_varies_a_servers_settings_and_its_data_stay() {
     );
     let ran = home.run(&["run", &plan]).good();
     let ran = ran.says(&["server.innodb_flush_log_at_trx_commit"]);
-    // Of two runs of a second each no value is said to be best.
+    // With two runs of a second each, no value is called best.
     let ran = ran.says(&["innodb_flush_log_at_trx_commit=2 vs. "]);
     let words = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("2 runs per side cannot show"), "{words}");
@@ -296,7 +296,7 @@ fn a_mistake_in_an_experiment_is_reported_before_the_first_run() {
     check(&["--vary=clients=0,1"], "--vary clients: ");
     check(&["--data=rebuild", "--no-build"], "must be built");
     check(&["--vary=clients=1,2", "--wait-until=SELECT 1"], "to query");
-    // Refused after they were stored, and before their first trial: nothing is left of them.
+    // Rejected after they were stored, but before their first trial: they are removed.
     let lost = ["run", "empty", "--vary=clients=1,2", "--target=mariadb://u@127.0.0.1:1/x"];
     home.run(&lost).code(1);
     assert_eq!(home.json(&["experiments"])["experiments"].as_array().map(Vec::len), Some(0));
@@ -347,11 +347,11 @@ fn an_axis_of_the_line_goes_before_one_of_the_file_under_any_name() {
     assert_eq!(number(&printed, "trials"), 1.0, "{printed:#}");
 }
 
-/// TPS of two equal points at ends of a machine that slows down by a fifth meanwhile: that of the
-/// second over that of the first.
+/// TPS ratio of two equal points, the second over the first, on a machine that slows down by a
+/// fifth meanwhile.
 fn drifted(order: &str) -> f64 {
     let home = Home::new();
-    // 16 trials, and 16 steps: the last is 20 % slower than the first.
+    // 16 trials and 16 steps: the last is 20 % slower than the first.
     let target = "--target=sim:?service=constant:2ms&servers=4&drift=1.3333";
     let order = format!("--order={order}");
     let printed = home.json(&[
@@ -362,7 +362,7 @@ fn drifted(order: &str) -> f64 {
         "--ramp-up=0s",
         "--duration=60s",
         "--clients=4",
-        // The stretches of the report do not matter to the load.
+        // The report interval does not affect the load.
         "--vary=report_interval=10s,20s",
         "--repeat=8",
         &order,
@@ -375,7 +375,7 @@ fn drifted(order: &str) -> f64 {
 #[test]
 fn a_drift_leaves_interleaved_points_equal_and_blocked_ones_not() {
     let (interleaved, sequential) = (drifted("interleaved"), drifted("sequential"));
-    // Service times are constant: a mean has no error.
+    // Service times are constant, so a mean has no error.
     assert!((interleaved - 1.0).abs() < 0.005, "{interleaved}");
     assert!(sequential < 0.92, "{sequential}");
 }
@@ -422,7 +422,7 @@ fn each_trial_begins_from_a_copy_of_the_data() {
     for target in [mariadb, "managed:postgres?fsync=off&shared_buffers=64MB"] {
         let home = Home::new();
         let target = format!("--target={target}");
-        // What is inserted is gone in the next trial: each begins with as many rows.
+        // Inserted rows are removed before the next trial: each starts with the same number.
         let args = ["run", "oltp-insert", &target, "--table-size=1000"];
         let rows = "--wait-until=SELECT count(*) = 1000 FROM sbtest1";
         let more = ["--data=copy", "--vary=clients=1,2", rows, "--wait-at-most=0s"];
@@ -515,7 +515,7 @@ fn what_remains_of_an_experiment_may_have_another_label() {
     home.run(&resume).good();
     assert_eq!(labels(), ["5.15", "5.15", "5.15", "6.1"]);
     home.run(&["compare", "kernel=5.15", "kernel=6.1"]).good().says(&["clients=1"]);
-    // A label of another key stays.
+    // A label with another key stays.
     let both = home.json(&["runs", "list", "--where=label.host=a"]);
     assert_eq!(at(&both, "runs").as_array().map(Vec::len), Some(4), "{both:#}");
     let twice = ["experiments", "resume", "last", "--label=k=1", "--label=k=2"];
@@ -540,7 +540,7 @@ fn a_server_that_never_answered_is_reported_before_any_trial_whatever_the_placem
     }
 }
 
-/// Kept for some trials and started again for others, repeats would be no independent ones.
+/// If some trials started the server and others reused it, repeats would not be independent.
 #[test]
 fn managed_servers_that_take_turns_have_a_start_of_their_own_for_each_trial() {
     let home = Home::new();

@@ -1,7 +1,7 @@
-//! Failovers that only switch writing: by a proxy in front of two servers, or to another host of
-//! the target. The run goes on, and the outage is in its seconds.
+//! Failovers that only move writing: by a proxy in front of two servers, or to another host of the
+//! target. The run continues, and the outage is in its seconds.
 //!
-//! Not here: servers that are killed (outage).
+//! Not here: killed servers (outage).
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -24,10 +24,10 @@ const WORKLOAD: &str = "oltp-update-non-index";
 const CLIENTS: u64 = 3;
 const LOADS: [&str; 2] = ["--load=closed", "--rate=40"];
 
-/// Two servers with the same data, of which one takes the writes.
+/// Two servers with the same data, one of which accepts writes.
 struct Pair {
     servers: [Server; 2],
-    /// As clients sign in who may not write where writing is switched off.
+    /// User of the clients, who cannot write to a read-only server.
     user: (String, Secret),
 }
 
@@ -41,7 +41,7 @@ impl Pair {
             let target = format!("--target={}", with_password(&server.target()));
             home.run(&["build", WORKLOAD, "--tables=1", "--table-size=100", &target, "-q"]).good();
             if server.kind() != Kind::Postgres {
-                // An administrator writes all the same.
+                // An administrator could write all the same.
                 let grant = format!("GRANT ALL ON {}.* TO plain", server.target().path);
                 ask(server, &["CREATE USER plain IDENTIFIED BY 'plain'", &grant]);
                 user = ("plain".to_owned(), Secret::new("plain"));
@@ -50,7 +50,7 @@ impl Pair {
         Pair { servers, user }
     }
 
-    /// Reached by these ports of this machine.
+    /// Target with these ports of this machine.
     fn target(&self, ports: &[u16]) -> String {
         let (user, password) = self.user.clone();
         let host = |port: &u16| Host { name: "127.0.0.1".to_owned(), port: Some(*port) };
@@ -62,13 +62,13 @@ impl Pair {
         })
     }
 
-    /// Whether the first server takes writes from now on; sessions that it has stay.
+    /// Switches writing on the first server `on` or `off`; its sessions stay.
     fn switch_writing(&self, word: &str) {
         let read_only = if word == "on" { "off" } else { "on" };
         match self.servers[0].kind() {
             Kind::Postgres => {
                 let set = format!("ALTER SYSTEM SET default_transaction_read_only = {read_only}");
-                // What holds for new transactions forbids to set it back.
+                // The setting applies to new transactions, and so would prevent its own reset.
                 let may = "SET default_transaction_read_only = off";
                 ask(&self.servers[0], &[may, &set, "SELECT pg_reload_conf()"])
             }
@@ -79,7 +79,7 @@ impl Pair {
     }
 }
 
-/// A proxy before the two servers, which sends new connections to the first one.
+/// A proxy in front of the two servers, which sends new connections to the first one.
 struct Proxy {
     between: Between,
     admin: PathBuf,
@@ -109,13 +109,13 @@ impl Proxy {
         said
     }
 
-    /// New connections go to the second server; those that there are stay.
+    /// Sends new connections to the second server; existing ones stay.
     fn switch(&self) {
         assert_eq!(self.say("set server there/second state ready").trim(), "");
         assert_eq!(self.say("set server there/first state maint").trim(), "");
     }
 
-    /// How many connections it has made to a server so far.
+    /// Number of connections that it has made to a server.
     fn n_connections(&self, server: &str) -> u64 {
         let start = format!("there,{server},");
         let said = self.say("show stat");
@@ -129,8 +129,8 @@ fn sum_of(report: &Value, name: &str) -> f64 {
     seconds.iter().map(|second| number(second, name)).sum()
 }
 
-/// What the report of a run must tell that has outlived a failover: all clients are there to its
-/// end, and what was refused meanwhile is in the seconds and among what was offered.
+/// Asserts that a run survived a failover: all clients remain to the end, and rejected transactions
+/// are in the seconds and among the offered ones.
 fn outlived(report: &Value) {
     nothing_is_lost(report);
     let errors = at(report, "errors").as_array().expect("a list");
@@ -140,13 +140,13 @@ fn outlived(report: &Value) {
     assert!(failed >= CLIENTS as f64, "{failed}");
     assert!(number(refused, "count") >= failed, "{errors:#?}");
     assert_eq!(sum_of(report, "failed"), failed);
-    // What failed never ended: there is no longest time of what was offered.
+    // Failed transactions have no end, so the offered ones have no maximum.
     assert_eq!(at(report, "offered_ms.max"), &Value::Null);
     let per_client = at(report, "per_client").as_array().expect("a list");
     assert_eq!(per_client.len() as u64, CLIENTS, "a client ended");
 }
 
-/// The proxy notices the switch only after the clients were refused by the server that they know.
+/// The proxy notices the switch only after the old server has rejected clients.
 fn fails_over_by_a_proxy(product: &TestServer) {
     let pair = Pair::of(product);
     for load in LOADS {
@@ -234,7 +234,7 @@ fn clients_go_to_a_host_that_takes_writes(product: &TestServer) {
     );
     nothing_is_lost(&report);
     assert_eq!(number(&report, "counts.failed"), 2.0, "one of each client of the first host");
-    // Where no host takes them, the run ends with the reason, as at one server.
+    // If no host accepts writes, the run ends with the reason, as with a single server.
     ask(&pair.servers[1], &["SET GLOBAL read_only = 1"]);
     let args = ["run", WORKLOAD, "--tables=1", &target, "--clients=4", "--check=off", "--quiet"];
     home.run(&args).code(1).says(&["every attempt is refused", "--read-only"]);

@@ -1,4 +1,4 @@
-//! Figures by name, from the outside: compared, gated, put into a history, required, listed.
+//! Figures by name, end to end: compared, gated, in histories, required, listed.
 
 use crate::home::{Home, at, number};
 use crate::http::Web;
@@ -54,7 +54,7 @@ fn a_requirement_that_does_not_hold_ends_with_exit_code_1() {
         home.run(&[&words[..], &["--ramp-up=0s", "--clients=8"], &limits].concat())
     };
     run(&["tps>100", "p99<1s"]).good().says(&["passed tps>100: ", "95 % CI "]);
-    // Names of rates and quotients, as people write them.
+    // Common spellings of rates and quotients.
     run(&["rate>1000/min", "p99/p50>1", "p99 / p50>1", "unfinished<=8"]).good();
     run(&["p75<1s"]).code(2).warns(&["no figure p75: a run keeps p50, p90, p95, p99 and p999"]);
     run(&["p99/bogus>1"]).code(2).warns(&["a run of this plan has no figure p99/bogus"]);
@@ -88,7 +88,7 @@ fn a_limit_is_held_whatever_part_of_a_run_is_shown_and_fails_on_a_run_that_does_
         show(&[part, "--require=p99<1us"]).code(1).says(&["FAILED p99<1us: "]);
     }
     show(&["--plan", "--require=tps>1"]).code(2).warns(&["cannot be used with"]);
-    // JSON and CSV go to programs; the reason of a failed job goes to stderr.
+    // JSON and CSV are for programs; the reason of a failed job goes to stderr.
     for output in [&["--output=json"][..], &["--output=csv", "--figures"]] {
         let with = |limit| show(&[output, &[limit]].concat());
         with("--require=p99<1us").code(1).warns(&["FAILED p99<1us: "]);
@@ -181,7 +181,7 @@ fn short_forms_are_understood_in_limits_and_conditions() {
         let printed = home.json(&["runs", "list", &format!("--where={quotient}")]);
         assert_eq!(at(&printed, "runs").as_array().map(Vec::len), Some(2), "{quotient}");
     }
-    // What is misspelt is not what no run reaches.
+    // A misspelt figure is an error, unlike one that no run reaches.
     listed(&["--where=new_order.p99<10ms"]).good();
     let meant = "no run has the figure 'new_ordr.p99' (did you mean 'new_order.p99'?)";
     listed(&["--where=new_ordr.p99<10ms"]).code(2).warns(&[meant]);
@@ -264,7 +264,7 @@ fn a_figure_over_two_axes_is_a_table_with_the_best_of_each_line() {
     assert_eq!(at(&printed, "schema"), "dbdyno.matrix/1");
     assert_eq!(at(&printed, "figure"), "reads");
     for line in at(&printed, "tables.0.lines").as_array().expect("a list") {
-        // Four servers: four clients are as good as more, and two are not.
+        // Four servers: four clients reach as much as more, and two do not.
         assert_eq!(at(line, "smallest"), 2, "{printed:#}");
     }
     let page = home.run(&show).good();
@@ -290,7 +290,7 @@ fn a_figure_over_two_axes_is_a_table_with_the_best_of_each_line() {
     let printed = home.json(&relative);
     assert_eq!(at(&printed, "relative_to.value"), "1");
     let four = &at(&printed, "tables.0.ratios.2.0");
-    // Four servers: four clients do four times as much, and each repeat has a seed of its own.
+    // Four servers: four clients do four times as much, and each repeat has its own seed.
     assert!((number(four, "value") - 4.0).abs() < 0.05, "{four:#}");
     let [low, high] = ["interval.0", "interval.1"].map(|end| number(four, end));
     assert!(3.9 < low && low <= high && high < 4.1, "{four:#}");
@@ -326,7 +326,8 @@ fn figures_are_listed_in_general_and_of_a_run() {
 fn a_share_below_a_bound_is_compared_gated_required_and_found_by_its_bound() {
     let home = Home::new();
     let id = experiment(&home);
-    // Eight clients at four servers: with 2 ms of service more are below 5 ms than with 3 ms.
+    // Eight clients on four servers: with a service time of 2 ms more are below 5 ms than with 3
+    // ms.
     let printed = home.json(&["compare", &id, "--by=target", "--figure=below(5ms)"]);
     assert_eq!(at(&printed, "primary"), "below_5ms");
     let judged = &at(&printed, "pairs.0.points.0.primary");

@@ -1,4 +1,4 @@
-//! Rows as flat files, loaded by the servers' own clients as the printed commands say.
+//! Rows as flat files, loaded by the servers' own clients with the printed commands.
 
 use std::fs;
 use std::process::Command;
@@ -63,7 +63,7 @@ fn loads(test: &TestServer, name: &str, format: &str) {
         at(&home.json(&args), "checksums").clone()
     };
     home.put_tpcc();
-    // Files do not tell what they are of.
+    // Files do not identify their workload.
     assert_eq!(sums(&[SMALL, &target]), sums(&[]));
     home.run(&args).code(1).warns(&["nothing is overwritten", "--output-dir"]).is_a_sentence();
 }

@@ -1,8 +1,8 @@
-//! Findings are raised by real runs that deserve them, and not by those that do not: the whole
-//! tool, on simulated databases in virtual and in real time and on SQLite.
+//! Real runs raise the right findings, and no others: with the whole tool, on simulated databases
+//! in virtual and in real time and on SQLite.
 //!
-//! Not here: findings of servers and their crashes (outage, nodes, settings), and of what is done
-//! in mid-run (disturbances).
+//! Not here: findings of servers and their crashes (outage, nodes, settings), and of disturbances
+//! (disturbances).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::enough::report_once;
 use crate::home::{Home, at, number};
 use crate::outage::wait_for_seconds;
 
-/// What every run of these tests deserves: dbdyno is built for tests, and the load is closed.
+/// Findings of every run of these tests: it is a debug build, and the load is closed.
 const ALWAYS: [&str; 2] = ["closed_load", "debug_build"];
 
 /// A minute in virtual time on four servers of 2 ms each.
@@ -27,7 +27,7 @@ const PLAIN: [&str; 6] = [
     "--clients=8",
 ];
 
-/// The report of a run with these flags; of equal ones the last counts.
+/// Report of a run with these flags, which override the defaults.
 fn report(home: &Home, flags: &[&str]) -> Value {
     let is_given = |word: &&str| {
         let key = |word: &str| word.split_once('=').map(|(key, _)| key.to_owned());
@@ -44,7 +44,7 @@ fn ids(report: &Value) -> BTreeSet<&str> {
     findings.iter().map(|finding| finding["id"].as_str().expect("an id")).collect()
 }
 
-/// A run with these flags raises just these findings, beside what every run deserves.
+/// Asserts that a run with these flags raises exactly these findings, besides those of every run.
 #[track_caller]
 fn raises(home: &Home, flags: &[&str], expect: &[&str]) {
     let report = report(home, flags);
@@ -133,12 +133,12 @@ fn arrivals_that_cannot_be_taken_are_told_apart_from_a_queue_that_is_too_small()
     open("--rate=3000", &["--queue=500", "--ramp-up=10s"], &late);
     let grows = ["backlog_at_start", "queue_grew", "unfinished"];
     open("--rate=3000", &["--queue=100000", "--drain=1s"], &grows);
-    // A drain that is long enough hides nothing.
+    // A long drain does not hide it.
     open("--rate=2100", &["--queue=100000", "--drain=1h"], &["backlog_at_start", "queue_grew"]);
-    // A rate that steps up late grows a queue too.
+    // A late step of the rate lets a queue grow too.
     let late = "--rate=steps 1000 for 46s, 2600";
     open(late, &["--queue=100000", "--drain=1h"], &["queue_grew"]);
-    // Too late, or within too short a window, to tell that it grows: a backlog it is.
+    // Too late, or in too short a window, to show growth: it is a backlog.
     let late = "--rate=steps 1000 for 57s, 2600";
     open(late, &["--queue=100000", "--drain=1h"], &["queue_at_end"]);
     let short = ["--queue=100000", "--drain=1h", "--duration=5s", "--ramp-up=0s"];
@@ -176,12 +176,12 @@ fn times_beyond_what_histograms_tell_apart_are_reported() {
     raises(&home, &[slow, "--histogram-max=1h"], &["few_samples"]);
 }
 
-/// That others do not is seen in virtual time: on a busy machine every generator waits for CPUs.
+/// Other runs do not have it in virtual time: on a busy machine every generator waits for CPUs.
 #[test]
 fn a_generator_that_is_the_bottleneck_says_so() {
     let home = Home::new();
-    // A database that answers at once: all time is the generator's own. Many times more threads
-    // than there are CPUs wait for these.
+    // A database that replies at once, so that all time is the generator's own, and many times more
+    // threads than CPUs.
     let clients = 16 * std::thread::available_parallelism().map_or(1, |n| n.get());
     let clients = format!("--clients={clients}");
     let real = ["--placement=thread", "--duration=2s", "--ramp-up=500ms", "--target=sim:"];
@@ -191,8 +191,7 @@ fn a_generator_that_is_the_bottleneck_says_so() {
     assert!(is_found, "{:#}", at(&found, "findings"));
 }
 
-/// It is stopped while arrivals come due: the first of them find all clients idle, and are begun
-/// late.
+/// It is paused while arrivals come due: the first of them find all clients idle, and start late.
 #[test]
 fn a_generator_that_is_late_says_so() {
     let home = Home::new();

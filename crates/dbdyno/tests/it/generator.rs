@@ -1,5 +1,5 @@
-//! A generator that is in the way says so, beside a real server that has a CPU of its own where
-//! the machine has two.
+//! Detection of a generator that limits the rate, beside a real server with a CPU of its own if the
+//! machine has two.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use crate::outage::wait_for_seconds;
 use crate::real::url;
 use crate::waiting::Started;
 
-/// The first and the last CPU that these tests may use: the generator's and the server's.
+/// First and last CPU that these tests may use: the generator's and the server's.
 fn cpus() -> (usize, usize) {
     let allowed = sched_getaffinity(None).expect("it can be asked");
     let mut all = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
@@ -32,11 +32,11 @@ fn set_of(cpu: usize) -> CpuSet {
     set
 }
 
-/// A server whose sessions all live on one CPU, and the URL of it.
+/// A server whose sessions all run on one CPU, and its URL.
 fn pinned() -> (Server, String) {
     let server = POSTGRES.start();
     let id = server.process_id().and_then(|id| Pid::from_raw(id as i32)).expect("it runs");
-    // What it starts later stays where it is itself.
+    // Its later processes inherit the CPU.
     sched_setaffinity(Some(id), &set_of(cpus().1)).expect("it is allowed");
     let target = format!("--target={}", url(&server));
     (server, target)
@@ -60,7 +60,7 @@ const POINT_SELECTS: [&str; 3] = ["oltp-point-select", "--tables=1", "--table-si
 const SLOW: [&str; 4] =
     ["oltp-point-select", "--tables=1", "--table-size=1000", "--network-delay=500ms"];
 
-/// The finding on a generator in the way; nothing where it is not.
+/// Text of the finding on a saturated generator; empty if there is none.
 fn saturated(report: &Value) -> &str {
     finding(report, "generator_saturated").and_then(|one| one["text"].as_str()).unwrap_or_default()
 }
@@ -70,7 +70,7 @@ fn finding<'r>(report: &'r Value, id: &str) -> Option<&'r Value> {
     findings.iter().find(|finding| finding["id"] == id)
 }
 
-/// Threads of ours that keep the generator's CPU busy until this is dropped.
+/// Threads that keep the generator's CPU busy until dropped.
 struct Burners {
     are_over: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
@@ -108,12 +108,12 @@ fn a_generator_that_shares_its_cpu_beside_a_fast_server_is_found() {
         let home = Home::new();
         let run = start_for("1h", &home, &POINT_SELECTS, &target, placement);
         let burners = Burners::start(8);
-        // Few seconds have too few of the spells in which replies are stamped to meet a wait.
+        // A few seconds contain too few spells of stamped replies to meet a wait.
         let report = report_once(&home, run, "a generator that waits", |report| {
             let percent = report["reply_lag_us"]["service"]["generator_percent"].as_f64();
             !saturated(report).is_empty() && percent.is_some_and(|percent| percent > 10.0)
         });
-        // Of threads the kernel counts how long all of them waited, which is known at the end.
+        // For threads, the kernel counts the wait of all of them, which is known at the end.
         if placement == "thread" {
             let percent = at(&report, "facts.client.run_delay_share_percent").as_str();
             let percent: f64 = percent.and_then(|percent| percent.parse().ok()).expect("a number");
@@ -130,7 +130,7 @@ fn a_generator_that_was_stopped_is_found_with_its_reply_lag() {
         let home = Home::new();
         let mut run = start(&home, &POINT_SELECTS, &target, placement);
         wait_for_seconds(&home, &mut run, 2);
-        // Long enough that the server answers meanwhile, whoever else has its CPU.
+        // Long enough for the server to reply meanwhile, even if its CPU is busy.
         run.pause(Duration::from_secs(1));
         let report = run.end().json();
         let longest_us = number(&report, "reply_lag_us.max");
@@ -158,7 +158,7 @@ fn an_idle_generator_is_not_found() {
     let is_late = longest_us / 1e3 > number(&report, "service_ms.p50");
     let is_in_the_way = waited > 10.0 || lain > 10.0 || is_late;
     assert_eq!(!saturated(&report).is_empty(), is_in_the_way, "{:#}", report["facts"]["client"]);
-    // A loop wakes often, and where others have its CPU it waits for that, which is reported.
+    // A loop wakes often; if others use its CPU, its wait for that is reported.
     let report = start(&home, &SLOW, &target, "loop").end().json();
     let percents = at(&report, "facts.client.loop_busy_percent").to_string();
     let percents = percents.split(|c: char| !c.is_ascii_digit() && c != '.');

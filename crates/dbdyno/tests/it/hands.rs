@@ -1,6 +1,7 @@
-//! What `dbdyno web` starts, stops and refuses: jobs, roles and passwords, as a program sends them.
+//! Jobs of `dbdyno web`: starting, stopping, rejections, roles and passwords, through HTTP
+//! requests.
 //!
-//! Not here: the same by clicks (browser), and who is let in (web).
+//! Not here: the same by clicks (browser), and authentication (web).
 
 use std::fs;
 use std::io::{Read, Write};
@@ -15,10 +16,10 @@ use crate::http::{Answer, Web};
 use crate::real::{url, url_and_password};
 use crate::waiting::{LIMIT, look_again, now};
 
-/// A run in virtual time, which is over at once.
+/// A run in virtual time, which ends at once.
 const QUICK: &str = "target = \"sim:?service=exponential:2ms\"\nplacement = \"simulated\"\n\
                      duration = \"60s\"\nramp_up = \"0s\"\n[[group]]\nworkload = \"empty\"\n";
-/// One that goes on until it is stopped.
+/// A run that continues until it is stopped.
 const LONG: &str = "target = \"sim:?service=constant:20ms\"\nduration = \"1h\"\n\
                     ramp_up = \"0s\"\n[[group]]\nworkload = \"empty\"\n";
 
@@ -30,12 +31,12 @@ fn form(pairs: &[(&str, &str)]) -> String {
     pairs.iter().map(pair).collect::<Vec<_>>().join("&")
 }
 
-/// Asks for a run of a plan.
+/// Requests a run of a plan.
 fn ask(web: &Web, plan: &str, more: &[(&str, &str)]) -> Answer {
     web.post("/new", &form(&[&[("was", plan), ("toml", plan), ("do", "run")], more].concat()))
 }
 
-/// Starts a run of a plan; the number of its job.
+/// Starts a run of a plan, and returns the number of its job.
 #[track_caller]
 fn start(web: &Web, plan: &str) -> i64 {
     number(&ask(web, plan, &[]))
@@ -54,7 +55,7 @@ fn job(web: &Web, number: i64) -> Value {
     jobs.find(|job| job["job"] == number).expect("it is listed")
 }
 
-/// Waits until a job is as `is_so` says.
+/// Waits until `is_so` holds for a job.
 #[track_caller]
 fn until(web: &Web, number: i64, is_so: impl Fn(&Value) -> bool) -> Value {
     let began = now();
@@ -74,7 +75,7 @@ fn ended(web: &Web, number: i64) -> Value {
     until(web, number, |job| !job["ended_unix_ms"].is_null())
 }
 
-/// Waits until the run of a job has begun; its id.
+/// Waits until the run of a job has started, and returns its id.
 #[track_caller]
 fn running(web: &Web, number: i64) -> String {
     let job = until(web, number, |job| job["page"].is_string());
@@ -82,7 +83,7 @@ fn running(web: &Web, number: i64) -> String {
     page.strip_prefix("/runs/").expect("it is a run").to_owned()
 }
 
-/// The process of a job, as the store has it.
+/// Process id of a job, from the store.
 fn pid(home: &Home, number: i64) -> i32 {
     let sql = format!("SELECT pid FROM job WHERE number = {number}");
     let pid = crate::home::number_in(&home.store(), &sql).expect("it has begun");
@@ -106,7 +107,7 @@ fn a_plan_from_a_page_runs_and_what_was_done_is_kept() {
     assert_eq!(at(&report, "status"), "completed");
     let listed = web.json("/api/runs");
     assert_eq!(listed["runs"][0]["labels"], serde_json::json!({"build": "1", "host": "a"}));
-    // A spreadsheet would compute it.
+    // A spreadsheet would evaluate it.
     let csv = web.page("/api/runs.csv");
     assert!(csv.contains("'=1+1") && !csv.contains(",=1+1"), "{csv}");
     web.post(&format!("/runs/{run}/label"), "remove=host");
@@ -126,7 +127,7 @@ fn jobs_wait_for_each_other_and_are_stopped_as_ctrl_c_does() {
     let (first, second, third) = (start(&web, LONG), start(&web, LONG), start(&web, QUICK));
     let run = running(&web, first);
     assert_eq!(job(&web, second)["status"], "queued");
-    // A load that gives way to others measures them.
+    // A load at low priority would measure other programs.
     let nice = |process: &str| {
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
         let fields = stat.rsplit_once(')').expect("it has a name").1.to_owned();
@@ -177,7 +178,7 @@ fn a_job_survives_the_service_and_the_next_service_stops_it() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
     let (first, second) = (start(&web, LONG), start(&web, QUICK));
-    // Its server may ask for a password, which nobody keeps.
+    // Its server may need a password, which is not stored.
     let simulated = QUICK.lines().next().expect("it has a target");
     let third = start(&web, &QUICK.replace(simulated, "target = \"mariadb://me@127.0.0.1/shop\""));
     let run = running(&web, first);
@@ -221,7 +222,7 @@ fn what_a_page_may_not_ask_for_is_refused_with_its_reason() {
     let sentence = ran.err.trim().trim_start_matches("dbdyno: ").to_owned();
     let answer = ask(&web, group, &[("group.0.clients", "0")]);
     assert!(answer.body.contains(&sentence), "{sentence}: {}", answer.body);
-    // A plan from standard input is somebody's whom nobody knows.
+    // A plan from standard input is not trusted.
     let plan = at(&format!("command = \"{command}\""));
     let mut command = home.dbdyno(&["run", "-"]);
     command.stdin(fs::File::open(home.write("plan.txt", plan)).expect("it was written"));
@@ -312,7 +313,7 @@ fn a_password_is_its_sessions_alone_and_is_written_nowhere() {
     assert!(begun.header("set-cookie").contains("HttpOnly"), "{cookie}");
     let first = ended(&web, number(&begun));
     assert!(first["page"].is_string(), "it ran: {first:#}");
-    // This session has it, another has not.
+    // This session has it, another does not.
     let again = format!("/new?job={}", first["job"]);
     let mine = web.ask("GET", &again, &[("Cookie", &cookie)], "").body;
     assert!(mine.contains("typed before") && !mine.contains(&secret));
@@ -323,14 +324,14 @@ fn a_password_is_its_sessions_alone_and_is_written_nowhere() {
     let body = form(&[("was", &plan), ("toml", &plan), ("do", "run")]);
     let mine = ended(&web, number(&web.ask("POST", "/new", &headers, &body)));
     assert!(mine["page"].is_string(), "it ran: {mine:#}");
-    // One that stands in a URL is taken out of it.
+    // A password in a URL is removed from it.
     let open = plan.replace(&target, &url(POSTGRES.shared()));
     let body = form(&[("was", ""), ("toml", &open), ("do", "show")]);
     let shown = web.post("/new", &body);
     assert_eq!(shown.status, 200);
     assert!(!shown.body.contains(&secret) && shown.body.contains("typed before"), "{}", shown.body);
     assert!(ended(&web, number(&ask(&web, &open, &[])))["page"].is_string());
-    // One that is wrong is not used again.
+    // A wrong one is not used again.
     let typed = form(&[("was", &plan), ("toml", &plan), ("do", "run"), ("password", "not this")]);
     let failed = number(&web.ask("POST", "/new", &headers, &typed));
     assert_eq!(ended(&web, failed)["status"], "failed");
@@ -338,7 +339,7 @@ fn a_password_is_its_sessions_alone_and_is_written_nowhere() {
     assert!(page.contains("The password that was typed for it is forgotten"), "{page}");
     let mine = web.ask("GET", &again, &[("Cookie", &cookie)], "").body;
     assert!(!mine.contains("typed before"), "{mine}");
-    // A terminal has no cookie, and nothing that is kept has the password.
+    // A terminal has no cookie, and the password is stored nowhere.
     for path in ["/jobs", "/jobs/1", "/jobs/2", "/jobs/3", "/jobs/4", "/api/jobs", "/new?job=4"] {
         assert!(!web.page(path).contains(&secret), "{path}");
     }
@@ -355,7 +356,7 @@ fn a_password_is_its_sessions_alone_and_is_written_nowhere() {
 fn ten_thousand_requests_and_a_slow_reader_keep_nobody_out() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
-    // It asks for a file again and again, more than a socket holds, and reads nothing.
+    // It requests a file repeatedly, more than a socket holds, and reads nothing.
     let page = web.page("/compare");
     let script =
         page.split("src=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a script");

@@ -1,5 +1,5 @@
-//! Histories from the outside: builds in order, changes of level, regressions as exit codes, and
-//! figures that were measured elsewhere.
+//! Histories end to end: builds in order, changes of level, regressions as exit codes, and imported
+//! figures.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::http::Web;
 
 const RUNS: &str = "SELECT count(*) FROM run";
 
-/// Runs of a database that is as fast as it says, one for each build.
+/// Runs a simulated database with the given service time for each build.
 fn builds(home: &Home, builds: &[(&str, &str)]) {
     for (seed, (build, service)) in builds.iter().enumerate() {
         let target = format!("--target=sim:?service=exponential:{service}&servers=4");
@@ -36,7 +36,7 @@ fn a_build_that_is_still_being_measured_is_not_judged_yet() {
     run.interrupt();
     run.end().code(130);
 
-    // The last one does not pass for another that is as good as those before.
+    // The last build must not pass because of an earlier good one.
     builds(&home, &[("1.2", "2ms"), ("1.3", "2ms"), ("1.4", "2ms"), ("1.5", "2ms")]);
     home.run(&gate).good();
     let mut run = begun("1.6");
@@ -45,7 +45,7 @@ fn a_build_that_is_still_being_measured_is_not_judged_yet() {
     home.run(&gate).code(1).says(&["1.6 is still being measured"]).warns(&[undecided]);
     home.run(&[&gate[..], &["--undecided=pass"]].concat()).good();
     home.run(&["runs", "label", "last", "build=1.2"]).good();
-    // Another repeat of an older one says nothing of the last.
+    // Another repeat of an older build does not affect the last.
     home.run(&gate).good();
     run.interrupt();
     run.end().code(130);
@@ -55,7 +55,7 @@ fn a_build_that_is_still_being_measured_is_not_judged_yet() {
 fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     let home = Home::new();
     builds(&home, &[("1.2", "2ms")]);
-    // Nobody can say whether the first is worse, and that is no pass.
+    // It is undecided whether the first is worse, which is not a pass.
     let gate = ["history", "--fail-on-regression"];
     home.run(&gate).code(1).warns(&[
         "is undecided: the last build 1.2 cannot be judged, since too few",
@@ -89,7 +89,7 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     let rest = ["| build | runs |", "| 1.10-rc1 | 1 |", "99.5 % interval)"];
     markdown.says(&[headline]).says(&rest);
     home.run(&["history", "--by=kernel"]).code(2).warns(&["no run has the label kernel"]);
-    // What every run has needs no label.
+    // Properties of every run need no label.
     for by in ["day", "database", "dbdyno"] {
         let shown = home.run(&["history", "--by", by, "--output=json"]).good().json();
         // The last build has another target.
@@ -128,13 +128,13 @@ fn a_damaged_run_is_left_out_and_reported() {
     };
     let passes = ["history", "--fail-on-regression", "--undecided=pass"];
     home.run(&passes).good();
-    // That of the last build leaves nothing of it that counts.
+    // After damage to the run of the last build, that build has no valid run.
     let last = break_newest();
     let shown = home.run(&["history", "--fail-on-regression"]).code(1);
     let left_out = "1.3 is omitted: none of 1 run is completed and valid; it is the last build";
     shown.says(&[left_out, "Left out: 1 run with a damaged report", &last, "runs rm"]);
     home.run(&passes).code(1).warns(&["--fail-on-regression: 1.3 has no valid run"]);
-    // Of a build before it the other one stays.
+    // An earlier build keeps its other run.
     let second = break_newest();
     let shown = home.json(&["history"]);
     let runs = |n: usize| shown["points"][0]["builds"][n]["runs"].as_array().map(Vec::len);
@@ -144,7 +144,7 @@ fn a_damaged_run_is_left_out_and_reported() {
     assert!(page.contains("Left out: 2 runs") && page.contains(&second), "{page}");
 }
 
-/// So many builds of each speed, from `1.0` on.
+/// Runs a number of builds at each speed, from `1.0` on.
 fn levels(home: &Home, parts: &[(usize, &'static str)]) {
     let speeds: Vec<&str> = parts.iter().flat_map(|(n, speed)| vec![*speed; *n]).collect();
     let names: Vec<String> = (0..speeds.len()).map(|n| format!("1.{n}")).collect();
@@ -171,7 +171,7 @@ fn what_is_mended_in_part_fails_until_it_is_acknowledged() {
     home.run(&["history", "ack", "1.16", "--undo"]).good();
     home.run(&["history", "ack", "1.16", "--undo"]).code(2).warns(&["is not acknowledged"]);
     home.run(&["history", "--fail-on-regression"]).code(1);
-    // A point takes the short name of its series, or the whole one.
+    // A point may have the short name of its series, or the full one.
     let target = "--target=sim:?service=exponential:2ms&servers=4";
     let other = ["run", "empty", target, "--placement=simulated"];
     let more = ["--clients=4", "--statements=2", "--duration=10s", "--label=build=1.0"];
@@ -258,7 +258,7 @@ fn the_page_links_builds_to_their_runs_and_compares_them() {
     assert!(compared.contains("build=1.12"), "{compared}");
 }
 
-/// The example of published figures.
+/// Path of the example of published figures.
 fn arm() -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/arm-by-version.csv");
     file.to_string_lossy().into_owned()
@@ -288,7 +288,7 @@ tps,12,17624,16330,9525,12841,5963,3352,1925
 tps,16,17578,16404,9609,12686,5627,3329,1871
 ";
     let rounded = |cell: &str| match cell.parse::<f64>() {
-        // Away from zero, as they were.
+        // Rounded half away from zero, as in the publication.
         Ok(mean) => format!("{}", mean.round()),
         Err(_) => cell.to_owned(),
     };
@@ -304,7 +304,7 @@ tps,16,17578,16404,9609,12686,5627,3329,1871
     });
     assert_eq!(smallest.collect::<Vec<_>>(), ["12", "12", "12", "12", "8", "4", "4"]);
     home.run(&words).good().says(&["17,624 ± 147 *", "Means of the last 10 versions", "10 cores"]);
-    // As they were published: versions by scenario for each number of writers, then their means.
+    // As published: versions by scenario for each number of writers, then their means.
     let by_version = ["history", "--imported=arm", "--by=version", "--rows=version"];
     let of_builds = home.run(&[&by_version[..], &["--output=csv"]].concat()).good().out;
     let lines: Vec<&str> = of_builds.lines().collect();
@@ -312,7 +312,7 @@ tps,16,17578,16404,9609,12686,5627,3329,1871
     assert_eq!(lines[10], "tps,1,4.0.5685.0,4659,5462,2767,3720,2828,2266,1626");
     assert_eq!(line(lines[11]), "tps,1,mean of 10,5102,5275,2722,4010,2794,2283,1629\n");
     home.run(&by_version).good().says(&["writers=12", "mean of 10", "17,624 ± 147"]);
-    // A browser has the same tables.
+    // The pages have the same tables.
     let web = Web::start(&home, &[]);
     let query = "imported=arm&by=version&rows=writers&columns=scenario";
     assert_eq!(web.json(&format!("/api/history?{query}")), tables);
@@ -358,7 +358,7 @@ fn imported_figures_stand_beside_runs_and_are_no_runs() {
     let web = Web::start(&home, &[]);
     let page = web.page("/history?by=build&imported=theirs");
     assert!(page.contains("(imported: theirs)") && page.contains("selected>theirs"), "{page}");
-    // What is imported under a name stays until somebody says otherwise.
+    // Imported figures are replaced only on request.
     let again = home.run(&["history", "import", &file]).code(2);
     again.warns(&["theirs is imported already", "--replace", "--name"]).is_a_sentence();
     let words = ["history", "import", &file, "--replace"];

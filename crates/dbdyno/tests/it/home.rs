@@ -1,7 +1,7 @@
-//! A home of one's own: dbdyno as a process whose files all lie in one temporary folder, or in the
-//! process of the tests, with that folder and nothing of their environment.
+//! A temporary home folder: dbdyno as a process with all its files there, or in the process of the
+//! tests, with that folder and a clean environment.
 //!
-//! Not here: what is expected of it.
+//! Not here: expectations.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -20,22 +20,22 @@ use tempfile::TempDir;
 
 use crate::waiting::Started;
 
-/// The allocator keeps freed memory: otherwise the kernel zeroes pages for each of many histograms
+/// The allocator keeps freed memory: otherwise the kernel clears pages for each of many histograms
 /// of 264 KiB, which takes a fifth of the CPU time of short runs.
 const KEEP_MEMORY: (&str, &str) = (
     "GLIBC_TUNABLES",
     "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1073741824",
 );
 
-/// Data of tpcc that are checked and copied in no time.
+/// Size of tpcc data that are checked and copied quickly.
 pub(crate) const SMALL: &str = "--shrink=10";
 
-/// A user who has never run dbdyno before.
+/// Home of a new user.
 pub(crate) struct Home {
     folder: TempDir,
 }
 
-/// What a process said, and its exit code; none if a signal ended it.
+/// Output of a process, and its exit code; `None` if a signal ended it.
 #[derive(Clone, Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
@@ -64,24 +64,24 @@ impl Home {
         path.to_string_lossy().into_owned()
     }
 
-    /// Where runs are kept unless something else is said.
+    /// Default path of the store.
     pub(crate) fn store(&self) -> PathBuf {
         self.path("data/dbdyno/runs.sqlite")
     }
 
-    /// Puts a store where runs are kept.
+    /// Writes the default store.
     pub(crate) fn put_store(&self, bytes: &[u8]) {
         let to = self.store();
         fs::create_dir_all(to.parent().expect("it lies in a folder")).expect("it is ours");
         fs::write(to, bytes).expect("there is room for it");
     }
 
-    /// Where the data of a workload lie unless something else is said.
+    /// Default path of the data of a workload.
     pub(crate) fn database(&self, workload: &str) -> PathBuf {
         self.path(&format!("data/dbdyno/{workload}.db"))
     }
 
-    /// `program` with this home and nothing else of the environment, in its folder.
+    /// Command with this home as its folder, and a clean environment.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command
@@ -95,25 +95,24 @@ impl Home {
         command
     }
 
-    /// dbdyno with these arguments.
     pub(crate) fn dbdyno<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = self.command(env!("CARGO_BIN_EXE_dbdyno"));
         command.args(args).env(KEEP_MEMORY.0, KEEP_MEMORY.1);
         command
     }
 
-    /// Runs dbdyno to its end.
+    /// Runs dbdyno until it ends.
     pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
         Started::new(self.dbdyno(args)).end()
     }
 
-    /// Does in this process what dbdyno is asked to do. Not for what measures in real time, since
-    /// all tests are one process then, and not for signals and terminals, which are the process's.
+    /// Runs dbdyno in this process. Not for measurements in real time, since all tests share the
+    /// process, and not for signals and terminals, which belong to the process.
     pub(crate) fn call(&self, args: &[&str]) -> Ran {
         self.call_with(&[("HOME", self.path("home")), ("XDG_DATA_HOME", self.path("data"))], args)
     }
 
-    /// The same with these environment variables alone.
+    /// Like [`Home::call`], with these environment variables only.
     pub(crate) fn call_with(&self, variables: &[(&str, PathBuf)], args: &[&str]) -> Ran {
         let words: Vec<String> =
             ["dbdyno"].iter().chain(args).map(|&word| word.to_owned()).collect();
@@ -131,8 +130,7 @@ impl Home {
         Ran { code: Some(i32::from(code)), out: out.text(), err: err.text() }
     }
 
-    /// Does something on a thread whose current folder is this one, while those of other threads
-    /// stay as they are.
+    /// Runs `work` on a thread whose current folder is this one; those of other threads stay.
     fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let there = || {
             #[expect(unsafe_code, reason = "threads must not lose each other's descriptors")]
@@ -148,27 +146,27 @@ impl Home {
         })
     }
 
-    /// Runs another program to its end.
+    /// Runs another program until it ends.
     pub(crate) fn run_other(&self, program: &str, args: &[&str]) -> Ran {
         let mut command = self.command(program);
         command.args(args);
         Started::new(command).end()
     }
 
-    /// Begins to run dbdyno.
+    /// Starts dbdyno.
     pub(crate) fn start<S: AsRef<OsStr>>(&self, args: &[S]) -> Started {
         Started::new(self.dbdyno(args))
     }
 
-    /// Runs dbdyno, which says nothing but JSON and goes well.
+    /// Runs dbdyno, which must succeed and print only JSON.
     pub(crate) fn json<S: AsRef<OsStr>>(&self, args: &[S]) -> Value {
         let mut args: Vec<&OsStr> = args.iter().map(AsRef::as_ref).collect();
         args.extend([OsStr::new("--output"), OsStr::new("json")]);
         self.run(&args).good().json()
     }
 
-    /// The report of a run that is completed with this exit code: 1 is for runs with a finding that
-    /// makes them invalid, such as short ones, 0 for all others.
+    /// Report of a run that completes with this exit code: 1 for runs with a finding that makes
+    /// them invalid, such as short ones, 0 for all others.
     #[track_caller]
     pub(crate) fn report_with_code<S: AsRef<OsStr>>(&self, code: i32, args: &[S]) -> Value {
         let mut args: Vec<&OsStr> = args.iter().map(AsRef::as_ref).collect();
@@ -178,14 +176,14 @@ impl Home {
         report
     }
 
-    /// Puts data of tpcc, one warehouse with a tenth of the rows, of seed 1, where they lie by
-    /// default. They are built once, and copied.
+    /// Copies data of tpcc to their default path: one warehouse with a tenth of the rows, of seed
+    /// 1. They are built once.
     pub(crate) fn put_tpcc(&self) {
         static BUILT: OnceLock<File> = OnceLock::new();
         let built = BUILT.get_or_init(|| {
             let home = Home::new();
             home.run(&["build", "tpcc", SMALL]).good();
-            // The file lives as long as this handle, whatever becomes of the tests.
+            // The file lives as long as this handle.
             File::open(home.database("tpcc")).expect("it was just built")
         });
         let to = self.database("tpcc");
@@ -196,7 +194,6 @@ impl Home {
 }
 
 impl Ran {
-    /// Asserts the exit code.
     #[track_caller]
     pub(crate) fn code(self, code: i32) -> Ran {
         let out: String = self.out.chars().take(4000).collect();
@@ -207,13 +204,13 @@ impl Ran {
         self
     }
 
-    /// Asserts that it went well.
+    /// Asserts success.
     #[track_caller]
     pub(crate) fn good(self) -> Ran {
         self.code(0)
     }
 
-    /// Asserts that stdout has all of `fragments`.
+    /// Asserts that stdout contains all `fragments`.
     #[track_caller]
     pub(crate) fn says(self, fragments: &[&str]) -> Ran {
         for fragment in fragments {
@@ -222,7 +219,7 @@ impl Ran {
         self
     }
 
-    /// Asserts that stderr has all of `fragments`.
+    /// Asserts that stderr contains all `fragments`.
     #[track_caller]
     pub(crate) fn warns(self, fragments: &[&str]) -> Ran {
         for fragment in fragments {
@@ -238,7 +235,7 @@ impl Ran {
     }
 }
 
-/// What was written, for whoever reads it later.
+/// A writer that keeps its text.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 
@@ -259,24 +256,24 @@ impl Write for Written {
     }
 }
 
-/// A database of somebody else's process, to look at.
+/// Opens another process's database read-only.
 pub(crate) fn look_into(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// The number that `sql` asks for; none while there is no such table, file or row.
+/// Number that `sql` returns; `None` while there is no such table, file or row.
 pub(crate) fn number_in(path: &Path, sql: &str) -> Option<i64> {
     look_into(path).and_then(|database| database.query_row(sql, [], |row| row.get(0))).ok()
 }
 
-/// The number at a path of keys such as `counts.offered`.
+/// Number at a path of keys such as `counts.offered`.
 #[track_caller]
 pub(crate) fn number(value: &Value, path: &str) -> f64 {
     let found = at(value, path);
     found.as_f64().unwrap_or_else(|| panic!("{path} is {found}, not a number"))
 }
 
-/// The value at a path of keys, which must be there.
+/// Value at a path of keys, which must exist.
 #[track_caller]
 pub(crate) fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
     let inner = |value: &'a Value, key: &str| match key.parse::<usize>() {

@@ -1,7 +1,7 @@
-//! `dbdyno web` under test, and a client that sends what it is given, byte by byte: browsers would
-//! not send most of it.
+//! `dbdyno web` under test, and a client that sends exact bytes, most of which browsers would not
+//! send.
 //!
-//! Not here: what is expected of it.
+//! Not here: expectations.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -16,16 +16,16 @@ use serde_json::Value;
 use crate::home::Home;
 use crate::waiting::{LIMIT, Started, look_again, now};
 
-/// The web's pages of a home.
+/// The service of a home.
 pub(crate) struct Web {
     pub(crate) process: Started,
-    /// Where its pages begin, without the last '/'.
+    /// Address of its pages, without the last '/'.
     pub(crate) base: String,
     address: SocketAddr,
     tls: Option<Arc<ClientConfig>>,
 }
 
-/// What it answered.
+/// A response.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -34,7 +34,7 @@ pub(crate) struct Answer {
 }
 
 impl Web {
-    /// Starts `dbdyno web` on any free port.
+    /// Starts `dbdyno web` on a free port.
     pub(crate) fn start(home: &Home, args: &[&str]) -> Web {
         let listen = ["web", "--listen=127.0.0.1:0"];
         let mut process = home.start(&[&listen[..], args].concat());
@@ -56,17 +56,16 @@ impl Web {
         Web { process, address, tls, base: base.clone() }
     }
 
-    /// Host and port.
     pub(crate) fn host(&self) -> String {
         self.address.to_string()
     }
 
-    /// Reads an address.
+    /// Requests a path.
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, &[], "")
     }
 
-    /// Reads an address that is there.
+    /// Requests a path that must exist.
     #[track_caller]
     pub(crate) fn page(&self, path: &str) -> String {
         let answer = self.get(path);
@@ -74,13 +73,13 @@ impl Web {
         answer.body
     }
 
-    /// Reads JSON that is there.
+    /// Requests JSON that must exist.
     #[track_caller]
     pub(crate) fn json(&self, path: &str) -> Value {
         serde_json::from_str(&self.page(path)).expect("it is JSON")
     }
 
-    /// Waits until a run goes on.
+    /// Waits until a run is running.
     #[track_caller]
     pub(crate) fn wait_for_a_run(&self) {
         let began = now();
@@ -95,7 +94,7 @@ impl Web {
         self.ask("POST", path, &[("Origin", &self.base), ("Sec-Fetch-Site", "same-origin")], form)
     }
 
-    /// Sends a request with these headers; `Host` is ours unless it is among them.
+    /// Sends a request with these headers; `Host` is ours unless given.
     pub(crate) fn ask(
         &self,
         method: &str,
@@ -117,7 +116,7 @@ impl Web {
         Answer::of(&self.send(request.as_bytes()))
     }
 
-    /// Sends bytes and returns all that comes back.
+    /// Sends bytes and returns the whole response.
     pub(crate) fn send(&self, bytes: &[u8]) -> Vec<u8> {
         let stream = TcpStream::connect(self.address).expect("it listens");
         stream.set_read_timeout(Some(LIMIT)).expect("a socket has a limit");
@@ -134,29 +133,29 @@ impl Web {
                 stream.write_all(bytes).and_then(|()| stream.read_to_end(&mut back))
             }
         };
-        // It may end a connection without a farewell once everything is said.
+        // After the response it may close a TLS connection without notice.
         assert!(read.is_ok() || !back.is_empty(), "{read:?}");
         back
     }
 
-    /// Connections that say nothing, of which some may be ended from the other side.
+    /// Opens idle connections, some of which the service may close.
     pub(crate) fn silent(&self, n: usize) -> Vec<TcpStream> {
         let connect = |_| TcpStream::connect(self.address).expect("it listens");
         (0..n).map(connect).collect()
     }
 
-    /// Speaks plainly to a port, whatever it expects.
+    /// Sends plain text to the port, also if it expects TLS.
     pub(crate) fn plainly(&self, text: &str) -> String {
         let mut stream = TcpStream::connect(self.address).expect("it listens");
         stream.set_read_timeout(Some(LIMIT)).expect("a socket has a limit");
         let mut back = Vec::new();
-        // It may break off at the first byte.
+        // It may close at the first byte.
         let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.read_to_end(&mut back));
         String::from_utf8_lossy(&back).into_owned()
     }
 }
 
-/// A client that trusts this certificate alone.
+/// TLS client that trusts this certificate only.
 fn trusting(path: &Path) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     let certificate = CertificateDer::from_pem_file(path).expect("it was just made");
@@ -187,7 +186,7 @@ impl Answer {
         }
     }
 
-    /// The header of this name; empty if there is none.
+    /// Value of a header; empty if it is missing.
     pub(crate) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value)

@@ -1,5 +1,5 @@
-//! What is left when somebody stops dbdyno, politely or not: a report of what was measured, a
-//! store that can be read, data that are whole, builds that go on.
+//! Results of stopping dbdyno, orderly or not: a report of what was measured, a readable store,
+//! consistent data, builds that resume.
 //!
 //! Not here: a database that goes away.
 
@@ -19,13 +19,13 @@ use crate::waiting::Started;
 const FAILED: i32 = 1;
 const INTERRUPTED: i32 = 130;
 
-/// A database of which clients spend no CPU time.
+/// A database whose clients use almost no CPU time.
 const SLOW: &str = "--target=sim:?service=constant:5ms";
 
 const LONG: [&str; 6] =
     ["run", "tpcc", "--rate=50", "--duration=600s", "--ramp-up=0s", "--check=off"];
 
-/// Waits until so many chunks of the data are built, with more to come.
+/// Waits until `count` chunks of the data are built, with more to come.
 fn wait_for_chunks(home: &Home, build: &mut Started, count: i64) {
     let sql = "SELECT count(*) FROM dbdyno_meta WHERE name LIKE 'done.%'";
     let file = home.database("tpcc");
@@ -61,7 +61,7 @@ fn an_interrupted_run_reports_what_it_measured() {
     home.run(&["check", "tpcc"]).good().says(&["13 of 13 checks pass"]);
 }
 
-/// Two machines have a store each: only the database tells the runs of each other.
+/// Two machines have separate stores: only the database reveals the runs to each other.
 #[test]
 fn two_runs_from_two_machines_do_not_call_each_other_invalid() {
     let server = MARIADB.start();
@@ -92,7 +92,7 @@ fn a_run_beside_another_one_on_its_database_says_so_at_the_start() {
     wait_for_seconds(&home, &mut run, 1);
     let short = ["run", "tpcc", "--rate=50", "--duration=1s", "--ramp-up=0s", "--check=off"];
     home.run(&short).warns(&["Another run (tpcc, ", ") uses this database now"]);
-    // Whichever store the other one writes to.
+    // With any store of the other run.
     let unseen = "Another run (kept in another store, or in none) uses this database now";
     home.run(&[&short[..], &["--no-store"]].concat()).warns(&[unseen]);
     run.interrupt();
@@ -114,7 +114,7 @@ fn a_run_that_needs_its_tables_alone_is_refused_beside_another_one() {
         let why = format!("writes into the tables of {workload} in sqlite:");
         let named = format!("another run ({workload}, ");
         home.run(&short).code(FAILED).warns(&[&named, &why, "now, and two cannot: wait for it"]);
-        // Who only reads does not collide.
+        // Readers do not conflict.
         if workload == "events" {
             let readers = "ramp_up = \"0s\"\nduration = \"1s\"\n[[group]]\nworkload = \"events\"\n\
                            clients = 1\nparameters = { role = \"reader\", tables = 1, \
@@ -135,7 +135,7 @@ fn a_run_that_needs_its_tables_alone_is_refused_beside_another_one() {
 #[test]
 fn a_closed_terminal_interrupts_a_run_and_the_report_is_kept() {
     let home = Home::new();
-    // These tests may be run under nohup themselves.
+    // These tests may run under nohup themselves.
     let mut command = home.command("env");
     command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_dbdyno")]);
     command.args(["run", "empty", SLOW, "--duration=600s", "--ramp-up=0s"]);
@@ -159,7 +159,7 @@ fn under_nohup_a_closed_terminal_does_not_end_a_run() {
     assert!(!ran.err.contains("interrupted"), "{}", ran.err);
     home.run(&["runs", "list", "--status=completed"]).good().says(&["empty"]);
 
-    // It can still be asked to end.
+    // Other signals still end it.
     let mut command = home.command("nohup");
     command.arg(env!("CARGO_BIN_EXE_dbdyno"));
     command.args(["run", "empty", SLOW, "--duration=600s", "--ramp-up=0s"]);
@@ -188,8 +188,8 @@ fn a_run_whose_terminal_is_gone_goes_on_to_its_end() {
 #[test]
 fn a_second_interrupt_cuts_off_what_never_ends_and_keeps_the_report() {
     let home = Home::new();
-    // A statement takes a day, and the drain would wait half as long for it: a run that ends has
-    // cancelled it.
+    // A statement takes a day, and the drain would wait half as long: a run that ends has cancelled
+    // it.
     let target = "--target=sim:?service=constant:86400s";
     let mut run = home.start(&[
         "run",
@@ -202,7 +202,7 @@ fn a_second_interrupt_cuts_off_what_never_ends_and_keeps_the_report() {
         "--output=json",
     ]);
     wait_for_seconds(&home, &mut run, 0);
-    // By then all clients have asked, however busy the machine is.
+    // By then all clients have sent a request, on a busy machine too.
     run.wait_until("the load", |said| said.contains("[  2 s ]"));
     run.interrupt();
     run.wait_until("the first is heard", |said| said.contains("again to cancel it"));
@@ -314,7 +314,7 @@ fn an_interrupted_build_says_how_to_go_on() {
     build.interrupt();
     let ran = build.end().code(INTERRUPTED);
     ran.warns(&["dbdyno: the build was interrupted; the same command resumes it"]);
-    // So does a run, and it is a run as any other.
+    // A run resumes it too, and is valid like any other.
     let ran = home.run(&["run", "tpcc", "--duration=1s", "--ramp-up=0s"]).good();
     ran.warns(&["resumed an interrupted build"])
         .says(&["13 of 13 checks passed before and after the load"]);

@@ -1,7 +1,6 @@
-//! The stranger's way: from nothing to a report with one command, and all that can be done with
-//! the run that was kept.
+//! First use: from nothing to a report with one command, and all further uses of the stored run.
 //!
-//! Not here: mistakes (bad_input).
+//! Not here: errors (bad_input).
 
 use std::fs;
 
@@ -12,7 +11,7 @@ use crate::home::{Home, at, number};
 
 const RUN: [&str; 4] = ["run", "tpcc", "--duration=1s", "--ramp-up=0s"];
 
-/// Where every key is that others may read: the schema is only ever added to.
+/// Path of every public key: keys are only added to the schema.
 const KEYS: &str = "
     schema run_id name status workload target database seed clients placement started
     measured_seconds tps qps reads_per_second writes_per_second nopm tpm per_client
@@ -48,7 +47,7 @@ fn has_every_key(report: &Value) {
     }
 }
 
-/// offered = finished + failed + dropped + unfinished, in the run and in each of its parts.
+/// Asserts offered = finished + failed + dropped + unfinished, in the run and in each of its parts.
 pub(crate) fn nothing_is_lost(report: &Value) {
     let parts = |of: &str| {
         let part = |name: &str| number(report, &format!("{of}.{name}"));
@@ -67,7 +66,7 @@ pub(crate) fn nothing_is_lost(report: &Value) {
     }
 }
 
-/// The rates are commits over the measured time, to the last commit.
+/// Asserts that rates are commits over the measured time, up to the last commit.
 fn rates_are_commits_over_time(report: &Value) {
     let measured = number(report, "measured_seconds");
     let near = |a: f64, b: f64, what: &str| assert!((a - b).abs() < 1e-3, "{what}: {a} and {b}");
@@ -79,7 +78,7 @@ fn rates_are_commits_over_time(report: &Value) {
     near(new_orders, new_orders.round(), "new orders are whole");
     near(number(report, "nopm"), new_orders * 60.0 / measured, "NOPM");
     near(number(report, "primary_metrics.nopm.value"), number(report, "nopm"), "headline");
-    // Without ramp-up: at most one transaction a client ended after the window.
+    // Without ramp-up, at most one transaction per client ended after the window.
     let late = number(report, "counts.committed") - commits;
     assert!((0.0..=number(report, "clients")).contains(&late), "{late} were late");
 }
@@ -182,8 +181,8 @@ fn a_run_that_was_kept_can_be_listed_shown_repeated_labelled_exported_and_remove
 fn the_figures_of_clients_add_up_to_those_of_the_run() {
     let home = Home::new();
     home.put_tpcc();
-    // So many that each type is among them, however long they take: a quick machine does them in
-    // less than a second, which is no valid result and yet has sums.
+    // Enough to include each type, whatever their duration: a fast machine does them in less than a
+    // second, which is not valid but has sums.
     let run = ["run", "tpcc", "--transactions=200", "--ramp-up=0s", "--per-client", "--no-store"];
     let report = home.run(&[&run[..], &["--output=json"]].concat()).json();
     assert_eq!(report["status"], "completed");
@@ -205,8 +204,8 @@ fn the_figures_of_clients_add_up_to_those_of_the_run() {
 fn a_count_of_transactions_is_kept_exactly() {
     let home = Home::new();
     home.put_tpcc();
-    // No transaction takes less than its service or its keying, so all runs measure a second and
-    // more on any machine: less would make them invalid.
+    // No transaction is faster than its service or keying time, so all runs take a second or more
+    // on any machine: less would make them invalid.
     let each = "50ms/50ms/50ms/50ms/50ms";
     let (keying, thinking) = (format!("--keying={each}"), format!("--thinking={each}"));
     let keythink = ["tpcc", "--load=keythink", &keying, &thinking];
@@ -241,7 +240,7 @@ fn a_run_that_is_not_to_be_kept_leaves_no_store() {
     let home = Home::new();
     let ran = home.run(&[&QUICK[..], &["--no-store"]].concat()).good();
     assert!(!home.store().exists());
-    // Nothing is advised that takes a store.
+    // No advice that needs a store.
     let ran = ran.says(&["not stored"]);
     assert!(!ran.out.contains("dbdyno runs"), "{}", ran.out);
     let made = fs::read_dir(home.path("data/dbdyno")).into_iter().flatten().count();
@@ -273,7 +272,7 @@ fn flags_go_over_a_plan() {
     let report = home.json(&[&args[..], &over].concat());
     assert_eq!((number(&report, "seed"), number(&report, "clients")), (3.0, 2.0));
     assert_eq!(at(&report, "groups.0.parameters.statements"), "4");
-    // Two clients, each 4 ms a transaction; the last two commit as the window ends, not in it.
+    // Two clients with 4 ms per transaction; the last two commit as the window ends, outside of it.
     assert_eq!(number(&report, "tps"), 498.0);
     assert_eq!(number(&report, "qps"), 4.0 * 498.0);
 }

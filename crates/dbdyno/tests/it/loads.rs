@@ -1,5 +1,5 @@
-//! Data on real servers: whichever way and wherever they are loaded, they are the same, and what
-//! breaks a load is mended.
+//! Data on real servers: every load method and database gives the same rows, also after a failed
+//! load.
 
 use std::sync::OnceLock;
 
@@ -15,15 +15,14 @@ fn target(server: &Server, database: &str) -> String {
     format!("--target={}", url_of(server, database))
 }
 
-/// Those of the data that `put_tpcc` puts.
+/// Checksums of the data of `put_tpcc`.
 fn of_small_data() -> Value {
     let home = Home::new();
     home.put_tpcc();
     checksums_of_tpcc(&home, &[])
 }
 
-/// Those of a whole warehouse, which takes long enough to load that it can be interrupted;
-/// computed once.
+/// Checksums of a whole warehouse, whose load is long enough to be interrupted; computed once.
 fn of_a_warehouse() -> &'static Value {
     static EXPECTED: OnceLock<Value> = OnceLock::new();
     EXPECTED.get_or_init(|| {
@@ -33,7 +32,7 @@ fn of_a_warehouse() -> &'static Value {
     })
 }
 
-/// MariaDB by insert and PostgreSQL by bulk are below, where they crash meanwhile.
+/// MariaDB by INSERT and PostgreSQL in bulk are tested below, where they crash during the load.
 #[test]
 fn one_seed_gives_the_same_rows_on_every_database_by_either_method() {
     let home = Home::new();
@@ -70,7 +69,7 @@ fn both_methods_are_timed_one_after_the_other_on_new_tables() {
     }
 }
 
-/// Crashes a server while it is loaded.
+/// Crashes a server during a load.
 fn crash(test: &TestServer, method: &str) {
     let home = Home::new();
     let mut server = test.start();

@@ -1,6 +1,6 @@
-//! dbdyno from the outside: each test runs the tool as its users do, and reads what they see.
+//! dbdyno end to end: each test runs the tool as users do, and reads its output.
 //!
-//! Not here: anything that a room can be asked for by itself.
+//! Not here: tests of a single crate.
 
 mod accessible;
 mod arm;

@@ -1,16 +1,16 @@
-//! Figures of a run that goes on, as Prometheus reads them.
+//! Figures of a running run, as read by Prometheus.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use crate::home::Home;
 
-/// What is at this address, head and body.
+/// Response of an address, with headers.
 fn get(address: &str, path: &str) -> String {
     get_as(address, address, path)
 }
 
-/// The same, asked for under this name.
+/// Response to a request with this host name.
 fn get_as(address: &str, host: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("it listens");
     let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
@@ -57,7 +57,7 @@ fn a_run_tells_its_figures_while_it_goes_on() {
         assert!(page.contains(shown), "no {shown} in\n{page}");
     }
     assert!(get(&address, "/other").starts_with("HTTP/1.1 404"));
-    // A page of somebody else's, whose name was made to point here, cannot read it.
+    // Another site whose name points here cannot read it.
     let of_other = get_as(&address, "evil.example", "/metrics");
     assert!(of_other.starts_with("HTTP/1.1 421") && !of_other.contains("dbdyno_run"), "{of_other}");
     run.interrupt();

@@ -1,7 +1,7 @@
-//! A path between clients and server with a known delay and bandwidth: that it is as asked, in
-//! figures and facts, and that nothing is left of it.
+//! A simulated network with known delay and bandwidth: its effect on figures and facts, and its
+//! removal.
 //!
-//! Not here: what of it is refused (bad_input).
+//! Not here: invalid conditions (bad_input).
 
 use std::fs;
 use std::io::{Read, Write};
@@ -20,7 +20,7 @@ use crate::home::{Home, at, number};
 use crate::real::{url_of, with_password};
 use crate::waiting::{eventually, now};
 
-/// Far longer than a busy machine takes for a query.
+/// Far longer than a query on a busy machine.
 const DELAY_MS: u64 = 400;
 
 fn path(delay: Duration, bytes_per_s: Option<u64>) -> NetworkPath {
@@ -29,7 +29,7 @@ fn path(delay: Duration, bytes_per_s: Option<u64>) -> NetworkPath {
     NetworkPath::start(program, NETWORK_PATH, conditions).expect("it starts")
 }
 
-/// A connection through the path.
+/// Connects through the path.
 fn through(path: &NetworkPath, to: &[SocketAddr]) -> TcpStream {
     let entrance = path.entrance();
     let mut stream = TcpStream::connect(("127.0.0.1", entrance.port)).expect("it listens");
@@ -38,7 +38,7 @@ fn through(path: &NetworkPath, to: &[SocketAddr]) -> TcpStream {
     stream
 }
 
-/// A server that does the same with each connection, on a thread of its own.
+/// A server that runs `does` for each connection, on a separate thread.
 fn server(does: impl Fn(TcpStream) + Clone + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("bound");
@@ -65,7 +65,7 @@ fn bytes_come_back_in_order_after_two_delays_on_hundreds_of_connections() {
     const CONNECTIONS: usize = 300;
     let delay = Duration::from_millis(50);
     let (path, to) = (path(delay, None), server(echo));
-    // Nobody listens at the first address: the next one is tried.
+    // No server listens at the first address: the next one is tried.
     let nobody = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound");
     let mut all: Vec<TcpStream> = (0..CONNECTIONS).map(|_| through(&path, &[nobody, to])).collect();
     let message = |index: usize| format!("{index:08}").repeat(100);
@@ -79,9 +79,9 @@ fn bytes_come_back_in_order_after_two_delays_on_hundreds_of_connections() {
         assert!(began.elapsed() >= 2 * delay, "{:?}", began.elapsed());
         assert_eq!(String::from_utf8(room).expect("as sent"), message(index));
     }
-    // One after the other they would take as long as this, twice.
+    // In sequence they would take twice as long as this.
     assert!(began.elapsed() < CONNECTIONS as u32 * delay, "{:?}", began.elapsed());
-    // The end of a connection comes through as well.
+    // The end of a connection is forwarded too.
     let mut last = all.pop().expect("one");
     last.shutdown(std::net::Shutdown::Write).expect("open");
     assert_eq!(last.read(&mut [0]).expect("the end"), 0);
@@ -95,7 +95,7 @@ fn all_connections_together_get_the_bandwidth_in_each_direction() {
     let to = server(|mut stream| {
         let mut first = [0];
         if matches!(stream.read(&mut first), Ok(1)) {
-            // Whoever has seen enough ends the connection.
+            // The client may close the connection early.
             let _gone = stream.write_all(&vec![7; BYTES]);
         }
     });
@@ -116,7 +116,7 @@ fn all_connections_together_get_the_bandwidth_in_each_direction() {
     let all = ended.iter().max().expect("four").duration_since(began).as_secs_f64();
     let ideal = 4.0 * BYTES as f64 / BYTES_PER_S as f64;
     assert!(all >= ideal, "{all} s of {ideal}");
-    // They took turns: nobody was served before the others.
+    // They shared the bandwidth: none was served before the others.
     let first = ended.iter().min().expect("four").duration_since(began).as_secs_f64();
     assert!(first > 0.8 * ideal, "{first} s of {ideal}");
     let sink = server(|mut stream| {
@@ -161,9 +161,9 @@ fn a_query_takes_two_delays_longer_and_facts_say_so() {
         let words = ["run", "empty", "--clients=4", "--duration=4s", "--ramp-up=0s", "--quiet"];
         let args = [&words[..], &[&target, &delay, &placement]].concat();
         let report = home.json(&args);
-        // Not one delay, and not three.
+        // Two delays: not one, and not three.
         let (least, most) = (2.0 * DELAY_MS as f64, 3.0 * DELAY_MS as f64);
-        // The quickest, since the others also wait for a CPU where others have it.
+        // The fastest, since others may wait for a CPU.
         let quickest = number(&report, "response_ms.min");
         assert!((least..most).contains(&quickest), "{quickest} ms");
         let [asked, trip, direct] =
@@ -188,13 +188,13 @@ fn records_arrive_at_no_more_than_the_bandwidth() {
     let target = format!("--target={}", url_of(MARIADB.shared(), "bandwidth"));
     let network = [&*target, "--network-bandwidth=2MB/s"];
     let report = home.json(&[&words[..], &rest, &network].concat());
-    // A record of 1,000 bytes takes some more on the way. At either end of the four seconds each of
-    // four clients may be in a commit of 0.05 MB.
+    // A record of 1,000 bytes has some overhead. At either end of the four seconds, each of four
+    // clients may be in a commit of 0.05 MB.
     let mb_per_s = number(&report, "primary_metrics.mb_per_s.value");
     assert!(mb_per_s > 0.0 && mb_per_s < 2.1, "{mb_per_s} MB/s");
 }
 
-/// The processes that are paths of `owner`.
+/// Processes that are paths of `owner`.
 fn paths_of(owner: u32) -> Vec<String> {
     let numbers = fs::read_dir("/proc").expect("Linux has it").filter_map(Result::ok);
     let numbers = numbers.filter_map(|entry| entry.file_name().into_string().ok());

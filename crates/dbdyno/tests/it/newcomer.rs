@@ -1,5 +1,5 @@
-//! What somebody does wrong who comes with a server of their own: each is answered with what to
-//! do, in one sentence and with the right exit code.
+//! Mistakes of users with their own server: each gets advice, in one sentence and with the right
+//! exit code.
 
 use std::process::Command;
 
@@ -22,7 +22,7 @@ fn run_at(target: &str, code: i32, fragments: &[&str]) {
     refused(&["run", "tpcc", "--target", target], code, fragments);
 }
 
-/// Says something to a server as its owner, with its own client.
+/// Runs a statement as the server's owner, with its own client.
 fn say(server: &Server, sql: &str) {
     let target = server.target();
     let port = target.hosts[0].port.expect("a port").to_string();
@@ -43,7 +43,7 @@ fn say(server: &Server, sql: &str) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The URL of a server for another user.
+/// URL of a server for another user.
 fn url_for(server: &Server, user: &str, password: &str) -> String {
     let mut target = server.target();
     (target.user, target.password) = (Some(user.to_owned()), Some(Secret::new(password)));

@@ -1,4 +1,4 @@
-//! Targets with several hosts, and clusters of our own, whose nodes come and go in mid-run.
+//! Targets with several hosts, and private clusters, whose nodes leave and join during a run.
 
 use serde_json::Value;
 use servers::for_tests::MARIADB;
@@ -7,9 +7,9 @@ use crate::disturbances::{ended, example, examples, report};
 use crate::enough::{report_once, went_on_after};
 use crate::home::{Home, at, number};
 
-/// The options of a node that needs little and waits long for the others, however busy the machine.
+/// Options of a small node with long time-outs, for a busy machine.
 const PATIENT: &str = "innodb_buffer_pool_size=64M&innodb_log_file_size=32M&innodb_flush_log_at_trx_commit=2&wsrep_provider_options=gcache.size=8M;evs.suspect_timeout=PT60S;evs.inactive_timeout=PT180S;evs.install_timeout=PT180S";
-/// The options by which the nodes of a cluster miss each other soon, and need little.
+/// Options of a small node with short time-outs.
 const QUICK: &str = "innodb_buffer_pool_size=64M&innodb_log_file_size=32M&innodb_flush_log_at_trx_commit=2&wsrep_provider_options=gcache.size=8M;evs.keepalive_period=PT0.3S;evs.inactive_check_period=PT0.3S;evs.suspect_timeout=PT3S;evs.inactive_timeout=PT9S;evs.install_timeout=PT9S";
 
 #[test]
@@ -20,7 +20,7 @@ fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
     let plan = example("workers.toml", &words);
     let home = Home::new();
     let plan = home.write("workers.toml", plan);
-    // One worker is too few for it: no machine makes 100,000 round trips a second, one by one.
+    // One worker is too few: no machine makes 100,000 sequential round trips per second.
     let (target, vary) = (format!("--vary=target={one},{three}"), "--vary=clients=1,16");
     let short = ["--duration=3s", "--ramp-up=0s", "--repeat=1", "--quiet", "--queue=10"];
     let words = [&["run", &plan, &target, vary, "--rate=5000"][..], &short].concat();
@@ -36,7 +36,7 @@ fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
     let words = ["experiments", "show", id, "--rows=target", "--columns=clients"];
     let table = home.run(&[&words[..], &["--figure=p99"]].concat()).good();
     table.says(&["over target and clients", "nodes=1", "nodes=3", "queue full"]);
-    // The page has that table anyway, and what was published below it.
+    // The page has that table by default, with the published figures below.
     home.run(&["experiments", "show", id]).good().says(&[
         "p99 ms over clients and target",
         "queue full",
@@ -46,8 +46,8 @@ fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
     ]);
 }
 
-/// The example with nodes as one trial, with one of its disturbances, the one that begins with
-/// `kept`: how long a node takes to join depends on the machine.
+/// The example with nodes as one trial, with only the disturbance that begins with `kept`, since
+/// the time for a node to join depends on the machine.
 fn with_one_disturbance(kept: &str, options: &str, words: &[(&str, &str)]) -> String {
     let small = [
         ("ramp_up = \"5s\"", "ramp_up = \"0s\""),
@@ -78,7 +78,7 @@ fn the_example_in_which_a_node_joins_runs() {
 
 #[test]
 fn the_example_in_which_a_node_is_lost_runs() {
-    // Two of three go on.
+    // Two of three continue.
     let words = [("time = \"40s\"", "time = \"2s\""), ("?nodes=2&", "?nodes=3&")];
     let plan = with_one_disturbance("a node is lost", QUICK, &words);
     let report = report(&Home::new(), &plan, |report| went_on_after(report, "a node is lost"));
@@ -139,6 +139,6 @@ hosts = "remove localhost:{port}"
     assert_eq!(first["output"], "moving clients: 2");
     let last = ended(&report, "without the last", "failed");
     assert!(last.to_string().contains("the only remaining host"), "{last:#}");
-    // Moving is no error, and nobody waits for a host that is gone.
+    // Moving is no error, and no client waits for a removed host.
     assert_eq!(number(&report, "counts.failed"), 0.0, "{:#}", report["errors"]);
 }

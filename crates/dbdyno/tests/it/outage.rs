@@ -1,4 +1,5 @@
-//! Servers that go away and come back, or have no room: nothing is lost, and nobody ends silently.
+//! Servers that crash and return, or have a full disk: nothing is lost, and no client ends
+//! silently.
 
 use rustix::process::{Pid, Signal, kill_process};
 use servers::for_tests::{MARIADB, MYSQL_9_7, POSTGRES, TestServer};
@@ -18,7 +19,7 @@ fn n_seconds(home: &Home) -> i64 {
     number_in(&home.store(), "SELECT count(DISTINCT second) FROM second").unwrap_or(0)
 }
 
-/// Kills a server in mid-run, lets a second pass without it, and starts it again.
+/// Kills a server during a run, waits a second, and starts it again.
 fn crash(server: &mut Server, workload: &str, args: &[&str]) {
     let home = Home::new();
     let target = format!("--target={}", url(server));
@@ -56,12 +57,12 @@ fn crash(server: &mut Server, workload: &str, args: &[&str]) {
     assert_eq!(per_client.len(), 8, "a client ended");
 }
 
-/// Eight clients have a turn each, and leave the machine to other tests. The run ends with the last
-/// of its transactions, however long the outage was.
+/// Eight clients with one turn each, which leave the machine to other tests. The run ends with the
+/// last of its transactions, independent of the length of the outage.
 const RUN: [&str; 5] =
     ["--clients=8", "--rate=60", "--transactions=900", "--duration=1h", "--per-client"];
 
-/// On the data of tpcc that others use too, on a server that keeps what it promises.
+/// On shared data of tpcc, on a server with durable commits.
 fn crash_durable(server: &TestServer) {
     let mut data = tpcc(server);
     let server = &mut data.as_mut().expect("it is built").server;
@@ -125,7 +126,7 @@ fn clients_connect_at_the_rate_that_is_asked_for() {
 fn connections_that_the_server_closes_during_pauses_cost_no_transaction() {
     let server = MARIADB.start_with(&[("wait_timeout", "2")]);
     let home = Home::new();
-    // A pause of 5 s lies before each transaction but the first, and often before that.
+    // A pause of 5 s precedes each transaction but the first, and often that one too.
     let plan = format!(
         "target = \"{}\"\nramp_up = \"0s\"\nduration = \"7s\"\n[[group]]\nworkload = \"empty\"\n\
          clients = 3\nload = \"keythink\"\nparameters = {{ keying = \"5s\", thinking = \"0s\" }}\n\

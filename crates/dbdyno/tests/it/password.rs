@@ -1,4 +1,4 @@
-//! Every way in which a password comes in, and that it goes nowhere else.
+//! All sources of passwords, which must not leak.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -17,7 +17,7 @@ fn args<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&QUICK[..], more].concat()
 }
 
-/// What it said, and everything that it left behind, has no `secret`.
+/// Asserts that `secret` is neither in the output nor in any file.
 #[track_caller]
 fn silent(home: &Home, ran: &Ran, secret: &str) {
     assert!(!ran.out.contains(secret) && !ran.err.contains(secret), "{}{}", ran.out, ran.err);
@@ -78,7 +78,7 @@ fn a_password_comes_from_the_environment_or_a_file() {
     assert!(ran.out.contains("TPS"), "{}", ran.err);
     silent(&home, &ran, &secret);
 
-    // Some editors put a byte order mark in front, and end lines with two letters.
+    // Some editors write a byte order mark, and CR LF at the end of lines.
     for text in [format!("{secret}\nnothing of interest\n"), format!("\u{feff}{secret}\r\n")] {
         let file = home.write("password", text);
         let ran = home.run(&args(&[&target, "--password-file", &file])).good();
@@ -118,7 +118,7 @@ fn a_password_that_cannot_be_had_is_reported_with_the_other_ways() {
     ran.warns(&["--password-file: sqlite:a.db has no sign-in"]).is_a_sentence();
     let both = home.run(&args(&[target, "--password-file=x", "--ask-password"])).code(2);
     both.warns(&["--ask-password", "cannot be used with"]);
-    // In a session of its own a process has no terminal.
+    // In a new session a process has no terminal.
     let mut command = home.command("setsid");
     command.arg("--wait").arg(env!("CARGO_BIN_EXE_dbdyno"));
     command.args(args(&[target, "--ask-password"]));
@@ -126,7 +126,7 @@ fn a_password_that_cannot_be_had_is_reported_with_the_other_ways() {
     ran.warns(&["no terminal to ask on", "--password-file", "DBDYNO_PASSWORD"]).is_a_sentence();
 }
 
-/// A terminal, a command whose terminal it is, and the other side of it.
+/// A pseudo-terminal: our side, a command that uses it, and the other side.
 pub(crate) fn on_a_terminal(home: &Home, words: &[&str]) -> (File, Command, File) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("it is ours");
@@ -167,7 +167,7 @@ fn an_interrupted_question_ends_with_its_code() {
     started.end().code(130).warns(&["interrupted while the password was asked for"]);
 }
 
-/// What the terminal shows up to `what`.
+/// Output of the terminal up to `what`.
 pub(crate) fn read_until(terminal: &mut File, what: &str) -> String {
     let mut shown = String::new();
     let mut bytes = [0; 256];

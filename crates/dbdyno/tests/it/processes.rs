@@ -1,5 +1,5 @@
-//! Clients in processes of their own: they do the same as clients of one process, begin together,
-//! end with the run however it ends, and their clocks are compared.
+//! Clients in separate processes: they do the same as clients of one process, start together, end
+//! with the run in any case, and their clocks are compared.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::waiting::{Started, eventually};
 const FAILED: i32 = 1;
 const INTERRUPTED: i32 = 130;
 
-/// The numbers of all clients that did anything.
+/// Numbers of all clients that ran transactions.
 fn clients(report: &Value, home: &Home) -> Vec<u64> {
     let run = report["run_id"].as_str().expect("a run");
     let whole = home.json(&["runs", "show", run, "--per-client"]);
@@ -22,7 +22,7 @@ fn clients(report: &Value, home: &Home) -> Vec<u64> {
     list.iter().map(|client| client["client"].as_u64().expect("a number")).collect()
 }
 
-/// What is known of the clock of a process: by how much it is ahead, and the error, in seconds.
+/// Offset of a process's clock and its error, in seconds.
 fn offset(report: &Value, process: u32, when: &str) -> (f64, f64) {
     let of = |name: &str| {
         let name = format!("facts.processes.process_{process}_clock_offset_{when}{name}_s");
@@ -71,14 +71,14 @@ fn readers_in_two_processes_see_the_records_of_a_third_with_one_clock() {
     for process in [1, 2] {
         for when in ["first", "last"] {
             let (ahead, error) = offset(&report, process, when);
-            // One machine has one clock: the rest is how each process began to count.
+            // One machine has one clock: the rest is the origin of each process.
             assert!(ahead.abs() < error + 50e-6, "{process} {when}: {ahead} ± {error}");
             assert!(error > 0.0 && error.is_finite(), "{process} {when}: {ahead} ± {error}");
         }
     }
     let held = at(&report, "checks.after").as_array().expect("a list");
     assert!(held.iter().all(|check| check["failed"] == 0), "{held:#?}");
-    // Each process has a set of result tables, and its readers go round all tables of records.
+    // Each process has a set of result tables, and its readers use all tables of records.
     let database = look_into(&home.database("events")).expect("it is there");
     let mut read_in_all = 0;
     for host in [1, 2] {
@@ -136,7 +136,7 @@ fn clients_of_postgres_are_divided_among_processes() {
     divided_on(&POSTGRES);
 }
 
-/// A long run in two processes, some seconds of which are stored.
+/// Starts a long run in two processes, and waits until some seconds are stored.
 fn long_run(home: &Home) -> Started {
     let args = ["run", "oltp-point-select", "--table-size=100", "--clients=4", "--processes=2"];
     let more = ["--rate=100", "--ramp-up=0s", "--duration=1h", "--output=json"];

@@ -1,7 +1,7 @@
-//! Users who key and think behind a proxy and behind a pooler: all are connected on our side, and
-//! the report tells what the server itself counts on its own.
+//! Clients with keying and think times behind a proxy and a pooler: all are connected on our side,
+//! and the report also has the server's own count.
 //!
-//! Not here: what a pooler does to statements (the driver's tests).
+//! Not here: effects of a pooler on statements (the driver's tests).
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};
@@ -21,12 +21,12 @@ use crate::home::{Home, at, number};
 use crate::journey::nothing_is_lost;
 use crate::real::with_password;
 
-/// More than PgBouncer below may open on the server's side.
+/// More clients than PgBouncer may open connections to the server.
 const CLIENTS: u32 = 60;
-/// Connections that PgBouncer may hold on the server's side.
+/// Connections to the server that PgBouncer may hold.
 const POOL: u32 = 4;
 
-/// A program between dbdyno and a server. It ends with this, and its folder goes.
+/// A program between dbdyno and a server. Drop ends it and removes its folder.
 pub(crate) struct Between {
     child: Child,
     port: u16,
@@ -34,8 +34,8 @@ pub(crate) struct Between {
 }
 
 impl Between {
-    /// Starts a program with its settings in a file: `args`, then the file's path. `settings` are
-    /// told port and folder. The program is up once it has said a line with `up` in it.
+    /// Starts a program with `args` and the path of its settings file. `settings` gets port and
+    /// folder. The program is ready once it has printed a line that contains `up`.
     fn start(
         program: &str,
         package: &str,
@@ -48,7 +48,7 @@ impl Between {
         let path = folder.path().to_str().expect("UTF-8");
         let file = folder.path().join("settings");
         fs::write(&file, settings(port, path)).expect("written");
-        // It does not run as root; whoever it becomes reads its files here.
+        // It does not run as root, and must read its files as another user.
         fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).expect("opened");
         let mut command = Command::new(program);
         command.args(args).arg(&file).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -62,33 +62,33 @@ impl Between {
             line.contains(up)
         });
         assert!(is_up, "{program} does not start: {heard}");
-        // It would wait for us if nobody took what it says.
+        // It would block if its output were not read.
         std::thread::spawn(move || said.map_while(Result::ok).for_each(drop));
         Between { child, port, folder }
     }
 
-    /// HAProxy with these settings, which are made of port and folder.
+    /// Starts HAProxy with these settings, made from port and folder.
     pub(crate) fn haproxy(settings: impl FnOnce(u16, &str) -> String) -> Between {
         let args = ["-W", "-db", "-f"];
         Between::start("/usr/sbin/haproxy", "haproxy", &args, "Loading success", settings)
     }
 
-    /// The port at which it listens on this machine.
+    /// Port on this machine.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    /// A file in its folder.
+    /// Path of a file in its folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// The server behind it, as it is reached through it.
+    /// URL of the server behind it.
     fn target(&self, server: Target, options: &[(&str, &str)]) -> String {
         with_password(&self.behind(server, options))
     }
 
-    /// The same as a target.
+    /// Target of the server behind it.
     pub(crate) fn behind(&self, server: Target, options: &[(&str, &str)]) -> Target {
         let host = Host { name: "127.0.0.1".to_owned(), port: Some(self.port) };
         let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
@@ -99,7 +99,7 @@ impl Between {
 
 impl Drop for Between {
     fn drop(&mut self) {
-        // What it has started ends with it, if it is asked. It may have ended by itself.
+        // It ends its own processes on SIGTERM. It may have ended by itself.
         let pid = Pid::from_child(&self.child);
         let _ = kill_process(pid, Signal::TERM);
         let _ = self.child.wait();
@@ -124,7 +124,7 @@ fn haproxy() -> Between {
     })
 }
 
-/// PgBouncer, which hands out so many connections of a server by transaction.
+/// Starts PgBouncer in transaction mode with a pool of this size.
 pub(crate) fn pgbouncer(server: &Server, pool: u32) -> Between {
     let target = server.target();
     let (user, password) = (target.user.expect("a user"), target.password.expect("a password"));
@@ -144,7 +144,7 @@ pub(crate) fn pgbouncer(server: &Server, pool: u32) -> Between {
     })
 }
 
-/// Lets users key and think for two seconds, each for a tenth of one; all must be there.
+/// Runs clients that key and think for two seconds, each for a tenth of one; all must be connected.
 fn users_at(target: &str) -> Value {
     let clients = format!("--clients={CLIENTS}");
     let home = Home::new();
@@ -182,11 +182,11 @@ fn count(report: &Value, name: &str) -> u32 {
 fn a_proxy_has_a_connection_to_the_server_for_each_of_ours() {
     let proxy = haproxy();
     let report = users_at(&proxy.target(MARIADB.shared().target(), &[]));
-    // Ours, that of the one who asks, and those of other tests.
+    // Ours, that of the query, and those of other tests.
     assert!(count(&report, "server_at_start") > CLIENTS);
     assert!(count(&report, "server_under_load") > CLIENTS);
     assert_eq!(at(&report, "facts.connections.server_counter"), "Threads_connected");
-    // What listens is not the server.
+    // The server is behind the listener.
     let words = "not read: a proxy (haproxy) listens there, not the server";
     assert_eq!(at(&report, "facts.monitor.server"), words);
 }

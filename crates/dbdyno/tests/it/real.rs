@@ -1,5 +1,5 @@
-//! Real servers for these tests: where they are, how dbdyno finds them, and those with data of
-//! tpcc that several tests use in turn. Building them takes several seconds of CPU time each.
+//! Real servers for these tests: their locations, their URLs, and those with data of tpcc that
+//! several tests share in turn. Building these takes several seconds of CPU time each.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,48 +10,48 @@ use servers::{Kind, Server};
 
 use crate::home::{Home, SMALL, at};
 
-/// The URL of a server without its password, and the password.
+/// URL of a server without its password, and the password.
 pub(crate) fn url_and_password(server: &Server) -> (String, String) {
     let target = server.target();
     let password = target.password.as_ref().map_or("", Secret::reveal).to_owned();
     (target.to_string(), password)
 }
 
-/// The URL of a server with the password in it.
+/// URL of a server with the password.
 pub(crate) fn url(server: &Server) -> String {
     with_password(&server.target())
 }
 
-/// The same with a database of its own; building makes it.
+/// URL of a server with another database; a build creates it.
 pub(crate) fn url_of(server: &Server, database: &str) -> String {
     with_password(&Target { path: database.to_owned(), ..server.target() })
 }
 
-/// A target as somebody writes it who puts the password into the URL.
+/// A target as a URL with the password.
 pub(crate) fn with_password(target: &Target) -> String {
     let password = target.password.as_ref().map_or("", Secret::reveal);
     target.to_string().replacen('@', &format!(":{password}@"), 1)
 }
 
-/// The checksum of each table of tpcc.
+/// Checksum of each table of tpcc.
 pub(crate) fn checksums_of_tpcc(home: &Home, target: &[&str]) -> Value {
     let args = [&["check", "tpcc", "--checksums", "--quiet"], target].concat();
     at(&home.json(&args), "checksums").clone()
 }
 
-/// A server with data of tpcc, which are dear to build: one of each kind, whose users take turns.
+/// A server with data of tpcc, which are slow to build: one of each kind, used in turn.
 pub(crate) struct Tpcc {
     pub(crate) server: Server,
-    /// The store in which the build is kept.
+    /// The store with the build.
     pub(crate) store: Vec<u8>,
-    /// What was reported of it.
+    /// JSON output of the build.
     pub(crate) built: Value,
-    /// Of all tables, before anybody changed a row; null where nobody asks for them.
+    /// Checksums of all tables before any change; null if no test needs them.
     pub(crate) checksums: Value,
 }
 
 impl Tpcc {
-    /// The URL of the server, which counts what it can count.
+    /// URL of the server.
     pub(crate) fn url(&self) -> String {
         url(&self.server)
     }
@@ -66,7 +66,7 @@ pub(crate) fn tpcc(test: &TestServer) -> MutexGuard<'static, Option<Tpcc>> {
         Kind::MariaDb => (1, &counts, "--load-method=insert"),
         Kind::MySql => (2, &[], "--load-method=bulk"),
     };
-    // A test that failed meanwhile leaves data that others can use, unless the server is gone.
+    // A failed test leaves usable data, unless the server has ended.
     let mut built = BUILT[index].lock().unwrap_or_else(PoisonError::into_inner);
     if built.as_mut().is_some_and(|of| of.server.ended().is_some()) {
         *built = None;
@@ -76,7 +76,7 @@ pub(crate) fn tpcc(test: &TestServer) -> MutexGuard<'static, Option<Tpcc>> {
         let target = format!("--target={}", url(&server));
         let args = ["build", "tpcc", SMALL, &target, "-q", "--settle", method, "--output=json"];
         let built = home.run(&args).json();
-        // A folder of its own would outlive the process.
+        // Its folder would outlive the process.
         let store = std::fs::read(home.store()).expect("the build is kept");
         let checksums = match test.kind {
             Kind::Postgres => checksums_of_tpcc(&home, &[&target]),

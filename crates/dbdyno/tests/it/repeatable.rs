@@ -1,7 +1,7 @@
-//! The same seed gives the same data and, in virtual time, the same run; and what a run says is
-//! what theory says of it.
+//! The same seed gives the same data and, in virtual time, the same run; and results agree with
+//! theory.
 //!
-//! Not here: the recursion sample for sample (`dbdyno selfcheck`).
+//! Not here: the recursion sample by sample (`dbdyno selfcheck`).
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ fn the_same_seed_builds_the_same_data_and_another_one_others() {
     assert_eq!(first, again);
     for (a, b) in first.iter().zip(&other) {
         assert_eq!(a["table"], b["table"]);
-        // Which orders are new is not drawn, but given (clause 4.3.3.1).
+        // New orders are fixed, not random (clause 4.3.3.1).
         let is_given = a["table"] == "new_order";
         assert_eq!(a["checksum"] == b["checksum"], is_given, "{}", a["table"]);
     }
@@ -46,7 +46,7 @@ fn a_simulated_run_is_the_same_whenever_it_is_run() {
         let target = "servers=2&service=exponential:3ms&fail=0.01:deadlock/0.001:connection_lost";
         let args = ["--load=open", "--rate=500", "--clients=4", "--duration=20s", seed];
         let mut report = simulated(&home, target, &args);
-        // What is of this machine and this moment, and nothing else.
+        // Remove only what depends on the machine and the time.
         for of_now in ["run_id", "started", "facts", "client"] {
             assert!(report.as_object_mut().unwrap().remove(of_now).is_some(), "{of_now}");
         }
@@ -58,7 +58,7 @@ fn a_simulated_run_is_the_same_whenever_it_is_run() {
     assert_ne!(first["response_ms"], other["response_ms"]);
 }
 
-/// What dbdyno 0.1.0 said of two simulated runs; means per transaction are of those that ended in
+/// Output of dbdyno 0.1.0 for two simulated runs; means per transaction are of those that ended in
 /// the window, which 0.1.0 mixed with those intended in it.
 const FIGURES: &str = include_str!("../../tests-data/figures-of-sim.json");
 
@@ -76,7 +76,7 @@ fn the_same_seed_gives_the_figures_of_before() {
     }
 }
 
-/// What is added to a report since is no difference.
+/// Additional fields of the report are no difference.
 #[track_caller]
 fn has_all_of(now: &Value, before: &Value, path: &str) {
     match before {
@@ -98,7 +98,7 @@ fn has_all_of(now: &Value, before: &Value, path: &str) {
 #[test]
 fn the_mean_response_time_of_an_mm1_queue_is_that_of_theory() {
     let home = Home::new();
-    // 700 arrivals a second at a server of 1000: 1 / (1000 - 700) s.
+    // 700 arrivals per second at a server with 1,000: 1 / (1000 - 700) s.
     let theory_ms = 1e3 / (1000.0 - 700.0);
     let mean_ms = |seed: u64| {
         let seed = format!("--seed={seed}");
@@ -121,7 +121,7 @@ fn the_mean_response_time_of_an_mm1_queue_is_that_of_theory() {
 #[test]
 fn an_overload_ends_with_its_losses_counted_and_shown() {
     let home = Home::new();
-    // Four clients at 10 ms can do 400 a second.
+    // Four clients at 10 ms reach 400 per second.
     let args = ["--load=open", "--rate=1000", "--queue=200", "--clients=4", "--duration=10s"];
     let report = simulated(&home, "servers=4&service=constant:10ms", &args);
     let count = |name: &str| number(&report, &format!("counts.{name}"));
@@ -163,7 +163,7 @@ fn stretches_of_any_length_tell_the_share_of_waiting() {
     ] {
         let found = waits(&stretches(interval));
         assert_eq!(found.len(), count, "{interval}");
-        // The same transactions wait, however they are reported.
+        // The same transactions wait, whatever the report interval.
         let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
         assert!((mean(&found) - mean(&ten)).abs() < 4.0, "{interval}: {found:?} and {ten:?}");
     }
@@ -175,7 +175,7 @@ fn a_queue_that_may_not_fill_ends_the_run_as_asked() {
     let args = ["run", "empty", "--target=sim:?service=constant:10ms", "--placement=simulated"];
     let load = ["--load=open", "--rate=1000", "--queue=200", "--queue-full=stop", "--clients=1"];
     let ran = home.run(&[&args[..], &load, &["--duration=10s", "--output=json"]].concat());
-    // It is full in the ramp-up: nothing was measured, which is not valid.
+    // The queue is full in the ramp-up: nothing was measured, which is not valid.
     let report = ran.code(1).json();
     assert_eq!(report["status"], "queue_full");
     assert_eq!(number(&report, "measured_seconds"), 0.0);
@@ -196,7 +196,7 @@ fn a_transaction_moves_as_much_in_overload_as_elsewhere() {
     let home = Home::new();
     let load = ["--load=open", "--rate=2000", "--clients=1", "--ramp-up=1s", "--duration=4s"];
     let report = simulated(&home, "servers=1&service=constant:5ms", &load);
-    // The ramp-up leaves a queue that is not done with when the window ends.
+    // The ramp-up leaves a queue that is not empty when the window ends.
     assert!(number(&report, "counts.unfinished") + number(&report, "counts.dropped") > 1000.0);
     assert_eq!(number(&report, "per_transaction.round_trips"), 1.0);
     assert_eq!(number(&report, "transactions.empty.round_trips"), 1.0);
@@ -211,7 +211,7 @@ fn a_standstill_shows_in_every_arrival_that_it_delayed() {
     let report = simulated(&home, target, &args);
     assert_eq!(number(&report, "counts.finished"), number(&report, "counts.offered"));
 
-    // All that arrived in second 3 had to wait for its end, and then for those before them.
+    // All that arrived in second 3 waited for its end, and then for those before them.
     let second = at(&report, "seconds.3");
     assert_eq!(second["second"], 3);
     let offered = number(second, "offered");
@@ -221,12 +221,12 @@ fn a_standstill_shows_in_every_arrival_that_it_delayed() {
     let quiet_ms = 1.0;
     let response_ms = number(&report, "response_ms.mean") * number(&report, "response_ms.count");
     let others_ms = (number(&report, "response_ms.count") - offered) * quiet_ms;
-    // 10 ms apart, so they wait for 1000, 990, ... 10 ms at least.
+    // 10 ms apart, so they wait for at least 1000, 990, ... 10 ms.
     let waited_ms: f64 = (1..100).map(|n| f64::from(n) * 10.0).sum();
     let seen_ms = response_ms - others_ms;
     assert!(seen_ms > waited_ms, "{seen_ms} ms of {waited_ms} ms were seen");
 
-    // A client that times its own calls would see one slow one each, and call the rest quick.
+    // A client that times only its own calls would see one slow call each, and fast ones otherwise.
     let service_ms = number(&report, "transactions.empty.total_ms");
     let plain_ms = number(&report, "transactions.empty.calls") * quiet_ms;
     assert!(service_ms - plain_ms < 4.0 * 1010.0 + 4.0 * 100.0, "{service_ms} ms");

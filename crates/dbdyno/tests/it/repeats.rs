@@ -1,11 +1,11 @@
-//! Repeats by level and until it is known, from the outside.
+//! Repeats by level and until a precision is reached, end to end.
 
 use servers::for_tests::MARIADB;
 
 use crate::home::{Home, at, number, number_in};
 use crate::real::url;
 
-/// A simulated database of about 2,000 TPS whose openings differ by 3 %.
+/// A simulated database of about 2,000 TPS whose starts differ by 3 %.
 const SPREAD: &str = "--target=sim:?service=exponential:2ms&servers=4&spread=3";
 
 fn sim<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -35,7 +35,7 @@ fn repeats_end_when_intervals_are_narrow_and_going_on_changes_nothing() {
     home.run(&["experiments", "list"]).good().says(&["of at most 25"]);
     home.run(&["experiments", "resume", "last"]).good();
     assert_eq!(number_in(&home.store(), "SELECT count(*) FROM run"), Some(n as i64));
-    // The plan makes it once more.
+    // The stored plan defines the same experiment.
     let plan = home.run(&["experiments", "show", "last", "--plan"]).good();
     let plan = plan.says(&["repeat = \"until=4%,min=4,max=25\""]).out.clone();
     let again = home.write("again.toml", &plan);
@@ -52,7 +52,7 @@ fn repeats_that_were_killed_go_on_to_the_same_end() {
     killed.wait_until("a third repeat", |said| said.contains("trial 3 of"));
     killed.kill();
     assert_eq!(killed.end().code, None);
-    // What ended before is kept and counts, and it is said how to go on.
+    // Completed trials are kept and count, and the output says how to resume.
     let kept = home.json(&["experiments", "show", "last"]);
     let n_kept = number(&kept, "stop_condition.repeats");
     assert!(n_kept >= 2.0 && n_kept < number(&whole, "stop_condition.repeats"), "{kept:#}");
@@ -115,7 +115,7 @@ fn runs_of_a_start_count_as_one_and_the_variation_is_where_it_is() {
     assert_eq!(number(&shown, "trials_done"), 24.0);
     assert_eq!(at(&shown, "levels.levels.0.level"), "restart", "{:#}", at(&shown, "levels"));
     assert!(number(&shown, "levels.levels.0.share") > 0.7, "{:#}", at(&shown, "levels"));
-    // Six starts that differ by 3 %: their mean is known to about 3 %, whatever 24 runs say.
+    // Six starts that differ by 3 %: the error of their mean is about 3 %, even with 24 runs.
     let figure = |name: &str| number(&shown, &format!("points.0.figures.tps.{name}"));
     let share = figure("half_width") / figure("mean");
     assert!((0.01..0.08).contains(&share), "{share}");

@@ -1,4 +1,4 @@
-//! Reports from the outside: pages in one file, charts alone, and what is refused.
+//! Reports end to end: single-file pages, single charts, and rejections.
 
 use std::fs;
 
@@ -54,9 +54,9 @@ fn a_chart_alone_is_what_its_file_is_named() {
     assert!(read(&home, "a.svg").starts_with("<svg xmlns="));
     assert!(fs::read(home.path("a.png")).expect("a file").starts_with(b"\x89PNG"));
     assert!(read(&home, "a.html").contains("<figure"));
-    // Two seconds of ramp-up, twelve measured, and the mean's two ends.
+    // Two seconds of ramp-up, twelve measured, and the two ends of the mean.
     assert_eq!(read(&home, "a.csv").lines().count(), 1 + 14 + 2);
-    // The same as that of the web's pages.
+    // The same as that of the web pages.
     let chart: serde_json::Value = serde_json::from_str(&read(&home, "a.json")).expect("JSON");
     assert_eq!((&chart["id"], &chart["x"]["unit"]), (&"throughput".into(), &"s".into()));
     assert_eq!(chart["traces"][0]["points"].as_array().map(Vec::len), Some(14), "{chart}");

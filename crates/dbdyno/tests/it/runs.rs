@@ -1,7 +1,6 @@
-//! What can be asked of the runs that were kept: conditions, orders, parts as tables, and files
-//! for other programs and people.
+//! Commands on stored runs: conditions, orders, parts as tables, and files for other programs.
 //!
-//! Not here: what the language of conditions means (store), and mistakes (bad_input).
+//! Not here: the language of conditions (store), and errors (bad_input).
 
 use std::fs;
 
@@ -10,7 +9,7 @@ use serde_json::Value;
 use crate::home::{Home, at, number};
 use crate::http::Web;
 
-/// Ten seconds in virtual time.
+/// Runs ten seconds in virtual time.
 fn run(home: &Home, name: &str, clients: &str, more: &[&str]) -> Value {
     let (name, clients) = (format!("--name={name}"), format!("--clients={clients}"));
     let sim = "--target=sim:?service=exponential:2ms&servers=4";
@@ -50,7 +49,7 @@ fn runs_are_found_by_what_they_showed_and_listed_in_the_order_that_is_asked_for(
     assert_eq!(csv.lines().count(), 2, "{csv}");
     let markdown = home.run(&["runs", "list", "--output=markdown"]).good().out;
     assert!(markdown.contains("| TPS |") && markdown.contains("| build=12 |"), "{markdown}");
-    // What a list is sorted by, and what its conditions name, is shown.
+    // Figures of the order and the conditions are shown.
     let by = ["--sort=-new_order.p99,round_trips_per_transaction", "--where=qps>1 or retried=0"];
     let shown = home.run(&[&["runs", "list"], &by[..]].concat()).good().out;
     for title in ["new_order.p99 ms", "round_trips_per_transaction", "qps 1/s", "retried"] {
@@ -61,7 +60,7 @@ fn runs_are_found_by_what_they_showed_and_listed_in_the_order_that_is_asked_for(
     assert_eq!(figures["round_trips_per_transaction"], 1.0);
     let csv = home.run(&[&["runs", "list", "--output=csv"], &by[..]].concat()).good().out;
     assert!(csv.contains(",new_order.p99,round_trips_per_transaction,qps,retried,"), "{csv}");
-    // Those of other clients are not compared.
+    // Runs with other clients are not compared.
     let listed = home.run(&["runs", "list"]).good().out;
     assert!(!listed.contains("most TPS"), "{listed}");
     let bad = home.run(&["runs", "list", "--where=nopn>5"]).code(2);
@@ -91,7 +90,7 @@ fn a_list_for_programs_has_all_runs_and_one_for_people_says_that_it_is_short() {
         assert_eq!(short.lines().count(), n_runs + 1, "{limit}");
         assert!(!listed(&[limit]).contains("runs are shown"), "{limit}");
     }
-    // A spreadsheet would run it.
+    // A spreadsheet would evaluate it.
     let csv = listed(&["--output=csv"]);
     assert!(csv.contains(",'=1+1,") && !csv.contains(",=1+1,"), "{csv}");
     assert_eq!(names(&home.json(&["runs", "list"])).last(), Some(&"=1+1"));
@@ -216,7 +215,7 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     let page = home.run(&["runs", "show", "last", "--full"]).good().out;
     assert_eq!(colleague.run(&["runs", "show", "last", "--full"]).good().out, page);
     assert_eq!(colleague.run(&["runs", "label", "last"]).good().out, "for=you\n");
-    // All runs with a label go together.
+    // All runs with a label are exported together.
     home.run(&["runs", "export", "for=you", "-o", "label.dbdyno"]).good().says(&["wrote 1 run"]);
     let none = home.run(&["runs", "export", "for=me", "-o", "none.dbdyno"]).code(2);
     none.warns(&["no run has the label for=me"]).is_a_sentence();
@@ -224,7 +223,7 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     again.says(&[&format!("{id} exists already and was skipped")]);
     assert_eq!(names(&colleague.json(&["runs", "list"])), ["sent"]);
 
-    // What was exported is exported again, each night for example; nothing else is replaced by it.
+    // An export may replace an earlier one, for example each night, but no other file.
     assert!(export("run.dbdyno").starts_with(b"SQLite format 3\0"));
     fs::copy(home.path("run.dbdyno"), home.path("edited.dbdyno")).expect("a copy");
     let edited = rusqlite::Connection::open(home.path("edited.dbdyno")).expect("a database");
@@ -239,7 +238,7 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     }
     let astray = home.run(&["runs", "export", "last", "-o", "none/run.dbdyno"]).code(2);
     astray.warns(&["there is no folder none: make it"]).is_a_sentence();
-    // A file that is cut off leaves no empty store.
+    // A truncated file leaves no empty store.
     let stranger = Home::new();
     stranger.write("half.dbdyno", &portable[..portable.len() / 2]);
     stranger.run(&["runs", "import", "half.dbdyno"]).code(1).is_a_sentence();
@@ -287,7 +286,7 @@ fn runs_of_an_experiment_are_listed_with_their_points() {
     let how = ["--placement=simulated", "--duration=10s", "--ramp-up=0s", "--quiet"];
     let vary = ["--vary=clients=1,2", "--target=sim:?service=constant:1ms"];
     home.run(&[&["run", "empty"], &vary[..], &how].concat()).good();
-    // Together they are a line, unless a condition or an order is for single runs.
+    // Together they are one line, unless a condition or an order is given.
     let folded =
         shown(0).says(&["  empty, 2 runs  ", "  1,000  ", "  1.00–2.00  ", "--trials lists each"]);
     assert_eq!(folded.out.lines().filter(|line| line.contains("  empty, ")).count(), 1);

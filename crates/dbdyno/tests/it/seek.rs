@@ -1,4 +1,4 @@
-//! Searches from the outside: an answer with its interval, probes that are runs, and mistakes.
+//! Searches end to end: an answer with its interval, probes as runs, and errors.
 
 use std::path::Path;
 
@@ -28,16 +28,16 @@ fn the_example_that_seeks_finds_what_theory_says() {
     let value = number(&shown, "answer.value");
     assert!((value / 340.0 - 1.0).abs() < 0.06, "{value}");
     assert!(number(&shown, "answer.low") < value && value < number(&shown, "answer.high"));
-    // What is recommended is of use: the example itself looks several times as long.
+    // The recommendation is useful: the example itself searches several times as long.
     let recommended = number(&shown, "recommended");
     assert!((0.9..1.02).contains(&(recommended / 340.0)), "{recommended}");
-    // Each probe is a run, and each drew again.
+    // Each probe is a run with its own seed.
     let runs = home.json(&["runs", "list", "--limit=0"]);
     let runs = at(&runs, "runs").as_array().expect("a list");
     assert_eq!(runs.len(), probes(&shown).len());
     let verdicts: Vec<&Value> = probes(&shown).iter().map(|probe| at(probe, "verdict")).collect();
     assert!(verdicts.contains(&&Value::from("meets")) && verdicts.contains(&&Value::from("fails")));
-    // It is concluded again from what was stored, and nothing is left to be done.
+    // The stored probes give the same conclusion, and nothing is left to resume.
     assert_eq!(home.json(&["experiments", "show", "last"]), shown);
     assert_eq!(home.json(&["experiments", "resume", "last", "--quiet"]), shown);
     home.run(&["experiments", "show", "last"]).good().says(&[
@@ -46,7 +46,7 @@ fn the_example_that_seeks_finds_what_theory_says() {
         "p99 over rate",
     ]);
     home.run(&["experiments"]).good().says(&["rate=50..1000 sought"]);
-    // Its probes are of one value each: there is nothing to be held against each other.
+    // Its probes have one value each: there is nothing to compare.
     home.run(&["compare", "last", "--by=rate"]).code(2).warns(&["is a search"]).is_a_sentence();
 }
 
@@ -55,7 +55,7 @@ fn a_queue_that_is_full_is_an_answer_to_a_search() {
     let home = Home::new();
     let search = ["--seek=rate=50..1000", "--objective=p99<200ms", "--seek-budget=8m"];
     let queue = ["--load=open", "--queue=50", "--queue-full=stop", "--output=json"];
-    // Whether the answer is confirmed is not the question here.
+    // It does not matter here whether the answer is confirmed.
     let shown = home.run(&sim(&[&search[..], &queue].concat())).json();
     let full = "the queue was full, and the run stopped";
     let n_full =
@@ -133,7 +133,7 @@ fn the_ends_of_a_range_are_reported_as_such() {
     let none = "the search has no answer: not even the lowest rate, 50.00, meets p50<1ms";
     seek("--objective=p50<1ms").code(1).says(&[none, "New probes confirm that."]);
     seek("--objective=p99<10s").good().says(&["even the highest meets", "rate=200"]);
-    // Its plan is the same search.
+    // Its plan defines the same search.
     let plan = home.run(&["experiments", "show", "last", "--plan"]).good().out;
     assert!(!plan.contains("duration =") && !plan.contains("rate = "), "{plan}");
     home.write("again.toml", &plan);
@@ -142,7 +142,7 @@ fn the_ends_of_a_range_are_reported_as_such() {
     let ids = home.json(&["experiments", "list"]);
     let id = |n: usize| at(&ids, "experiments")[n]["id"].as_str().expect("an id").to_owned();
     assert_eq!(search(&id(0)), search(&id(1)));
-    // A search that has its answer is not to be resumed.
+    // A completed search cannot be resumed.
     let web = Web::start(&home, &[]);
     let all = web.json("/api/experiments");
     let id = all["experiments"][0]["id"].as_str().expect("it is kept").to_owned();
@@ -168,7 +168,7 @@ fn a_mistake_in_a_search_is_reported_before_the_first_probe() {
     check(&["--seek=rate=9..1", p99], "range is empty");
     check(&["--seek=rate=100..100", p99], "this is one value");
     check(&["--seek=rate=100..900", p99, "--data=copy"], "'copy': a search keeps the data");
-    // However it is asked, the least that works is the same.
+    // All spellings need the same minimum.
     check(&["--seek=rate=100..900", p99, "--duration=5s"], "at least 3m12s");
     check(&["--seek=rate=100..900", p99, "--rate=5"], "--rate: 'rate' is set twice");
     check(&["--seek=rate=100..900", p99, "--wait-until=SELECT 1"], "to query");
@@ -206,14 +206,14 @@ fn a_mistake_in_a_search_is_reported_before_the_first_probe() {
          objectives = ['p99<20ms', 'fast']\n",
     );
     home.run(&["run", &plan]).code(2).warns(&["bad.toml:5:", "'fast'"]).is_a_sentence();
-    // What is written in a file is mended in a file.
+    // An error in a file is reported for the file.
     let half = home
         .write("half.toml", "[[group]]\nworkload = 'empty'\n[experiment]\nseek = 'clients=1..9'\n");
     let words = ["half.toml:4:", "needs an objective: experiment.objective = \"p99<20ms\""];
     home.run(&["run", &half]).code(2).warns(&words).is_a_sentence();
 }
 
-/// The part of docs/reference/json.md on searches.
+/// Part of docs/reference/json.md on searches.
 fn documented() -> String {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/json.md");
     let docs = std::fs::read_to_string(docs).expect("it is there");

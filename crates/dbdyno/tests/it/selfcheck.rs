@@ -1,4 +1,4 @@
-//! `dbdyno selfcheck intervals`: claims held against models whose truth is known.
+//! `dbdyno selfcheck intervals`: claims compared with known true values.
 
 use crate::home::{Home, at};
 
@@ -31,7 +31,7 @@ fn intervals_and_verdicts_are_held_against_the_truth() {
     let made = |row: &serde_json::Value| row["made"].as_str().map(str::to_owned);
     let whole = rows.iter().filter(|row| made(row).as_deref() == Some("whole runs")).count();
     assert_eq!((whole, rows.iter().all(|row| made(row).is_some())), (24, true), "{found:#}");
-    // A busy minute has no CI for p99, and says so instead.
+    // A busy minute has no CI for p99, and says so.
     let is_busy = |row: &&serde_json::Value| {
         row["model"] == "M/M/1, load 0.9, 60 s" && row["what"] == "interval of p99"
     };

@@ -1,5 +1,5 @@
-//! Settings of servers that are not dbdyno's own: varied by SQL, set back whatever happens, and
-//! told where that cannot be.
+//! Settings of servers that dbdyno did not start: varied by SQL, restored in any case, and reported
+//! if that is impossible.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -15,14 +15,14 @@ use crate::password::{on_a_terminal, read_until};
 use crate::real::url;
 use crate::waiting::{Started, eventually};
 
-/// A setting of a product that SQL can set, and two values that are not its own.
+/// A setting of a product that SQL can change, and two values other than its own.
 struct Varied {
     server: &'static TestServer,
     name: &'static str,
     values: [&'static str; 2],
-    /// The query for its value.
+    /// Query for its value.
     sql: &'static str,
-    /// What sets a third one.
+    /// Statements that set a third value.
     set: &'static [&'static str],
 }
 
@@ -44,7 +44,7 @@ const POSTGRES_WORK: Varied = Varied {
     set: &["ALTER SYSTEM SET work_mem = '7MB'", "SELECT pg_reload_conf()"],
 };
 
-/// A session of its own at a server.
+/// Opens a session at a server.
 pub(crate) fn session(server: &Server) -> Box<dyn Session> {
     let opening = Opening { create: false, seed: 0 };
     let database = drivers::open(&server.target(), opening).expect("it answers");
@@ -54,7 +54,7 @@ pub(crate) fn session(server: &Server) -> Box<dyn Session> {
     engine::block_on(connecting).expect("it lets us in")
 }
 
-/// Says something; the last text that comes.
+/// Runs a statement; returns the last text of its result.
 pub(crate) fn say(session: &mut dyn Session, sql: &str) -> Option<String> {
     let mut last = None;
     let request = Request::Text { kind: StatementKind::Other, sql };
@@ -68,7 +68,7 @@ pub(crate) fn say(session: &mut dyn Session, sql: &str) -> Option<String> {
     last
 }
 
-/// Asks a server, on a session of its own; the last value that comes.
+/// Runs statements on a new session; returns the last value.
 pub(crate) fn ask(server: &Server, statements: &[&str]) -> String {
     let mut session = session(server);
     let said = statements.iter().filter_map(|sql| say(session.as_mut(), sql)).last();
@@ -81,7 +81,7 @@ fn experiment(of: &Varied, target: &str, more: &[&str]) -> Vec<String> {
     base.iter().chain(&["--placement=thread"]).chain(more).map(|word| (*word).to_owned()).collect()
 }
 
-/// Kills dbdyno while it has a setting changed.
+/// Kills dbdyno while a setting is changed.
 fn killed(home: &Home, of: &Varied, server: &Server) {
     let target = format!("--target={}", url(server));
     let args = experiment(of, &target, &["--duration=2s", "--repeat=2"]);
@@ -100,13 +100,13 @@ fn restored(of: &Varied) {
     let left = ask(&server, &[of.sql]);
     assert_eq!(left, of.values[1], "it was killed in mid-experiment");
 
-    // It is offered, wherever the store is opened next, and nothing is done unasked.
+    // The next command on the store offers to restore it, and changes nothing without consent.
     let hint =
         format!("left settings of {} changed: {} ({before} before)", server.target(), of.name);
     home.run(&["runs", "list"]).good().warns(&[&hint, "dbdyno restore --target"]);
     assert_eq!(ask(&server, &[of.sql]), left);
 
-    // Somebody else's change is reported, and left.
+    // Another user's change is reported, and kept.
     ask(&server, of.set);
     let target = format!("--target={}", url(&server));
     let args = ["restore", &target];
@@ -151,7 +151,7 @@ fn a_killed_experiments_settings_of_postgres_are_restored() {
     restored(&POSTGRES_WORK);
 }
 
-/// What an experiment has made, but for the figures.
+/// Points and numbers of runs of an experiment, without its figures.
 fn shape(shown: &Value) -> Vec<(String, usize)> {
     let points = at(shown, "points").as_array().expect("a list").iter();
     let row = |point: &Value| {
@@ -177,7 +177,7 @@ fn a_killed_experiment_over_settings_goes_on_and_sets_them_back() {
         assert_eq!(shape(&shown), values.map(|values| (values, 2)));
         assert_eq!(ask(&server, &[of.sql]), before);
         home.run(&["restore"]).good().says(&["no setting"]);
-        // What was in force is a fact of each run.
+        // The setting in force is a fact of each run.
         let run = at(&shown, "points.1.runs.0").as_str().expect("an id").to_owned();
         let facts = home.json(&["runs", "show", &run]);
         assert!(facts.to_string().contains(of.values[1]), "{facts:#}");
@@ -292,7 +292,7 @@ fn an_interrupted_experiment_sets_its_settings_back() {
     run.wait_until("a trial", |_| number_in(&store, sql) == Some(1));
     assert_eq!(ask(&server, &[of.sql]), of.values[0]);
 
-    // Meanwhile it is in somebody's hands: nothing is offered, nothing set back, nothing varied.
+    // It is in use by a living process: nothing is offered, restored or varied.
     let beside = home.run(&["runs", "list"]).good();
     assert!(!beside.err.contains("restore"), "{}", beside.err);
     let in_use = home.run(&["restore", &target]).code(1);
@@ -302,7 +302,7 @@ fn an_interrupted_experiment_sets_its_settings_back() {
 
     run.interrupt();
     run.end().code(130).warns(&["resume with: dbdyno experiments resume"]);
-    // PostgreSQL reads its settings again when its processes get to it.
+    // PostgreSQL's processes reload their settings with a delay.
     assert!(eventually(|| ask(&server, &[of.sql]) == before), "{}", ask(&server, &[of.sql]));
     home.run(&["restore"]).good().says(&["no setting"]);
 }
@@ -317,7 +317,7 @@ fn whoever_runs_next_at_a_terminal_is_asked_whether_to_set_back() {
     let words = ["run", "empty", target, "--duration=1s", "--ramp-up=0s", "--quiet"];
     let (mut terminal, mut command, theirs) = on_a_terminal(&home, &words);
     command.env("DBDYNO_PASSWORD", crate::real::url_and_password(&server).1);
-    // What is asked is asked of whoever reads stderr.
+    // The question goes to the reader of stderr.
     command.stderr(theirs).stdout(Stdio::null());
     let run = Started::as_it_is(command);
     read_until(&mut terminal, "Restore them now? [Y/n]");
@@ -345,7 +345,8 @@ fn a_setting_that_the_server_has_rounded_is_a_finding() {
         is_reported && findings.contains("reports 131072. The figures are those"),
         "{findings}"
     );
-    // So it is where the server was started with it, and one that it took as it is is none.
+    // The same for a server that was started with it; a value that it accepts unchanged is no
+    // finding.
     let url = "--target=managed:mariadb?read_buffer_size=131073&max_connections=100";
     let args = ["run", "empty", url, "--duration=1s", "--ramp-up=0s", "--rate=20", "--quiet"];
     let findings = at(&home.json(&args), "findings").to_string();

@@ -1,5 +1,5 @@
-//! A database is brought to rest before and after a load, by hand and after a build: what it still
-//! had to do is done, what was changed for that is set back, and what cannot be done is reported.
+//! Settling before and after a load, by command and after a build: background work is completed,
+//! settings are restored, and impossible steps are reported.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -23,14 +23,14 @@ fn fact(report: &Value, name: &str) -> i64 {
     text.parse().unwrap_or_else(|_| panic!("{name} is {text}"))
 }
 
-/// Writes for a second, settled before and after.
+/// Runs writes for a second, settled before and after.
 fn settled_run(home: &Home, target: &str) -> Value {
     let args = ["run", "oltp-write-only", target, "--settle=both", "--duration=1s"];
     let more = ["--rate=300", "--ramp-up=0s", "--check=off", "--output=json"];
     home.run(&[&args[..], &SMALL, &more].concat()).json()
 }
 
-/// Settings that settling changes, as the server has them.
+/// Settings that settling changes, as on the server.
 fn innodb(server: &Server) -> String {
     let of = |name: &str| format!("SELECT CAST(@@GLOBAL.{name} AS CHAR)");
     let names = ["innodb_purge_batch_size", "innodb_io_capacity", "innodb_io_capacity_max"];
@@ -48,20 +48,20 @@ fn innodb_rests(server: &'static TestServer) {
     let report = settled_run(&home, &format!("--target={}", url(&server)));
     for when in ["settle_before", "settle_after"] {
         assert_eq!(fact(&report, &format!("{when}.dirty_pages_after")), 0, "{when}");
-        // MySQL 5.6 leaves logs of purged transactions in the list while nobody works.
+        // MySQL 5.6 keeps purged transactions in the list while it is idle.
         let n_left = fact(&report, &format!("{when}.history_list_after"));
         let is_old = server.version().starts_with("5.6.");
         assert!(n_left == 0 || is_old, "{when}: {n_left}");
     }
     let findings = at(&report, "findings").to_string();
     assert!(!findings.contains("not_settled"), "{findings}");
-    // The default of MySQL 5.6; later ones look at the number of processors.
+    // The default of MySQL 5.6; later ones depend on the number of processors.
     let is_advised = findings.contains("innodb_purge_threads is 1 (advised: 4)");
     let is_old = server.version().starts_with("5.6.");
     let may_be_advised = server.target().scheme == "mysql";
     assert!(is_advised == is_old || is_advised && may_be_advised, "{findings}");
-    // The build and the load have left work to be done; MySQL does it by itself once it is idle for
-    // a second, so that what it still finds depends on how soon it is settled.
+    // The build and the load leave background work; MySQL does it by itself after a second of
+    // idling, so the amount depends on when settling starts.
     if server.target().scheme == "mariadb" {
         assert!(fact(&report, "settle_before.dirty_pages_before") > 0);
         assert!(fact(&report, "settle_after.dirty_pages_before") > 0);
@@ -77,7 +77,7 @@ fn innodb_rests(server: &'static TestServer) {
     home.run(&["runs", "show", "last", "--figures"]).good().says(&[figure]);
 }
 
-/// The steps of a settling add up to all of it, and nothing is left.
+/// The steps add up to the whole, and nothing is left.
 #[track_caller]
 fn by_hand_says_that_nothing_is_left(home: &Home, server: &Server) {
     let target = format!("--target={}", url(server));
@@ -148,14 +148,14 @@ fn a_server_that_dies_while_it_settles_is_reported_by_the_command() {
     });
     server.kill().expect("it is ours");
     drop(snapshot);
-    // Before its hour is over, and with what is to be set back when the server is there again.
+    // Before its hour is over, and with settings to restore when the server is back.
     settling.end().code(1).warns(&["dbdyno restore"]);
     server.restart().expect("it starts again");
     home.run(&["restore", &target]).good();
     home.run(&["restore", "--dry-run"]).good();
 }
 
-/// A purge that somebody's snapshot holds up, so that it lasts until it is given up.
+/// A purge that another session's snapshot blocks, so that it lasts until the limit.
 struct HeldUp {
     server: Server,
     home: Home,
@@ -218,7 +218,7 @@ fn an_interrupted_settling_after_a_load_is_recorded_and_settings_are_set_back() 
     assert_eq!((of.threads(), innodb(&of.server)), before);
 }
 
-/// VACUUM by itself leaves the indexes of a table where few pages have dead rows.
+/// Plain VACUUM skips the indexes of a table if few pages have dead rows.
 #[test]
 fn postgres_has_no_dead_rows_also_where_few_pages_have_any() {
     let (server, home) = (POSTGRES.start(), Home::new());
@@ -242,7 +242,7 @@ fn settings_of_a_settling_that_was_killed_are_restored() {
     assert_eq!((of.threads(), innodb(&of.server)), before);
 }
 
-/// Without a store nobody would know of changed settings after a crash.
+/// Without a store, changed settings would be unknown after a crash.
 #[test]
 fn a_run_that_is_not_stored_changes_no_settings_of_a_server_that_outlives_it() {
     let (server, home) = (MARIADB.shared(), Home::new());
@@ -273,7 +273,7 @@ fn statements_of_others_outside_of_transactions_are_waited_for() {
         let target = format!("--target={}", url(&server));
         let build = ["build", "oltp-write-only", &target, "--quiet"];
         home.run(&[&build[..], &SMALL[..2]].concat()).good();
-        // A hundred in a round trip: so many that they count on any machine.
+        // A hundred in a round trip: enough to count on any machine.
         let busy = "CREATE PROCEDURE busy() BEGIN DECLARE i INT DEFAULT 0; WHILE i < 100 DO \
                     UPDATE sbtest1 SET k = k + 1 WHERE id = 1; SET i = i + 1; END WHILE; END";
         ask(&server, &["SET GLOBAL innodb_flush_log_at_trx_commit = 0", busy]);
@@ -316,7 +316,7 @@ fn postgres_tables_of_somebody_else_are_not_vacuumed_and_it_says_so() {
                 "UPDATE sbtest1 SET c = c",
             ],
         );
-        // A session reports what it did at its end, or a moment later.
+        // A session publishes its statistics at its end, or a moment later.
         let dead = "SELECT (n_dead_tup > 0)::text FROM pg_stat_user_tables \
                     WHERE relname = 'sbtest1'";
         assert!(eventually(|| ask(&server, &[dead]) == "true"));
@@ -334,7 +334,7 @@ fn postgres_tables_of_somebody_else_are_not_vacuumed_and_it_says_so() {
     }
 }
 
-/// A user who may write, and neither set nor checkpoint.
+/// A user who may write, but neither change settings nor checkpoint.
 #[test]
 fn without_the_privileges_it_is_settled_in_part_and_says_so() {
     let (server, home) = (MARIADB.start(), Home::new());
@@ -351,7 +351,7 @@ fn without_the_privileges_it_is_settled_in_part_and_says_so() {
     let shown = home.run(&["settle", "oltp-write-only", &target]).code(1);
     let words = ["cannot change settings", "sign in as a user with the privilege"];
     let shown = shown.says(&words).says(&["not settled within", "dirty pages"]);
-    // What stays without that right is not waited for, and no transaction holds dirty pages.
+    // Work that needs the privilege is not awaited, and no transaction causes dirty pages.
     assert!(!shown.out.contains("stayed at"), "{}", shown.out);
     assert!(!shown.out.contains("Open transactions"), "{}", shown.out);
 }

@@ -1,5 +1,5 @@
-//! One transaction is shown with all that it and the database say to each other: on every database,
-//! in every mode, and the same again for the same seed and number.
+//! `show` prints one transaction with all requests and replies: on every database, in every mode,
+//! and identically for the same seed and number.
 
 use serde_json::Value;
 use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
@@ -7,7 +7,7 @@ use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
 use crate::home::Home;
 use crate::real::tpcc;
 
-/// The only transaction that is shown.
+/// The only transaction in the output.
 fn only(home: &Home, args: &[&str]) -> Value {
     let shown = home.call(&[&["show"], args, &["--output=json"]].concat()).good().json();
     let all = shown["transactions"].as_array().expect("a list").clone();
@@ -19,14 +19,14 @@ fn number(of: &Value, name: &str) -> u64 {
     of[name].as_u64().unwrap_or_else(|| panic!("{name} of {of:#}"))
 }
 
-/// The texts of all statements, in order.
+/// SQL of all statements, in order.
 fn texts(of: &Value) -> Vec<String> {
     let requests = of["requests"].as_array().expect("a list").iter();
     let statements = requests.flat_map(|one| one["statements"].as_array().expect("a list"));
     statements.map(|one| one["sql"].as_str().expect("a text").to_owned()).collect()
 }
 
-/// What is reported in all is the sum of what is reported of each request.
+/// Asserts that the totals are the sums over the requests.
 fn adds_up(of: &Value) {
     for name in ["round_trips", "bytes_out", "bytes_in"] {
         let requests = of["requests"].as_array().expect("a list").iter();
@@ -48,14 +48,14 @@ fn a_transaction_on_sqlite_is_shown_with_its_statements_and_again_the_same() {
     assert_eq!(texts.last().map(String::as_str), Some("COMMIT"));
     assert_eq!(number(&shown, "statements"), texts.len() as u64);
     assert_eq!(number(&shown, "round_trips"), texts.len() as u64);
-    // The same inputs; what they find has changed.
+    // The same inputs; the data have changed.
     let customer = |of: &Value| of["requests"][1]["statements"][0]["values"].clone();
     let again = only(&home, &new_order);
     assert_eq!(
         (number(&again, "number"), customer(&again)),
         (number(&shown, "number"), customer(&shown))
     );
-    // All but the time stamp: a request is stamped when it is made.
+    // All except the time stamp of the request.
     let payment = ["tpcc", "--transaction=payment", "--number=3", "--seed=7"];
     let inserted = |of: &Value| -> Vec<String> {
         let all = of["requests"].as_array().expect("a list").iter();
@@ -123,7 +123,7 @@ fn what_cannot_be_shown_is_refused_with_the_remedy() {
     check(&weights, "tpcc executes no payment");
     check(&["show", "tpcc", "--target=sim:"], "tpcc needs tables");
     check(&["show", "nothing"], "there is no workload 'nothing'");
-    // Other commands of this name are none of a workload.
+    // Other `show` commands have no workload.
     let ran = home.call(&["runs", "show", "last", "--full"]);
     assert!(!ran.err.contains("there is no workload"), "{ran:?}");
 }
@@ -135,13 +135,13 @@ fn the_simulated_database_shows_what_it_is_asked() {
     assert!(shown["elapsed_ms"].as_f64().expect("a number") >= 1.0, "{shown:#}");
 }
 
-/// What stored procedures save: one round trip in place of one for each statement.
+/// Stored procedures take one round trip in place of one per statement.
 #[track_caller]
 fn procedures_save_round_trips(server: &'static TestServer) {
     let data = tpcc(server);
     let data = data.as_ref().expect("it is built");
     let (home, target) = (Home::new(), format!("--target={}", data.url()));
-    // After so many orders every variant of a statement is prepared.
+    // After this many orders every variant of a statement is prepared.
     let of = |mode: &str| {
         let mode = format!("--mode={mode}");
         let args = ["tpcc", "--transaction=new_order", &target, &mode, "--warm-up=100"];

@@ -1,5 +1,4 @@
-//! What TPC-C itself requires, from the outside: a run says what of it holds, and so does its
-//! page later on.
+//! Requirements of TPC-C, end to end: a run reports which ones hold, and so does its page later.
 
 use std::fs;
 

@@ -1,7 +1,7 @@
-//! A run that was kept says the same wherever it is read: on the terminal, in files, on pages, in
-//! lists and in comparisons; also one that an earlier dbdyno kept, and one whose process died.
+//! A stored run reads the same everywhere: on the terminal, in files, on pages, in lists and in
+//! comparisons; also one of an earlier dbdyno, and one whose process was killed.
 //!
-//! Not here: what a run of today says (journey, report), and what a store refuses (store).
+//! Not here: reports of new runs (journey, report), and rejections by a store (store).
 
 use std::fs;
 use std::io::Read;
@@ -13,19 +13,19 @@ use serde_json::{Value, json};
 use crate::home::{Home, at, number};
 use crate::http::Web;
 
-/// Two simulated runs as dbdyno 0.1.0 exported them, from a store of version 6.
+/// Two simulated runs exported by dbdyno 0.1.0, from a store of version 6.
 const STORE_V6: &[u8] = include_bytes!("../../tests-data/store-v6.dbdyno.gz");
 const RUNS: [&str; 2] =
     ["01a207f9-bf30-70b7-b03b-6ccf3fc33899", "01a207f9-bef6-722a-85a9-79f3206611a7"];
 
-/// A home whose store is the old one.
+/// A home with the old store.
 fn with_old_store() -> Home {
     let home = Home::new();
     let mut store = Vec::new();
     GzDecoder::new(STORE_V6).read_to_end(&mut store).expect("it was packed by gzip");
     fs::create_dir_all(home.store().parent().expect("a folder")).expect("it is ours");
     fs::write(home.store(), store).expect("it is ours");
-    // What was exported is a store from when it is opened as one.
+    // An export becomes a store when it is opened as one.
     home.run(&["runs", "list"]).good();
     home
 }
@@ -40,7 +40,7 @@ fn without_clients(mut report: Value) -> Value {
     report
 }
 
-/// What all readers say of a run, which is the same.
+/// Asserts that all readers show the same of a run, and returns its report.
 fn said(home: &Home, web: &Web, run: &str) -> Value {
     let shown = home.json(&["runs", "show", run]);
     let exported = home.run(&["runs", "export", run]).good().json();
@@ -83,7 +83,7 @@ fn a_run_of_before_says_the_same_wherever_it_is_read() {
 #[test]
 fn a_run_says_for_ever_what_it_said_when_it_ended() {
     let home = with_old_store();
-    // Today's code would find other figures and other words in the same events.
+    // Today's code would derive other figures and texts from the same events.
     let finding =
         json!([{"id": "stalled", "severity": "warning", "text": "It was judged so then."}]);
     change(
@@ -121,7 +121,7 @@ fn a_run_whose_process_died_is_reported_from_its_events_by_all_alike() {
     let report = said(&home, &web, RUNS[0]);
     assert_eq!(report["status"], "interrupted");
     assert_eq!(at(&report, "findings.0.id"), "killed");
-    // Reasons have the words of the version that judged the run, which kept no bytes of seconds.
+    // Reasons have the text of the version that judged the run, which stored no bytes of seconds.
     let figures = |report: &Value, what: &str| {
         let mut figures = report[what].clone();
         if let Some(object) = figures.as_object_mut() {
@@ -135,7 +135,7 @@ fn a_run_whose_process_died_is_reported_from_its_events_by_all_alike() {
     for what in ["counts", "tps", "response_ms", "seconds"] {
         assert_eq!(figures(&report, what), figures(&ended, what), "{what}");
     }
-    // It was judged, and died before it could keep its report.
+    // It was judged, and killed before it stored its report.
     change(
         &home,
         &format!(

@@ -1,6 +1,6 @@
-//! What a terminal shows: pages of its width, colours, letters that it has, lines where it is none.
+//! Output on a terminal: width of pages, colours, encodings, and lines without a terminal.
 //!
-//! Not here: what the pages say.
+//! Not here: content of the pages.
 
 use std::path::PathBuf;
 
@@ -16,14 +16,14 @@ const SIM: &[&str] = &[
     "--duration=12s",
 ];
 
-/// A command line in an environment of these variables, beside the home's.
+/// Runs a command line with these environment variables, besides the home's.
 fn with(home: &Home, variables: &[(&str, &str)], args: &[&str]) -> Ran {
     let own = [("HOME", home.path("home")), ("XDG_DATA_HOME", home.path("data"))];
     let more = variables.iter().map(|(name, value)| (*name, PathBuf::from(value)));
     home.call_with(&own.into_iter().chain(more).collect::<Vec<_>>(), args)
 }
 
-/// The same in a terminal of so many columns; what it shows, with its escapes.
+/// Runs a command in a terminal with this many columns; returns its output with escapes.
 fn in_terminal(home: &Home, columns: usize, variables: &str, args: &str) -> String {
     let program = env!("CARGO_BIN_EXE_dbdyno");
     let line = format!("stty cols {columns}; env {variables} {program} {args}");
@@ -32,7 +32,7 @@ fn in_terminal(home: &Home, columns: usize, variables: &str, args: &str) -> Stri
 }
 
 fn widest(text: &str) -> usize {
-    // A word that is longer than a line stays whole.
+    // A word that is longer than a line is not broken.
     let lines = text.lines().filter(|line| line.trim().contains(' '));
     lines.map(|line| line.chars().count()).max().unwrap_or(0)
 }
@@ -140,7 +140,7 @@ fn where_nothing_can_be_drawn_an_interval_is_a_line() {
     assert_eq!(lines(&dumb), ["ramp-up 1 s", "5 s", "10 s", "12 s"], "{dumb}");
 }
 
-/// Of each second of a ramp-up a line has what was committed in it.
+/// Each line has the commits of its interval in the ramp-up, too.
 #[test]
 fn seconds_of_the_ramp_up_have_their_rates() {
     let home = Home::new();

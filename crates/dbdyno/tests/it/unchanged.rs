@@ -1,7 +1,7 @@
-//! What commands leave behind at a server: nothing. Neither a new session nor one that goes on
-//! behind a pooler finds a setting, an object or a lock that was not there before.
+//! Commands leave nothing behind at a server: neither a new session nor an existing one behind a
+//! pooler finds a setting, an object or a lock that was not there before.
 //!
-//! Not here: the data themselves, and what a killed process leaves (settings).
+//! Not here: the data themselves, and leftovers of a killed process (settings).
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -18,12 +18,12 @@ use crate::proxies::pgbouncer;
 use crate::real::{url, with_password};
 use crate::waiting::now;
 
-/// Queries by what they tell; their rows must be the same before and after.
+/// Queries by name; their rows must be the same before and after.
 type Queries = [(&'static str, &'static str)];
-/// Their rows, as text.
+/// Rows of the queries, as text.
 type State = BTreeMap<&'static str, Vec<String>>;
 
-/// What a session of PostgreSQL finds in itself, behind a pooler too.
+/// State of a PostgreSQL session, also behind a pooler.
 const OF_POSTGRES_SESSION: &Queries = &[
     ("settings", "SELECT name, setting, source FROM pg_settings ORDER BY name"),
     ("prepared", "SELECT statement FROM pg_prepared_statements ORDER BY 1"),
@@ -64,7 +64,7 @@ const OF_POSTGRES_OBJECTS: &Queries = &[
     ("extensions", "SELECT extname::text FROM pg_extension ORDER BY 1"),
 ];
 
-/// Of variables those are left out that tell what a session or the server has done.
+/// Without variables that describe the activity of a session or the server.
 const OF_MARIADB_SERVER: &Queries = &[
     (
         "globals",
@@ -127,7 +127,7 @@ fn state(session: &mut dyn Session, queries: &Queries) -> State {
     queries.iter().map(|(name, sql)| (*name, say(session, text(sql)))).collect()
 }
 
-/// What all connections of a pool find in themselves: each has a transaction at the same time.
+/// State of all connections of a pool: each has a transaction at the same time.
 fn of_pool(target: &Target, queries: &Queries) -> Vec<State> {
     let mut sessions: Vec<_> = (0..POOL).map(|_| connect(target)).collect();
     let mut process = |session: &mut Box<dyn Session>| {
@@ -143,11 +143,11 @@ fn of_pool(target: &Target, queries: &Queries) -> Vec<State> {
     all.into_values().collect()
 }
 
-/// Connections of the server that the pooler may hand out.
+/// Connections to the server that the pooler may hold.
 const POOL: u32 = 2;
 
-/// Waits until the server knows only one session, which asks: those of a process that has ended
-/// may be there for a moment.
+/// Waits until the asking session is the only one: those of an ended process may remain for a
+/// moment.
 fn wait_until_alone(session: &mut dyn Session, others: &str) {
     let deadline = now() + Duration::from_secs(60);
     while say(session, text(others)) != ["Int(0)"] {
@@ -171,7 +171,7 @@ fn same(after: &str, before: &State, now: &State) {
 const DATA: [&str; 3] = ["oltp-read-write", "--tables=2", "--table-size=500"];
 const SHORT: [&str; 5] = ["--duration=1s", "--ramp-up=0s", "--clients=3", "--rate=60", "--quiet"];
 
-/// Commands that work with the data, each with its own; what varies settings comes last.
+/// Commands on the data with their arguments; those that vary settings come last.
 fn commands(settings: [&'static str; 2]) -> Vec<Vec<&'static str>> {
     let with_data =
         |command: &'static str, more: &[&'static str]| [&[command], &DATA[..], more].concat();
@@ -254,7 +254,8 @@ fn no_command_leaves_anything_behind_at_mariadb() {
         same(&command.join(" "), &before, &fresh(session.as_mut()));
     }
     same("the last drop", &objects, &state(session.as_mut(), OF_MARIADB_OBJECTS));
-    // A proxy that shares connections follows only what it knows of: each session sets that.
+    // A proxy that shares connections tracks only statements that it knows: each session sets
+    // these.
     let said = "SELECT DISTINCT CONVERT(argument USING utf8mb4) FROM mysql.general_log \
                 WHERE command_type = 'Query' AND (argument LIKE 'SET %' OR argument LIKE 'LOCK %' \
                 OR argument LIKE 'CREATE TEMPORARY%' OR argument LIKE 'USE %') AND argument NOT \

@@ -1,4 +1,4 @@
-//! A process under way: what it says is read while it goes on, and every wait has an end.
+//! A running process: its output is read meanwhile, and every wait has a limit.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -11,12 +11,13 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::home::Ran;
 
-/// Ends a test that hangs. No wait that succeeds comes near it, on however slow or busy a machine.
+/// Limit that ends a test that hangs; no successful wait comes near it, on a slow or busy machine
+/// either.
 pub(crate) const LIMIT: Duration = Duration::from_secs(900);
-/// How often the world is looked at while a process says nothing.
+/// Interval of checks while a process prints nothing.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// A process that is killed when it is forgotten.
+/// A process that is killed on drop.
 pub(crate) struct Started {
     child: Child,
     out: Option<JoinHandle<String>>,
@@ -30,13 +31,13 @@ pub(crate) fn now() -> Instant {
 }
 
 impl Started {
-    /// Starts `command` with its words going to us, but for those that go elsewhere already.
+    /// Starts `command` and captures its output, except streams that are redirected already.
     pub(crate) fn new(mut command: Command) -> Started {
         command.stderr(Stdio::piped()).stdout(Stdio::piped());
         Started::as_it_is(command)
     }
 
-    /// Starts `command` with its stdout and stderr as they are.
+    /// Starts `command` without changing its stdout and stderr.
     pub(crate) fn as_it_is(mut command: Command) -> Started {
         let mut child = command.spawn().expect("the program is there");
         let out = child.stdout.take().map(|mut pipe| {
@@ -65,7 +66,7 @@ impl Started {
         self.child.id()
     }
 
-    /// Reads stderr until `is_so` of all that was said there; the process must live so long.
+    /// Reads stderr until `is_so` holds for all of its text; the process must not end before.
     #[track_caller]
     pub(crate) fn wait_until(&mut self, what: &str, mut is_so: impl FnMut(&str) -> bool) {
         // Each wait has its own limit, because earlier steps may take long on a busy machine.
@@ -81,17 +82,17 @@ impl Started {
         }
     }
 
-    /// What Ctrl-C sends.
+    /// Sends SIGINT, like Ctrl-C.
     pub(crate) fn interrupt(&self) {
         self.signal(Signal::INT);
     }
 
-    /// What a service manager sends.
+    /// Sends SIGTERM, like a service manager.
     pub(crate) fn terminate(&self) {
         self.signal(Signal::TERM);
     }
 
-    /// What a terminal sends that is closed.
+    /// Sends SIGHUP, like a closed terminal.
     pub(crate) fn hang_up(&self) {
         self.signal(Signal::HUP);
     }
@@ -101,31 +102,31 @@ impl Started {
         kill_process(pid, signal).expect("it was not waited for, so it is there");
     }
 
-    /// Lets it stand still until [`Started::go_on`].
+    /// Stops the process until [`Started::go_on`].
     pub(crate) fn stand_still(&self) {
         self.signal(Signal::STOP);
     }
 
-    /// Ends what [`Started::stand_still`] began.
+    /// Continues the process after [`Started::stand_still`].
     pub(crate) fn go_on(&self) {
         self.signal(Signal::CONT);
     }
 
-    /// Lets it stand still for a while.
+    /// Stops the process for `length`.
     pub(crate) fn pause(&self, length: Duration) {
         self.stand_still();
         let length = Timespec::try_from(length).expect("it is short");
-        // Nothing happens meanwhile: that is what it is about.
+        // Only a timer.
         poll(&mut [], Some(&length)).expect("nothing can be waited for");
         self.go_on();
     }
 
-    /// What nobody can catch.
+    /// Sends SIGKILL.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("it was not waited for, so it is there");
     }
 
-    /// The processes that it has started, by a word of their command lines.
+    /// Child processes whose command lines contain `word`.
     pub(crate) fn children(&self, word: &str) -> Vec<u32> {
         let folder = format!("/proc/{}/task", self.id());
         let mut pids = Vec::new();
@@ -143,7 +144,7 @@ impl Started {
         pids
     }
 
-    /// Kills these, of which there must be some.
+    /// Kills these children, of which there must be some.
     #[track_caller]
     pub(crate) fn kill_children(&self, word: &str) {
         let pids = self.children(word);
@@ -154,7 +155,7 @@ impl Started {
         }
     }
 
-    /// Waits for the end, and returns all that was said.
+    /// Waits for the end, and returns the output.
     #[track_caller]
     pub(crate) fn end(mut self) -> Ran {
         let deadline = now() + LIMIT;
@@ -181,7 +182,7 @@ impl Started {
     }
 }
 
-/// Waits until something is so; false if it never is.
+/// Waits until `is_so` holds; returns false if it never does.
 pub(crate) fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
     let deadline = now() + LIMIT;
     while !is_so() {
@@ -193,14 +194,14 @@ pub(crate) fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Leaves the machine to whoever is waited for, until it is time for another look.
+/// Waits until the next check.
 pub(crate) fn look_again() {
     let pause = Timespec::try_from(LOOK_EVERY).expect("it is short");
     poll(&mut [], Some(&pause)).expect("nothing can be waited for");
 }
 
 impl Started {
-    /// It may have closed its stderr, or never had one of ours, and live.
+    /// Waits for the end; the process may live on with stderr closed or redirected.
     #[track_caller]
     fn wait_for_death(&mut self) {
         let limit = Timespec::try_from(LIMIT).expect("the limit is short");
@@ -217,7 +218,7 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // It may be over already.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,7 +1,7 @@
-//! The commands of README, tutorial and how-tos, in the shell and in the order in which a reader
-//! types them: small data and short runs, and what is not ours stands aside.
+//! Runs the commands of README, tutorial and how-tos in a shell, in the reader's order, with small
+//! data and short runs, and without other tools.
 //!
-//! Not here: whether our parser takes the commands of all other pages (cli/examples).
+//! Not here: parsing the commands of all other pages (cli/examples).
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,8 +12,8 @@ use servers::for_tests::{MARIADB, POSTGRES};
 use crate::home::Home;
 use crate::real::url_of;
 
-/// Runs dbdyno as a reader does, but for the size of data and the length of runs, servers that the
-/// reader has, and a service that goes on for ever. An undecided gate is no mistake of the page.
+/// Replaces dbdyno by the real one with smaller data, shorter runs, the reader's servers, and a
+/// service that ends. An undecided gate is no error of the page.
 const DBDYNO: &str = r#"#!/bin/bash
 set -e
 has_duration=
@@ -76,18 +76,18 @@ if [ $code != 0 ]; then cat last.out last.err >&2; fi
 exit $code
 "#;
 
-/// cargo, as far as a page runs dbdyno by it.
+/// Replaces cargo where a page runs dbdyno with it.
 const CARGO: &str = "#!/bin/bash\nif [ \"$1\" = run ]; then shift; while [ \"$1\" != -- ]; do shift; \
                      done; shift; exec dbdyno \"$@\"; fi\n";
 
-/// What a page installs, starts or stops besides.
+/// Commands that a page installs, starts or stops otherwise.
 const ASIDE: [&str; 6] = ["sudo", "podman", "start_old", "start_new", "stop_old", "stop_new"];
 
-/// The blocks of a page that a reader pastes into a shell.
+/// Shell blocks of a page.
 fn shell_blocks(page: &str) -> String {
     let blocks = page.split("```sh\n").skip(1);
     let blocks = blocks.filter_map(|block| Some(block.split_once("```")?.0));
-    // What is written `... --repeat 5` is no command.
+    // `... --repeat 5` is an abbreviation, not a command.
     let is_command = |line: &&str| !line.starts_with("...");
     let lines = blocks.flat_map(|block| block.lines().filter(is_command).collect::<Vec<_>>());
     lines.collect::<Vec<_>>().join("\n")
@@ -99,7 +99,7 @@ fn put_program(folder: &Path, name: &str, text: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
 
-/// Walks a page: every command does what the page says it does, at least `n_least` of them.
+/// Runs all commands of a page, at least `n_least`; each must behave as described.
 #[track_caller]
 fn walk(page: &str, n_least: usize) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -1,7 +1,6 @@
-//! `dbdyno web` as somebody finds it who means harm, and as a program finds it: who is let in, what
-//! may be changed, what is reported.
+//! `dbdyno web` for attackers and programs: authentication, allowed changes, errors.
 //!
-//! Not here: what a reader sees and clicks (browser).
+//! Not here: pages and clicks (browser).
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +11,7 @@ use crate::home::{Home, at};
 use crate::http::{Answer, Web};
 use crate::real::{url, url_and_password};
 
-/// A run in virtual time: a minute is over at once.
+/// Runs a minute in virtual time, which ends at once.
 fn simulated(home: &Home, workload: &str, more: &[&str]) -> String {
     let run = ["run", workload, "--target=sim:?service=exponential:2ms&servers=4"];
     let how = ["--placement=simulated", "--duration=60s", "--ramp-up=0s", "--quiet"];
@@ -202,7 +201,7 @@ fn what_cannot_be_given_is_reported_with_its_status() {
         assert_eq!(answer.status, 400, "{path}");
         assert!(answer.body.contains("class=\"trouble\""), "{path}: {}", answer.body);
     }
-    // What is asked wrongly, too little, or of nobody, on the page as in its data.
+    // Invalid, incomplete and unknown requests, for pages and their data.
     let asked = [
         (400, "side=1a2b3c4d"),
         (400, "by=clients"),
@@ -219,7 +218,7 @@ fn what_cannot_be_given_is_reported_with_its_status() {
         assert!(page.body.contains("class=\"trouble\""), "{query}: {}", page.body);
         assert_eq!(web.get(&format!("/api/compare?{query}")).status, status, "{query}");
     }
-    // A run's page leads to the form with itself as the first side.
+    // A run's page links to the form with itself as the first side.
     simulated(&home, "empty", &[]);
     let begun = web.get("/compare?side=last");
     assert_eq!((begun.status, begun.body.contains("class=\"trouble\"")), (200, false));
@@ -247,7 +246,7 @@ fn ticked_runs_of_a_label_are_one_side_unless_each_is_asked_for() {
         ids.push(simulated(&home, "empty", &[&format!("--seed={seed}"), &label]));
     }
     let web = Web::start(&home, &[]);
-    // As they stand in the list: the newest first.
+    // In the order of the list: newest first.
     let selected: Vec<String> = ids.iter().rev().map(|id| format!("side={id}")).collect();
     let address = format!("compare?{}", selected.join("&"));
     let names = |query: &str| {
@@ -341,7 +340,7 @@ fn a_stretch_of_a_chart_is_drawn_and_what_cannot_be_is_refused_in_a_sentence() {
     simulated(&home, "empty", &[]);
     let web = Web::start(&home, &[]);
     let chart = |rest: &str| web.get(&format!("/api/runs/last/charts/throughput{rest}"));
-    // Without a suffix it is dbdyno's own description, as with `.json`.
+    // Without a suffix it is dbdyno's own format, as with `.json`.
     assert_eq!(chart("").body, chart(".json").body);
     let points = |rest: &str| {
         let chart: serde_json::Value = serde_json::from_str(&chart(rest).body).expect("JSON");
@@ -492,7 +491,7 @@ fn signed_in(answer: &Answer) -> String {
     cookie.split(';').next().expect("it begins with its value").to_owned()
 }
 
-/// Whatever a test finds, nothing of it stays.
+/// Ends the background service on drop.
 struct Ended<'h>(&'h Home);
 
 impl Drop for Ended<'_> {

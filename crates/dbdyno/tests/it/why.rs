@@ -1,5 +1,5 @@
-//! Why a transaction takes as long as it does: sampled sessions and sums of real servers, the parts
-//! of its time, a dip with its cause, instruments that are switched on and back, a comparison by
+//! Reasons for the time of a transaction: sampled sessions and statistics of real servers, the
+//! parts of its time, a dip with its cause, counters that are switched on and off, a comparison by
 //! transaction.
 
 use serde_json::{Value, json};
@@ -15,14 +15,14 @@ use crate::http::Web;
 use crate::real::{tpcc, url};
 use crate::settings::ask;
 
-/// A run of a workload on a server, as its report.
+/// Report of a run of a workload on a server.
 fn report(home: &Home, workload: &str, target: &str, more: &[&str]) -> Value {
     let target = format!("--target={target}");
     let args = ["run", workload, &target, "--ramp-up=0s", "--check=off", "--output=json"];
     home.run(&[&args[..], more].concat()).json()
 }
 
-/// The rows of a summary of this kind, from this source where there are several.
+/// Rows of a summary of this kind, from this source if there are several.
 fn summary<'r>(report: &'r Value, of: &str, source: &str) -> &'r Vec<Value> {
     let all = at(report, "server").as_array().expect("a list");
     let is_it = |one: &&Value| {
@@ -32,14 +32,14 @@ fn summary<'r>(report: &'r Value, of: &str, source: &str) -> &'r Vec<Value> {
     found["rows"].as_array().expect("rows")
 }
 
-/// Clients at a rate that leaves the machine to others, on a table of a few rows.
+/// Load at a rate that leaves the machine to others, on a table of a few rows.
 const LIGHT: [&str; 5] =
     ["--tables=1", "--table-size=500", "--clients=2", "--rate=200", "--duration=3s"];
 
 #[track_caller]
 fn time_has_parts(server: &'static TestServer) {
     let (server, home) = (server.start(), Home::new());
-    // Where others have the CPUs, seconds without samples are too many for parts, at first.
+    // If others use the CPUs, there may be too many seconds without samples for parts at first.
     let target = format!("--target={}", url(&server));
     let load = ["run", "oltp-read-write", &target, "--ramp-up=0s", "--check=off", "--output=json"];
     let run = home.start(&[&load[..], &LIGHT[..4], &["--duration=1h", "--quiet"]].concat());
@@ -63,7 +63,7 @@ fn time_has_parts(server: &'static TestServer) {
     assert!(fact("round_trip_min_s").is_some_and(|seconds| seconds.is_ok_and(|s| s > 0.0)));
     assert!(fact("mebibyte_s").is_some_and(|seconds| seconds.is_ok_and(|s| s > 0.0)));
     let page = home.run(&["runs", "show", "last", "--full"]).good();
-    // How many samples were taken of those that were due.
+    // Number of samples taken of those due.
     let page = page.says(&["Where the time goes", "service time", "server's sessions ("]);
     let words: Vec<&str> = page.out.split_whitespace().collect();
     assert!(words.windows(2).any(|two| two[0].parse::<u32>().is_ok() && two[1] == "samples),"));
@@ -114,7 +114,7 @@ fn the_time_of_a_transaction_has_the_parts_that_a_simulated_database_gave_it() {
     let sum: f64 = parts.iter().map(|part| number(part, "ms")).sum();
     assert!((sum / service_ms - 1.0).abs() < 0.05, "{sum} of {service_ms}: {parts:?}");
     // A busy machine serves no statement sooner, and two of four clients wait while two are served:
-    // what they take themselves, they wait less for a server.
+    // time that clients use themselves reduces their wait.
     let executing = part("executing");
     let waiting = part("other") + part("client_cpu") + part("client_run_delay");
     assert!(executing > 19.0 && waiting > 0.95 * executing, "{parts:?}");
@@ -155,7 +155,7 @@ fn instruments_are_switched_on_for_a_run_and_set_back() {
     assert_eq!(at(&report, "facts.monitor.instruments"), "userstat");
     let tables = summary(&report, "tables", "TABLE_STATISTICS");
     let rows_read = |row: &Value| (row["what"] == "sbtest1").then(|| number(row, "values.0"));
-    // Each query reads a row; those whose answer came after the sums were read are none of them.
+    // Each query reads a row; those that were answered after the last reading are not included.
     let n_rows = tables.iter().filter_map(rows_read).sum::<f64>();
     let n_queries = number(&report, "counts.finished");
     assert!(n_rows > 0.0 && n_rows <= n_queries + 2.0, "{n_rows} of {n_queries}: {tables:?}");
@@ -173,7 +173,7 @@ fn the_performance_schema_counts_client_connections_where_it_runs() {
     let on = at(&report, "facts.monitor.instruments").as_str().expect("names").to_owned();
     assert!(on.contains("instrument:wait/io/socket/sql/client_connection"), "{on}");
     let sockets = summary(&report, "connections", "socket_summary");
-    // A read and a write for each query, and more for those that ask.
+    // A read and a write for each query, and more for the monitor.
     let n_queries = number(&report, "counts.finished");
     assert!(number(&sockets[0], "values.0") > n_queries, "{n_queries}: {sockets:?}");
     assert!(reason_for_no_digests(&report).contains("run with ?statements=text"));
@@ -185,7 +185,7 @@ fn reason_for_no_digests(report: &Value) -> &str {
     all[name].as_str().expect("a reason")
 }
 
-/// Only those of the load, or why there are none.
+/// Only statements of the load, or the reason why there are none.
 #[test]
 fn top_statements_are_those_of_the_load_or_say_why_there_are_none() {
     let home = Home::new();
@@ -202,7 +202,7 @@ fn top_statements_are_those_of_the_load_or_say_why_there_are_none() {
     let rows = summary(&mysql, "statements", "by_digest");
     assert_eq!(rows.len(), 1, "{rows:?}");
     let mariadb = "managed:mariadb?performance_schema=ON";
-    // Of the time until its sessions were read last, which is reported while they are there.
+    // Covers the time until its sessions were last read, which is reported while they exist.
     let target = format!("--target={mariadb}");
     let args = ["run", "oltp-point-select", &target, "--ramp-up=0s", "--check=off", "--quiet"];
     let light = light.iter().map(|flag| flag.replace("--duration=3s", "--duration=1h"));
@@ -229,7 +229,7 @@ fn top_statements_are_those_of_the_load_or_say_why_there_are_none() {
     assert!(reason_for_no_digests(&without).contains("Start the server with performance_schema"));
 }
 
-/// Sessions that are made in mid-run read the server's variables, whoever makes them.
+/// Sessions opened during the run read the server's variables, whoever opens them.
 #[test]
 fn sessions_that_are_made_in_mid_run_are_no_statements_of_the_load() {
     for (target, source) in [
@@ -280,7 +280,7 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
             found.unwrap_or_else(|| panic!("{name}: {point:#}"))
         };
         assert!(number(of("round_trips"), "ratio") < 0.1, "{point:#}");
-        // Beside few transactions dbdyno's own work of every second is a part of both.
+        // With few transactions, dbdyno's own work per second is a part of both.
         assert!(number(of("time.client_cpu"), "baseline") > 0.0, "{point:#}");
         assert!(number(of("generator.switches_voluntary"), "ratio") < 1.0, "{point:#}");
     }
@@ -290,7 +290,7 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
         "service time",
         "round_trips",
     ]);
-    // One run a side; and a table of both servers beside the post.
+    // One run per side; and a table of both servers.
     page.says(&[
         "and not tested)",
         "prepared / procedures of all points",
@@ -300,7 +300,7 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
     ]);
 }
 
-/// Each side has a flame graph, or a sentence that says why it has none.
+/// Each side has a flame graph, or a sentence with the reason why it has none.
 #[test]
 fn cpu_time_of_server_and_generator_is_drawn_or_has_a_reason() {
     let home = Home::new();
@@ -337,11 +337,11 @@ fn cpu_time_of_server_and_generator_is_drawn_or_has_a_reason() {
         assert!(graph.header("content-security-policy").contains("sandbox allow-scripts"));
         zooms_and_searches(&format!("{}/runs/{run}/flame/{side}.svg", web.base));
     }
-    // Nothing is sampled that nobody asked for.
+    // Nothing is sampled without a request.
     assert!(profiles.len() <= 2);
 }
 
-/// A click on a bar hides those beside it; what is typed is found.
+/// A click on a bar hides those beside it; a search finds names.
 fn zooms_and_searches(address: &str) {
     let mut tab = Tab::open();
     tab.go(address);
