@@ -1,4 +1,4 @@
-//! Starting cargo in the workspace, and how long things take. Not here: what for.
+//! Starts cargo in the workspace, and measures time. Not here: the purpose.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// With every feature that somebody may want of dbdyno.
+/// All optional features of dbdyno.
 pub(crate) const EVERYTHING: [&str; 2] = ["--features", "dbdyno/pictures"];
 
-/// Runs cargo to its end and keeps what it prints to stdout; messages go where ours go.
+/// Runs cargo and returns its stdout; messages go to our stderr.
 pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<Output> {
     Command::new("cargo")
         .args(arguments)
@@ -20,7 +20,7 @@ pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<Output> {
         .context("cannot start cargo")
 }
 
-/// Builds a program; where it is, whatever the target folder is.
+/// Builds a program and returns its path, in any target folder.
 pub(crate) fn build(root: &Path, which: &[&str]) -> Result<PathBuf> {
     let built = output(root, &[&["build", "--quiet", "--message-format=json"], which].concat())?;
     if !built.status.success() {
@@ -39,7 +39,6 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// The time since then.
 pub(crate) fn since(begun: Instant) -> Duration {
     now().saturating_duration_since(begun)
 }

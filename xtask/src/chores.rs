@@ -1,4 +1,4 @@
-//! The chores, each a list of steps that are run to the end, timed, and told plainly.
+//! The chores: each is a list of steps that are run to the end and timed.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -14,10 +14,10 @@ use crate::suite::{self, Built, Condition, Tally, Which};
 use crate::tidy::{Report, check};
 use crate::tree::Tree;
 
-/// The lists of dbdyno that are pages of docs/ too.
+/// Lists of dbdyno that are also pages of docs/.
 const LISTS: [&str; 3] = ["parameters", "findings", "figures"];
 
-/// Checks the tree, says what is wrong with it, and answers whether nothing is.
+/// Checks the tree, prints problems, and returns whether there are none.
 pub(crate) fn tidy(root: &Path) -> Result<bool> {
     Ok(is_tidy(&check(&Tree::read(root)?)))
 }
@@ -33,9 +33,9 @@ fn is_tidy(report: &Report) -> bool {
     report.failures.is_empty()
 }
 
-/// Everything that must hold before a change may enter. A step that fails does not hide the next.
-/// What the tests need is installed and fetched while they are built: that mostly waits. The tree
-/// is read while they run.
+/// Runs everything that must pass before a change may enter. A step that fails does not hide the
+/// next. Requirements of the tests are installed and fetched while they are built, which is mostly
+/// waiting. The tree is checked while they run.
 pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
     let begun = now();
     let mut tally = Tally::default();
@@ -105,8 +105,8 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
     Ok(failed.is_empty())
 }
 
-/// Runs the tests in real time under conditions that show whether one depends on the machine: on
-/// one core, beside processes that spin, and at the lowest priority.
+/// Runs the tests in real time under conditions that reveal a dependence on the machine: on one
+/// core, beside spinning processes, and at the lowest priority.
 pub(crate) fn stress(root: &Path) -> Result<bool> {
     if !setup::set_up()? {
         return Ok(false);
@@ -125,9 +125,9 @@ pub(crate) fn stress(root: &Path) -> Result<bool> {
     Ok(all_good)
 }
 
-/// Writes the generated docs again. A test of dbdyno holds them against what it lists.
+/// Writes the generated docs again. A test of dbdyno compares them with its lists.
 pub(crate) fn docs(root: &Path) -> Result<bool> {
-    // With the features of the whole workspace, as the tests build it: nothing is built twice.
+    // With the features of the whole workspace, as for the tests, so that nothing is built twice.
     let what = [&["--workspace", "--bin", "dbdyno"], &cargo::EVERYTHING[..]];
     let program = cargo::build(root, &what.concat())?;
     for list in LISTS {
@@ -148,12 +148,13 @@ pub(crate) fn docs(root: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Where the table of coverage begins and ends.
+/// Start and end of the table of coverage.
 const COVERAGE: [&str; 2] =
     ["<!-- Written by 'cargo xtask coverage'. -->\n", "<!-- The end of that. -->"];
 
-/// Holds intervals and verdicts against models whose truth is known, over many runs, and writes the
-/// table into the docs. It takes an optimised build, and about half an hour.
+/// Measures the coverage of intervals and error rates of verdicts on models with known true values,
+/// over many runs, and writes the table into the docs. Needs an optimized build, and about half an
+/// hour.
 pub(crate) fn coverage(root: &Path) -> Result<bool> {
     let study = ["selfcheck", "intervals", "--runs=1000", "--seconds=60,300", "--output=markdown"];
     let run = ["run", "-q", "--release", "-p", "dbdyno", "--"];
@@ -174,8 +175,8 @@ pub(crate) fn coverage(root: &Path) -> Result<bool> {
     Ok(output.status.success())
 }
 
-/// Begins to lint dbdyno without its default features, which is another build of whatever has some:
-/// it takes the time that the tests do not. Its tests need the features.
+/// Starts linting dbdyno without its default features, which is another build of some crates: it
+/// runs at low priority beside the tests. Its tests need the features.
 fn begin_bare_lints(root: &Path) -> Result<Child> {
     Command::new("nice")
         .args(["-n", "19", "cargo", "clippy", "--quiet", "-p", "dbdyno", "--lib", "--bins"])

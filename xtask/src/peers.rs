@@ -1,9 +1,9 @@
-//! `cargo xtask peers`: sysbench, pgbench and dbdyno side by side on the same servers and tables.
+//! `cargo xtask peers`: compares sysbench, pgbench and dbdyno on the same servers and tables.
 //!
-//! Each case is a number of rounds; a round runs the peer and us one after the other, and whoever
-//! was last begins the next one. Throughput is what a program says of itself, CPU and memory are
-//! what the operating system says of the finished process. Ratios are formed within a round, so
-//! that what the machine does to both cancels. Not here: what the figures should be.
+//! Each case has a number of rounds; a round runs the peer and dbdyno one after the other, in
+//! alternating order. Throughput is reported by the program, CPU and memory by the operating system
+//! for the finished process. Ratios are computed within a round, so that effects of the machine on
+//! both cancel. Not here: expected figures.
 
 mod cases;
 mod measure;
@@ -20,32 +20,32 @@ use cases::{CASES, Case, Where};
 use measure::{Measured, Program};
 use table::Row;
 
-/// What was asked on the command line.
+/// Command-line options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Asked {
-    /// Rounds a case.
+    /// Rounds per case.
     rounds: usize,
-    /// How long each program runs.
+    /// Duration of each program.
     seconds: u32,
     /// Only cases whose line contains this.
     only: Option<String>,
-    /// Where clients of ours live, each a program of its own in every round.
+    /// Placements of dbdyno's clients, each a separate variant in every round.
     placements: Vec<String>,
-    /// Instead of each case's own numbers of clients.
+    /// Numbers of clients, instead of each case's own.
     clients: Vec<u32>,
-    /// Whether a client that does the least is run too, where there is one.
+    /// Whether a minimal client is run too, if there is one.
     bare: bool,
-    /// The programs to measure, each a program of its own in every round; without one it is built.
+    /// Programs to measure, each a separate variant in every round; empty builds one.
     dbdyno: Vec<PathBuf>,
 }
 
-/// One of ours in every round.
+/// A variant of dbdyno in every round.
 struct Variant<'a> {
     program: &'a Path,
-    /// Not dbdyno, but the client that does the least.
+    /// Whether it is the minimal client, not dbdyno.
     is_bare: bool,
     placement: &'a str,
-    /// What distinguishes it from the others.
+    /// Name that distinguishes it from the others.
     name: String,
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<bool> {
     Ok(true)
 }
 
-/// Names the cases.
+/// Prints the names of the cases.
 pub(crate) fn list() {
     for case in CASES {
         for clients in case.clients {
@@ -106,7 +106,7 @@ pub(crate) fn list() {
     }
 }
 
-/// The peer, and each variant of ours: a row for each of these.
+/// Compares the peer with each variant; one row each.
 fn compare(
     asked: &Asked,
     variants: &[Variant<'_>],
@@ -147,7 +147,8 @@ fn compare(
     Ok(rows.collect())
 }
 
-/// Who runs when: each round begins with the next program, and every other one goes backwards.
+/// Order of the programs in a round: each round starts with the next program, and every other one
+/// is reversed.
 fn order(n_programs: usize, round: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n_programs).collect();
     order.rotate_left(round / 2 % n_programs);
@@ -192,7 +193,7 @@ impl Asked {
         Ok(asked)
     }
 
-    /// Each program on each placement, and the bare client on those that it knows.
+    /// Each program with each placement, and the minimal client with those that it supports.
     fn variants<'a>(&'a self, bare: Option<&'a Path>) -> Vec<Variant<'a>> {
         let mut variants = Vec::new();
         for (index, program) in self.dbdyno.iter().enumerate() {
@@ -229,7 +230,7 @@ impl Asked {
     }
 }
 
-/// Names of placements, each once.
+/// Parses names of placements, without duplicates.
 fn placements(text: &str) -> Result<Vec<String>> {
     let mut placements: Vec<String> = Vec::new();
     for name in text.split(',') {

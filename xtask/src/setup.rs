@@ -1,8 +1,8 @@
-//! What the tests need of the machine: Debian's packages, and the servers that Debian has not.
+//! Requirements of the tests: Debian's packages, and servers that Debian does not package.
 //!
-//! As root on Debian it is installed; else the one line to type is printed. Tests start servers of
-//! their own, so no service of the system's is started, and no cluster is made. Not here: Rust and
-//! a C compiler, without which nothing of this would run, and the servers themselves (fetch).
+//! As root on Debian they are installed; otherwise the command is printed. Tests start private
+//! servers, so no system service is started, and no cluster is created. Not here: Rust and a C
+//! compiler, which are needed to run this, and the servers themselves (fetch).
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -14,9 +14,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::fetch;
 
-/// SQLite is built from its C sources, and git names the files that are ours. Servers (MariaDB's
-/// brings galera-4 and rsync, and has a storage engine as a plugin), other load generators, what
-/// MySQL 5.6 leans on, a browser, and what builds images.
+/// gcc builds SQLite, and git lists our files. Then servers (MariaDB's brings galera-4 and rsync,
+/// and has a storage engine as a plugin), other load generators, dependencies of MySQL 5.6, a
+/// browser, and the image builder.
 const PACKAGES: [&str; 14] = [
     "gcc",
     "libc6-dev",
@@ -34,14 +34,14 @@ const PACKAGES: [&str; 14] = [
     "util-linux",
 ];
 
-/// Programs that only fetch, and the packages that have them: whoever has installed them.
+/// Programs that only fetch, and their packages: skipped if the program exists.
 const FETCHERS: [(&str, &str); 2] = [("npm", "npm"), ("mvn", "maven")];
 
-/// Debian's script that says whether a service may be started: 101 is no (policy-rc.d(8)).
+/// Debian's script that decides whether a service may be started: 101 means no (policy-rc.d(8)).
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 const NO_SERVICES: &[u8] = b"#!/bin/sh\nexit 101\n";
 
-/// Installs and fetches what is missing; whether all is there.
+/// Installs and fetches missing requirements; returns whether all are present.
 pub(crate) fn set_up() -> Result<bool> {
     let missing = missing()?;
     if missing.is_empty() {
@@ -57,7 +57,7 @@ pub(crate) fn set_up() -> Result<bool> {
     fetch::fetch()
 }
 
-/// What is not installed yet.
+/// Packages that are not installed.
 fn missing() -> Result<Vec<&'static str>> {
     let mut missing = Vec::new();
     for package in PACKAGES {
@@ -89,7 +89,7 @@ fn install(packages: &[&str]) -> Result<()> {
     apt_get(&["update", "-qq"])?;
     let _no_services = NoServices::begin()?;
     if packages.contains(&"postgresql") {
-        // It would make a cluster of its own.
+        // It would create a cluster.
         get(&["postgresql-common"])?;
         keep_from_making_clusters()?;
     }
@@ -128,7 +128,7 @@ fn without_clusters(text: &str) -> String {
     kept.chain(["create_main_cluster = false"]).map(|line| format!("{line}\n")).collect()
 }
 
-/// While this lives Debian starts no service. What somebody else has put there stays.
+/// Keeps Debian from starting services until dropped. An existing policy stays.
 struct NoServices(bool);
 
 impl NoServices {
@@ -150,7 +150,7 @@ impl NoServices {
 impl Drop for NoServices {
     fn drop(&mut self) {
         if self.0 {
-            // Were it to stay, services would not start: that is seen, and harms no test.
+            // If it remains, services do not start, which is visible and harms no test.
             let _ = fs::remove_file(POLICY);
         }
     }

@@ -1,12 +1,12 @@
-//! Running all tests: two executables at a time, the longest first, each as wide as its tests
-//! allow. Each test has its time.
+//! Runs all tests: two executables at a time, the longest first, each with as many threads as its
+//! tests allow. Reports the time of each test.
 //!
-//! A test that fails has failed: none is run again, since none may depend on how fast, how many or
-//! how busy the processors are. Those that run in real time can be run under conditions that show
-//! it (`Condition`).
+//! A failed test is not repeated, since none may depend on the speed, number or load of the
+//! processors. Tests in real time can be run under conditions that reveal such a dependence
+//! (`Condition`).
 //!
-//! Cargo builds the executables and names them; they are run here, since cargo reports no times
-//! for tests. Not here: what the tests need (setup), and what else must hold (chores).
+//! Cargo builds the executables and names them; they are run here, since cargo reports no times of
+//! tests. Not here: requirements of the tests (setup), and other checks (chores).
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader};
@@ -24,22 +24,21 @@ use serde_json::Value;
 
 use crate::cargo::{self, now, since};
 
-/// Tests that are listed at the end, the slowest first.
+/// Number of slowest tests in the summary.
 const N_SLOWEST: usize = 30;
 
-/// The executables that take longest, from the longest down: what begins last is short then.
+/// Executables that take longest, in descending order, so that the last ones are short.
 const LONG: [&str; 6] =
     ["dbdyno it", "workloads on_servers", "app it", "analysis", "drivers", "servers it"];
 
 /// Executables that run at once. They mostly wait for servers.
 const N_LANES: usize = 2;
 
-/// An executable that says nothing for so long hangs: it is ended, and counts as a failed test.
+/// An executable without output for this long hangs: it is killed, and counts as a failed test.
 /// Tests give up a wait after 15 minutes.
 const SILENCE_MAX: Duration = Duration::from_secs(1200);
 
-/// Tests in the units that need a server, by a part of their names: the modules of one product, and
-/// others.
+/// Parts of names of unit tests that need a server: the modules of a product, and others.
 const WITH_SERVERS: [&str; 10] = [
     "::on_server::",
     "::odd::",
@@ -53,51 +52,49 @@ const WITH_SERVERS: [&str; 10] = [
     "tests::postgres_18::",
 ];
 
-/// Executables whose tests compute, and look at no clock.
+/// Executables whose tests only compute, without a clock.
 const COMPUTING: [&str; 6] = ["analysis", "model", "plan", "render", "stats", "xtask"];
 
-/// What the tests take of the disk at most while they run (two lanes of servers, about 3 GiB), and
-/// as much again.
+/// Free disk space for the tests: twice the most that they use (two lanes of servers, about 3 GiB).
 const ROOM_MIN: u64 = 6 << 30;
 
-/// Processes that spin beside the tests.
+/// Number of processes that spin beside the tests.
 const SPINNING: usize = 10;
 
-/// Executables whose tests make many histograms, of 264 KiB each, and start no other process.
+/// Executables whose tests create many histograms of 264 KiB each, and start no other process.
 const MANY_HISTOGRAMS: [&str; 4] = ["analysis", "render", "stats", "store"];
 
-/// For those: memory that was given back is kept and given out again. The kernel would have to
-/// clear each page again, which took up to two thirds of a test's CPU time.
+/// Makes the allocator keep freed memory for those. The kernel would clear each page again, which
+/// took up to two thirds of a test's CPU time.
 const KEEP_MEMORY: (&str, &str) = (
     "GLIBC_TUNABLES",
     "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1073741824:\
      glibc.malloc.arena_max=1",
 );
 
-/// Which tests are run.
+/// Selection of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
-    /// All of them.
     All,
-    /// Those of units that need no server: the rest takes servers and a browser.
+    /// Unit tests without a server: the others need servers and a browser.
     Quick,
 }
 
-/// What the tests get of the machine.
+/// Resources of the machine for the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
-    /// All of it.
+    /// The whole machine.
     Whole,
     /// One processor.
     OneCore,
-    /// What processes leave that do nothing but spin.
+    /// The rest beside spinning processes.
     Busy,
-    /// What everybody else leaves.
+    /// The rest beside all other processes.
     Nice,
 }
 
 impl Condition {
-    /// Those under which tests in real time show that they do not depend on the machine.
+    /// Conditions that reveal a dependence of tests in real time on the machine.
     pub(crate) const STRESS: [Condition; 3] =
         [Condition::OneCore, Condition::Busy, Condition::Nice];
 
@@ -110,7 +107,7 @@ impl Condition {
         }
     }
 
-    /// A program under this condition. `Busy` is made by [`Spinners`].
+    /// Prepares a program under this condition. [`Spinners`] provide `Busy`.
     fn command(self, program: &Path) -> Command {
         let through = |before: &[&str]| {
             let mut command = Command::new(before[0]);
@@ -120,20 +117,20 @@ impl Condition {
         match self {
             Condition::Whole | Condition::Busy => Command::new(program),
             Condition::OneCore => through(&["taskset", "--cpu-list", &first_core().to_string()]),
-            // The lowest there is, whatever ours is: more than that is cut to it.
+            // The lowest priority: larger values are clamped.
             Condition::Nice => through(&["nice", "-n", "39"]),
         }
     }
 }
 
-/// The first processor that this process may use.
+/// First processor that this process may use.
 fn first_core() -> usize {
     let allowed = sched_getaffinity(None).expect("it can be asked");
     let mut cores = 0..CpuSet::MAX_CPU;
     cores.find(|core| allowed.is_set(*core)).expect("we run on one")
 }
 
-/// Processes that spin until this is dropped, or this process is gone.
+/// Processes that spin until dropped, or until this process ends.
 struct Spinners(Vec<Child>);
 
 impl Spinners {
@@ -151,15 +148,15 @@ impl Spinners {
 impl Drop for Spinners {
     fn drop(&mut self) {
         for child in &mut self.0 {
-            // One that was ended by somebody else is gone already.
+            // It may have been killed already.
             let _ = child.kill();
             let _ = child.wait();
         }
     }
 }
 
-/// The room on the disk of the folder for temporary files, watched until this ends. On a full disk
-/// tests fail that have nothing in common.
+/// Free space of the disk with temporary files, watched until dropped. On a full disk unrelated
+/// tests fail.
 struct Room {
     at_start: u64,
     watcher: thread::JoinHandle<u64>,
@@ -169,7 +166,7 @@ struct Room {
 impl Room {
     /// # Errors
     ///
-    /// Where there is too little of it for the tests.
+    /// If there is too little space for the tests.
     fn watch() -> Result<Room> {
         let at_start = free()?;
         if at_start < ROOM_MIN {
@@ -199,7 +196,7 @@ impl Room {
     }
 }
 
-/// Bytes that are free where temporary files go.
+/// Free bytes in the folder of temporary files.
 fn free() -> Result<u64> {
     let folder = std::env::temp_dir();
     let room = statvfs(&folder).with_context(|| folder.display().to_string())?;
@@ -210,44 +207,44 @@ fn gib(bytes: u64) -> String {
     format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
 
-/// How many tests passed and failed.
+/// Number of tests that passed and failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) passed: u64,
     pub(crate) failed: u64,
 }
 
-/// An executable with tests, as cargo has built it.
+/// An executable with tests, as built by cargo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Executable {
-    /// `app`, or `app it` for the tests in a folder of their own.
+    /// `app`, or `app it` for the tests in a separate folder.
     name: String,
     program: PathBuf,
-    /// The folder of its package, in which its tests run.
+    /// Folder of its package, in which its tests run.
     folder: PathBuf,
 }
 
-/// What cargo has built.
+/// Results of a build.
 #[derive(Debug, Default)]
 pub(crate) struct Built {
     pub(crate) executables: Vec<Executable>,
-    /// dbdyno itself, which its tests run; none where those are left out.
+    /// dbdyno itself, which its tests run; `None` if those are left out.
     pub(crate) program: Option<PathBuf>,
 }
 
-/// What an executable has said of itself.
+/// Output of an executable.
 #[derive(Debug, Default)]
 struct Ran {
     tally: Tally,
-    /// Seconds by the name of a test.
+    /// Seconds and name of each test.
     times: Vec<(f64, String)>,
-    /// What it printed but for the lines of its tests.
+    /// Output without the lines of its tests.
     said: String,
     is_good: bool,
 }
 
-/// Runs all tests, though some fail, and shows where the time goes. Under a condition other than
-/// the whole machine only those that run in real time.
+/// Runs all tests, even if some fail, and prints where the time goes. Under a condition other than
+/// the whole machine, only those in real time.
 pub(crate) fn run(
     executables: &[Executable],
     which: Which,
@@ -286,7 +283,7 @@ pub(crate) fn run(
     Ok((is_good, tally))
 }
 
-/// The executables in the order in which they are begun.
+/// Executables in the order of their starts.
 fn longest_first(executables: &[Executable]) -> VecDeque<&Executable> {
     let place = |one: &&Executable| LONG.iter().position(|name| *name == one.name);
     let mut all: Vec<&Executable> = executables.iter().collect();
@@ -294,7 +291,7 @@ fn longest_first(executables: &[Executable]) -> VecDeque<&Executable> {
     all.into()
 }
 
-/// Runs executables one after the other, as long as there are any; each with its seconds.
+/// Runs executables from the queue until it is empty; returns each with its seconds.
 fn run_lane(
     queue: &Mutex<VecDeque<&Executable>>,
     which: Which,
@@ -306,7 +303,7 @@ fn run_lane(
         let begun = now();
         let name = executable.name.clone();
         println!("\n     Running {name}");
-        // Tests are shown as they end; what else an executable says stays together.
+        // Lines of tests are printed at once; other output is kept together.
         let mut said = String::new();
         let ran = executable.run(which, condition, &mut |line| match line.starts_with("test ") {
             true => println!("{line}"),
@@ -319,7 +316,7 @@ fn run_lane(
     Ok(all)
 }
 
-/// Where the time went: the executables, and the slowest tests.
+/// Times of the executables, and of the slowest tests.
 fn times(mut groups: Vec<(f64, String, u64)>, mut tests: Vec<(f64, String)>) -> String {
     groups.sort_by(|a, b| b.0.total_cmp(&a.0));
     tests.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -343,13 +340,13 @@ pub(crate) fn build(root: &Path, which: Which) -> Result<Built> {
         bail!("the tests cannot be built");
     }
     let text = String::from_utf8(built.stdout)?;
-    // The order in which cargo has built them is another each time.
+    // Cargo's order varies.
     let mut all: Vec<Executable> = text.lines().filter_map(executable).collect();
     all.sort_by(|a, b| (&a.name, &a.program).cmp(&(&b.name, &b.program)));
     Ok(Built { executables: all, program: text.lines().find_map(dbdyno) })
 }
 
-/// Where dbdyno itself is, if a line of cargo's says so.
+/// Path of dbdyno, if a line of cargo's output has it.
 fn dbdyno(line: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(line).ok()?;
     let target = &message["target"];
@@ -361,7 +358,7 @@ fn dbdyno(line: &str) -> Option<PathBuf> {
     Some(PathBuf::from(message["executable"].as_str()?))
 }
 
-/// What a line of cargo's says of an executable with tests.
+/// Parses a line of cargo's output about an executable with tests.
 fn executable(line: &str) -> Option<Executable> {
     let message: Value = serde_json::from_str(line).ok()?;
     if message["reason"] != "compiler-artifact" || message["profile"]["test"] != true {
@@ -381,8 +378,8 @@ fn executable(line: &str) -> Option<Executable> {
 }
 
 impl Executable {
-    /// How many of its tests run at once. Those in folders of their own mostly wait: for servers,
-    /// for processes, and for loads of some seconds.
+    /// Number of tests run at once. Those in a separate folder mostly wait: for servers, processes,
+    /// and loads of some seconds.
     fn width(&self) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         if self.name.contains(' ') { 2 * cores } else { cores }
@@ -393,7 +390,7 @@ impl Executable {
         !COMPUTING.contains(&package)
     }
 
-    /// `say` gets what it prints, line by line.
+    /// Runs the executable; `say` gets its output line by line.
     fn run(&self, which: Which, condition: Condition, say: &mut dyn FnMut(&str)) -> Result<Ran> {
         let mut command = condition.command(&self.program);
         if which == Which::Quick {
@@ -440,7 +437,7 @@ impl Executable {
         let status = child.wait()?;
         ran.is_good = status.success();
         if !ran.is_good && ran.tally.failed == 0 {
-            // It died before it could say what had failed.
+            // It ended before it could report failures.
             say(&format!("{} ended with {status}", self.name));
             ran.tally.failed = 1;
         }
@@ -448,25 +445,25 @@ impl Executable {
     }
 }
 
-/// The lines of an executable as they come, while somebody waits for them.
+/// Lines of an executable's output as they arrive.
 fn lines(output: ChildStdout) -> Receiver<std::io::Result<String>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let text = |line: Vec<u8>| String::from_utf8_lossy(&line).into_owned();
         let all = BufReader::new(output).split(b'\n').map(|line| line.map(text));
-        // Nobody listens any more once it was ended.
+        // The receiver is gone once it was killed.
         let _ = all.into_iter().try_for_each(|line| sender.send(line));
     });
     receiver
 }
 
-/// Reads `test a::b has been running for over 60 seconds`.
+/// Parses `test a::b has been running for over 60 seconds`.
 fn long_one(line: &str) -> Option<String> {
     let (name, _) = line.strip_prefix("test ")?.split_once(" has been running for over ")?;
     Some(name.to_owned())
 }
 
-/// Reads `test result: ok. 5 passed; 0 failed; ...`.
+/// Parses `test result: ok. 5 passed; 0 failed; ...`.
 fn tally_of(line: &str) -> Option<Tally> {
     let words: Vec<&str> = line.strip_prefix("test result:")?.split_whitespace().collect();
     let before = |name: &str| {
@@ -476,7 +473,7 @@ fn tally_of(line: &str) -> Option<Tally> {
     Some(Tally { passed: before("passed")?, failed: before("failed")? })
 }
 
-/// Reads `test records::a_record ... ok <1.234s>`.
+/// Parses `test records::a_record ... ok <1.234s>`.
 fn time_of(line: &str) -> Option<(f64, String)> {
     let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
     let time = rest.rsplit_once('<')?.1.strip_suffix("s>")?;
@@ -520,7 +517,7 @@ mod tests {
         assert_eq!(lines.len(), 4 + N_SLOWEST);
     }
 
-    /// An executable with a test that passes and one that does not; it prints its condition.
+    /// An executable with a test that passes and one that fails; it prints its condition.
     #[test]
     fn a_test_that_fails_has_failed_under_each_condition() {
         let folder = tempfile::tempdir().expect("temporary folders can be made");

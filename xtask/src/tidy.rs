@@ -1,7 +1,6 @@
-//! The rules of the house that a machine can check: one small function a rule, all of them pure.
+//! Rules of the project that a machine can check: one small pure function per rule.
 //!
-//! What needs judgement (names, comments, whether code is in the right room) is deliberately
-//! absent: that is the reviewer's.
+//! Rules that need judgement (names, comments, the right crate) are left to the reviewer.
 
 mod calls;
 mod circles;
@@ -17,13 +16,13 @@ use std::fmt;
 
 use crate::tree::Tree;
 
-/// Something to mend, or to consider.
+/// A problem to correct, or to consider.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Trouble {
     pub(crate) path: String,
-    /// Counted from 1.
+    /// Line, from 1.
     pub(crate) line: usize,
-    /// What is wrong, and what to do.
+    /// Problem and remedy.
     pub(crate) text: String,
 }
 
@@ -39,16 +38,16 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// What the checks say.
+/// Result of all checks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
-    /// What must be mended.
+    /// Problems that must be corrected.
     pub(crate) failures: Vec<Trouble>,
-    /// What a reader may want to think about.
+    /// Advice to consider.
     pub(crate) advice: Vec<Trouble>,
 }
 
-/// Every rule that must hold, in the order in which a newcomer would ask for it.
+/// Mandatory rules, in the order of a newcomer's questions.
 const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
     layers::table_is_kept,
     layers::light_rooms_stay_light,
@@ -66,11 +65,11 @@ const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
     words::subjects_fit,
 ];
 
-/// What is worth a thought and breaks nothing.
+/// Rules whose violations are only advice.
 const ADVICE: &[fn(&Tree) -> Vec<Trouble>] =
     &[shape::long_functions, shape::long_files, shape::crates_fit, calls::unsafe_code];
 
-/// Holds every rule against the tree.
+/// Checks all rules.
 pub(crate) fn check(tree: &Tree) -> Report {
     let of = |rules: &[fn(&Tree) -> Vec<Trouble>]| {
         let mut found: Vec<Trouble> = rules.iter().flat_map(|rule| rule(tree)).collect();
@@ -80,12 +79,12 @@ pub(crate) fn check(tree: &Tree) -> Report {
     Report { failures: of(RULES), advice: of(ADVICE) }
 }
 
-/// The number of the line that holds the character at `at`.
+/// Number of the line that contains the character at `at`.
 fn line_at(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
 }
 
-/// Where `word` stands in `text` as a word of its own, not as a part of another.
+/// Positions of `word` in `text` as a whole word.
 fn places_of_word(text: &str, word: &str) -> Vec<usize> {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     let (first, last) = (word.starts_with(part), word.ends_with(part));

@@ -5,32 +5,32 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-/// A file that git knows or would know.
+/// A file that git tracks or would add.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
-    /// From the root, with slashes.
+    /// Path from the root, with slashes.
     pub(crate) path: String,
     pub(crate) text: String,
 }
 
-/// All text files, by path.
+/// All text files, sorted by path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     pub(crate) files: Vec<File>,
-    /// Subjects of the commits since they are kept short; none where git does not know.
+    /// Subjects of the commits since they are kept short; empty without git.
     pub(crate) subjects: Vec<String>,
 }
 
-/// The last commit before subjects were kept short.
+/// Last commit before subjects were kept short.
 const SUBJECTS_SINCE: &str = "837a5d3";
 
 impl Tree {
-    /// Reads what git tracks or would add. Without git, everything but build outputs.
+    /// Reads the files that git tracks or would add. Without git, everything but build outputs.
     pub(crate) fn read(root: &Path) -> Result<Tree> {
         let mut paths = known_to_git(root).map_or_else(|| walk(root), Ok)?;
         paths.sort();
         let read = |path: String| {
-            // What is not text, or was deleted and not yet committed, has no rules to keep.
+            // Binary files, and deleted ones that are not committed, have no rules.
             let text = std::fs::read_to_string(root.join(&path)).ok()?;
             Some(File { path, text })
         };
@@ -39,25 +39,25 @@ impl Tree {
         Ok(Tree { files: paths.into_iter().filter_map(read).collect(), subjects })
     }
 
-    /// A tree made up of path and text.
+    /// A tree of paths and texts, for tests.
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Tree {
         let file = |&(path, text): &(&str, &str)| File { path: path.into(), text: text.into() };
         Tree { files: files.iter().map(file).collect(), ..Tree::default() }
     }
 
-    /// The text of the file at `path`.
+    /// Text of the file at `path`.
     pub(crate) fn text(&self, path: &str) -> Option<&str> {
         self.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
     }
 
-    /// The files whose names end in `.ending`.
+    /// Files with this extension.
     pub(crate) fn ending(&self, ending: &str) -> impl Iterator<Item = &File> {
         let ending = format!(".{ending}");
         self.files.iter().filter(move |file| file.path.ends_with(&ending))
     }
 
-    /// The folders directly in `folder` that hold a file named `name`, by their own names.
+    /// Names of the folders directly in `folder` that contain a file `name`.
     pub(crate) fn folders_with<'a>(
         &'a self,
         folder: &str,
@@ -75,9 +75,9 @@ fn range() -> String {
     format!("{SUBJECTS_SINCE}..HEAD")
 }
 
-/// What git prints; `None` where it is absent, this is no clone, or it does not know.
+/// Output of git; `None` without git, outside of a clone, or on an error.
 fn git(root: &Path, args: &[&str]) -> Option<String> {
-    // A clone that belongs to somebody else may be read all the same.
+    // A clone of another user may be read, too.
     let output = Command::new("git")
         .args(["-c", "safe.directory=*"])
         .args(args)

@@ -1,10 +1,10 @@
 //! MySQL 9.7 from Debian's unstable suite, with every library it needs, on a machine of an older
 //! release: none of its packages is installed, and the system's own libraries stay unused.
 //!
-//! The mirror is the one that the machine's own sources name, and apt checks its signatures, with
-//! lists of its own. The suite holds one version of a package at a time. A pinned version that it
-//! no longer has is replaced by the one that it has, whose checksum apt checks, and the rows that
-//! raise the pin are printed. Not here: other servers, and putting this one in its place (fetch).
+//! The mirror is that of the machine's own sources; apt checks its signatures, with separate lists.
+//! The suite has one version of a package at a time. If it no longer has a pinned version, the
+//! current one is used, whose checksum apt checks, and the rows for the new pin are printed. Not
+//! here: other servers, and moving this one to its place (fetch).
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,10 +16,10 @@ use anyhow::{Context, Result, bail};
 
 use super::{check, run};
 
-/// The suite whose packages these are.
+/// Suite of the packages.
 const SUITE: &str = "sid";
 
-/// Debian's keys, present on each Debian.
+/// Debian's keys, present on every Debian.
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /// A package with its version and the checksum of its archive.
@@ -30,9 +30,9 @@ struct Package {
     sha256: String,
 }
 
-/// Name, version and checksum of each: the server, and what `ldd` says that it loads. To raise the
-/// pin, replace the rows by those that `cargo xtask servers` prints when they are out of date,
-/// after removing the fetched folder.
+/// Name, version and checksum of each package: the server, and the libraries that `ldd` lists. To
+/// raise the pin, replace the rows by those that `cargo xtask servers` prints when they are out of
+/// date, after removing the fetched folder.
 const PINNED: [(&str, &str, &str); 16] = [
     (
         "mysql-server-core",
@@ -80,14 +80,14 @@ const PINNED: [(&str, &str, &str); 16] = [
     ),
 ];
 
-/// What the tests are written for: another series is another server.
+/// Series that the tests are written for.
 const SERIES: &str = "9.7.";
 
-/// Where the libraries are in each of these packages.
+/// Folder of the libraries in each of these packages.
 const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
 
-/// Starts the server by the loader of its own C library. The link to that loader is named for the
-/// server, because the process gets this name.
+/// Starts the server with the loader of its own C library. The link to that loader has the server's
+/// name, because the process gets this name.
 const WRAPPER: &str = "\
 #!/bin/sh
 # Written by 'cargo xtask servers': MySQL with its own C library, wherever this folder is.
@@ -122,13 +122,13 @@ impl Package {
         Package { name: name.to_owned(), version: version.to_owned(), sha256: sha256.to_owned() }
     }
 
-    /// The row of `PINNED` for this package.
+    /// Row of `PINNED` for this package.
     fn row(&self) -> String {
         format!("    (\"{}\", \"{}\", \"{}\"),", self.name, self.version, self.sha256)
     }
 }
 
-/// Those of apt-cache's records.
+/// Parses the records of apt-cache.
 fn offered(records: &str) -> Vec<Package> {
     let read = |record: &str| {
         let field = |name: &str| {
@@ -144,7 +144,7 @@ fn offered(records: &str) -> Vec<Package> {
     records.split("\n\n").filter_map(read).collect()
 }
 
-/// The pinned packages, each as the suite has it now.
+/// Pinned packages in the versions that the suite has now.
 fn choose(pinned: &[Package], offered: &[Package]) -> Result<Vec<Package>> {
     let mut chosen = Vec::new();
     for pin in pinned {
@@ -175,7 +175,7 @@ fn choose(pinned: &[Package], offered: &[Package]) -> Result<Vec<Package>> {
     Ok(chosen)
 }
 
-/// How to raise the pin.
+/// Message with the rows for raising the pin.
 fn out_of_date(chosen: &[Package]) -> String {
     let rows: Vec<String> = chosen.iter().map(Package::row).collect();
     format!(
@@ -185,7 +185,7 @@ fn out_of_date(chosen: &[Package]) -> String {
     )
 }
 
-/// Puts wrapper, loader and messages where a server's program is looked for, and tries it.
+/// Puts wrapper, loader and messages where a server's program is expected, and tests it.
 fn make_runnable(unpacked: &Path) -> Result<()> {
     for folder in ["bin", "loader"] {
         fs::create_dir(unpacked.join(folder))?;
@@ -213,7 +213,7 @@ fn make_runnable(unpacked: &Path) -> Result<()> {
     Ok(())
 }
 
-/// apt with sources, lists and caches of its own, and the machine's proxies.
+/// apt with separate sources, lists and caches, and the machine's proxies.
 struct Apt {
     options: Vec<String>,
     folder: PathBuf,
@@ -245,7 +245,7 @@ impl Apt {
             "APT::Architecture=amd64".to_owned(),
             "Acquire::Languages=none".to_owned(),
             "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false".to_owned(),
-            // Its own user may not enter this folder.
+            // apt's own user may not enter this folder.
             "APT::Sandbox::User=root".to_owned(),
         ];
         let options = options.into_iter().flat_map(|option| ["-o".to_owned(), option]).collect();
@@ -266,7 +266,7 @@ impl Apt {
     }
 }
 
-/// The address from which this machine gets Debian's packages.
+/// Address from which this machine gets Debian's packages.
 fn mirror_of_machine() -> Result<String> {
     let arguments =
         ["indextargets", "--format", "$(RELEASE) $(COMPONENT) $(REPO_URI)", "Created-By: Packages"];
@@ -277,8 +277,8 @@ fn mirror_of_machine() -> Result<String> {
     Ok(mirror.to_owned())
 }
 
-/// The mirror in lines of suite, component and address: that of a release itself, since updates of
-/// security come from elsewhere.
+/// Finds the mirror in lines of suite, component and address: that of the release, not of security
+/// updates.
 fn mirror(lines: &str) -> Option<&str> {
     lines.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! What is compared: servers, data, programs. Not here: how they are run.
+//! The compared servers, data and programs. Not here: running them.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use servers::{Kind, Options, Server, for_tests};
 
 use super::measure::Program;
 
-/// A server to compare on.
+/// Server of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
     MariaDb,
@@ -17,7 +17,7 @@ pub(super) enum Where {
     Postgres18,
 }
 
-/// Data that both programs use; we build them.
+/// Data that both programs use, built by dbdyno.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Data {
     /// `sbtest1` with 100,000 rows.
@@ -26,10 +26,10 @@ pub(super) enum Data {
     Tpcb,
 }
 
-/// A peer, and what it runs.
+/// A peer and its workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Peer {
-    /// A script of sysbench's.
+    /// A script of sysbench.
     Sysbench(&'static str),
     /// pgbench's default transaction.
     Pgbench,
@@ -37,7 +37,7 @@ pub(super) enum Peer {
     PgbenchSelect,
 }
 
-/// One comparison, at some numbers of clients.
+/// A comparison with several numbers of clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Case {
     pub(super) place: Where,
@@ -47,7 +47,7 @@ pub(super) struct Case {
     pub(super) clients: &'static [u32],
 }
 
-/// The statement of `oltp-point-select` as pgbench takes it.
+/// Statement of `oltp-point-select` as a pgbench script.
 const POINT_SELECT: &str = "\\set id random(1, 100000)\nSELECT c FROM sbtest1 WHERE id = :id;\n";
 
 const fn against_sysbench(
@@ -100,13 +100,13 @@ impl Where {
         }
     }
 
-    /// The product alone.
+    /// Name of the product without its version.
     pub(super) fn product(self) -> &'static str {
         self.title().split(' ').next().expect("a title has a word")
     }
 
-    /// A server of this kind, told not to wait for the disk at each commit: what is compared is
-    /// the programs that make the load.
+    /// Starts a server of this kind that does not wait for the disk at each commit, since the load
+    /// generators are compared.
     pub(super) fn start(self) -> Result<Server> {
         let server = match self {
             Where::MariaDb => &for_tests::MARIADB,
@@ -128,7 +128,7 @@ impl Where {
 }
 
 impl Data {
-    /// Makes the tables.
+    /// Builds the tables.
     pub(super) fn make(self, dbdyno: &Path, server: &Server) -> Result<()> {
         let options: &[&str] = match self {
             Data::Oltp => &["oltp-point-select", "--table-size", "100000"],
@@ -160,13 +160,13 @@ impl Peer {
 }
 
 impl Case {
-    /// Whether the client that does the least knows its statement.
+    /// Whether the minimal client supports its statement.
     pub(super) fn has_bare_client(&self) -> bool {
         matches!(self.place, Where::MariaDb | Where::Postgres)
             && self.workload == "oltp-point-select"
     }
 
-    /// `MariaDB oltp-point-select 8 clients`.
+    /// Line of a case: `MariaDB oltp-point-select 8 clients`.
     pub(super) fn line(&self, clients: u32) -> String {
         let client = if clients == 1 { "client" } else { "clients" };
         format!("{} {} {clients} {client}", self.place.title(), self.workload)

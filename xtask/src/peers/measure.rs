@@ -1,4 +1,4 @@
-//! Running a program to its end, and what it and the operating system say of it.
+//! Runs a program, and reads its output and its resource usage.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -9,16 +9,16 @@ use anyhow::{Context, Result, bail};
 use servers::{Kind, Server};
 use wait4::Wait4;
 
-/// What came of one run of a program.
+/// Result of one run of a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Measured {
-    /// Statements that it had answered.
+    /// Statements answered.
     pub(super) queries: f64,
-    /// For how long.
+    /// Duration in seconds.
     pub(super) seconds: f64,
-    /// User and system time of the whole process, from its start to its end.
+    /// User and system time of the whole process, in seconds.
     pub(super) cpu_s: f64,
-    /// The most memory that it held.
+    /// Peak memory.
     pub(super) resident_bytes: u64,
 }
 
@@ -32,21 +32,21 @@ impl Measured {
     }
 }
 
-/// What a program says: statements and seconds.
+/// Parses the output of a program: statements and seconds.
 type Said = fn(&str) -> Option<(f64, f64)>;
 
-/// A command line, and how what it prints is read.
+/// A command line, and the parser of its output.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     words: Vec<String>,
     environment: Vec<(&'static str, String)>,
-    /// What it reads.
+    /// Standard input.
     input: &'static str,
     said: Said,
 }
 
 impl Program {
-    /// dbdyno: no ramp-up and no checks, since the peers have none, and nothing kept.
+    /// dbdyno without ramp-up and checks, which the peers lack, and without a store.
     pub(super) fn ours(
         dbdyno: &Path,
         server: &Server,
@@ -67,7 +67,7 @@ impl Program {
         program
     }
 
-    /// The client that does the least.
+    /// The minimal client.
     pub(super) fn bare(
         program: &Path,
         server: &Server,
@@ -92,7 +92,7 @@ impl Program {
 
     fn dbdyno(dbdyno: &Path, server: &Server, command: &str, options: &[&str]) -> Program {
         let mut target = server.target();
-        // A database holds the data of one workload.
+        // A database has the data of one workload.
         if options.contains(&"tpcb") {
             target.path = "tpcb".to_owned();
         }
@@ -127,8 +127,8 @@ impl Program {
         Program { words, environment: Vec::new(), input: "", said: sysbench_said }
     }
 
-    /// pgbench in `database`, with its default transaction or one statement of its own, which it
-    /// reads from its standard input. Two threads are its best on two cores.
+    /// pgbench in `database`, with its default transaction or one statement, which it reads from
+    /// its standard input. Two threads are its best on two cores.
     pub(super) fn pgbench(
         server: &Server,
         database: &str,
@@ -159,7 +159,7 @@ impl Program {
         }
     }
 
-    /// Runs it to its end.
+    /// Runs it and parses its result.
     pub(super) fn measure(&self) -> Result<Measured> {
         let (text, used) = self.run()?;
         let (queries, seconds) = (self.said)(&text)
@@ -168,13 +168,13 @@ impl Program {
         Ok(Measured { queries, seconds, cpu_s, resident_bytes: used.maxrss })
     }
 
-    /// Runs it for what it does.
+    /// Runs it and ignores its result.
     pub(super) fn measure_quietly(&self) -> Result<()> {
         self.run().map(|_| ())
     }
 
     fn run(&self) -> Result<(String, wait4::ResourceUsage)> {
-        // A file takes all that a program says, however much; a pipe would have to be read.
+        // A file, not a pipe, so that its output need not be read meanwhile.
         let (mut out, mut err) = (tempfile::tempfile()?, tempfile::tempfile()?);
         let mut input = tempfile::tempfile()?;
         input.write_all(self.input.as_bytes())?;
@@ -227,7 +227,7 @@ fn pgbench_select_said(text: &str) -> Option<(f64, f64)> {
     pgbench(text, 1.0)
 }
 
-/// Its default transaction has seven statements.
+/// The default transaction has seven statements.
 fn pgbench_said(text: &str) -> Option<(f64, f64)> {
     pgbench(text, 7.0)
 }
@@ -237,7 +237,7 @@ fn pgbench(text: &str, statements: f64) -> Option<(f64, f64)> {
     Some((transactions * statements, transactions / number_behind(text, "tps =")?))
 }
 
-/// The number behind `words`.
+/// Number after `words`.
 fn number_behind(text: &str, words: &str) -> Option<f64> {
     let (_, rest) = text.split_once(words)?;
     let is_number = |c: char| c.is_ascii_digit() || c == '.';

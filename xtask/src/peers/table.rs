@@ -1,4 +1,4 @@
-//! The table for people: medians, and ratios with their intervals.
+//! The table of results: medians, and ratios with their intervals.
 
 use std::path::Path;
 
@@ -9,21 +9,21 @@ use super::Asked;
 use super::cases::Case;
 use super::measure::Measured;
 
-/// Both ends of the intervals are outside with a chance of five hundredths each, at most.
+/// Confidence of the intervals: either end is wrong with a probability of at most 5 %.
 const CONFIDENCE: f64 = 0.90;
 
-/// A case at a number of clients: the peer and us, round by round.
+/// A case with a number of clients: the peer and dbdyno, round by round.
 #[derive(Clone)]
 pub(super) struct Row {
     pub(super) case: &'static Case,
     pub(super) clients: u32,
-    /// Which of ours: where its clients live, and which program where there are several.
+    /// Variant of dbdyno: placement of its clients, and program if there are several.
     pub(super) ours: String,
     pub(super) server: String,
     pub(super) rounds: Vec<[Measured; 2]>,
 }
 
-/// Where and how it was measured.
+/// Heading with the machine and the programs.
 pub(super) fn head(asked: &Asked, dbdyno: &Path) -> Result<String> {
     let cpu = std::fs::read_to_string("/proc/cpuinfo")?;
     let name = cpu.lines().find_map(|line| line.strip_prefix("model name"));
@@ -41,7 +41,7 @@ pub(super) fn head(asked: &Asked, dbdyno: &Path) -> Result<String> {
     ))
 }
 
-/// The rows as a table in Markdown.
+/// Rows as a Markdown table.
 pub(super) fn markdown(rows: &[Row]) -> String {
     let mut lines = vec![
         "| server | workload | clients | ours | peer | queries/s: peer | ours | ratio | \
@@ -86,7 +86,7 @@ fn row(row: &Row) -> String {
     )
 }
 
-/// The variants of ours against the first of them in the same rounds, as a table in Markdown.
+/// Variants of dbdyno compared with the first of them in the same rounds, as a Markdown table.
 pub(super) fn among_ours(rows: &[Row]) -> String {
     let mut lines = vec![
         "| server | workload | clients | ours | against | ratio of queries/s | of client CPU \
@@ -120,7 +120,7 @@ pub(super) fn among_ours(rows: &[Row]) -> String {
     lines.join("\n")
 }
 
-/// `1.06 (1.02 to 1.11)`.
+/// Formats `1.06 (1.02 to 1.11)`.
 fn with_interval(found: Median) -> String {
     match found.interval {
         Ok((low, high)) => format!("{:.2} ({low:.2} to {high:.2})", found.value),
@@ -128,7 +128,7 @@ fn with_interval(found: Median) -> String {
     }
 }
 
-/// `10.11.19` of `10.11.19-MariaDB-0+deb12u1`.
+/// Shortens `10.11.19-MariaDB-0+deb12u1` to `10.11.19`.
 fn short(version: &str) -> &str {
     version.split(['-', ' ']).next().unwrap_or(version)
 }

@@ -1,20 +1,20 @@
-//! Calls that are banned from some rooms or from all, found by their text.
+//! Calls that are banned from some crates or from all, found by their text.
 //!
-//! The compiler's lints (clippy.toml) catch what a search by text misses behind an import; this
-//! catches what lints do not know: rooms, tests, macros.
+//! The compiler's lints (clippy.toml) also find calls through imports; this check knows crates,
+//! tests and macros, which lints do not.
 
 use super::rust::{Source, sources};
 use super::{Trouble, line_at, places_of_word};
 use crate::tree::Tree;
 
-/// Calls that may stand in some places only.
+/// Calls that are allowed in some places only.
 struct Ban {
     calls: &'static [&'static str],
-    /// Beginnings of paths that may call them.
+    /// Prefixes of paths that may contain them.
     allowed: &'static [&'static str],
-    /// Whether tests may call them anywhere.
+    /// Whether tests may contain them anywhere.
     tests: Tests,
-    /// Why not, and what to do instead.
+    /// Reason, and what to do instead.
     remedy: &'static str,
 }
 
@@ -36,7 +36,7 @@ const BANS: &[Ban] = &[
         allowed: &[
             "crates/engine/src/clock",
             "crates/monitor/",
-            // How long a blocking socket may still be waited for.
+            // Remaining time of a wait on a blocking socket.
             "crates/drivers/src/net/deadline.rs",
             "crates/network_path/src/clock.rs",
             "crates/app/src/selfcheck/tcp.rs",
@@ -96,7 +96,7 @@ const BANS: &[Ban] = &[
     },
 ];
 
-/// No call stands where it is banned. Build scripts print and read the environment by design.
+/// No call is where it is banned. Build scripts may print and read the environment.
 pub(super) fn banned_calls(tree: &Tree) -> Vec<Trouble> {
     let sources = sources(tree);
     let mut troubles = Vec::new();
@@ -119,7 +119,7 @@ fn broken(ban: &Ban, source: &Source<'_>) -> Vec<Trouble> {
         lines.extend(places_of_word(code, call).into_iter().map(|at| (line_at(code, at), *call)));
     }
     lines.sort_unstable();
-    // One line may be named by several calls: `std::env::var` by two.
+    // A line may match several calls: `std::env::var` matches two.
     lines.dedup_by_key(|(line, _)| *line);
     let shown = |(line, call)| {
         Trouble::new(source.path, line, format!("'{call}' is banned here; {}", ban.remedy))
@@ -127,7 +127,7 @@ fn broken(ban: &Ban, source: &Source<'_>) -> Vec<Trouble> {
     lines.into_iter().map(shown).collect()
 }
 
-/// Where unsafe code is declared: so that its readers know what to read twice.
+/// Lists declarations of unsafe code, so that reviewers read them twice.
 pub(super) fn unsafe_code(tree: &Tree) -> Vec<Trouble> {
     let mut found = Vec::new();
     for source in sources(tree) {

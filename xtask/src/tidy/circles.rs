@@ -1,10 +1,10 @@
-//! Circles of modules: no two modules side by side need each other, however far around: those of a
-//! crate's root, and those within each module.
+//! Cycles of modules: no two sibling modules may depend on each other, even indirectly: neither
+//! those of a crate's root, nor those within a module.
 //!
-//! Read from paths that begin with `crate::`, or with enough `super::` to get there. A name that
-//! the root re-exports is its module's; one that the root of a crate defines makes the root itself
-//! one of the modules. A module and those within it may need each other. Not here: imports by glob,
-//! and what tests import.
+//! Reads paths that begin with `crate::`, or with enough `super::` to get there. A name that the
+//! root re-exports belongs to its module; one that the root of a crate defines makes the root
+//! itself one of the modules. A module and its submodules may depend on each other. Not here: glob
+//! imports, and imports of tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use super::rust::{Source, block_length, sources};
 use super::{Trouble, line_at, places_of_word};
 use crate::tree::Tree;
 
-/// What the root of a crate is called among its modules.
+/// Name of a crate's root among its modules.
 const ROOT: &str = "lib";
 
-/// Which module needs which other one, and where that is written first.
+/// Dependencies of each module, with the place where each is first written.
 type Needs<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (&'a str, usize)>>;
 
-/// The modules of no crate form a circle.
+/// The modules of no crate form a cycle.
 pub(super) fn modules_form_no_circle(tree: &Tree) -> Vec<Trouble> {
     let sources = sources(tree);
     let crates: BTreeSet<&str> = tree.folders_with("crates", "Cargo.toml").collect();
@@ -33,7 +33,7 @@ pub(super) fn modules_form_no_circle(tree: &Tree) -> Vec<Trouble> {
     folders.flat_map(of).collect()
 }
 
-/// The folders below that of a crate's sources in which modules lie side by side.
+/// Folders with sibling modules, below that of a crate's sources.
 fn places_within(sources: &[Source<'_>], folder: &str) -> BTreeSet<String> {
     let paths = sources.iter().filter_map(|source| source.path.strip_prefix(folder));
     let places =
@@ -41,7 +41,7 @@ fn places_within(sources: &[Source<'_>], folder: &str) -> BTreeSet<String> {
     places.collect()
 }
 
-/// The circles of the modules within one, which lie in `folder` at `place`.
+/// Cycles of the modules within one, which is at `place` in `folder`.
 fn circles_within(sources: &[Source<'_>], folder: &str, place: &str) -> Vec<Trouble> {
     let (within, beside) = (format!("{folder}{place}/"), format!("{folder}{place}.rs"));
     let root = format!("{within}mod.rs");
@@ -64,14 +64,14 @@ fn circles_within(sources: &[Source<'_>], folder: &str, place: &str) -> Vec<Trou
     troubles_of(&needs)
 }
 
-/// One trouble for each knot of modules that reach each other.
+/// One problem for each group of modules that depend on each other.
 fn circles_of(sources: &[Source<'_>], folder: &str) -> Vec<Trouble> {
     let mut ours: Vec<(&str, &Source<'_>)> = sources
         .iter()
         .filter_map(|source| Some((source.path.strip_prefix(folder)?, source)))
         .collect();
     if ours.iter().any(|(path, _)| *path == "lib.rs") {
-        // A program beside its library is a crate of its own, of one file.
+        // A program beside its library is a separate crate of one file.
         ours.retain(|(path, _)| *path != "main.rs");
     }
     let Some((_, root)) = ours.iter().find(|(path, _)| ["lib.rs", "main.rs"].contains(path)) else {
@@ -96,7 +96,7 @@ fn circles_of(sources: &[Source<'_>], folder: &str) -> Vec<Trouble> {
     troubles_of(&needs)
 }
 
-/// One trouble for each knot.
+/// One problem for each group.
 fn troubles_of(needs: &Needs<'_>) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     let mut shown: BTreeSet<&str> = BTreeSet::new();
@@ -123,7 +123,7 @@ fn need<'a>(needs: &mut Needs<'a>, from: &'a str, to: &'a str, place: (&'a str, 
     }
 }
 
-/// All modules that one needs, however far around.
+/// All direct and indirect dependencies of a module.
 fn reached_from<'a>(needs: &Needs<'a>, start: &str) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut left = vec![start];
@@ -137,7 +137,7 @@ fn reached_from<'a>(needs: &Needs<'a>, start: &str) -> BTreeSet<&'a str> {
     reached
 }
 
-/// The shortest way from a module back to itself: it stands at both ends.
+/// Shortest cycle from a module back to itself, which is both the first and the last.
 fn shortest_circle<'a>(needs: &Needs<'a>, start: &'a str) -> Option<Vec<&'a str>> {
     let mut seen = BTreeSet::new();
     let mut ways = vec![vec![start]];
@@ -160,19 +160,19 @@ fn shortest_circle<'a>(needs: &Needs<'a>, start: &'a str) -> Option<Vec<&'a str>
     None
 }
 
-/// The modules that a file is in, the outermost first: `a/b.rs` and `a/b/mod.rs` are `[a, b]`.
+/// Modules of a file, the outermost first: `a/b.rs` and `a/b/mod.rs` are `[a, b]`.
 fn modules_of(path: &str) -> Vec<&str> {
     let path = path.strip_suffix(".rs").unwrap_or(path);
     path.strip_suffix("/mod").unwrap_or(path).split('/').collect()
 }
 
-/// The names behind `crate::`, and behind as many `super::` as lead to the root from so deep.
+/// Names after `crate::`, and after as many `super::` as lead from `depth` to the root.
 fn names_at_root(code: &str, depth: usize) -> Vec<(&str, usize)> {
     names_within(code, &[], depth)
 }
 
-/// The names behind `crate::` and the way to a module, and behind as many `super::` as lead to it
-/// from so deep within it.
+/// Names after `crate::` and the path of a module, and after as many `super::` as lead to it from
+/// `depth` within it.
 fn names_within<'c>(code: &'c str, module: &[&str], depth: usize) -> Vec<(&'c str, usize)> {
     let mut names: Vec<(&str, usize)> = Vec::new();
     let way: String = module.iter().map(|name| format!("{name}::")).collect();
@@ -193,7 +193,7 @@ fn names_within<'c>(code: &'c str, module: &[&str], depth: usize) -> Vec<(&'c st
     names
 }
 
-/// From where to where modules within a file reach.
+/// Ranges of inline modules in a file.
 fn inner_modules(code: &str) -> Vec<(usize, usize)> {
     let body = |at: usize| {
         let brace = at + code[at..].find(['{', ';'])?;
@@ -203,7 +203,7 @@ fn inner_modules(code: &str) -> Vec<(usize, usize)> {
     places_of_word(code, "mod ").into_iter().filter_map(body).collect()
 }
 
-/// The first names of a path: one, or several in braces.
+/// First names of a path: one, or several in braces.
 fn first_names(path: &str) -> Vec<&str> {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     let name = |text: &'_ str| text.find(|c| !part(c)).unwrap_or(text.len());
@@ -229,10 +229,10 @@ fn first_names(path: &str) -> Vec<&str> {
     names
 }
 
-/// What the names in the root of a crate stand for.
+/// Meaning of the names in the root of a crate.
 struct RootNames<'a> {
     modules: BTreeSet<&'a str>,
-    /// Imported or re-exported, by the module that they are of.
+    /// Imported or re-exported names, with their modules.
     imported: BTreeMap<&'a str, &'a str>,
 }
 
@@ -254,8 +254,7 @@ impl<'a> RootNames<'a> {
         RootNames { modules, imported }
     }
 
-    /// The module that a name is of; the root for what it defines itself, and for what comes from
-    /// elsewhere nothing that matters.
+    /// Module of a name; the root for its own definitions, `None` for other crates.
     fn module_of(&self, name: &'a str) -> Option<&'a str> {
         match (self.modules.get(name), self.imported.get(name)) {
             (Some(module), _) | (None, Some(module)) => Some(module),
@@ -264,7 +263,7 @@ impl<'a> RootNames<'a> {
         }
     }
 
-    /// The modules that the root's own code needs, beyond declaring and re-exporting them.
+    /// Modules that the root's own code uses, beyond declaring and re-exporting them.
     fn used_in(&self, root: &'a str) -> Vec<(&'a str, usize)> {
         let uses = uses(root);
         let is_code = |at: &usize| {
@@ -285,13 +284,13 @@ impl<'a> RootNames<'a> {
     }
 }
 
-/// From where to where the imports of a source reach.
+/// Ranges of the imports in a source.
 fn uses(code: &str) -> Vec<(usize, usize)> {
     let to = |at: usize| at + code[at..].find(';').unwrap_or(code.len() - at);
     places_of_word(code, "use ").into_iter().map(|at| (at, to(at))).collect()
 }
 
-/// The names that a path brings: the last one, or those in braces, each as it is called from there.
+/// Names that a path imports: the last one, or those in braces, as they are called there.
 fn last_names(path: &str) -> Vec<&str> {
     let inside = path.find('{').map_or(path, |at| &path[at + 1..]);
     let pieces = inside.split([',', '{', '}']).map(str::trim).filter(|piece| !piece.is_empty());
@@ -404,7 +403,7 @@ mod tests {
                 check(root, &[b, (c, uses), (d, "use super::Sea;")], &["c -> d -> c"]);
             }
             check(root, &[b, (c, "use super::d;"), (d, "use super::own;")], &[]);
-            // A module and those within it may need each other.
+            // A module and its submodules may depend on each other.
             check(root, &[(at, "mod c; fn own() { c::f() }"), (c, "use super::own;")], &[]);
         }
     }

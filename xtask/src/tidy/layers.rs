@@ -1,4 +1,4 @@
-//! Who may import whom: every `Cargo.toml` is held against the table in ARCHITECTURE.md.
+//! Allowed imports: every `Cargo.toml` must follow the table in ARCHITECTURE.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use crate::tree::Tree;
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const HEADING: &str = "## Who may import whom";
 
-/// Rooms that must not know an event loop, TLS or a socket.
+/// Crates that must not depend on an event loop, TLS or a socket.
 const LIGHT_ROOMS: &[&str] = &["stats", "model", "workloads"];
 
-/// Packages that bring one of them; `-` at the end stands for every package that begins so.
+/// Packages that bring one of them; a `-` at the end means every package with that prefix.
 const HEAVY_PACKAGES: &[&str] = &[
     "async-",
     "event_loop",
@@ -33,11 +33,11 @@ const HEAVY_PACKAGES: &[&str] = &[
 struct Room {
     line: usize,
     imports: BTreeSet<String>,
-    /// What its tests may import besides.
+    /// Additional imports of its tests.
     test_imports: BTreeSet<String>,
 }
 
-/// A dependency as a `Cargo.toml` names it.
+/// A dependency in a `Cargo.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Dependency {
     package: String,
@@ -45,7 +45,7 @@ struct Dependency {
     for_tests: bool,
 }
 
-/// Every room imports only what the table allows, and the table names every room.
+/// Every crate imports only what the table allows, and the table lists every crate.
 pub(super) fn table_is_kept(tree: &Tree) -> Vec<Trouble> {
     let rooms: BTreeSet<&str> = tree.folders_with("crates", "Cargo.toml").collect();
     let table = match tree.text(ARCHITECTURE).and_then(parse_table) {
@@ -77,7 +77,7 @@ pub(super) fn table_is_kept(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// None of the light rooms names a package for event loops, TLS or sockets, not for tests either.
+/// No light crate depends on a package for event loops, TLS or sockets, not for tests either.
 pub(super) fn light_rooms_stay_light(tree: &Tree) -> Vec<Trouble> {
     let heavy = |package: &str| {
         HEAVY_PACKAGES.iter().any(|heavy| {
@@ -122,8 +122,8 @@ fn imports_of(tree: &Tree, path: &str, room: &Room, rooms: &BTreeSet<&str>) -> V
         .collect()
 }
 
-/// The fenced block under the heading: `engine: model stats`, and `dev engine: drivers` for what
-/// its tests may import besides.
+/// Parses the fenced block under the heading: `engine: model stats`, and `dev engine: drivers` for
+/// additional imports of its tests.
 fn parse_table(text: &str) -> Option<BTreeMap<String, Room>> {
     let lines = text.lines().enumerate().skip_while(|(_, line)| line.trim_end() != HEADING).skip(1);
     let in_section = lines.take_while(|(_, line)| !line.starts_with("## "));
@@ -148,9 +148,9 @@ fn parse_table(text: &str) -> Option<BTreeMap<String, Room>> {
     (!table.is_empty()).then_some(table)
 }
 
-/// All dependencies of a manifest, those of single platforms too.
+/// All dependencies of a manifest, including those of single platforms.
 fn dependencies(manifest: &str) -> Vec<Dependency> {
-    // A manifest that is no TOML is cargo's to complain of.
+    // Cargo reports invalid manifests.
     let Ok(table) = manifest.parse::<toml::Table>() else { return Vec::new() };
     let platforms = table.get("target").and_then(toml::Value::as_table);
     let platforms = platforms.into_iter().flat_map(|all| all.values());
@@ -194,7 +194,7 @@ mod tests {
         found.map(|trouble| trouble.to_string()).collect()
     }
 
-    /// The made-up workspace, with one manifest replaced.
+    /// The test workspace with one manifest replaced.
     fn with(path: &str, manifest: &str) -> Vec<String> {
         let mut manifests = vec![
             ("crates/stats/Cargo.toml", ""),

@@ -1,16 +1,16 @@
-//! Lists that must be complete: a member that nobody lists is a member that nobody finds.
+//! Lists that must be complete: a member that is not listed is not found.
 
 use super::rust::sources;
 use super::{Trouble, places_of_word};
 use crate::tree::Tree;
 
-/// Rooms whose folders are members of their `ALL`.
+/// Crates whose folders are members of their `ALL`.
 const FAMILIES: &[&str] = &["crates/drivers/src", "crates/workloads/src"];
 
-/// Folders of these rooms that are shared by members, and are none themselves.
+/// Folders in these crates that members share, and that are no members.
 const SHARED: &[&str] = &["crates/drivers/src/net", "crates/drivers/src/wire"];
 
-/// Where an example can be run by a test.
+/// Folders of tests that may run an example.
 const EXAMPLE_TESTS: &[&str] = &["crates/dbdyno/tests/", "crates/app/"];
 
 /// Every folder of a family is named in its `ALL`.
@@ -36,7 +36,7 @@ pub(super) fn members_are_listed(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// The value of the item `ALL`: from behind its `=` to its `;`.
+/// Value of the item `ALL`: from its `=` to its `;`.
 fn list_named_all(code: &str) -> Option<&str> {
     let declared = |at: &usize| {
         let before = code[..*at].trim_end();
@@ -47,7 +47,7 @@ fn list_named_all(code: &str) -> Option<&str> {
     Some(value.split_once(';').map_or(value, |(value, _)| value))
 }
 
-/// Every page of docs can be reached from the front door.
+/// Every page of docs is linked from the README, ARCHITECTURE or the index of docs.
 pub(super) fn docs_are_linked(tree: &Tree) -> Vec<Trouble> {
     let front = [tree.text("README.md"), tree.text("ARCHITECTURE.md")];
     let index = tree.text("docs/README.md");
@@ -66,7 +66,7 @@ pub(super) fn docs_are_linked(tree: &Tree) -> Vec<Trouble> {
         .collect()
 }
 
-/// Every example is run by a test, so that it cannot rot.
+/// Every example is run by a test, so that it does not become outdated.
 pub(super) fn examples_are_tested(tree: &Tree) -> Vec<Trouble> {
     let tests = || {
         tree.ending("rs")

@@ -1,5 +1,5 @@
-//! Where products are named as values: what only one product knows is in its driver, so no other
-//! room decides by the name of one.
+//! Literals with names of products: knowledge of a product belongs to its driver, so no other crate
+//! decides by its name.
 //!
 //! Not here: names within sentences and examples (help, errors), which decide nothing, and tests.
 
@@ -7,23 +7,23 @@ use super::Trouble;
 use super::rust::sources;
 use crate::tree::Tree;
 
-/// Names and schemes, as literals have them; a colon may follow.
+/// Names and schemes as literals; a colon may follow.
 const PRODUCTS: &[&str] =
     &["mariadb", "mysql", "pgsql", "postgres", "postgresql", "sim", "sqlite", "MariaDB", "SQLite"];
 
-/// Beginnings of paths that may name them.
+/// Prefixes of paths that may contain them.
 const ALLOWED: &[&str] = &[
     "crates/drivers/",
     "crates/servers/",
-    // Which servers can be started; drivers know nothing of that.
+    // Servers that can be started, which drivers do not know.
     "crates/model/src/managed.rs",
-    // The instrument checks itself at servers of its own, which speak one protocol.
+    // The selfcheck uses its own server, which implements one protocol.
     "crates/app/src/selfcheck",
-    // Chores know which servers tests need.
+    // Chores know the servers of the tests.
     "xtask/",
 ];
 
-/// No literal is the name of a product, whole or as a scheme.
+/// No literal is the name of a product, alone or as a scheme.
 pub(super) fn products_are_named_by_drivers(tree: &Tree) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     for source in sources(tree) {
@@ -45,9 +45,9 @@ pub(super) fn products_are_named_by_drivers(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// The insides of the literals that begin and end in a line, which are blank in its `code`.
+/// Contents of the literals that begin and end in a line; they are blank in its `code`.
 fn literals<'l>(line: &'l str, code: &str) -> impl Iterator<Item = &'l str> {
-    // Blanks stand for letters one by one, so that places are counted in letters.
+    // Blanks replace characters one by one, so positions are in characters.
     let quotes = code.chars().enumerate().filter(|(_, letter)| *letter == '"');
     let at: Vec<usize> = quotes.map(|(at, _)| at).collect();
     let byte = |nth: usize| line.char_indices().nth(nth).map_or(line.len(), |(byte, _)| byte);

@@ -1,23 +1,23 @@
-//! Rust source as far as tidy reads it: code apart from comments, literals and tests.
+//! Scans Rust source: separates code from comments, literals and tests.
 //!
-//! A scanner, not a parser: it knows where text is not code, and where braces match.
+//! A scanner, not a parser: it knows which text is not code, and matches braces.
 
 use super::{line_at, places_of_word};
 use crate::tree::{File, Tree};
 
-/// A source whose comments and literals are blank, line by line where they were.
+/// A source whose comments and literals are blanked, with unchanged lines.
 #[derive(Clone, Debug)]
 pub(super) struct Source<'a> {
     pub(super) path: &'a str,
     /// As written.
     pub(super) text: &'a str,
-    /// Comments and the insides of literals blanked.
+    /// Text with comments and contents of literals blanked.
     pub(super) code: String,
-    /// Tests blanked as well.
+    /// Code with tests blanked as well.
     pub(super) product: String,
 }
 
-/// All Rust sources of the tree. Files that are tests as a whole have no product code.
+/// All Rust sources of the tree. Files that are entirely tests have no product code.
 pub(super) fn sources(tree: &Tree) -> Vec<Source<'_>> {
     let mut sources: Vec<Source<'_>> = tree.ending("rs").map(Source::of).collect();
     let test_modules: Vec<String> =
@@ -36,7 +36,7 @@ pub(super) fn sources(tree: &Tree) -> Vec<Source<'_>> {
 }
 
 impl<'a> Source<'a> {
-    /// Reads a file.
+    /// Scans a file.
     pub(super) fn of(file: &'a File) -> Source<'a> {
         let code = without_comments_and_literals(&file.text);
         let product = without_tests(&code);
@@ -48,7 +48,7 @@ fn is_test_by_name(path: &str) -> bool {
     path.ends_with("/tests.rs") || path.contains("/tests/") || path.contains("/examples/")
 }
 
-/// The same lines, all empty.
+/// Blanks a text, keeping its lines.
 fn blank(text: &str) -> String {
     text.chars().map(|c| if c == '\n' { c } else { ' ' }).collect()
 }
@@ -71,7 +71,7 @@ fn without_comments_and_literals(text: &str) -> String {
             rest = &rest[first.len_utf8()..];
             continue;
         }
-        // A literal leaves its quotes, so that code beside it stays apart.
+        // A literal keeps its quotes, so that code beside it stays separate.
         let quote = if rest.starts_with('/') { ' ' } else { '"' };
         let inside = blank(&rest[..length]);
         let mut letters: Vec<char> = inside.chars().collect();
@@ -84,7 +84,7 @@ fn without_comments_and_literals(text: &str) -> String {
     code
 }
 
-/// Block comments nest.
+/// Length of a block comment, including nested ones.
 fn comment_length(text: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     while at < text.len() {
@@ -102,7 +102,7 @@ fn comment_length(text: &str) -> usize {
     text.len()
 }
 
-/// The length of a string behind its opening quote, with the closing one.
+/// Length of a string after its opening quote, including the closing one.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, letter) in text.char_indices() {
@@ -116,7 +116,7 @@ fn string_length(text: &str) -> usize {
     text.len()
 }
 
-/// The length of `'a'` or `'\n'`; 0 for the name of a lifetime.
+/// Length of `'a'` or `'\n'`; 0 for the name of a lifetime.
 fn character_length(text: &str) -> usize {
     let mut letters = text.char_indices().skip(1);
     match letters.next() {
@@ -133,8 +133,8 @@ fn character_length(text: &str) -> usize {
     }
 }
 
-/// The length of `r"..."`, `br#"..."#` and their like; 0 for anything else. The prefix of `b"..."`
-/// is left to be code: its string follows.
+/// Length of `r"..."`, `br#"..."#` and similar; 0 for anything else. The prefix of `b"..."` counts
+/// as code: its string follows.
 fn raw_string_length(text: &str) -> usize {
     let prefix = text.len() - text.trim_start_matches(['b', 'c']).len();
     let Some(after) = text[prefix..].strip_prefix('r') else { return 0 };
@@ -147,7 +147,7 @@ fn raw_string_length(text: &str) -> usize {
     text[start..].find(&end).map_or(text.len(), |at| start + at + end.len())
 }
 
-/// Attributes behind which an item is for tests only.
+/// Attributes of items that are for tests only.
 const TEST_ATTRIBUTES: &[&str] =
     &["#[cfg(test)]", "#[cfg(all(test", "#[cfg(any(test,", "#[test]", "#[tokio::test"];
 
@@ -165,7 +165,7 @@ fn without_tests(code: &str) -> String {
     product
 }
 
-/// The length of an item with its attributes: to its matching brace, or its semicolon.
+/// Length of an item with its attributes: to its matching brace, or its semicolon.
 fn item_length(code: &str) -> usize {
     let mut depth = 0_u32;
     for (at, letter) in code.char_indices() {
@@ -174,7 +174,7 @@ fn item_length(code: &str) -> usize {
             ')' | ']' if depth > 0 => depth -= 1,
             '{' if depth == 0 => return at + block_length(&code[at..]),
             ';' if depth == 0 => return at + 1,
-            // The end of what surrounds it: a field or an arm.
+            // End of the enclosing item: a field or an arm.
             ')' | ']' | '}' if depth == 0 => return at,
             _ => {}
         }
@@ -182,7 +182,7 @@ fn item_length(code: &str) -> usize {
     code.len()
 }
 
-/// The length of a block from its opening brace to the one that matches.
+/// Length of a block from its opening brace to the matching one.
 pub(super) fn block_length(code: &str) -> usize {
     let mut depth = 0_u32;
     for (at, letter) in code.char_indices() {
@@ -230,12 +230,12 @@ pub(super) struct Function {
     pub(super) n_lines: usize,
 }
 
-/// The functions in `code`; those within others are reported as well.
+/// Functions in `code`, including nested ones.
 pub(super) fn functions(code: &str) -> Vec<Function> {
     let of = |at: usize| {
         let signature = code[at..].strip_prefix("fn ")?;
         let end = signature.find(|c: char| !(c.is_alphanumeric() || c == '_'))?;
-        // A type such as `fn (u64) -> u64` has no name, a trait's function may have no body.
+        // A type such as `fn (u64) -> u64` has no name, and a trait's function may have no body.
         let name = signature[..end].to_owned();
         let length = item_length(&code[at..]);
         let has_body = !name.is_empty() && code[at..at + length].ends_with('}');

@@ -1,4 +1,4 @@
-//! The shape of sources: what stands at their top, and how long lines, functions and files are.
+//! Shape of sources: their first lines, and the length of lines, functions and files.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use crate::tree::Tree;
 const LINE_LETTERS_MAX: usize = 100;
 const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_MAX: usize = 800;
-/// Lines of code of a crate, without tests, comments and blank lines.
+/// Most lines of code of a crate, without tests, comments and blank lines.
 const CRATE_LINES_MAX: usize = 12_000;
-/// It speaks several protocols, a folder each.
+/// Crate that may be longer: it implements several protocols, a folder each.
 const MAY_BE_LONGER: &str = "drivers";
 
-/// Every source begins with what is here and what is not.
+/// Every source begins with a description of what it contains and what not.
 pub(super) fn files_say_what_they_are(tree: &Tree) -> Vec<Trouble> {
     tree.ending("rs")
         .filter(|file| !file.text.starts_with("//!"))
@@ -29,7 +29,7 @@ pub(super) fn files_say_what_they_are(tree: &Tree) -> Vec<Trouble> {
 pub(super) fn lines_fit(tree: &Tree) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     for source in sources(tree) {
-        // The inside of a literal is blank in `code`: within a long one the whole line is.
+        // The content of a literal is blank in `code`: within a long one, the whole line is.
         for (index, (line, code)) in source.text.lines().zip(source.code.lines()).enumerate() {
             let n_letters = line.chars().count();
             let trimmed = line.trim_start();
@@ -46,7 +46,7 @@ pub(super) fn lines_fit(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// Crates that may hold more than one layer.
+/// Crates that may contain more than one layer.
 pub(super) fn crates_fit(tree: &Tree) -> Vec<Trouble> {
     crates_fit_in(tree, CRATE_LINES_MAX)
 }
@@ -71,7 +71,7 @@ fn crates_fit_in(tree: &Tree, n_lines_max: usize) -> Vec<Trouble> {
     n_lines_of.into_iter().filter(is_long).map(reported).collect()
 }
 
-/// Functions that do not fit a screen.
+/// Functions that do not fit on a screen.
 pub(super) fn long_functions(tree: &Tree) -> Vec<Trouble> {
     let mut advice = Vec::new();
     for source in sources(tree) {
@@ -88,7 +88,7 @@ pub(super) fn long_functions(tree: &Tree) -> Vec<Trouble> {
     advice
 }
 
-/// Files that may hold more than one idea.
+/// Files that may contain more than one idea.
 pub(super) fn long_files(tree: &Tree) -> Vec<Trouble> {
     let advice = |(path, n_lines): (&str, usize)| {
         let text = format!("{n_lines} lines; is it one idea?");

@@ -1,5 +1,5 @@
-//! Words that do not belong into the repository: paths of somebody's own machine, and names that
-//! users no longer meet.
+//! Words that do not belong into the repository: paths of a developer's machine, and outdated
+//! names.
 
 use super::{Trouble, line_at, places_of_word};
 use crate::tree::{File, Tree};
@@ -7,8 +7,7 @@ use crate::tree::{File, Tree};
 /// First folders of paths that exist on one machine only.
 const PRIVATE_FOLDERS: &[&str] = &["root", "work"];
 
-/// Names that users no longer meet, and what they are called now. Each is written so that it
-/// does not occur in any other sense.
+/// Outdated names that users knew, and their replacements. None of them occurs in any other sense.
 const RETIRED: &[(&str, &str)] = &[
     ("--around", "--monitor"),
     ("recording.around", "recording.monitor"),
@@ -26,7 +25,8 @@ const RETIRED: &[(&str, &str)] = &[
     ("Can it be trusted?", "Valid"),
 ];
 
-/// Names of the code that were replaced, and by what. Each is a whole word in no other sense.
+/// Outdated names in the code, and their replacements. Each is a whole word that occurs in no other
+/// sense.
 const RETIRED_IN_CODE: &[(&str, &str)] = &[
     ("Refusal", "DbError"),
     ("RefusalKind", "DbErrorKind"),
@@ -57,7 +57,7 @@ const RETIRED_IN_CODE: &[(&str, &str)] = &[
     ("told apart", "distinguished"),
 ];
 
-/// Words that no file says: nobody who learned English from manuals meets them there.
+/// Unusual words, which readers of technical English may not know.
 const QUAINT: &[(&str, &str)] = &[
     ("anew", "again"),
     ("asunder", "apart"),
@@ -66,10 +66,10 @@ const QUAINT: &[(&str, &str)] = &[
     ("carried in", "backlog at start"),
 ];
 
-/// The longest subject of a commit that `git log --oneline` shows whole.
+/// Longest subject of a commit that `git log --oneline` shows in full.
 const SUBJECT_MAX: usize = 72;
 
-/// No file has a name that users no longer meet.
+/// No file contains an outdated name.
 pub(super) fn no_retired_names(tree: &Tree) -> Vec<Trouble> {
     let here = |path: &str| path.ends_with("tidy/words.rs");
     let files = tree.files.iter().filter(|file| !here(&file.path));
@@ -102,7 +102,7 @@ pub(super) fn subjects_fit(tree: &Tree) -> Vec<Trouble> {
     .collect()
 }
 
-/// No file names a path on the machine where it was written.
+/// No file contains a path of the machine where it was written.
 pub(super) fn no_private_paths(tree: &Tree) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     for folder in PRIVATE_FOLDERS {
@@ -119,7 +119,7 @@ pub(super) fn no_private_paths(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// Whether a path begins so, not merely goes through a folder of that name.
+/// Whether a path begins here, not in the middle of another path.
 fn names_path(line: &str, path: &str) -> bool {
     let inner = |c: char| c.is_alphanumeric() || ['.', '_', '-', '~', '}', '*'].contains(&c);
     line.match_indices(path).any(|(at, _)| !line[..at].ends_with(inner))
