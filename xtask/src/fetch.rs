@@ -18,7 +18,7 @@ const PLACE: &str = "/opt/dbdyno-servers";
 
 /// An artefact of a registry.
 struct Artefact {
-    /// Its folder, by which tests find it.
+    /// Folder in which tests find it.
     folder: &'static str,
     from: Registry,
     /// Checksum of the archive; empty if several packages have their own.

@@ -20,10 +20,10 @@ use cases::{CASES, Case, Where};
 use measure::{Measured, Program};
 use table::Row;
 
-/// Command-line options.
+/// Options of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Asked {
-    /// Rounds per case.
+    /// Number of rounds per case.
     rounds: usize,
     /// Duration of each program.
     seconds: u32,

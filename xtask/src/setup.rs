@@ -89,7 +89,7 @@ fn install(packages: &[&str]) -> Result<()> {
     apt_get(&["update", "-qq"])?;
     let _no_services = NoServices::begin()?;
     if packages.contains(&"postgresql") {
-        // It would create a cluster.
+        // The package creates a cluster, unless told not to.
         get(&["postgresql-common"])?;
         keep_from_making_clusters()?;
     }

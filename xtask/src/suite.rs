@@ -72,7 +72,6 @@ const KEEP_MEMORY: (&str, &str) = (
      glibc.malloc.arena_max=1",
 );
 
-/// Selection of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
     All,
@@ -83,13 +82,11 @@ pub(crate) enum Which {
 /// Resources of the machine for the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
-    /// The whole machine.
     Whole,
-    /// One processor.
     OneCore,
-    /// The rest beside spinning processes.
+    /// Beside ten spinning processes.
     Busy,
-    /// The rest beside all other processes.
+    /// At the lowest priority.
     Nice,
 }
 
@@ -148,7 +145,7 @@ impl Spinners {
 impl Drop for Spinners {
     fn drop(&mut self) {
         for child in &mut self.0 {
-            // It may have been killed already.
+            // The child may have been killed already.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -327,7 +324,6 @@ fn times(mut groups: Vec<(f64, String, u64)>, mut tests: Vec<(f64, String)>) -> 
     lines.join("\n")
 }
 
-/// Builds all tests.
 pub(crate) fn build(root: &Path, which: Which) -> Result<Built> {
     let mut tests =
         vec!["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"];
@@ -437,7 +433,7 @@ impl Executable {
         let status = child.wait()?;
         ran.is_good = status.success();
         if !ran.is_good && ran.tally.failed == 0 {
-            // It ended before it could report failures.
+            // The program ended before it could report failures.
             say(&format!("{} ended with {status}", self.name));
             ran.tally.failed = 1;
         }

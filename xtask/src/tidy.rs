@@ -20,9 +20,9 @@ use crate::tree::Tree;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Trouble {
     pub(crate) path: String,
-    /// Line, from 1.
+    /// Number of the line, from 1.
     pub(crate) line: usize,
-    /// Problem and remedy.
+    /// Problem, with its remedy.
     pub(crate) text: String,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for Trouble {
 pub(crate) struct Report {
     /// Problems that must be corrected.
     pub(crate) failures: Vec<Trouble>,
-    /// Advice to consider.
+    /// Problems that are only to be considered.
     pub(crate) advice: Vec<Trouble>,
 }
 
@@ -69,7 +69,6 @@ const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
 const ADVICE: &[fn(&Tree) -> Vec<Trouble>] =
     &[shape::long_functions, shape::long_files, shape::crates_fit, calls::unsafe_code];
 
-/// Checks all rules.
 pub(crate) fn check(tree: &Tree) -> Report {
     let of = |rules: &[fn(&Tree) -> Vec<Trouble>]| {
         let mut found: Vec<Trouble> = rules.iter().flat_map(|rule| rule(tree)).collect();

@@ -94,7 +94,7 @@ fn prepare(url: &str) {
 fn copy_of(built: &Path, folder: &Path) -> PathBuf {
     let copy = folder.join("copy.db");
     for tail in ["", "-wal", "-shm"] {
-        // It may not exist.
+        // The file may not exist.
         let _ = fs::remove_file(format!("{}{tail}", copy.display()));
     }
     fs::copy(built, &copy).expect("space for a copy");

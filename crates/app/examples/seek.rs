@@ -128,7 +128,6 @@ impl Queue {
         }
     }
 
-    /// Simulates a probe.
     fn look(
         &self,
         planned: &PlannedProbe,

@@ -81,7 +81,7 @@ pub struct Built {
     pub n_rows_before: u64,
     /// Whether the tables of an interrupted build were emptied first.
     pub is_emptied: bool,
-    /// Duration in seconds.
+    /// Duration of the build in seconds.
     pub seconds: f64,
     /// Seconds for secondary indexes, and everything else after the rows.
     pub index_seconds: f64,
@@ -90,7 +90,6 @@ pub struct Built {
     pub method: LoadMethod,
     /// Number of parallel loaders.
     pub loaders: usize,
-    /// Number of reconnections.
     pub reconnects: u64,
     /// Error message of the server that made the build insert rows instead of loading them in bulk.
     pub bulk_refused: Option<String>,
@@ -149,7 +148,7 @@ impl Built {
     }
 }
 
-/// Builds missing data.
+/// Builds the missing data of a workload.
 pub fn build(
     opened: &Opened,
     options: BuildOptions,
@@ -231,12 +230,11 @@ struct Builder<'b> {
     session: Option<AdminSession>,
     /// Whether the server allows us only one session.
     has_one_session: bool,
-    /// Number of reconnections.
     n_reconnects: u64,
     /// Whether chunk marks remain true after a lost connection or a crash of the server.
     keeps_marks: bool,
     log: Arc<BuildLog>,
-    /// Seconds for statistics.
+    /// Seconds spent on statistics of the tables.
     analyse_seconds: f64,
 }
 
@@ -478,7 +476,7 @@ impl Both {
         self.insert.seconds / self.bulk.seconds.max(1e-9)
     }
 
-    /// The same ratio for the rows alone, without indexes and statistics.
+    /// The same ratio for rows only, without indexes and statistics.
     pub fn load_ratio(&self) -> f64 {
         let [insert, bulk] =
             [&self.insert, &self.bulk].map(|built| built.seconds - built.index_seconds);

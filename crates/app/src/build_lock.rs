@@ -39,7 +39,6 @@ impl Drop for BuildLock {
 }
 
 impl BuildLock {
-    /// Releases the lock.
     fn give_back(&mut self) {
         if let Some(mut session) = self.session.take().filter(|_| !self.ends.is_empty()) {
             session.say_last(self.ends);

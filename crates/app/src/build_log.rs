@@ -11,7 +11,7 @@ use monitor::wall_clock;
 
 /// Progress of a build, written by its loaders.
 pub(crate) struct BuildLog {
-    /// Origin of times.
+    /// Start of the build: times are measured from it.
     began: Instant,
     rows: AtomicU64,
     bytes: AtomicU64,
@@ -27,7 +27,7 @@ pub(crate) enum BuildEvent {
     Refused(u64, DbError),
 }
 
-/// A committed chunk.
+/// A chunk whose rows are committed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChunkDone {
     /// Index of the table.

@@ -39,7 +39,7 @@ pub enum CompareBy {
     },
 }
 
-/// Compares sides.
+/// Compares the runs of the sides, figure by figure.
 pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<ComparisonReport, Error> {
     let mut damaged = Vec::new();
     let asked = &by_its_axis(store, asked)?;
@@ -320,7 +320,6 @@ fn change_meant(
     Err(Error::Usage(format!("{} has no change to acknowledge: {known}", change.build)))
 }
 
-/// Removes an acknowledgement.
 pub fn unacknowledge(store: &Store, key: &str, build: &str, point: &str) -> Result<(), Error> {
     match store.unacknowledge(key, build, point)? {
         true => Ok(()),
@@ -466,9 +465,9 @@ enum Found {
 /// Runs without a report.
 #[derive(Default)]
 struct Lost {
-    /// Ended runs.
+    /// Runs that ended without a report.
     not_counted: Vec<NotCounted>,
-    /// Running runs.
+    /// Runs that are still running.
     running: Vec<String>,
 }
 
@@ -597,7 +596,7 @@ impl Found {
 
 /// Places the runs of builds at the points of a history.
 fn builds_placed(found: Vec<Found>) -> Vec<Side> {
-    // Of thousands of runs, keep only what is needed.
+    // There may be thousands of runs: only what is needed is kept.
     let points = points_of_builds(&conditions(&found, Condition::of_points));
     found.into_iter().map(|side| placed(side, &points)).collect()
 }

@@ -36,7 +36,7 @@ pub struct Written {
     pub files: Vec<WrittenFile>,
     /// Commands that load them, by database.
     pub load_commands: Vec<LoadCommands>,
-    /// Duration in seconds.
+    /// Seconds that writing has taken.
     pub seconds: f64,
     pub format: FileFormat,
 }
@@ -46,10 +46,9 @@ pub struct Written {
 pub struct WrittenFile {
     pub table: String,
     pub path: PathBuf,
-    /// Columns in order.
+    /// Names of the columns, in the order of the file.
     pub columns: String,
     pub n_rows: u64,
-    /// Size in bytes.
     pub n_bytes: u64,
 }
 

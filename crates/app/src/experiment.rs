@@ -26,7 +26,7 @@ use crate::trials::{Trials, forget_unbegun, status, trials};
 
 /// Result of an experiment that is complete or was interrupted.
 pub struct ExperimentResult {
-    /// Report so far.
+    /// Report on the trials run so far.
     pub report: ExperimentReport,
     /// Whether every trial is valid.
     pub is_good: bool,

@@ -20,7 +20,7 @@ const OF_VALUES: [&str; 6] = ["figure", "value", "unit", "error", "count", "time
 const VALUES_MAX: usize = 100_000;
 /// Most bytes of a file of figures: 100,000 lines of 640 bytes.
 pub const FILE_BYTES_MAX: u64 = 64 << 20;
-/// Most columns.
+/// Greatest number of columns of figures.
 const COLUMNS_MAX: usize = 20;
 /// Most bytes of a cell.
 const CELL_BYTES_MAX: usize = 200;

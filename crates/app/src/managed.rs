@@ -86,7 +86,7 @@ impl Managed {
         Ok(Some(self))
     }
 
-    /// Restarts the server.
+    /// Shuts the server down and starts it again, with all nodes.
     pub(crate) fn restarted(mut self) -> Result<Managed, Error> {
         let asked = &self.wanted.options.settings;
         self.cluster.restart_all().map_err(|error| start_error(error, asked))?;

@@ -21,7 +21,7 @@ pub(crate) enum Found {
     Nothing,
     /// A build that is not complete.
     Unfinished(Identity),
-    /// A complete build.
+    /// A build that is complete.
     Complete(Identity),
 }
 

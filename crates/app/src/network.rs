@@ -35,7 +35,6 @@ impl SharedPath {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes its conditions.
     pub(crate) fn change(&self, conditions: NetworkConditions) -> std::io::Result<()> {
         self.lock().change(conditions)
     }

@@ -26,7 +26,7 @@ pub enum Data {
     None,
     /// None of its tables exists.
     Absent,
-    /// Its tables exist, but dbdyno has no entry about them.
+    /// The tables exist, but dbdyno has no entry about them.
     Unmarked,
     /// A build is not complete.
     Unfinished,
@@ -171,7 +171,7 @@ pub struct Opened {
     pub database: Arc<dyn Database>,
     /// The workload, built for the existing data.
     pub workload: Arc<dyn Workload>,
-    /// All its parameters.
+    /// All parameters of the workload.
     pub settings: Settings,
     /// State of its data.
     pub data: Data,

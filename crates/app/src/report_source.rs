@@ -189,7 +189,6 @@ impl ReportSource {
         }
     }
 
-    /// All charts.
     pub fn charts(&self) -> Vec<Chart> {
         match self {
             ReportSource::Run(report) => of_run(report),
@@ -202,7 +201,6 @@ impl ReportSource {
         }
     }
 
-    /// The page.
     pub fn document(&self) -> Document {
         match self {
             ReportSource::Run(report) => render::run(report),

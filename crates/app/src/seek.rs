@@ -36,7 +36,7 @@ use crate::trials::{forget_unbegun, status, trial_reports};
 
 /// Result of a search that is complete or was interrupted.
 pub struct SeekResult {
-    /// Report so far.
+    /// Report on the probes run so far.
     pub report: SeekReport,
     /// Whether there is an answer, confirmed by fresh probes.
     pub is_good: bool,

@@ -23,24 +23,22 @@ pub use tcp::{TcpAccuracy, accuracy_over_tcp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The item passed.
     Good,
     /// A target is missed: dbdyno is correct, but this machine or moment is slow.
     Missed,
-    /// dbdyno is wrong.
+    /// dbdyno is wrong, whatever the machine.
     Broken,
 }
 
-/// One check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Item {
-    /// Stable id.
+    /// Id, which stays the same between versions.
     pub id: &'static str,
     /// Description of the check.
     pub what: String,
     /// Measured values: name (unit last) and value.
     pub figures: Vec<(String, f64)>,
-    /// Expected values.
+    /// Description of the expected values.
     pub target: String,
     pub verdict: Verdict,
 }
@@ -48,7 +46,6 @@ pub struct Item {
 /// Result of all checks.
 #[derive(Clone, Debug, Serialize)]
 pub struct SelfCheck {
-    /// Version of dbdyno.
     pub dbdyno: String,
     pub items: Vec<Item>,
 }
@@ -89,7 +86,7 @@ pub fn selfcheck(
     Ok(SelfCheck { dbdyno: crate::run::version_of_ours(), items })
 }
 
-/// Where arrivals wait: in the engine (as many clients as servers), or in `sim` (far more).
+/// Place where arrivals wait: in the engine (as many clients as servers), or in `sim` (far more).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
     Engine,

@@ -137,7 +137,6 @@ impl SettingsSession {
         Err(self.refused(name, db_error, &format!("be set to '{value}'")))
     }
 
-    /// Restores a setting.
     fn put_back(&mut self, setting: &ChangedSetting) -> Result<(), Error> {
         let name = &setting.name;
         let unset = (self.by.unset)(name);
@@ -490,7 +489,7 @@ pub(crate) struct Momentary {
     changed: Vec<Moment>,
 }
 
-/// A temporary change.
+/// A change that ends with the run.
 struct Moment {
     setting: ChangedSetting,
     /// The journal's entry from before, if any.
@@ -663,19 +662,19 @@ pub struct RestoreOptions {
 /// Result of restoring a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It would be restored.
+    /// Dry run: it would be restored.
     ToBeSetBack,
-    /// It was restored and verified.
+    /// Restored, and verified.
     SetBack,
-    /// It had its old value already; its entry was removed.
+    /// Already at its old value; its entry was removed, except by a dry run.
     WasBack,
-    /// It was changed since, and left as it is.
+    /// Changed since, and left as it is.
     ChangedSince,
-    /// A living process will restore it; it was left as it is.
+    /// Left as it is, because this living process will restore it.
     InUse(u32),
-    /// Its entry was removed without asking the server.
+    /// Entry removed without asking the server.
     Forgotten,
-    /// It cannot be restored, with the reason.
+    /// Not restored, for this reason.
     Failed(String),
 }
 

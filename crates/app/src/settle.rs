@@ -40,14 +40,14 @@ const PACE_OVER: Duration = Duration::from_secs(3);
 const COMMITS_PER_S: f64 = 100.0;
 /// The step before those of the driver: waiting for other sessions.
 const WAIT: &str = "wait";
-/// Level of [`WAIT`].
+/// Name of the level of [`WAIT`].
 const COMMIT_RATE: &str = "commits_per_s";
 /// Time within which a server counts its writes (PostgreSQL's checkpointer).
 const COUNTED_WITHIN: Duration = Duration::from_millis(500);
 /// Period over which commits are counted.
 const COUNTED_OVER: Duration = Duration::from_secs(1);
 
-/// Subject of settling.
+/// A server to settle, with its tables and the limit.
 pub struct ToSettle<'a> {
     pub(crate) database: &'a dyn Database,
     /// Target of the database, also of a managed server.
@@ -116,7 +116,7 @@ impl SettlingAt {
     }
 }
 
-/// Result of settling.
+/// Result of settling a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settled {
     /// Duration of all steps.
@@ -160,7 +160,7 @@ impl Incomplete {
 pub struct StepDone {
     pub name: &'static str,
     pub seconds: f64,
-    /// Its level: name, before and after.
+    /// Level before and after, with its name.
     pub level: Option<(&'static str, i64, i64)>,
 }
 
@@ -486,9 +486,9 @@ impl<'a, 'w> Work<'a, 'w> {
             Ok(false) | Err(_) => Vec::new(),
         };
         let last = match (first, &step.level) {
-            // It will not fall by what was passed over.
+            // The level will not fall, because a part was passed over.
             (_, Some(level)) if !passed_over.is_empty() => self.level(step, level),
-            // It will not fall without the privilege either.
+            // Nor will it fall without the privilege.
             (_, Some(level)) if step.needs_settings && refused.is_some() => self.level(step, level),
             (Some(first), Some(level)) if matches!(said, Ok(true)) => self.fall(step, level, first),
             (_, Some(level)) if matches!(said, Ok(false)) => self.level(step, level),

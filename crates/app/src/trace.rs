@@ -20,13 +20,13 @@ use crate::routines;
 #[derive(Clone, Debug)]
 pub struct TraceOptions {
     pub workload: String,
-    /// Its parameters, as written.
+    /// Parameters of the workload, as written by the user.
     pub parameters: Vec<(String, String)>,
     /// Transaction type; `None` traces one of each type.
     pub transaction: Option<String>,
     /// Seed of the inputs.
     pub seed: u64,
-    /// Lowest transaction number.
+    /// Lowest number of a traced transaction.
     pub number: u64,
     /// Transactions of the same type that each connection executes first.
     pub warm_up: u32,

@@ -64,13 +64,13 @@ pub trait ExperimentWatcher: Watcher {
 
 /// Result of a trial.
 pub(crate) enum Tried {
-    /// It is valid.
+    /// Valid.
     Counts,
-    /// It is not valid, with the reason.
+    /// Not valid, for this reason.
     Not(String),
-    /// It is not valid, and would fail in the same way again.
+    /// Not valid, for a reason that would make another attempt fail too.
     Settled(String),
-    /// The user interrupted it.
+    /// Interrupted by the user.
     Interrupted,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct TrialRunner<'o> {
     /// Lock against other processes that run its trials.
     experiment_lock: store::ExperimentLock,
     pub(crate) experiment: Experiment,
-    /// By point.
+    /// Plans of the trials, one per point.
     pub(crate) plans: Vec<Plan>,
     options: &'o ExperimentOptions,
     /// Target of the last trial.

@@ -2,11 +2,10 @@
 
 use app::Error;
 
-/// Success.
 pub(crate) const DONE: u8 = 0;
 /// A run, check or gate failed.
 pub(crate) const FAILED: u8 = 1;
-/// Invalid input.
+/// Invalid request: an option, a plan, a target or a name.
 pub(crate) const USAGE: u8 = 2;
 /// Interrupted by the user.
 pub(crate) const INTERRUPTED: u8 = 130;

@@ -16,16 +16,15 @@ use toml::{Table, Value};
 /// A default that the user can set.
 pub(crate) struct Setting {
     pub(crate) name: &'static str,
-    /// Possible values.
+    /// Possible values, as shown in help: `FILE|off`.
     pub(crate) values: &'static str,
     /// Value without the setting.
     pub(crate) default: &'static str,
-    /// Description.
+    /// Description of the setting for its help.
     pub(crate) help: &'static str,
     check: fn(&str) -> Result<(), String>,
 }
 
-/// All settings.
 pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: "store",

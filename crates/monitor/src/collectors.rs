@@ -24,7 +24,7 @@ pub struct Scope {
     pub monitor: MonitorScope,
     /// Threads of this process.
     pub threads: SharedTasks,
-    /// Database under load.
+    /// Database under load, if any.
     pub database: Option<Arc<dyn Database>>,
     /// Connects to read the counters.
     pub connect: Connect,

@@ -64,7 +64,7 @@ const ABOUT: &str = "cpu_profile";
 
 /// Processes and duration of a profile.
 pub struct ProfileScope {
-    /// Path of `perf`.
+    /// Path of the program `perf`.
     pub perf: PathBuf,
     /// Processes of the server without their children, or the reason why there are none.
     pub server: Result<Vec<u32>, String>,
@@ -435,7 +435,7 @@ impl Recording {
         if self.is_system_wide || of.side == ProfileSide::Generator {
             command.args(["--pid", &list(&of.processes)]);
         }
-        // It ends when its output is no longer read.
+        // `perf` ends when its output is no longer read.
         let mut child = command.stdin(data).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let mut folder = Folder::default();
         if let Some(output) = child.stdout.take() {

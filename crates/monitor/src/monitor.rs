@@ -252,7 +252,6 @@ mod tests {
 
     const GAUGE: What<'_> = What::new("gauge", "", "A gauge.");
 
-    /// Counts its readings.
     struct Counting(u32);
 
     impl Collector for Counting {
@@ -348,7 +347,7 @@ mod tests {
         let begin = monitor.begin();
         begin(Duration::ZERO);
         let mut shown = Vec::new();
-        // It is reported by itself, once a second.
+        // The collector reports by itself, once a second.
         let (index, message) = monitor.hear.recv().expect("a reading");
         monitor.take(index, message, &mut |event| shown.push(event));
         let facts = monitor.end(&mut |event| shown.push(event));

@@ -44,7 +44,7 @@ impl PhaseSignal {
         self.changed.notify_all();
     }
 
-    /// Ends the load.
+    /// Notes that the load is over.
     pub fn end(&self) {
         self.state().is_over = true;
         self.changed.notify_all();

@@ -207,7 +207,7 @@ mod tests {
             let mut command = Command::new(&program);
             let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
             let mut child = command.spawn().expect("it is started");
-            // It has its name once it answers.
+            // The child has its name once it answers.
             let mut input = child.stdin.take().expect("a pipe");
             input.write_all(b"x").expect("it listens");
             child.stdout.as_mut().expect("a pipe").read_exact(&mut [0]).expect("it answers");

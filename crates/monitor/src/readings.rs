@@ -48,7 +48,7 @@ struct Known {
 #[derive(Debug)]
 pub struct Readings {
     about: String,
-    /// Origin of times.
+    /// Instant from which times are counted.
     origin: Option<Instant>,
     at_ns: i64,
     known: HashMap<String, Known>,
@@ -263,7 +263,7 @@ mod tests {
         // A child has ended, and appears in its parent's counters a second later.
         assert_eq!(rates(4, [8000.0, 105.0]), []);
         assert_eq!(rates(5, [9100.0, 125.0]), [50.0, 10.0]);
-        // It stays lower: a reset.
+        // The counter stays lower: a reset.
         assert_eq!(rates(6, [10.0, 10.0]), []);
         assert_eq!(rates(8, [20.0, 20.0]), []);
         assert_eq!(rates(9, [30.0, 30.0]), [10.0, 10.0]);

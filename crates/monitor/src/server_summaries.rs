@@ -87,7 +87,7 @@ struct OfSessions {
     query: &'static SessionsQuery,
     /// Values at the last reading, by session; `None` before the first.
     before: Option<Stood>,
-    /// Growth, by row.
+    /// Growth of the values, by row.
     grown: Stood,
     /// Sessions that ended before their last values were read...
     n_gone: usize,

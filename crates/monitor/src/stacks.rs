@@ -27,7 +27,7 @@ const FRAMES_MAX: usize = 128;
 pub(crate) struct Folder {
     /// Thread of the current sample.
     thread: Option<String>,
-    /// Its frames, innermost first.
+    /// Frames of the current sample, innermost first.
     frames: Vec<String>,
     counts: HashMap<String, u64>,
     samples: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Folder {
     overflow: u64,
 }
 
-/// Stacks with counts.
+/// Stacks of a profile, each with its number of samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Folded {
     pub(crate) samples: u64,

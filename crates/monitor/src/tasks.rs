@@ -16,9 +16,9 @@ use crate::kernel_files::read;
 /// A thread; for a process with one thread, the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Task {
-    /// Process id.
+    /// Id of the process that the thread belongs to.
     pub process: u32,
-    /// Thread id.
+    /// Id of the thread itself.
     pub thread: u32,
 }
 

@@ -68,7 +68,7 @@ fn shares_blocks(server: &Instance) -> bool {
     let mut command = server.command(Path::new("cp"));
     let Ok(one) = server.write("one", b"shared?") else { return false };
     command.arg("--reflink=always").arg(one).arg(dir.join("tmp/another"));
-    // Its output does not belong into the server's log.
+    // The output of `cp` does not belong into the server's log.
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     let shares = command.status().is_ok_and(|status| status.success());
     // Files that cannot be removed go with the folder.

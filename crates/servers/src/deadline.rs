@@ -24,7 +24,7 @@ pub(crate) enum Woken {
     Ended,
     /// The deadline has passed.
     Over,
-    /// Neither; check again.
+    /// Neither is certain: the caller checks again.
     Look,
 }
 

@@ -32,15 +32,14 @@ pub struct TestServer {
     shared: OnceLock<Server>,
 }
 
-/// Debian's MariaDB.
+/// MariaDB as packaged by Debian.
 pub static MARIADB: TestServer = TestServer::new(Kind::MariaDb, "10.11.", None);
 pub static MARIADB_11_4: TestServer =
     TestServer::new(Kind::MariaDb, "11.4.5-MariaDB", Some("mariadb-11.4"));
-/// Oracle's MySQL 5.6.
 pub static MYSQL_5_6: TestServer = TestServer::new(Kind::MySql, "5.6.24", Some("mysql-5.6"));
 /// Oracle's MySQL 9.7, the newest series.
 pub static MYSQL_9_7: TestServer = TestServer::new(Kind::MySql, "9.7.", Some("mysql-9.7"));
-/// Debian's PostgreSQL.
+/// PostgreSQL as packaged by Debian.
 pub static POSTGRES: TestServer = TestServer::new(Kind::Postgres, "15.", None);
 pub static POSTGRES_18: TestServer = TestServer::new(Kind::Postgres, "18.4", Some("postgres-18"));
 

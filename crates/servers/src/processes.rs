@@ -97,7 +97,7 @@ impl Marks {
         let cluster = find(&[&self.cluster])?;
         for process in &cluster {
             process.signal(Signal::QUIT);
-            // It may be paused.
+            // The process may be paused.
             process.signal(Signal::CONT);
         }
         let _ended = cluster.iter().all(|process| deadline.sees_end_of(process.handle.as_fd()));
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(line(), "", "the second shell is there");
         let child = Process { pid, handle: handle(pid).expect("it sleeps") };
         child.signal(Signal::KILL);
-        // It has ended once all its memory is released, although it is not reaped.
+        // The child has ended once all its memory is released, although it is not reaped.
         let deadline = Deadline::new(KILL_LIMIT).expect("a clock");
         assert!(deadline.sees_end_of(child.handle.as_fd()));
         let pids = |all: Vec<Process>| all.iter().map(|one| one.pid).collect::<Vec<u32>>();

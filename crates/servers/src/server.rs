@@ -30,7 +30,7 @@ const VERSION_LIMIT: Duration = Duration::from_secs(10);
 /// A private server. Drop kills it and removes its data.
 pub struct Server {
     version: String,
-    /// Not yet reaped.
+    /// Process of the server, while it is not reaped.
     child: Option<Child>,
     has_copy: bool,
     instance: Instance,
@@ -99,7 +99,7 @@ fn set_up(
     let program = Program::find(kind, options.bin.as_deref())?;
     let folder = options.folder.clone().unwrap_or_else(disk);
     let dir = DataDir::make(&folder, os_user.clone())?;
-    // What cannot be swept now can be later.
+    // A later start sweeps what cannot be swept now.
     let _n_swept = sweep(&folder);
     let libraries = program
         .libraries(&dir.path().join("lib"))
@@ -139,7 +139,7 @@ impl Server {
         &self.version
     }
 
-    /// Settings, including defaults.
+    /// Settings in force, including the defaults of dbdyno.
     pub fn settings(&self) -> &[Setting] {
         &self.instance.settings
     }
@@ -349,7 +349,7 @@ impl Server {
             self.instance.write("first.sql", mysql::first_words(&self.instance).as_bytes())?;
         let script = format!("--init-file={}", script.display());
         let launched = self.launch(&[&script]);
-        // It contains the password.
+        // The script contains the password.
         self.instance.unwrite("first.sql")?;
         launched
     }
@@ -422,10 +422,10 @@ impl Server {
         let failed = |error: io::Error| ServerError::system("the server cannot be stopped", error);
         // PostgreSQL's "fast" shutdown, which disconnects clients.
         let signal = if self.instance.kind == Kind::Postgres { Signal::INT } else { Signal::TERM };
-        // It may be paused.
+        // The server may be paused.
         self.instance.dir.marks().signal(Signal::CONT).map_err(failed)?;
         let pid = Pid::from_child(child);
-        // It is not reaped, so the number is still its own.
+        // The child is not reaped, so no other process has its id.
         kill_process(pid, signal).map_err(|error| failed(error.into()))?;
         let deadline = Deadline::new(self.instance.limit).map_err(failed)?;
         if !child_ends(child, &deadline).map_err(failed)? {
@@ -444,7 +444,7 @@ impl Server {
 
     fn reap(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // It has ended, or is killed here.
+            // The child has ended already, or is killed here.
             let _ended = child.kill();
             let _reaped = child.wait();
         }

@@ -92,7 +92,7 @@ mod tests {
         let mut begun = [0; 6];
         output.read_exact(&mut begun).expect("it begins");
         let mut watchdog = watch(leader.id(), &output);
-        // As the kernel does when the owner is killed.
+        // The kernel does the same when the owner is killed.
         drop(watchdog.pipe.take());
         let mut rest = String::new();
         output.read_to_string(&mut rest).expect("all of the group end");

@@ -18,7 +18,7 @@ const PREFIX: &str = "dbdyno sha256 ";
 const HEX: usize = 64;
 /// Length of the checksum, including the end of line.
 const BYTES: usize = PREFIX.len() + HEX + 1;
-/// Bytes per read.
+/// Bytes of the file per read.
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// Appends the checksum to a file that will not change any more.

@@ -182,7 +182,7 @@ fn lock_row(row: &Row<'_>, here: &Process) -> rusqlite::Result<ExperimentLockRow
         // A paused process has no heartbeat, and continues later.
         Fate::Alive => false,
         Fate::Gone if is_near => true,
-        // It may live on another machine.
+        // The process may live on another machine.
         Fate::Gone | Fate::Unknown => is_silent,
     };
     // An unknown status of a newer version means ended: only one name means running.

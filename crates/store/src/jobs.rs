@@ -98,7 +98,7 @@ pub struct JobRow {
     pub exit_code: Option<i32>,
     /// Last lines of its output; empty until it ends.
     pub output: String,
-    /// Its process; `None` before it starts.
+    /// Process that executes it; `None` before it starts.
     pub process: Option<Process>,
 }
 
@@ -107,7 +107,7 @@ pub struct JobRow {
 pub struct ActionRow {
     /// Time in milliseconds since 1970-01-01T00:00:00Z.
     pub at_unix_ms: i64,
-    /// User name.
+    /// Name of the user.
     pub who: String,
     /// Action, as a sentence.
     pub what: String,

@@ -94,7 +94,7 @@ fn pid_namespace() -> String {
 enum Seen {
     /// Start time of a process.
     Started(u64),
-    /// A zombie.
+    /// A zombie: ended, but not reaped.
     Dead,
     /// No process, or not readable.
     Nothing,

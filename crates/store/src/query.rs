@@ -124,14 +124,14 @@ enum Kind {
     /// Product with version, `MariaDB 10.11.14`: the product, or the start of the version, is
     /// enough.
     Product,
-    /// One of a few words.
+    /// One of the given words.
     Word(&'static [&'static str]),
-    /// One of a few words, in ascending order.
+    /// One of the given words, which are in ascending order.
     Rank(&'static [&'static str]),
     Count,
     Number,
     Duration,
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970-01-01T00:00:00Z.
     Instant,
     /// Id of one of its findings.
     Finding,

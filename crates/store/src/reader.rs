@@ -31,7 +31,7 @@ const NAME_CHARACTERS_MIN: usize = 4;
 /// Filter and order of a list of runs. The default is all, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
-    /// This run only.
+    /// The run with this id.
     pub run: Option<RunId>,
     /// Runs with a group of this workload.
     pub workload: Option<String>,
@@ -45,7 +45,7 @@ pub struct Filter {
     pub query: Option<Query>,
     /// Order; ties are listed newest first.
     pub sort: Sort,
-    /// Most runs.
+    /// Greatest number of runs listed.
     pub limit: Option<usize>,
 }
 
@@ -65,7 +65,7 @@ pub struct RunRow {
     pub workload: String,
     /// Target's URL, without a password.
     pub target: String,
-    /// Product and version.
+    /// Product and version of the database.
     pub database: String,
     /// Number of clients in all groups.
     pub clients: u64,
@@ -83,7 +83,7 @@ pub struct RunRow {
     pub events_lost: u64,
     /// Version of dbdyno that ran it.
     pub dbdyno: String,
-    /// Labels, by key.
+    /// Labels, sorted by key.
     pub labels: Vec<(String, String)>,
     /// Values of its point by axis, if it is a trial.
     pub point: Vec<(String, String)>,

@@ -255,7 +255,7 @@ pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
 pub(super) enum IfMissing {
     /// Create it and its folder.
     Create,
-    /// Fail.
+    /// Fail, and create nothing.
     Refuse,
 }
 
@@ -464,11 +464,11 @@ fn distrusted(path: &Path, opened: rusqlite::Result<Connection>) -> Result<Conne
 /// Owner of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// Empty file.
+    /// None: the file is empty.
     Nobody,
-    /// Store of dbdyno.
+    /// A store of dbdyno.
     Store,
-    /// Export of dbdyno, with a checksum.
+    /// An export of dbdyno, with a checksum.
     File,
     Somebody,
 }

@@ -215,7 +215,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// How writing ends.
+/// Last message of a run to the writing thread.
 #[derive(Debug)]
 enum Close {
     Finish(Box<End>),
@@ -243,9 +243,9 @@ struct WriterQueue {
     rows: Vec<Row>,
     /// Number of rows that it has taken and not committed.
     n_taken: usize,
-    /// Bytes of both.
+    /// Bytes of the rows above, waiting or taken.
     bytes: usize,
-    /// Last `seq` assigned.
+    /// Last `seq` assigned to an event.
     seq: i64,
     n_lost: u64,
     so_far: RunningSummary,
@@ -308,7 +308,7 @@ impl Shared {
         queue.n_taken = n_left;
         match result {
             Err(error) => queue.trouble = Some(error.clone()),
-            // When all rows are written there is no problem, unless rows were lost.
+            // No problem remains once all rows are written, unless rows were lost.
             Ok(()) if queue.n_lost == 0 => queue.trouble = None,
             Ok(()) => {}
         }

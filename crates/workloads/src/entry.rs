@@ -11,7 +11,7 @@ pub struct Entry {
     /// Name of the data, shared by the workloads of a family; the workload's own name if it has no
     /// data.
     pub data: &'static str,
-    /// One-line summary.
+    /// Summary in one line, for lists of workloads.
     pub summary: &'static str,
     pub parameters: &'static [Parameter],
     /// Groups of a run that has no plan; empty if one group does everything.
@@ -57,7 +57,7 @@ pub struct GroupRole {
     pub name: &'static str,
     /// Default number of clients.
     pub default: &'static str,
-    /// One-line help of the flag.
+    /// Help of the flag, in one line.
     pub help: &'static str,
     /// Plan values of the group if its load is not given; load flags apply to the first group.
     pub values: &'static [(&'static str, &'static str)],

@@ -12,7 +12,7 @@ pub(crate) enum StorageEngine {
     InnoDb,
     MyIsam,
     Aria,
-    /// MyRocks.
+    /// Engine of MyRocks: `ROCKSDB`.
     RocksDb,
     /// PostgreSQL tables that write nothing to the WAL.
     Unlogged,

@@ -74,7 +74,7 @@ struct Tally {
     committed: [i64; 5],
     n_rolled_back: i64,
     n_conflicts: u64,
-    /// By custom metric.
+    /// Sums of the custom metrics, by index.
     measured: Vec<u64>,
     traffic: Traffic,
 }

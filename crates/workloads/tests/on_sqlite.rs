@@ -166,7 +166,7 @@ impl Bench {
         (kind, self.again(client))
     }
 
-    /// Runs another attempt.
+    /// Runs another attempt with the same inputs.
     fn again(&mut self, client: &mut dyn Client) -> Result<Done, DbError> {
         let mut context = TxContext {
             sessions: &mut self.sessions[0],

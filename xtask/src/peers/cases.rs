@@ -31,7 +31,7 @@ pub(super) enum Data {
 pub(super) enum Peer {
     /// A script of sysbench.
     Sysbench(&'static str),
-    /// pgbench's default transaction.
+    /// Default transaction of pgbench.
     Pgbench,
     /// pgbench with a point select on our table.
     PgbenchSelect,
@@ -128,7 +128,7 @@ impl Where {
 }
 
 impl Data {
-    /// Builds the tables.
+    /// Builds the tables with dbdyno.
     pub(super) fn make(self, dbdyno: &Path, server: &Server) -> Result<()> {
         let options: &[&str] = match self {
             Data::Oltp => &["oltp-point-select", "--table-size", "100000"],

@@ -12,13 +12,13 @@ use wait4::Wait4;
 /// Result of one run of a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Measured {
-    /// Statements answered.
+    /// Number of statements that were answered.
     pub(super) queries: f64,
-    /// Duration in seconds.
+    /// Duration of the run in seconds.
     pub(super) seconds: f64,
     /// User and system time of the whole process, in seconds.
     pub(super) cpu_s: f64,
-    /// Peak memory.
+    /// Greatest memory use of the process, in bytes.
     pub(super) resident_bytes: u64,
 }
 
@@ -40,7 +40,7 @@ type Said = fn(&str) -> Option<(f64, f64)>;
 pub(super) struct Program {
     words: Vec<String>,
     environment: Vec<(&'static str, String)>,
-    /// Standard input.
+    /// Text for the standard input.
     input: &'static str,
     said: Said,
 }
@@ -67,7 +67,7 @@ impl Program {
         program
     }
 
-    /// The minimal client.
+    /// Prepares a run of the minimal client.
     pub(super) fn bare(
         program: &Path,
         server: &Server,
@@ -237,7 +237,7 @@ fn pgbench(text: &str, statements: f64) -> Option<(f64, f64)> {
     Some((transactions * statements, transactions / number_behind(text, "tps =")?))
 }
 
-/// Number after `words`.
+/// Number that follows `words`.
 fn number_behind(text: &str, words: &str) -> Option<f64> {
     let (_, rest) = text.split_once(words)?;
     let is_number = |c: char| c.is_ascii_digit() || c == '.';

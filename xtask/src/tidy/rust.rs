@@ -9,7 +9,7 @@ use crate::tree::{File, Tree};
 #[derive(Clone, Debug)]
 pub(super) struct Source<'a> {
     pub(super) path: &'a str,
-    /// As written.
+    /// Text as written.
     pub(super) text: &'a str,
     /// Text with comments and contents of literals blanked.
     pub(super) code: String,
@@ -36,7 +36,7 @@ pub(super) fn sources(tree: &Tree) -> Vec<Source<'_>> {
 }
 
 impl<'a> Source<'a> {
-    /// Scans a file.
+    /// Scans the text of a file.
     pub(super) fn of(file: &'a File) -> Source<'a> {
         let code = without_comments_and_literals(&file.text);
         let product = without_tests(&code);

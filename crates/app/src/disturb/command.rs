@@ -90,7 +90,7 @@ pub(super) fn run(
     }
 }
 
-/// A running command.
+/// A command that is running, and the watchdog that ends it with dbdyno.
 struct Started {
     child: Child,
     output: PipeReader,
@@ -121,7 +121,7 @@ fn start(command: &str, environment: &CommandEnvironment) -> io::Result<Started>
     match watched {
         Ok(watchdog) => Ok(Started { child, output, watchdog }),
         Err(error) => {
-            // It ends with the pipe.
+            // The child ends with the pipe.
             child.wait()?;
             Err(error)
         }
@@ -313,7 +313,7 @@ mod tests {
         let signal: Arc<PhaseSignal> = Arc::default();
         let limit = Limit { at: None, why: String::new() };
         let started = start(command, &environment("sqlite:a")).unwrap();
-        // Its first output shows that its traps are set.
+        // The first output of the command shows that its traps are set.
         let mut word = [0; 6];
         (&started.output).read_exact(&mut word).unwrap();
         assert_eq!(&word, b"begun\n");

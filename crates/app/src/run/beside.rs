@@ -81,7 +81,6 @@ impl<'b> Beside<'b> {
         Ok(Beside { job, agents, disturbers, monitor, profiling })
     }
 
-    /// Runs the load.
     pub(super) fn drive(self, run: &mut RunUnderWay<'_, '_>) -> Result<Driven, Error> {
         drive(self, run.stop, run.sink)
     }

@@ -40,7 +40,7 @@ pub struct DataBuild<'b> {
     pub opened: &'b Opened,
     /// Name on the command line.
     pub workload: &'b str,
-    /// Target as written.
+    /// Target as written by the user.
     pub target: &'b Target,
     pub options: BuildOptions,
     /// Path of the store; its restore journal is needed to settle a server, even if no run is

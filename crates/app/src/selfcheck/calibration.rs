@@ -21,11 +21,9 @@ pub struct Calibration {
     pub seed: u64,
     /// Options of the URL.
     pub sim: String,
-    /// Number of clients.
     pub clients: u32,
     /// Arrivals per second; `None` for a closed load.
     pub rate_per_s: Option<f64>,
-    /// Poisson or uniform.
     pub arrivals: Arrivals,
     /// Limit of the queue.
     pub queue: u64,
@@ -41,7 +39,7 @@ pub struct Calibration {
 /// Result of a calibration run.
 pub struct Calibrated {
     pub report: Report,
-    /// Samples, by number.
+    /// Samples of the run, by transaction number.
     pub samples: BTreeMap<u64, Sample>,
     /// Events, without those that differ between runs (names, facts, costs).
     pub events: Vec<Event>,

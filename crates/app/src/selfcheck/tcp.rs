@@ -34,7 +34,7 @@ const CLIENTS: u32 = 64;
 const SERVICE_NS_MEAN: f64 = 2e6;
 const SEED: u64 = 1;
 
-/// Delay of replies.
+/// Accuracy of response times over TCP.
 pub struct TcpAccuracy {
     pub n_arrivals: u64,
     /// Number of arrivals that were measured and are in the server's log.
@@ -111,7 +111,7 @@ fn job(
     measure_ns: u64,
     sample_hook: SampleHook,
 ) -> Result<Job, Error> {
-    // As text, so that the server can parse the number of the transaction.
+    // Statements are sent as text, so that the server can parse the transaction number.
     let url = format!("postgres://selfcheck@{address}/selfcheck?tls=disable&statements=simple");
     let target = Target::parse(&url).map_err(|bad| Error::Usage(bad.0))?;
     let entry = drivers::by_scheme("postgres")?;

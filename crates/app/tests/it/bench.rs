@@ -31,7 +31,6 @@ pub(crate) fn database(server: &Server, name: &str) -> Target {
     Target { path: name.to_owned(), ..server.target() }
 }
 
-/// Runs a statement.
 pub(crate) fn say(target: &Target, sql: &str) {
     ask(target, sql);
 }

@@ -212,7 +212,7 @@ fn data_from_before_the_parameter_are_in_the_engine_of_their_database() {
     }
 }
 
-/// As sysbench and pgbench leave them, without an entry of dbdyno.
+/// Tables as sysbench and pgbench leave them, without an entry of dbdyno.
 #[test]
 fn tables_that_somebody_else_built_are_in_the_engine_that_they_are_in() {
     let check = |server: &Server, engine: &str, found: &str, other: &str| {

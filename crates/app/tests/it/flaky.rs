@@ -9,13 +9,12 @@ use model::{Database, DbError, DbErrorKind, Reply, Request, RowSource, Session, 
 /// Fate of a connection at a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It continues.
     Lives,
-    /// It is lost before the request reaches the database.
+    /// Lost before the request reaches the database.
     LostBefore,
-    /// It is lost after the database has executed the request.
+    /// Lost after the database has executed the request.
     LostAfter,
-    /// The database does not understand the request.
+    /// Kept, but the database does not understand the request.
     Refused,
 }
 

@@ -34,7 +34,7 @@ impl Drawing {
         })
     }
 
-    /// Clears everything.
+    /// Clears everything drawn on the terminal.
     pub(super) fn end(&mut self) {
         self.clear_passing();
         self.bars.drain(..).for_each(|bar| bar.finish_and_clear());

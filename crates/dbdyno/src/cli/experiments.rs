@@ -81,7 +81,7 @@ pub(crate) fn command() -> Command {
         .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
 }
 
-/// Flags for tables.
+/// Flags for commands that print tables.
 pub(super) fn table_flags() -> [Arg; 3] {
     let axis = |name: &'static str, help| Arg::new(name).long(name).value_name("AXIS").help(help);
     [

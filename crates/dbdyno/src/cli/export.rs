@@ -20,11 +20,11 @@ use crate::shell::Shell;
 /// Format of an exported run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
-    /// Complete report.
+    /// Complete report as JSON.
     Json,
-    /// Seconds of the run.
+    /// Seconds of the run, as CSV.
     Csv,
-    /// HdrHistogram's interval log.
+    /// Interval log of HdrHistogram.
     Hlog,
     /// A store with the selected runs.
     Dbdyno,

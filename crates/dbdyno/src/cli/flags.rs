@@ -71,7 +71,6 @@ pub(crate) fn store() -> Arg {
     )
 }
 
-/// Output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
     Text,

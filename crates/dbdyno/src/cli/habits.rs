@@ -31,7 +31,7 @@ enum Place {
     Build,
     /// Each command that works on a database.
     Load,
-    /// This command only.
+    /// The command with this name.
     In(&'static str),
 }
 
@@ -367,7 +367,7 @@ const HABITS: &[Habit] = &[
         Place::Load,
         "nothing: clients connect before the load begins, and checks run before and after it",
     ),
-    // What is executed.
+    // Statements and scripts.
     habit(
         &["-b", "--builtin", "--bench"],
         SEVERAL,
@@ -426,7 +426,7 @@ const HABITS: &[Habit] = &[
         "the setting of the server, or --vary server.NAME=VALUE,VALUE with its name there",
     ),
     habit(&["--rand-seed", "--random-seed"], SEVERAL, Place::Load, "--seed VALUE"),
-    // What is shown.
+    // Output.
     habit(
         &["--progress", "-P", "--interval-monitor", "--sample", "--refreshrate"],
         SEVERAL,

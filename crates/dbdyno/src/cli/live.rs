@@ -67,7 +67,7 @@ impl Live {
         }
     }
 
-    /// Clears the drawing.
+    /// Clears what is drawn, if anything is.
     pub(crate) fn end(&mut self) {
         if let Shown::Drawn(drawing) = &mut self.shown {
             drawing.end();

@@ -56,7 +56,7 @@ fn with_workloads(mut command: Command, also_of_load: bool) -> Command {
     command
 }
 
-/// Prints shell completions.
+/// Prints the completions for a shell.
 pub(crate) fn completions(matches: &ArgMatches, mut all: Command, shell: &Shell) -> Outcome {
     let of = *matches.get_one::<CompletedShell>("shell").expect("clap requires it");
     for (name, also_of_load) in OF_WORKLOADS {

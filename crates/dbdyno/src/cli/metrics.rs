@@ -149,7 +149,6 @@ impl Metrics {
         }
     }
 
-    /// Handles an event.
     pub(super) fn event(&mut self, event: &Event, tally: &Tally) {
         let is_new = match event {
             Event::Second(part) => self.taken != Some(part.second),

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-/// Cannot be created.
+/// Drawing on a terminal; no value exists without it.
 pub(super) struct Drawing(Infallible);
 
 impl Drawing {

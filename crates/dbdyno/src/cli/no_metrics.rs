@@ -9,7 +9,7 @@ use model::Event;
 
 use crate::shell::Shell;
 
-/// Cannot be created.
+/// Exporter of metrics; no value exists without it.
 pub(crate) struct Metrics(Infallible);
 
 pub(super) fn flags() -> [Arg; 0] {

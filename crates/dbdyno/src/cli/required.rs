@@ -45,7 +45,7 @@ pub(crate) fn asked(matches: &ArgMatches) -> Result<Requirements, Error> {
     Ok(Requirements { limits, fails_undecided: flags::fails_undecided(matches) })
 }
 
-/// Results of limits.
+/// Results of the limits on runs and experiments.
 #[derive(Debug)]
 pub(crate) struct RequiredResults {
     /// Whether an undecided limit fails.
@@ -72,7 +72,6 @@ pub(crate) fn of_run(required: &Requirements, report: &Report) -> RequiredResult
 }
 
 impl RequiredResults {
-    /// Creates empty results.
     pub(crate) fn of(required: &Requirements) -> RequiredResults {
         let fails_undecided = required.fails_undecided;
         RequiredResults { fails_undecided, found: Vec::new(), lost: Vec::new(), unknown: None }

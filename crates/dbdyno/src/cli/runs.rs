@@ -328,13 +328,12 @@ fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
 pub(crate) enum RunIn {
     /// Stored earlier, and shown from the store.
     StoreBefore,
-    /// Stored just now.
+    /// Stored by this command, just before.
     StoreNow,
-    /// Not stored.
+    /// Not stored at all.
     NoStore,
 }
 
-/// Help of `--full`.
 pub(crate) const FULL: &str =
     "The full report: intervals, all metrics, clauses of a standard, generator";
 

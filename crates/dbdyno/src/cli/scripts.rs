@@ -18,7 +18,7 @@ struct Kind {
     /// Texts that only such files contain: at the start of a line, or anywhere in one if it begins
     /// with `*`.
     marks: &'static [&'static str],
-    /// Replacement here.
+    /// Replacement that dbdyno offers.
     instead: &'static str,
 }
 

@@ -211,7 +211,7 @@ struct ChartPage {
 pub(super) struct Stands<'p> {
     /// Path, without the query.
     pub(super) at: &'p str,
-    /// Query string.
+    /// Query string of the page.
     pub(super) query: &'p str,
     /// Title, such as the name of its run.
     pub(super) name: &'p str,

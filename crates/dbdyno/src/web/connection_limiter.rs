@@ -16,7 +16,7 @@ use super::throttle::who;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) IpAddr);
 
-/// The open connections.
+/// Open connections of all clients.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionLimiter(Mutex<Open>);
 
@@ -42,7 +42,7 @@ enum State {
     Silent,
     /// Was answered, and may send another request.
     Idle,
-    /// Is being answered.
+    /// Waits for the answer to its request.
     Asking,
 }
 

@@ -26,7 +26,7 @@ use super::{App, Shared};
 /// Interval of updates of a running experiment: its report reads all of its trials.
 const NEXT_MS: u64 = 3000;
 
-/// Most cached results.
+/// Greatest number of cached results.
 pub(super) const RESULTS_MAX: usize = 1_000;
 /// Most cached pages with their charts: each may have some megabytes.
 pub(super) const EXPERIMENTS_MAX: usize = 16;

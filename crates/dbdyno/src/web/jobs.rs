@@ -30,7 +30,7 @@ use crate::shell::Shell;
 
 /// Most bytes of output that are stored: a report, and more than the last errors.
 const OUTPUT_BYTES_MAX: u64 = 32 * 1024;
-/// Most queued jobs.
+/// Greatest number of queued jobs.
 const WAITING_MAX: usize = 100;
 /// Exit code of a command that was stopped by Ctrl-C.
 const INTERRUPTED: i32 = 130;
@@ -302,7 +302,7 @@ impl Runner {
             output += "\nIts process ended, or was killed, under another service.\n";
         }
         if status == JobStatus::Failed && store.run_of(&job.process)?.is_none() {
-            // It failed before its load: the password may be wrong.
+            // The job failed before its load: the password may be wrong.
             if job.password.is_some_and(JobPassword::forget) {
                 output += "\nThe password that was typed for it is forgotten: type it again.\n";
             }
@@ -433,7 +433,7 @@ mod tests {
         assert_eq!(status_of(Some(130), false), JobStatus::Stopped);
         assert_eq!(status_of(None, false), JobStatus::Failed);
         assert_eq!(status_of(None, true), JobStatus::Stopped);
-        // It had ended before it was asked to stop.
+        // The job had ended before it was asked to stop.
         assert_eq!(status_of(Some(0), true), JobStatus::Done);
     }
 

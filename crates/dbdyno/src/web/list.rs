@@ -39,7 +39,7 @@ const NEWEST_FIRST: &str = "-started";
 /// A column of the list.
 struct Column {
     title: &'static str,
-    /// Sort key.
+    /// Sort key, as in the address.
     key: &'static str,
     /// Whether the first click sorts in descending order.
     is_from_highest: bool,
@@ -104,7 +104,7 @@ pub(super) struct RowView {
     pub(super) p99_ms: String,
     /// `good`, or the worst finding's severity; empty if unknown.
     pub(super) validity: &'static str,
-    /// Setup and warnings.
+    /// Setup of the run and its warnings.
     pub(super) identity: Identity,
     /// Throughput over time, as SVG.
     pub(super) trend: String,
@@ -239,7 +239,7 @@ struct ListPage {
 /// Result of a query.
 struct Found {
     all: Vec<RunRow>,
-    /// Indices in `all`.
+    /// Indices in `all` of the runs that are shown.
     shown: Vec<usize>,
     trouble: Option<HttpError>,
 }

@@ -64,7 +64,7 @@ impl LiveRuns {
             && let Some(Ended { report, drawn, .. }) = self.ended(store, &row)?
         {
             self.forget(&run);
-            // It does not change any more; while it ran, its positions were lower.
+            // The run does not change any more; while it ran, its positions were lower.
             return Ok(RunSnapshot { row, report, drawn, now: None, place: u64::MAX });
         }
         let followed = self.followed(&run);

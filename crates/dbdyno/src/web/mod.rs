@@ -70,13 +70,13 @@ pub(crate) struct Options {
     pub(crate) password: Option<String>,
     /// Password for viewers; needs the other one.
     pub(crate) viewer_password: Option<String>,
-    /// Environment of jobs.
+    /// Environment in which jobs run.
     pub(crate) job_context: JobContext,
     /// PEM files of a certificate and its key; `None` for a self-signed one.
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
     /// Command that ends the service of this store.
     pub(crate) stop: String,
-    /// Log output.
+    /// Output for the log.
     pub(crate) shell: Shell,
 }
 
@@ -178,7 +178,6 @@ impl App {
     }
 }
 
-/// All routes.
 fn routes(app: App) -> Router {
     let new = Router::new()
         .route("/new", get(new_run::page).post(new_run::asked))

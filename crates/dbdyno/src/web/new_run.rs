@@ -69,7 +69,7 @@ pub(super) struct Command {
 }
 
 impl Command {
-    /// Title for people.
+    /// Label of the command on a page.
     pub(super) fn title(&self) -> &'static str {
         match self.kind {
             JobKind::Build => "Build",

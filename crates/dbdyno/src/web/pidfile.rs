@@ -20,7 +20,7 @@ use super::processes;
 /// Limit for a service to end; it takes at most two seconds for open requests.
 const END_MAX_S: i64 = 10;
 
-/// A running service.
+/// Content of the file that names a running service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PidFile {
     /// The process that serves.
@@ -106,7 +106,7 @@ impl PidFile {
         };
         let Some(handle) = processes::hold(&self.process).map_err(failed)? else { return Ok(()) };
         for signal in [Signal::TERM, Signal::KILL] {
-            // It may have ended meanwhile.
+            // The process may have ended meanwhile.
             let _ = pidfd_send_signal(&handle, signal);
             let limit = Timespec { tv_sec: END_MAX_S, tv_nsec: 0 };
             if processes::has_ended(&handle, Some(&limit)).map_err(failed)? {

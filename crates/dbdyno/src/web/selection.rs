@@ -28,7 +28,7 @@ pub(super) struct Grouped {
 pub(super) struct Way {
     /// Value in an address: `run`, `name`, a label's key after `label.` or an axis after `axis.`.
     pub(super) by: String,
-    /// Description.
+    /// Description of the way for people.
     pub(super) words: String,
     pub(super) is_chosen: bool,
 }

@@ -17,7 +17,7 @@ const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
 /// Most addresses: 100 KiB. Beyond that, the one that failed longest ago is removed.
 const PEERS_MAX: usize = 1000;
 
-/// Failures by address.
+/// Failed logins, by address of the client.
 #[derive(Debug, Default)]
 pub(super) struct Throttle(HashMap<IpAddr, Failures>);
 
@@ -37,7 +37,7 @@ impl Throttle {
         (!left.is_zero()).then_some(left)
     }
 
-    /// Counts a failure.
+    /// Notes a failed login of `peer`.
     pub(super) fn failed(&mut self, peer: IpAddr, now: Instant) {
         self.0.retain(|_, of| now.saturating_duration_since(of.last) < FORGOTTEN_AFTER);
         let who = who(peer);

@@ -1098,7 +1098,7 @@ fn a_store_that_finds_no_room_is_a_finding_of_a_run_that_goes_on() {
                      --output=json";
     let Some(mut run) = start_with_mounts(&home, script) else { return };
     run.wait_until("the load", |said| said.contains("0 s of 4 s"));
-    // Its own view of the folder, with its mounts.
+    // The run's view of the folder, with its mounts.
     let filler = format!("/proc/{}/root{}", run.id(), home.path("small/filler").display());
     let full = fs::write(filler, vec![1; 4 << 20]).unwrap_err();
     assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);

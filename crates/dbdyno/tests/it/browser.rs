@@ -142,7 +142,7 @@ fn pointed_and_pinned(tab: &mut Tab) {
     let pinned = "new URLSearchParams(location.search).get('at')";
     tab.click(THROUGHPUT);
     tab.until(&format!("{pinned} !== null"));
-    // It stays when the pointer leaves.
+    // The pinned position stays when the pointer leaves.
     tab.point("h1");
     tab.until(&format!("{told} === undefined"));
     assert!(tab.value(lines).as_f64().is_some_and(|lines| lines > 2.0));

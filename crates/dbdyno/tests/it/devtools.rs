@@ -121,7 +121,7 @@ impl Tab {
         }
     }
 
-    /// Loads an address.
+    /// Opens a page, and waits until it is loaded.
     #[track_caller]
     pub(crate) fn go(&mut self, address: &str) {
         let since = self.events.len();

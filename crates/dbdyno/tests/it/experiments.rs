@@ -171,7 +171,7 @@ fn a_killed_experiment_goes_on_at_the_first_trial_not_made() {
     home.run(&["experiments", "list"]).good().says(&["of 4", "interrupted"]);
     let words = ["interrupted; show again:", "resume with: dbdyno experiments resume "];
     home.run(&["experiments", "show", "last"]).good().says(&words);
-    // Of two concurrent resumes, one runs.
+    // One of two concurrent resumes runs.
     let both = [home.start(&resume), home.start(&resume)].map(Started::end);
     let mut codes = both.each_ref().map(|ran| ran.code);
     codes.sort_unstable();

@@ -77,7 +77,7 @@ fn a_generator_that_stands_still_says_so_and_when() {
     assert!(text.contains("was paused ") && text.contains("; the longest pause took "), "{text}");
     let at_s: f64 =
         at(&report, "facts.client.longest_pause_at_s").as_str().expect("text").parse().expect("s");
-    // It may have begun before the first transaction, or another pause was longer.
+    // The pause may have begun before the first transaction, or another one was longer.
     assert!(at_s < number(&report, "measured_seconds"), "{text}");
 }
 
@@ -191,7 +191,8 @@ fn a_generator_that_is_the_bottleneck_says_so() {
     assert!(is_found, "{:#}", at(&found, "findings"));
 }
 
-/// It is paused while arrivals come due: the first of them find all clients idle, and start late.
+/// Pauses the generator while arrivals come due: the first of them find all clients idle, and start
+/// late.
 #[test]
 fn a_generator_that_is_late_says_so() {
     let home = Home::new();

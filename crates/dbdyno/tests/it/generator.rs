@@ -36,7 +36,7 @@ fn set_of(cpu: usize) -> CpuSet {
 fn pinned() -> (Server, String) {
     let server = POSTGRES.start();
     let id = server.process_id().and_then(|id| Pid::from_raw(id as i32)).expect("it runs");
-    // Its later processes inherit the CPU.
+    // Later processes of the server inherit the CPU.
     sched_setaffinity(Some(id), &set_of(cpus().1)).expect("it is allowed");
     let target = format!("--target={}", url(&server));
     (server, target)

@@ -178,7 +178,7 @@ fn a_job_survives_the_service_and_the_next_service_stops_it() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
     let (first, second) = (start(&web, LONG), start(&web, QUICK));
-    // Its server may need a password, which is not stored.
+    // The server of the third job may need a password, which is not stored.
     let simulated = QUICK.lines().next().expect("it has a target");
     let third = start(&web, &QUICK.replace(simulated, "target = \"mariadb://me@127.0.0.1/shop\""));
     let run = running(&web, first);
@@ -356,7 +356,7 @@ fn a_password_is_its_sessions_alone_and_is_written_nowhere() {
 fn ten_thousand_requests_and_a_slow_reader_keep_nobody_out() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
-    // It requests a file repeatedly, more than a socket holds, and reads nothing.
+    // The slow reader requests a file repeatedly, more than a socket holds, and reads nothing.
     let page = web.page("/compare");
     let script =
         page.split("src=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a script");

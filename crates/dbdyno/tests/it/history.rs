@@ -55,7 +55,7 @@ fn a_build_that_is_still_being_measured_is_not_judged_yet() {
 fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     let home = Home::new();
     builds(&home, &[("1.2", "2ms")]);
-    // It is undecided whether the first is worse, which is not a pass.
+    // Whether the first build is worse is undecided, which is not a pass.
     let gate = ["history", "--fail-on-regression"];
     home.run(&gate).code(1).warns(&[
         "is undecided: the last build 1.2 cannot be judged, since too few",

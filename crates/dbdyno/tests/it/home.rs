@@ -153,7 +153,6 @@ impl Home {
         Started::new(command).end()
     }
 
-    /// Starts dbdyno.
     pub(crate) fn start<S: AsRef<OsStr>>(&self, args: &[S]) -> Started {
         Started::new(self.dbdyno(args))
     }
@@ -204,7 +203,7 @@ impl Ran {
         self
     }
 
-    /// Asserts success.
+    /// Asserts exit code 0.
     #[track_caller]
     pub(crate) fn good(self) -> Ran {
         self.code(0)

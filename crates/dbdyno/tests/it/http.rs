@@ -25,7 +25,6 @@ pub(crate) struct Web {
     tls: Option<Arc<ClientConfig>>,
 }
 
-/// A response.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -60,7 +59,6 @@ impl Web {
         self.address.to_string()
     }
 
-    /// Requests a path.
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, &[], "")
     }
@@ -149,7 +147,7 @@ impl Web {
         let mut stream = TcpStream::connect(self.address).expect("it listens");
         stream.set_read_timeout(Some(LIMIT)).expect("a socket has a limit");
         let mut back = Vec::new();
-        // It may close at the first byte.
+        // The service may close the connection at the first byte.
         let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.read_to_end(&mut back));
         String::from_utf8_lossy(&back).into_owned()
     }

@@ -48,7 +48,7 @@ impl Between {
         let path = folder.path().to_str().expect("UTF-8");
         let file = folder.path().join("settings");
         fs::write(&file, settings(port, path)).expect("written");
-        // It does not run as root, and must read its files as another user.
+        // The proxy does not run as root, and must read its files as another user.
         fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).expect("opened");
         let mut command = Command::new(program);
         command.args(args).arg(&file).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -62,7 +62,7 @@ impl Between {
             line.contains(up)
         });
         assert!(is_up, "{program} does not start: {heard}");
-        // It would block if its output were not read.
+        // The proxy would block if its output were not read.
         std::thread::spawn(move || said.map_while(Result::ok).for_each(drop));
         Between { child, port, folder }
     }
@@ -99,7 +99,7 @@ impl Between {
 
 impl Drop for Between {
     fn drop(&mut self) {
-        // It ends its own processes on SIGTERM. It may have ended by itself.
+        // The proxy ends its own processes on SIGTERM. It may have ended by itself.
         let pid = Pid::from_child(&self.child);
         let _ = kill_process(pid, Signal::TERM);
         let _ = self.child.wait();

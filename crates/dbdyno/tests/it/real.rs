@@ -76,7 +76,7 @@ pub(crate) fn tpcc(test: &TestServer) -> MutexGuard<'static, Option<Tpcc>> {
         let target = format!("--target={}", url(&server));
         let args = ["build", "tpcc", SMALL, &target, "-q", "--settle", method, "--output=json"];
         let built = home.run(&args).json();
-        // Its folder would outlive the process.
+        // The home's folder would outlive the process.
         let store = std::fs::read(home.store()).expect("the build is kept");
         let checksums = match test.kind {
             Kind::Postgres => checksums_of_tpcc(&home, &[&target]),

@@ -46,7 +46,7 @@ fn the_example_that_seeks_finds_what_theory_says() {
         "p99 over rate",
     ]);
     home.run(&["experiments"]).good().says(&["rate=50..1000 sought"]);
-    // Its probes have one value each: there is nothing to compare.
+    // The probes of a search have one value each: there is nothing to compare.
     home.run(&["compare", "last", "--by=rate"]).code(2).warns(&["is a search"]).is_a_sentence();
 }
 
@@ -55,7 +55,7 @@ fn a_queue_that_is_full_is_an_answer_to_a_search() {
     let home = Home::new();
     let search = ["--seek=rate=50..1000", "--objective=p99<200ms", "--seek-budget=8m"];
     let queue = ["--load=open", "--queue=50", "--queue-full=stop", "--output=json"];
-    // It does not matter here whether the answer is confirmed.
+    // The answer need not be confirmed here.
     let shown = home.run(&sim(&[&search[..], &queue].concat())).json();
     let full = "the queue was full, and the run stopped";
     let n_full =
@@ -133,7 +133,7 @@ fn the_ends_of_a_range_are_reported_as_such() {
     let none = "the search has no answer: not even the lowest rate, 50.00, meets p50<1ms";
     seek("--objective=p50<1ms").code(1).says(&[none, "New probes confirm that."]);
     seek("--objective=p99<10s").good().says(&["even the highest meets", "rate=200"]);
-    // Its plan defines the same search.
+    // The stored plan defines the same search.
     let plan = home.run(&["experiments", "show", "last", "--plan"]).good().out;
     assert!(!plan.contains("duration =") && !plan.contains("rate = "), "{plan}");
     home.write("again.toml", &plan);

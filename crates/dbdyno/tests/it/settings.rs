@@ -292,7 +292,7 @@ fn an_interrupted_experiment_sets_its_settings_back() {
     run.wait_until("a trial", |_| number_in(&store, sql) == Some(1));
     assert_eq!(ask(&server, &[of.sql]), of.values[0]);
 
-    // It is in use by a living process: nothing is offered, restored or varied.
+    // The setting is in use by a living process: nothing is offered, restored or varied.
     let beside = home.run(&["runs", "list"]).good();
     assert!(!beside.err.contains("restore"), "{}", beside.err);
     let in_use = home.run(&["restore", &target]).code(1);

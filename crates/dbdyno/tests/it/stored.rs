@@ -135,7 +135,7 @@ fn a_run_whose_process_died_is_reported_from_its_events_by_all_alike() {
     for what in ["counts", "tps", "response_ms", "seconds"] {
         assert_eq!(figures(&report, what), figures(&ended, what), "{what}");
     }
-    // It was judged, and killed before it stored its report.
+    // The run was judged, and killed before it stored its report.
     change(
         &home,
         &format!(

@@ -121,7 +121,7 @@ impl Started {
         self.go_on();
     }
 
-    /// Sends SIGKILL.
+    /// Sends SIGKILL to the process.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("it was not waited for, so it is there");
     }
@@ -165,7 +165,7 @@ impl Started {
                 Ok(line) => self.err += &line,
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
-                    // It must not outlive the test.
+                    // The process must not outlive the test.
                     let _ = self.child.kill();
                     panic!("it did not end within {LIMIT:?}:\n{}", self.err);
                 }
@@ -218,7 +218,7 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

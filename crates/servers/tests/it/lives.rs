@@ -66,7 +66,7 @@ fn a_server_that_others_kill_is_noticed_with_its_signal() {
         assert!(ends_within(pid, LIMIT));
         let words = server.ended().expect("ended");
         assert!(words.starts_with("was ended by signal 9; the end of its log:\n"), "{words}");
-        // Its busy child ends too, although it was an orphan for a while.
+        // The restart also ends the server's busy child, which was an orphan for a while.
         server.restart().unwrap_or_else(|error| panic!("{error}"));
         if let Some(mut client) = client {
             client.wait().expect("reaped");

@@ -13,7 +13,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(600);
 /// Whether process `pid` ends within `limit`.
 pub(crate) fn ends_within(pid: u32, limit: Duration) -> bool {
     let pid = Pid::from_raw(i32::try_from(pid).expect("a process's number")).expect("not 0");
-    // It is already reaped.
+    // No such process: it is already reaped.
     let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return true };
     let limit = Timespec::try_from(limit).expect("a short while");
     poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&limit)).expect("polled") == 1

@@ -21,7 +21,7 @@ pub struct Figures {
     pub read: fn(report: &str) -> Option<Arc<dyn HasFigures>>,
 }
 
-/// A parsed report.
+/// Access to the figures of a parsed report.
 pub trait HasFigures: Send + Sync {
     /// Value of a figure; `None` if the report lacks it.
     fn value(&self, name: &str) -> Option<f64>;

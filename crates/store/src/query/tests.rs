@@ -142,7 +142,7 @@ fn a_query_finds_the_runs_of_which_it_holds() {
     check("validity>note", "235");
     check("validity<WARNING", "14");
     check("validity<good", "");
-    // Its process was killed, and could not report that.
+    // The run's process was killed, and could not report that.
     check("finding=killed", "5");
     check("finding=KILLED and validity=warning", "5");
     check("experiment=exp", "2");

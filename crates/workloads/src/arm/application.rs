@@ -89,7 +89,7 @@ impl Shape {
     }
 }
 
-/// One thread of the application.
+/// A thread of the application.
 pub(super) struct Application {
     pub(super) shape: Arc<Shape>,
     pub(super) pools: Arc<Pools>,

@@ -156,12 +156,12 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// Scenario without features.
+/// Scenario whose measurements have no features.
 const SIMPLE: &str = "simple";
 const METRICS: &str = "metrics";
 const CONTEXT_VALUES: &str = "context values";
 
-/// One part of the mixture: the features of its measurements.
+/// A part of the mixture: the features of its measurements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Class {
     /// Name as written by the user.
@@ -173,7 +173,7 @@ pub(super) struct Class {
     pub(super) n_contexts: u64,
 }
 
-/// Parses the mixture.
+/// Parses `scenario`, the mixture of measurements.
 pub(super) fn classes(settings: &Settings) -> Result<Vec<Class>, BadParameter> {
     let bad = |why: String| BadParameter::of("scenario", why);
     let classes: Result<Vec<Class>, String> =

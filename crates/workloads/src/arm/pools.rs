@@ -49,7 +49,7 @@ pub(super) struct Counts {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Measurements in use.
+    /// Number of measurements in use.
     transactions: u64,
     metrics: u64,
     buffers: u64,
@@ -210,7 +210,6 @@ impl Pools {
         self.for_tasks.raise();
     }
 
-    /// Updates the counts.
     pub(super) fn count(&self, change: impl FnOnce(&mut Counts)) {
         change(&mut self.lock().counts);
     }

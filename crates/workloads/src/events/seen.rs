@@ -19,7 +19,7 @@ pub(super) struct Read {
     pub(super) last: i64,
     /// Records read for the first time, in the order of the rows.
     pub(super) new: Vec<Record>,
-    /// Records read before.
+    /// Number of records that an earlier read has seen.
     pub(super) duplicates: u64,
     /// Records that were neither in this read nor in an earlier one, and never will be.
     pub(super) missed: u64,
@@ -45,7 +45,6 @@ pub(super) struct Looking {
 }
 
 impl Seen {
-    /// Starts a read.
     pub(super) fn look(self) -> Looking {
         Looking { before: self, now: self, new: Vec::new(), duplicates: 0 }
     }

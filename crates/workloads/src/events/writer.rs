@@ -16,7 +16,7 @@ use crate::record::{draw_column1, draw_payload};
 pub(super) const RECORDS: u16 = 0;
 pub(super) const BYTES: u16 = 1;
 
-/// Statements per table.
+/// Statements prepared per table.
 const PER_TABLE: usize = 2;
 
 /// Statements, table by table: the INSERT, and a query for the last record.
@@ -36,7 +36,7 @@ pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
     (0..shared.data.tables).flat_map(of).collect()
 }
 
-/// One simulated sensor.
+/// A simulated sensor that writes records.
 pub(super) struct Writer {
     shared: Arc<Shared>,
     /// Index of its table.

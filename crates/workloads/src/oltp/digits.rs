@@ -50,7 +50,7 @@ impl<const N: usize> Default for Digits<N> {
 }
 
 impl<const N: usize> Digits<N> {
-    /// Draws new digits.
+    /// Replaces all digits by random ones.
     #[inline]
     pub(super) fn draw(&mut self, rng: &mut Rng) {
         fill(rng, &mut self.0);

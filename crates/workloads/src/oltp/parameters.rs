@@ -161,9 +161,8 @@ pub(super) const fn join<const N: usize>(tables: &[&[Parameter]]) -> [Parameter;
 pub(super) struct Data {
     /// Seed of the rows.
     pub(super) seed: u64,
-    /// Rows per table.
+    /// Number of rows per table.
     pub(super) table_size: i64,
-    /// Number of tables.
     pub(super) tables: usize,
     /// Whether the database assigns `id`.
     pub(super) auto_inc: bool,
@@ -172,7 +171,7 @@ pub(super) struct Data {
     /// Whether `k` has an index.
     pub(super) create_secondary: bool,
     pub(super) engine: StorageEngine,
-    /// Distribution of `k`.
+    /// Distribution of the values of `k`.
     pub(super) k: Shape,
     /// Whether dbdyno built the tables: ids have 64 bits then, and 32 in those of sysbench.
     pub(super) is_ours: bool,

@@ -16,7 +16,7 @@ pub(super) enum Begin {
     Write,
 }
 
-/// Kind of query.
+/// Query of a transaction, named as in sysbench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stmt {
     /// Selects `c` by id.
@@ -33,7 +33,7 @@ pub(super) enum Stmt {
     UpdateIndex,
     /// Sets `c` by id.
     UpdateNonIndex,
-    /// Deletes by id.
+    /// Deletes a row by id.
     Delete,
     /// Deletes a row and inserts it again.
     DeleteInsert,
@@ -44,19 +44,19 @@ pub(super) enum Stmt {
     Insert,
     /// Selects the rows of many values of `k`.
     RandomPoints {
-        /// Number of values.
+        /// Number of values of `k`.
         n: usize,
     },
     /// Counts the rows in many ranges of `k`.
     RandomRanges {
-        /// Number of ranges.
+        /// Number of ranges of `k`.
         n: usize,
         /// Last value of a range minus its first.
         delta: i64,
     },
 }
 
-/// One kind of query, repeated on one table.
+/// A query, executed `times` times on one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) stmt: Stmt,

@@ -127,7 +127,6 @@ pub(crate) fn record_size(
 pub(super) struct Data {
     /// Seed of the records that the build inserts.
     pub(super) seed: u64,
-    /// Number of tables.
     pub(super) tables: usize,
     /// Records that the build inserts into each table.
     pub(super) rows: i64,

@@ -139,9 +139,8 @@ type EmitRecord = fn(&BuiltRecord<'_>, &mut dyn FnMut(&[Value<'_>]));
 
 /// Records that the build inserts into each table.
 pub(crate) struct BuiltRecords {
-    /// Seed.
     pub(crate) seed: u64,
-    /// Records per table.
+    /// Records that the build inserts into each table.
     pub(crate) rows: i64,
     /// Size of a record in bytes.
     pub(crate) record_size: usize,

@@ -44,7 +44,7 @@ static PARAMETERS: &[Parameter] = &[
 const TELLERS: i64 = 10;
 /// Accounts per branch.
 const ACCOUNTS: i64 = 100_000;
-/// Largest absolute amount.
+/// Largest absolute value of an amount.
 const DELTA_MAX: i64 = 5_000;
 
 /// Indices of the statements.

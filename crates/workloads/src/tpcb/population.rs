@@ -25,7 +25,7 @@ const ACCOUNTS_TABLE: usize = 2;
 const HISTORY_TABLE: usize = 3;
 
 pub(super) struct Rows {
-    /// Number of branches.
+    /// Number of branches, named as in pgbench.
     pub(super) scale: i64,
     pub(super) engine: StorageEngine,
     /// Seed, stored with the data; no row depends on it.

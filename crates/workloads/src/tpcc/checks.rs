@@ -37,7 +37,7 @@ const DELIVERED: &str = "(SELECT o_w_id, o_d_id, o_c_id, SUM(ol_amount) AS sum_o
      FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \
      WHERE ol_delivery_d IS NOT NULL GROUP BY o_w_id, o_d_id, o_c_id)";
 
-/// Payments by customer.
+/// Amounts of payments by customer.
 const PAID: &str = "(SELECT h_c_w_id, h_c_d_id, h_c_id, SUM(h_amount) AS sum_h_amount \
      FROM history GROUP BY h_c_w_id, h_c_d_id, h_c_id)";
 

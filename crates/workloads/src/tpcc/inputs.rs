@@ -37,7 +37,7 @@ pub(super) struct NewOrder {
 }
 
 impl NewOrder {
-    /// Lines in use.
+    /// Lines of this order, without the unused ones.
     pub(super) fn lines(&self) -> &[Line] {
         &self.lines[..self.n_lines]
     }

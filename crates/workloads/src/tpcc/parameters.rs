@@ -113,7 +113,7 @@ pub(super) enum Mode {
     Prepared,
     /// One call of a routine in the database.
     Procedures,
-    /// As many statements as possible per round trip.
+    /// Independent statements sent together, in few round trips.
     Batched,
     /// Row by row, with statements as text.
     Text,
@@ -154,9 +154,9 @@ pub(super) struct Constants {
     pub(super) c_load: i64,
     /// C for C_LAST in the run (C-Run).
     pub(super) c_last: i64,
-    /// C for C_ID.
+    /// Constant C for C_ID.
     pub(super) c_id: i64,
-    /// C for OL_I_ID.
+    /// Constant C for OL_I_ID.
     pub(super) ol_i_id: i64,
 }
 
@@ -165,7 +165,6 @@ pub(super) struct Constants {
 pub(super) struct Data {
     /// Seed of the rows.
     pub(super) seed: u64,
-    /// Number of warehouses.
     pub(super) warehouses: i64,
     /// Divisor of the rows per warehouse; 1 for those of the specification.
     pub(super) shrink: i64,

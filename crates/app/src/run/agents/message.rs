@@ -32,7 +32,7 @@ pub(super) struct AgentJob {
     /// Target without the password.
     pub(super) target: String,
     pub(super) password: Option<String>,
-    /// Workload files.
+    /// Contents of the workload files.
     pub(super) sources: Vec<Source>,
     /// Port and secret of the network path.
     pub(super) entrance: Option<(u16, [u8; 16])>,
@@ -51,9 +51,9 @@ pub(super) enum FromAgent {
     Connected,
     /// Time of its clock when it was asked, in nanoseconds since 1970.
     Clock { unix_ns: u64 },
-    /// It cannot do its job.
+    /// The process cannot do its job.
     Failed { why: String },
-    /// Its load is over.
+    /// The load of the process is over.
     Ended(Box<AgentEnd>),
 }
 

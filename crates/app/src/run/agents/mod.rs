@@ -56,7 +56,7 @@ type Input = Arc<Mutex<ChildStdin>>;
 struct Agent {
     child: Child,
     input: Option<Input>,
-    /// Its part of each group, such as `readers 6`.
+    /// Clients of this process per group, such as `readers 6`.
     clients: String,
     first_offset: Option<ClockOffset>,
     last_offset: Option<ClockOffset>,
@@ -394,7 +394,7 @@ impl Agent {
         if let Some(why) = &self.failure {
             return format!("process {number} ({clients}): {why}");
         }
-        // Its output ends a moment before the process does.
+        // The output ends a moment before the process does.
         let status = match self.has_gone {
             true => self.child.wait().ok(),
             false => self.child.try_wait().ok().flatten(),

@@ -9,7 +9,7 @@ pub(super) const DRAWN_FIGURES: &str = "drawn figures";
 /// A claim on a model.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The claim.
+    /// The claim, in words.
     pub what: String,
     /// Model, and length of the runs.
     pub model: String,
@@ -17,7 +17,6 @@ pub struct Row {
     pub made: &'static str,
     /// Claimed share: of intervals that contain the truth, or of wrong verdicts.
     pub nominal: f64,
-    /// Number of tries.
     pub runs: u32,
     /// Number of tries that gave an interval or a verdict.
     pub given: u32,

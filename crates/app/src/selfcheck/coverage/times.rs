@@ -268,10 +268,11 @@ fn bursts(at: f64) -> f64 {
     if at % 10.0 < 8.0 { 400.0 } else { 2_200.0 }
 }
 
-/// Of constant rates, more than this share is that close.
+/// Expected and least share of intervals that are at most twice as wide as the right one. Constant
+/// rates have a larger share.
 const WIDTH: (f64, f64, &str) = (0.75, 0.70, "at least 70 %");
 
-/// At least half of them. A plan can hide slow changes of the system, and the intervals allow for
+/// The same for times. A plan can hide slow changes of the system, and the intervals allow for
 /// everything that the run cannot rule out.
 const WIDTH_OF_TIMES: (f64, f64, &str) = (0.5, 0.5, "at least 50 %");
 

@@ -36,7 +36,7 @@ impl<'v> Flight<'v> {
         flight
     }
 
-    /// Adds a call.
+    /// Adds a call with all its values.
     pub(super) fn call(&mut self, statement: StatementId, values: &[Value<'v>]) {
         values.iter().for_each(|value| self.value(*value));
         self.end(statement);

@@ -32,7 +32,7 @@ const fn of(name: &'static str, kind: StatementKind, n_values: usize) -> Of {
     Of { name, kind, n_values }
 }
 
-/// By transaction type.
+/// Routines, by transaction type.
 static ALL: [Of; 5] = [
     of("dbdyno_tpcc_new_order", StatementKind::Write, 6),
     of("dbdyno_tpcc_payment", StatementKind::Write, 8),
