@@ -162,11 +162,11 @@ mod tests {
 
     #[test]
     fn no_cluster_is_made_whatever_was_set() {
-        let of = |text: &str| without_clusters(text);
+        let edit = |text: &str| without_clusters(text);
         let expect = "ssl = on\ncreate_main_cluster = false\n";
-        assert_eq!(of("#create_main_cluster = true\nssl = on\n"), expect);
-        assert_eq!(of("create_main_cluster=true\nssl = on"), expect);
-        assert_eq!(of("ssl = on\n"), expect);
+        assert_eq!(edit("#create_main_cluster = true\nssl = on\n"), expect);
+        assert_eq!(edit("create_main_cluster=true\nssl = on"), expect);
+        assert_eq!(edit("ssl = on\n"), expect);
     }
 
     #[test]

@@ -70,12 +70,12 @@ const ADVICE: &[fn(&Tree) -> Vec<Trouble>] =
     &[shape::long_functions, shape::long_files, shape::crates_fit, calls::unsafe_code];
 
 pub(crate) fn check(tree: &Tree) -> Report {
-    let of = |rules: &[fn(&Tree) -> Vec<Trouble>]| {
+    let apply = |rules: &[fn(&Tree) -> Vec<Trouble>]| {
         let mut found: Vec<Trouble> = rules.iter().flat_map(|rule| rule(tree)).collect();
         found.sort();
         found
     };
-    Report { failures: of(RULES), advice: of(ADVICE) }
+    Report { failures: apply(RULES), advice: apply(ADVICE) }
 }
 
 /// Number of the line that contains the character at `at`.

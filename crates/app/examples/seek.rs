@@ -99,8 +99,9 @@ impl Queue {
             services.push((self.service_ns * self.service.draw(rng)) as u64);
         }
         let served = kiefer_wolfowitz(&arrivals, &services, self.servers as usize);
-        let of = |(arrival, served): (&u64, &stats::Served)| (*arrival, served.finish_ns - arrival);
-        arrivals.iter().zip(&served).map(of).collect()
+        let timing =
+            |(arrival, served): (&u64, &stats::Served)| (*arrival, served.finish_ns - arrival);
+        arrivals.iter().zip(&served).map(timing).collect()
     }
 
     /// Percentile or mean at the boundary: in closed form, or from millions of requests.

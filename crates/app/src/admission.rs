@@ -211,12 +211,12 @@ mod tests {
 
     #[test]
     fn auto_follows_the_table_of_the_documentation() {
-        let of = |n, is_closed, has_threads| preferred(n, is_closed, has_threads, 8).name();
+        let model = |n, is_closed, has_threads| preferred(n, is_closed, has_threads, 8).name();
         for (is_closed, has_threads, threads_most) in
             [(true, false, 8), (true, true, 256), (false, false, 512), (false, true, 512)]
         {
-            assert_eq!(of(threads_most, is_closed, has_threads), "thread");
-            assert_eq!(of(threads_most + 1, is_closed, has_threads), "loop");
+            assert_eq!(model(threads_most, is_closed, has_threads), "thread");
+            assert_eq!(model(threads_most + 1, is_closed, has_threads), "loop");
         }
     }
 }

@@ -47,11 +47,11 @@ fn last_read<'a>(
 ) -> BTreeMap<ClientThread, TaskCounters> {
     let tasks = threads.lock();
     let process = std::process::id();
-    let of = |thread: &ClientThread| {
+    let reading = |thread: &ClientThread| {
         let task = Task { process, thread: thread.thread };
         Some((*thread, tasks.last_read(task)?))
     };
-    list.into_iter().filter_map(of).collect()
+    list.into_iter().filter_map(reading).collect()
 }
 
 impl ThreadWatch {
@@ -131,11 +131,11 @@ mod tests {
     use super::*;
 
     fn used(threads: &[(Option<u32>, u64, u64)]) -> ThreadUse {
-        let of = |(loop_index, cpu_ns, run_delay_ns): &(Option<u32>, u64, u64)| {
+        let thread_use = |(loop_index, cpu_ns, run_delay_ns): &(Option<u32>, u64, u64)| {
             let (loop_index, cpu_ns, run_delay_ns) = (*loop_index, *cpu_ns, *run_delay_ns);
             OfThread { loop_index, cpu_ns, run_delay_ns }
         };
-        ThreadUse { wall_ns: 1_000, threads: threads.iter().map(of).collect() }
+        ThreadUse { wall_ns: 1_000, threads: threads.iter().map(thread_use).collect() }
     }
 
     fn facts(used: &ThreadUse) -> Vec<(String, String)> {

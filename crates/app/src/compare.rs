@@ -631,13 +631,13 @@ fn have_points_in_common(found: &[Found]) -> bool {
 
 /// Conditions of the runs of each side: of the valid ones, if there are any.
 fn conditions(found: &[Found], kept: fn(Condition) -> Condition) -> Vec<Vec<Condition>> {
-    let of = |side: &Found| {
+    let side_conditions = |side: &Found| {
         let all = side.reports();
         let counted: Vec<&Report> = all.iter().copied().filter(|run| counts(run)).collect();
         let runs = if counted.is_empty() { all } else { counted };
         runs.into_iter().map(|run| kept(Condition::of(run))).collect()
     };
-    found.iter().map(of).collect()
+    found.iter().map(side_conditions).collect()
 }
 
 fn refused(found: &[Found], mixed: &Mixed) -> Error {

@@ -141,7 +141,7 @@ impl Disturbers {
         let server = self.server.as_ref()?;
         let n_nodes =
             server.lock().unwrap_or_else(PoisonError::into_inner).as_mut()?.processes().len();
-        let of = |index: usize| {
+        let locator = |index: usize| {
             // A locator must not keep the server alive.
             let server = Arc::downgrade(server);
             let locate: Locate = Box::new(move || {
@@ -155,7 +155,7 @@ impl Disturbers {
             };
             (about, locate)
         };
-        Some((0..n_nodes).map(of).collect())
+        Some((0..n_nodes).map(locator).collect())
     }
 
     /// Returns a function that takes the time until the measured phase begins.

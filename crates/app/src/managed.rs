@@ -151,7 +151,7 @@ impl Managed {
     pub(crate) fn locate(&self) -> Vec<(String, Locate)> {
         let processes = self.processes();
         let n_nodes = processes.len();
-        let of = |(index, process): (usize, Option<u32>)| {
+        let locator = |(index, process): (usize, Option<u32>)| {
             let about = match n_nodes {
                 1 => "server".to_owned(),
                 _ => format!("node {}/server", index + 1),
@@ -159,7 +159,7 @@ impl Managed {
             let locate: Locate = Box::new(move || process);
             (about, locate)
         };
-        processes.into_iter().enumerate().map(of).collect()
+        processes.into_iter().enumerate().map(locator).collect()
     }
 
     pub(crate) fn cluster(&mut self) -> &mut Cluster {
@@ -230,8 +230,8 @@ fn refused_setting(error: &ServerError) -> Option<&str> {
     if error.kind != ServerErrorKind::Ended {
         return None;
     }
-    let of = |line: &'_ str| WORDS.iter().find_map(|words| line.find(words));
-    let found = error.text.lines().find_map(|line| Some(&line[of(line)?..]));
+    let position = |line: &'_ str| WORDS.iter().find_map(|words| line.find(words));
+    let found = error.text.lines().find_map(|line| Some(&line[position(line)?..]));
     found.map(|words| words.trim_end_matches([' ', '.']))
 }
 

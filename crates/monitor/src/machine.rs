@@ -160,15 +160,15 @@ const BLOCKED: What<'_> =
     What::new("processes_blocked", "", "Threads waiting for a disk when the counters are read.");
 
 fn put_counts(stat: &str, readings: &mut Readings) {
-    let of = |name: &str| {
+    let value = |name: &str| {
         let line = stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
         line.split_ascii_whitespace().next()?.parse::<u64>().ok()
     };
     for (name, what) in [("ctxt", SWITCHES), ("intr", INTERRUPTS), ("processes", FORKS)] {
-        of(name).into_iter().for_each(|total| readings.total(what, total as f64));
+        value(name).into_iter().for_each(|total| readings.total(what, total as f64));
     }
     for (name, what) in [("procs_running", RUNNING), ("procs_blocked", BLOCKED)] {
-        of(name).into_iter().for_each(|level| readings.level(what, level as f64));
+        value(name).into_iter().for_each(|level| readings.level(what, level as f64));
     }
 }
 
@@ -378,8 +378,8 @@ const NUMA: [(&str, What<'_>); 3] = [
 /// Reports counters that are not zero, which takes several nodes.
 fn put_numa(vmstat: &str, readings: &mut Readings) {
     for (name, what) in NUMA {
-        let of = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok();
-        let total: Option<u64> = vmstat.lines().find_map(of);
+        let parse = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok();
+        let total: Option<u64> = vmstat.lines().find_map(parse);
         total.filter(|n| *n > 0).into_iter().for_each(|n| readings.total(what, n as f64));
     }
 }

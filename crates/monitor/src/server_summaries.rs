@@ -614,12 +614,12 @@ mod tests {
 
     #[test]
     fn a_list_of_commits_alone_has_no_statement_of_a_transaction() {
-        let of = |statements: &[&str]| {
+        let is_control_alone = |statements: &[&str]| {
             let rows: Vec<(&str, f64, f64)> = statements.iter().map(|of| (*of, 1.0, 1.0)).collect();
             has_control_alone(&kept(&QUERY, &stand(0, &[]), &stand(1, &rows), ROWS_MAX))
         };
-        assert!(of(&["COMMIT", "START TRANSACTION"]));
-        assert!(!of(&["COMMIT", "SELECT a FROM b"]));
+        assert!(is_control_alone(&["COMMIT", "START TRANSACTION"]));
+        assert!(!is_control_alone(&["COMMIT", "SELECT a FROM b"]));
     }
 
     #[test]

@@ -36,11 +36,11 @@ impl Task {
 
     pub fn of_process(process: u32) -> Vec<Task> {
         let Ok(folder) = fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
-        let of = |entry: fs::DirEntry| {
+        let task = |entry: fs::DirEntry| {
             let thread = entry.file_name().to_str()?.parse().ok()?;
             Some(Task { process, thread })
         };
-        folder.flatten().filter_map(of).collect()
+        folder.flatten().filter_map(task).collect()
     }
 
     /// Reads the counters; `None` if the thread has ended.

@@ -31,11 +31,11 @@ impl OsUser {
     }
 
     fn decide(kind: Kind, wanted: Option<&str>, us: u32, known: &str) -> Result<OsUser, String> {
-        let of = |name: &str| known.lines().find_map(|line| parse(line, name, us));
+        let find = |name: &str| known.lines().find_map(|line| parse(line, name, us));
         let title = kind.title();
         match wanted {
             Some(name) => {
-                let account = of(name)
+                let account = find(name)
                     .ok_or_else(|| format!("there is no user '{name}' here; leave ?user= out"))?;
                 if us != 0 && !account.is_us {
                     return Err(format!("only root starts a server as '{name}'; leave ?user= out"));
@@ -48,7 +48,7 @@ impl OsUser {
             None if us != 0 => Ok(OsUser { name: "us".to_owned(), uid: us, gid: 0, is_us: true }),
             None => {
                 let own = if kind == Kind::Postgres { "postgres" } else { "mysql" };
-                of(own).or_else(|| of("nobody")).ok_or_else(|| {
+                find(own).or_else(|| find("nobody")).ok_or_else(|| {
                     format!(
                         "{title} must not run as root, and there is neither '{own}' nor 'nobody' \
                          here; create a user and name it with ?user="

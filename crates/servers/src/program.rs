@@ -131,8 +131,8 @@ fn system(kind: Kind) -> Vec<PathBuf> {
         let mut versions: Vec<u32> =
             entries.filter_map(|entry| number(&entry.file_name())).collect();
         versions.sort_unstable_by(|a, b| b.cmp(a));
-        let of = |version| Path::new(POSTGRES_VERSIONS).join(format!("{version}/bin/postgres"));
-        all.extend(versions.into_iter().map(of));
+        let path = |version| Path::new(POSTGRES_VERSIONS).join(format!("{version}/bin/postgres"));
+        all.extend(versions.into_iter().map(path));
         all.push(PathBuf::from("/usr/local/pgsql/bin/postgres"));
     }
     all.extend(names(kind).iter().flat_map(everywhere));

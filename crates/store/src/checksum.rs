@@ -25,7 +25,7 @@ const BUFFER_BYTES: usize = 1 << 16;
 pub(super) fn put(path: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
     let bytes = file.metadata()?.len();
-    let checksum = of(&mut file, bytes)?;
+    let checksum = checksum_of(&mut file, bytes)?;
     file.write_all(checksum.as_bytes())?;
     file.sync_all()
 }
@@ -46,7 +46,7 @@ fn is_right(path: &Path) -> io::Result<bool> {
     let Some(bytes) = file.metadata()?.len().checked_sub(BYTES as u64) else {
         return Err(io::ErrorKind::UnexpectedEof.into());
     };
-    let expected = of(&mut file, bytes)?;
+    let expected = checksum_of(&mut file, bytes)?;
     let mut found = [0; BYTES];
     file.seek(SeekFrom::Start(bytes))?;
     file.read_exact(&mut found)?;
@@ -54,7 +54,7 @@ fn is_right(path: &Path) -> io::Result<bool> {
 }
 
 /// Checksum of the first `bytes` of a file.
-fn of(file: &mut File, bytes: u64) -> io::Result<String> {
+fn checksum_of(file: &mut File, bytes: u64) -> io::Result<String> {
     file.seek(SeekFrom::Start(0))?;
     let (mut digest, mut buffer) = (Sha256::new(), vec![0; BUFFER_BYTES]);
     let mut rest = file.take(bytes);

@@ -594,14 +594,14 @@ fn a_reader_ages_each_record_once_and_counts_what_its_window_lacks() {
             bench.measured.clear();
             return Vec::new();
         }
-        let of = |name: &str| {
+        let values = |name: &str| {
             let place =
                 readers.custom_metrics().iter().position(|of| of.name == name).expect("declared");
             let all = bench.measured.iter().filter(move |(of, _)| usize::from(*of) == place);
             all.map(|(_, value)| *value).collect::<Vec<u64>>()
         };
-        let sum = |name: &str| of(name).iter().sum::<u64>();
-        let mut ages = of("age");
+        let sum = |name: &str| values(name).iter().sum::<u64>();
+        let mut ages = values("age");
         ages.sort_unstable();
         assert_eq!((ages.len(), sum("missed"), sum("duplicates")), expect);
         bench.measured.clear();

@@ -60,8 +60,8 @@ fn row(row: &Row) -> String {
         median(&figures, CONFIDENCE).map_or(f64::NAN, |median| median.value)
     };
     let ratio = |figure: &dyn Fn(&Measured) -> f64| {
-        let of = |round: &[Measured; 2]| figure(&round[1]) / figure(&round[0]);
-        let ratios: Vec<f64> = row.rounds.iter().map(of).collect();
+        let quotient = |round: &[Measured; 2]| figure(&round[1]) / figure(&round[0]);
+        let ratios: Vec<f64> = row.rounds.iter().map(quotient).collect();
         median(&ratios, CONFIDENCE).map_or_else(String::new, with_interval)
     };
     let rate: &dyn Fn(&Measured) -> f64 = &Measured::queries_per_s;

@@ -23,14 +23,14 @@ pub(super) fn modules_form_no_circle(tree: &Tree) -> Vec<Trouble> {
     let sources = sources(tree);
     let crates: BTreeSet<&str> = tree.folders_with("crates", "Cargo.toml").collect();
     let folders = crates.into_iter().map(|name| format!("crates/{name}/src/"));
-    let of = |folder: String| {
+    let folder_troubles = |folder: String| {
         let mut troubles = circles_of(&sources, &folder);
         for place in places_within(&sources, &folder) {
             troubles.extend(circles_within(&sources, &folder, &place));
         }
         troubles
     };
-    folders.flat_map(of).collect()
+    folders.flat_map(folder_troubles).collect()
 }
 
 /// Folders with sibling modules, below that of a crate's sources.

@@ -232,7 +232,7 @@ pub(super) struct Function {
 
 /// Functions in `code`, including nested ones.
 pub(super) fn functions(code: &str) -> Vec<Function> {
-    let of = |at: usize| {
+    let function = |at: usize| {
         let signature = code[at..].strip_prefix("fn ")?;
         let end = signature.find(|c: char| !(c.is_alphanumeric() || c == '_'))?;
         // A type such as `fn (u64) -> u64` has no name, and a trait's function may have no body.
@@ -242,7 +242,7 @@ pub(super) fn functions(code: &str) -> Vec<Function> {
         let line = line_at(code, at);
         has_body.then(|| Function { name, line, n_lines: line_at(code, at + length) - line + 1 })
     };
-    places_of_word(code, "fn").into_iter().filter_map(of).collect()
+    places_of_word(code, "fn").into_iter().filter_map(function).collect()
 }
 
 #[cfg(test)]

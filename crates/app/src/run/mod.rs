@@ -385,13 +385,13 @@ fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
     };
     let mut facts = Vec::new();
     for (workload, identity) in &all {
-        let of = |name: &str| match all.len() {
+        let fact_name = |name: &str| match all.len() {
             1 => name.to_owned(),
             _ => format!("{workload}.{name}"),
         };
         let each = identity.scale.iter().chain(&identity.constants);
-        facts.push(Fact::new("data", &of("seed"), identity.seed));
-        facts.extend(each.map(|(name, value)| Fact::new("data", &of(name), value)));
+        facts.push(Fact::new("data", &fact_name("seed"), identity.seed));
+        facts.extend(each.map(|(name, value)| Fact::new("data", &fact_name(name), value)));
     }
     let sizes: Vec<String> = all
         .iter()
@@ -406,15 +406,16 @@ fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
 
 /// Facts of a database, with the effect of the data's storage engines on commits.
 fn with_risks(database: Vec<Fact>, groups: &[Opened]) -> Vec<Fact> {
-    let of = |of: &Opened| storage_engine::used(of.database.dialect(), of.workload.as_ref());
-    let used: Vec<&str> = groups.iter().filter_map(of).collect();
+    let engine = |of: &Opened| storage_engine::used(of.database.dialect(), of.workload.as_ref());
+    let used: Vec<&str> = groups.iter().filter_map(engine).collect();
     let database = match groups.first() {
         Some(first) => storage_engine::durability(database, first.database.as_ref(), &used),
         None => database,
     };
-    let of = |of: &Opened| storage_engine::risk(of.database.dialect(), of.workload.as_ref());
+    let engine_risk =
+        |of: &Opened| storage_engine::risk(of.database.dialect(), of.workload.as_ref());
     let mut risks: Vec<CommitRisk> = Vec::new();
-    for risk in groups.iter().filter_map(of) {
+    for risk in groups.iter().filter_map(engine_risk) {
         if !risks.contains(&risk) {
             risks.push(risk);
         }

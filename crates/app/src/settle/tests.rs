@@ -52,12 +52,12 @@ fn what_was_reached_is_a_sentence_and_facts_by_step() {
 
 #[test]
 fn the_time_left_is_that_of_the_pace_of_the_last_looks() {
-    let of = |looks: &[(u64, i64)], since_fell| {
+    let left = |looks: &[(u64, i64)], since_fell| {
         let looks = looks.iter().map(|(ms, level)| (Duration::from_millis(*ms), *level));
         time_left(&looks.collect(), Duration::from_secs(since_fell))
     };
-    assert_eq!(of(&[(1_000, 100), (3_000, 60)], 0), ", about 3s left");
-    assert_eq!(of(&[(1_000, 100), (1_250, 60)], 0), "", "too soon");
-    assert_eq!(of(&[(1_000, 60), (3_000, 60)], 2), "");
-    assert_eq!(of(&[(1_000, 60), (4_000, 60)], 4), ", not falling: given up in 6s");
+    assert_eq!(left(&[(1_000, 100), (3_000, 60)], 0), ", about 3s left");
+    assert_eq!(left(&[(1_000, 100), (1_250, 60)], 0), "", "too soon");
+    assert_eq!(left(&[(1_000, 60), (3_000, 60)], 2), "");
+    assert_eq!(left(&[(1_000, 60), (4_000, 60)], 4), ", not falling: given up in 6s");
 }

@@ -224,11 +224,13 @@ fn tables_that_somebody_else_built_are_in_the_engine_that_they_are_in() {
         }
         say(&target, "DROP TABLE dbdyno_meta");
         for workload in ["oltp-read-only", "tpcb"] {
-            let of = |written: &[(&str, &str)]| engine_of(&target, workload, written);
-            assert_eq!(of(&[]), Ok(found.to_owned()), "{workload}");
-            assert_eq!(of(&[("engine", found)]), Ok(found.to_owned()), "{workload}");
+            let engine = |written: &[(&str, &str)]| engine_of(&target, workload, written);
+            assert_eq!(engine(&[]), Ok(found.to_owned()), "{workload}");
+            assert_eq!(engine(&[("engine", found)]), Ok(found.to_owned()), "{workload}");
             if !other.is_empty() {
-                let Err(Error::Usage(why)) = of(&[("engine", other)]) else { panic!("{workload}") };
+                let Err(Error::Usage(why)) = engine(&[("engine", other)]) else {
+                    panic!("{workload}")
+                };
                 assert!(why.contains(&format!(", not {other}: leave out --engine")), "{why}");
             }
             drive_well(&target, workload, (1, 5), &[]);

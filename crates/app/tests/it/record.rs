@@ -107,7 +107,7 @@ fn a_run_whose_indexes_are_refused_is_invalid_and_leaves_none() {
 #[test]
 fn records_are_kept_in_every_storage_engine_that_the_server_has() {
     let target = |server: &Server, engine: &str| database(server, &format!("record_{engine}"));
-    let of = |engine| [("engine", engine), ("rows", "50")];
+    let parameters = |engine| [("engine", engine), ("rows", "50")];
     let is_made_in = |target: &Target, engine: &str| {
         let sql = format!(
             "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
@@ -117,7 +117,7 @@ fn records_are_kept_in_every_storage_engine_that_the_server_has() {
     };
     for engine in ["innodb", "myisam", "aria"] {
         let target = target(MARIADB.shared(), engine);
-        let ran = drive_well(&target, "record", (4, 40), &of(engine));
+        let ran = drive_well(&target, "record", (4, 40), &parameters(engine));
         is_made_in(&target, engine);
         let mut texts = ran.report.findings.iter().map(|finding| &finding.text);
         let is_said = texts.any(|text| text.contains(&format!("engine={engine}: ")));
@@ -125,16 +125,16 @@ fn records_are_kept_in_every_storage_engine_that_the_server_has() {
     }
     let server = MYSQL_5_6.start();
     let there = target(&server, "myisam");
-    drive_well(&there, "record", (4, 40), &of("myisam"));
+    drive_well(&there, "record", (4, 40), &parameters("myisam"));
     is_made_in(&there, "myisam");
     let lacks = target(&server, "aria");
-    let Err(Error::Usage(why)) = drive(&lacks, "record", (1, 1), &of("aria")) else {
+    let Err(Error::Usage(why)) = drive(&lacks, "record", (1, 1), &parameters("aria")) else {
         panic!("MySQL has no Aria")
     };
     let start = "the server has no storage engine aria: choose one that it has (";
     assert!(why.starts_with(start) && why.contains("(innodb, myisam)"), "{why}");
     // Nothing is left behind: the same database accepts another engine.
-    drive_well(&lacks, "record", (1, 5), &of("innodb"));
+    drive_well(&lacks, "record", (1, 5), &parameters("innodb"));
 }
 
 #[test]

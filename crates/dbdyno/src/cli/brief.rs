@@ -68,8 +68,8 @@ pub(crate) fn of_program(command: &Command, sections: &[(&str, &[&str])]) -> Str
     let (last, shown) = sections.split_last().expect("there are sections");
     for (title, names) in shown {
         lines.extend([String::new(), format!("{title}:")]);
-        let of = |name: &&str| Some(((*name).to_owned(), about(command.find_subcommand(name)?)));
-        lines.extend(aligned(names.iter().filter_map(of).collect()));
+        let entry = |name: &&str| Some(((*name).to_owned(), about(command.find_subcommand(name)?)));
+        lines.extend(aligned(names.iter().filter_map(entry).collect()));
     }
     lines.extend([String::new(), format!("More commands: {}", last.1.join(", "))]);
     lines.push("Begin with: dbdyno run tpcc, then dbdyno web. All of it: dbdyno --help".to_owned());
@@ -90,11 +90,11 @@ fn option<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
 }
 
 fn usage(command: &Command, path: &str) -> String {
-    let of = |arg: &Arg| match arg.is_required_set() {
+    let argument = |arg: &Arg| match arg.is_required_set() {
         true => format!(" <{}>", value_of(arg)),
         false => format!(" [{}]", value_of(arg)),
     };
-    let given: String = command.get_positionals().map(of).collect();
+    let given: String = command.get_positionals().map(argument).collect();
     match command.has_subcommands() {
         true => format!("{path} <COMMAND> [OPTIONS]"),
         false => format!("{path}{given} [OPTIONS]"),
@@ -208,9 +208,10 @@ mod tests {
     #[test]
     fn what_is_chosen_exists() {
         for (name, options) in CHOSEN {
-            let of = |workload: &str| command(&["dbdyno", name, workload].map(str::to_owned));
-            let known =
-                ["tpcc", "tpcb", "oltp-read-write"].map(|workload| of(workload).expect(name));
+            let load_command =
+                |workload: &str| command(&["dbdyno", name, workload].map(str::to_owned));
+            let known = ["tpcc", "tpcb", "oltp-read-write"]
+                .map(|workload| load_command(workload).expect(name));
             for option_name in options {
                 let has = |all: &Command| {
                     let sub = all.find_subcommand(name).expect("a command");

@@ -409,10 +409,10 @@ mod tests {
     #[test]
     fn jobs_begin_in_order_and_never_two_on_one_target() {
         let check = |waiting: &[&str], running: &[&str], jobs_max, expect: Option<usize>| {
-            let of = |names: &[&str]| -> Vec<Option<String>> {
+            let targets = |names: &[&str]| -> Vec<Option<String>> {
                 names.iter().map(|name| (!name.is_empty()).then(|| (*name).to_owned())).collect()
             };
-            let (waiting, running) = (of(waiting), of(running));
+            let (waiting, running) = (targets(waiting), targets(running));
             let running: Vec<Option<&str>> = running.iter().map(Option::as_deref).collect();
             let found = next(waiting.iter().map(Option::as_deref), &running, jobs_max);
             assert_eq!(found, expect);

@@ -290,8 +290,9 @@ fn refused(mut page: Response) -> Response {
 fn other_workload<'a>(form: &'a Pairs, draft: &Draft) -> Option<&'a str> {
     let chosen = form.get("workload")?;
     let was = read_toml(FILE, form.exactly("was").unwrap_or_default()).unwrap_or_default();
-    let of = |draft: &Draft| Some(draft.groups.first()?.workload()?.text.clone());
-    let is_chosen = of(&was).as_deref() != Some(chosen) && of(draft).as_deref() != Some(chosen);
+    let first_workload = |draft: &Draft| Some(draft.groups.first()?.workload()?.text.clone());
+    let is_chosen = first_workload(&was).as_deref() != Some(chosen)
+        && first_workload(draft).as_deref() != Some(chosen);
     is_chosen.then_some(chosen)
 }
 

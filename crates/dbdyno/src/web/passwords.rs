@@ -88,16 +88,19 @@ mod tests {
         let (mine, yours): (SessionId, SessionId) = ([1; 32], [2; 32]);
         let bench = target("mariadb://me@db1/bench");
         passwords.remember(mine, &bench, &Secret::new("hunter2"));
-        let of = |session: &SessionId, url: &str| {
+        let password = |session: &SessionId, url: &str| {
             passwords.of(Some(session), &target(url)).map(|known| known.secret)
         };
-        assert_eq!(of(&mine, "mariadb://me@db1/other?tls=require"), Some(Secret::new("hunter2")));
-        assert_eq!(of(&yours, "mariadb://me@db1/bench"), None);
-        assert_eq!(of(&mine, "mariadb://you@db1/bench"), None);
-        assert_eq!(of(&mine, "mariadb://me@db2/bench"), None);
+        assert_eq!(
+            password(&mine, "mariadb://me@db1/other?tls=require"),
+            Some(Secret::new("hunter2"))
+        );
+        assert_eq!(password(&yours, "mariadb://me@db1/bench"), None);
+        assert_eq!(password(&mine, "mariadb://you@db1/bench"), None);
+        assert_eq!(password(&mine, "mariadb://me@db2/bench"), None);
         assert!(passwords.of(None, &bench).is_none());
         passwords.forget(&mine);
-        assert_eq!(of(&mine, "mariadb://me@db1/bench"), None);
+        assert_eq!(password(&mine, "mariadb://me@db1/bench"), None);
     }
 
     #[test]

@@ -91,12 +91,12 @@ fn row(store: &Store, name: &str) -> Option<RunRow> {
 }
 
 fn value<'r>(row: &'r RunRow, by: &str) -> Option<&'r str> {
-    let of = |all: &'r [(String, String)], key: &str| {
+    let find = |all: &'r [(String, String)], key: &str| {
         all.iter().find(|(of, _)| of == key).map(|(_, value)| value.as_str())
     };
     match (by.strip_prefix("label."), by.strip_prefix(AXIS)) {
-        (Some(key), _) => of(&row.labels, key),
-        (None, Some(axis)) => of(&row.point, axis),
+        (Some(key), _) => find(&row.labels, key),
+        (None, Some(axis)) => find(&row.point, axis),
         (None, None) => Some(&row.name),
     }
 }
@@ -156,12 +156,12 @@ mod tests {
     fn runs_are_grouped_by_what_makes_sides_with_repeats() {
         let check = |rows: &[RunRow], expect: &[&str]| assert_eq!(ways(rows), expect);
         let (one, two) = (Some("1"), Some("2"));
-        let of = |name, build| run("a", name, build);
-        check(&[of("x", one), of("x", one), of("x", two)], &["label.build"]);
-        check(&[of("x", one), of("x", one), of("y", two)], &["label.build", "name"]);
-        check(&[of("x", one), of("x", two)], &[]);
-        check(&[of("x", one), of("x", one), of("x", None)], &[]);
-        check(&[of("x", one), of("x", one), of("x", one)], &[]);
+        let named = |name, build| run("a", name, build);
+        check(&[named("x", one), named("x", one), named("x", two)], &["label.build"]);
+        check(&[named("x", one), named("x", one), named("y", two)], &["label.build", "name"]);
+        check(&[named("x", one), named("x", two)], &[]);
+        check(&[named("x", one), named("x", one), named("x", None)], &[]);
+        check(&[named("x", one), named("x", one), named("x", one)], &[]);
         check(&[], &[]);
     }
 

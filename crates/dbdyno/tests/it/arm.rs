@@ -19,8 +19,12 @@ fn account(report: &Value, name: &str) -> f64 {
 /// Asserts that each measurement is accounted for, and that what was stored is what was generated.
 #[track_caller]
 fn nothing_is_lost(report: &Value) {
-    let of = |name| account(report, name);
-    assert_eq!(of("generated"), of("stored") + of("dropped") + of("pending"), "{report:#}");
+    let count = |name| account(report, name);
+    assert_eq!(
+        count("generated"),
+        count("stored") + count("dropped") + count("pending"),
+        "{report:#}"
+    );
     if let Some(checks) = report["checks"]["after"].as_array() {
         assert!(checks.iter().all(|check| check["failed"] == 0), "{checks:#?}");
     }
@@ -167,11 +171,11 @@ fn transactions_fail_and_are_aborted_as_often_as_asked() {
 #[test]
 fn a_value_that_was_changed_fails_the_checks_in_every_layout() {
     let home = Home::new();
-    let of = |value: &str| format!("'Z' || SUBSTR({value}, 2)");
+    let changed = |value: &str| format!("'Z' || SUBSTR({value}, 2)");
     let json = r#"REPLACE(contexts, 'context_4":"', 'context_4":"Z')"#;
     for (contexts, (table, column, changed)) in [
-        ("rows", ("arm_context", "value", of("value"))),
-        ("columns", ("arm_measurement", "context_4", of("context_4"))),
+        ("rows", ("arm_context", "value", changed("value"))),
+        ("columns", ("arm_measurement", "context_4", changed("context_4"))),
         ("json", ("arm_measurement", "contexts", json.to_owned())),
     ] {
         let target = format!("sqlite:{}/{contexts}.db", home.folder().display());

@@ -144,12 +144,13 @@ fn a_window_that_is_too_small_misses_exactly_the_other_records() {
     // Readers are numbered from 1, independent of the number of writers.
     for reader in 1..=4 {
         let table = (reader + 1) % 2 + 1;
-        let of = |what: &str, from: &str| {
+        let select = |what: &str, from: &str| {
             count(&database, &format!("SELECT {what} FROM {from} WHERE reader = {reader}"))
         };
-        let first = of("MIN(after_sequence)", "event_read1");
-        let last = of("MAX(last_sequence)", "event_read1");
-        let (read, missed) = (of("COUNT(*)", "event_age1"), of("SUM(missed)", "event_read1"));
+        let first = select("MIN(after_sequence)", "event_read1");
+        let last = select("MAX(last_sequence)", "event_read1");
+        let (read, missed) =
+            (select("COUNT(*)", "event_age1"), select("SUM(missed)", "event_read1"));
         let written = |span: &str| {
             count(&database, &format!("SELECT COUNT(*) FROM event{table} t WHERE sequence {span}"))
         };
@@ -200,14 +201,14 @@ fn a_second_run_goes_on_and_each_host_has_its_own_result_tables() {
     }
     let database = look_into(&home.database("events")).expect("it is there");
     // The second run ignores records of the first.
-    let of = |which: &str, what: &str| {
+    let sequence = |which: &str, what: &str| {
         let sql = format!(
             "SELECT {what}(sequence) FROM event_age1 WHERE run = (SELECT {which}(run) FROM \
              event_read1)"
         );
         count(&database, &sql)
     };
-    assert!(of("MAX", "MIN") > of("MIN", "MAX"));
+    assert!(sequence("MAX", "MIN") > sequence("MIN", "MAX"));
 }
 
 #[test]
@@ -315,8 +316,8 @@ fn a_pause_of_the_server_is_in_the_age_of_every_record_of_that_time() {
     let of_pause = value(&format!("SELECT COUNT(*) {during}"));
     let span = format!("stamped_ns >= {from} AND stamped_ns < {to}");
     let in_tables = |rest: &dyn Fn(u32) -> String| -> i64 {
-        let of = |table| value(&format!("SELECT COUNT(*) FROM event{table} {}", rest(table)));
-        (1..=3).map(of).sum()
+        let n_rows = |table| value(&format!("SELECT COUNT(*) FROM event{table} {}", rest(table)));
+        (1..=3).map(n_rows).sum()
     };
     let stamped = in_tables(&|_| format!("WHERE {span}"));
     // One every 5 ms, for the actual length of the pause.

@@ -506,8 +506,8 @@ fn what_remains_of_an_experiment_may_have_another_label() {
     let labels = || -> Vec<String> {
         let listed = home.json(&["runs", "list", "--sort=started"]);
         let runs = at(&listed, "runs").as_array().expect("a list").clone();
-        let of = |run: &serde_json::Value| at(run, "labels.kernel").as_str().map(str::to_owned);
-        runs.iter().map(|run| of(run).expect("each is labelled")).collect()
+        let kernel = |run: &serde_json::Value| at(run, "labels.kernel").as_str().map(str::to_owned);
+        runs.iter().map(|run| kernel(run).expect("each is labelled")).collect()
     };
     assert_eq!(labels(), ["5.15"; 4]);
     home.run(&["runs", "rm", "last"]).good();

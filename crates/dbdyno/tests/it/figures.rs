@@ -239,13 +239,13 @@ fn any_figure_is_drawn_over_an_axis_on_a_page_and_in_the_web() {
     chart("reads").good().says(&["<svg", "reads", "1/s"]);
     chart("tps").code(2).warns(&["did you mean curves-target-tps"]);
     let web = Web::start(&home, &[]);
-    let of = |query: &str| web.get(&format!("/experiments/{id}{query}"));
-    let page = of("?figure=reads");
+    let open = |query: &str| web.get(&format!("/experiments/{id}{query}"));
+    let page = open("?figure=reads");
     let list = "<input name=\"figure\" value=\"reads\" list=\"figures\"";
     for part in [list, "charts/curves-target-reads?figure=reads", "empty.p99"] {
         assert!(page.body.contains(part), "no {part} in {}", page.body);
     }
-    let no = of("?figure=raeds");
+    let no = open("?figure=raeds");
     assert!(no.status == 400 && no.body.contains("did you mean"), "{}", no.body);
     let compared = web.get(&format!("/compare?side={id}&by=target&figure=empty.p99"));
     assert!(compared.body.contains("empty.p99 ms"), "{}", compared.body);

@@ -189,13 +189,13 @@ fn the_figures_of_clients_add_up_to_those_of_the_run() {
     let clients = at(&report, "per_client").as_array().unwrap();
     assert_eq!(clients.len(), 4);
     for kind in KINDS {
-        let of = |client: &Value, name: &str| {
+        let figure = |client: &Value, name: &str| {
             let entry = at(client, "transactions").get(kind);
             entry.map_or(0.0, |entry| number(entry, name))
         };
-        let calls: f64 = clients.iter().map(|client| of(client, "calls")).sum();
+        let calls: f64 = clients.iter().map(|client| figure(client, "calls")).sum();
         assert_eq!(calls, number(&report, &format!("transactions.{kind}.calls")), "{kind}");
-        let longest = clients.iter().map(|client| of(client, "max_ms")).fold(0.0, f64::max);
+        let longest = clients.iter().map(|client| figure(client, "max_ms")).fold(0.0, f64::max);
         assert_eq!(longest, number(&report, &format!("transactions.{kind}.response_ms.max")));
     }
 }

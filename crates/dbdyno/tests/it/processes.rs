@@ -24,11 +24,11 @@ fn clients(report: &Value, home: &Home) -> Vec<u64> {
 
 /// Offset of a process's clock and its error, in seconds.
 fn offset(report: &Value, process: u32, when: &str) -> (f64, f64) {
-    let of = |name: &str| {
+    let seconds = |name: &str| {
         let name = format!("facts.processes.process_{process}_clock_offset_{when}{name}_s");
         at(report, &name).as_str().expect("a text").parse::<f64>().expect("a number")
     };
-    (of(""), of("_error"))
+    (seconds(""), seconds("_error"))
 }
 
 #[test]

@@ -32,13 +32,13 @@ fn settled_run(home: &Home, target: &str) -> Value {
 
 /// Settings that settling changes, as on the server.
 fn innodb(server: &Server) -> String {
-    let of = |name: &str| format!("SELECT CAST(@@GLOBAL.{name} AS CHAR)");
+    let select = |name: &str| format!("SELECT CAST(@@GLOBAL.{name} AS CHAR)");
     let names = ["innodb_purge_batch_size", "innodb_io_capacity", "innodb_io_capacity_max"];
     let more = ["innodb_max_dirty_pages_pct", "innodb_max_dirty_pages_pct_lwm"];
     let all = names.into_iter().chain(more).chain(["innodb_lru_scan_depth"]);
     let is_new = server.version().starts_with("9.");
     let all = all.chain(is_new.then_some("innodb_purge_rseg_truncate_frequency"));
-    all.map(|name| ask(server, &[&of(name)])).collect::<Vec<_>>().join(" ")
+    all.map(|name| ask(server, &[&select(name)])).collect::<Vec<_>>().join(" ")
 }
 
 #[track_caller]

@@ -142,7 +142,7 @@ fn procedures_save_round_trips(server: &'static TestServer) {
     let data = data.as_ref().expect("it is built");
     let (home, target) = (Home::new(), format!("--target={}", data.url()));
     // After this many orders every variant of a statement is prepared.
-    let of = |mode: &str| {
+    let trace = |mode: &str| {
         let mode = format!("--mode={mode}");
         let args = ["tpcc", "--transaction=new_order", &target, &mode, "--warm-up=100"];
         let shown = only(&home, &args);
@@ -150,8 +150,8 @@ fn procedures_save_round_trips(server: &'static TestServer) {
         assert_eq!(shown["outcome"], "committed", "{shown:#}");
         shown
     };
-    let (prepared, procedures) = (of("prepared"), of("procedures"));
-    let (batched, text) = (of("batched"), of("text"));
+    let (prepared, procedures) = (trace("prepared"), trace("procedures"));
+    let (batched, text) = (trace("batched"), trace("text"));
     assert_eq!(number(&procedures, "round_trips"), 1, "{procedures:#}");
     let columns = procedures["requests"][0]["columns"].to_string();
     assert!(columns.contains("tax"), "{columns}");

@@ -190,15 +190,15 @@ fn reason_for_no_digests(report: &Value) -> &str {
 fn top_statements_are_those_of_the_load_or_say_why_there_are_none() {
     let home = Home::new();
     let light = [&LIGHT[..], &["--instruments=on"]].concat();
-    let of = |target: &str| report(&home, "oltp-point-select", target, &light);
-    let preloaded = of("managed:postgres?shared_preload_libraries=pg_stat_statements");
+    let measure = |target: &str| report(&home, "oltp-point-select", target, &light);
+    let preloaded = measure("managed:postgres?shared_preload_libraries=pg_stat_statements");
     let rows = summary(&preloaded, "statements", "pg_stat_statements");
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert!(rows[0]["what"].as_str().is_some_and(|what| what.contains("sbtest1")), "{rows:?}");
-    let plain = of("managed:postgres");
+    let plain = measure("managed:postgres");
     let why = at(&plain, "facts.monitor.pg_stat_statements").as_str().expect("a reason");
     assert!(why.starts_with("missing. Start the server with shared_preload_libraries"), "{why}");
-    let mysql = of(&mysql_9_7("performance_schema=ON"));
+    let mysql = measure(&mysql_9_7("performance_schema=ON"));
     let rows = summary(&mysql, "statements", "by_digest");
     assert_eq!(rows.len(), 1, "{rows:?}");
     let mariadb = "managed:mariadb?performance_schema=ON";
@@ -222,10 +222,10 @@ fn top_statements_are_those_of_the_load_or_say_why_there_are_none() {
     let prepared = report(&home, "oltp-point-select", mariadb, &LIGHT);
     let why = reason_for_no_digests(&prepared);
     assert!(why.contains("--instruments on, or with ?statements=text"), "{why}");
-    let text = of("managed:mariadb?performance_schema=ON&statements=text");
+    let text = measure("managed:mariadb?performance_schema=ON&statements=text");
     let rows = summary(&text, "statements", "by_digest");
     assert_eq!(rows.len(), 1, "{rows:?}");
-    let without = of("managed:mariadb");
+    let without = measure("managed:mariadb");
     assert!(reason_for_no_digests(&without).contains("Start the server with performance_schema"));
 }
 
@@ -275,14 +275,14 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
     for point in points {
         let figures = at(point, "figures").as_array().expect("a list");
         assert_eq!(figures[0]["name"], "time.service");
-        let of = |name: &str| {
+        let figure = |name: &str| {
             let found = figures.iter().find(|figure| figure["name"] == name);
             found.unwrap_or_else(|| panic!("{name}: {point:#}"))
         };
-        assert!(number(of("round_trips"), "ratio") < 0.1, "{point:#}");
+        assert!(number(figure("round_trips"), "ratio") < 0.1, "{point:#}");
         // With few transactions, dbdyno's own work per second is a part of both.
-        assert!(number(of("time.client_cpu"), "baseline") > 0.0, "{point:#}");
-        assert!(number(of("generator.switches_voluntary"), "ratio") < 1.0, "{point:#}");
+        assert!(number(figure("time.client_cpu"), "baseline") > 0.0, "{point:#}");
+        assert!(number(figure("generator.switches_voluntary"), "ratio") < 1.0, "{point:#}");
     }
     let page = home.run(&["compare", "last", "--by=mode", "--full"]).good();
     let page = page.says(&[

@@ -99,14 +99,16 @@ pub(super) fn contexts(of: &Measurement<'_>, id: i64, layout: Layout) -> i64 {
 /// SELECT of the number of context values (`n_stored`) and their checksum (`sum_stored`).
 pub(super) fn contexts_sql(dialect: &Dialect, layout: Layout) -> String {
     let letters = usize::from(layout.context_bytes);
-    let of = |slot: &str, value: &str, id: &str| {
+    let context_sql = |slot: &str, value: &str, id: &str| {
         row_sql(id, &format!("3 * {slot} + {}", text_sql(dialect, value, letters)))
     };
     let (table, count, sum) = match layout.contexts {
-        Contexts::Rows => ("arm_context", "1".to_owned(), of("slot", "value", "measurement")),
+        Contexts::Rows => {
+            ("arm_context", "1".to_owned(), context_sql("slot", "value", "measurement"))
+        }
         Contexts::Columns => in_slots(
             CONTEXT_COLUMNS.map(|name| (name.to_owned(), format!("{name} IS NOT NULL"))),
-            of,
+            context_sql,
         ),
         Contexts::Json => {
             let mut at = 1;
@@ -117,7 +119,7 @@ pub(super) fn contexts_sql(dialect: &Dialect, layout: Layout) -> String {
                 let value = format!("SUBSTR(contexts, {begin}, {letters})");
                 (value, format!("LENGTH(contexts) >= {begin}"))
             });
-            in_slots(places, of)
+            in_slots(places, context_sql)
         }
     };
     format!(
@@ -148,11 +150,11 @@ mod tests {
 
     #[test]
     fn letters_that_count_are_spread_over_a_text() {
-        let of = |letters| places(letters).collect::<Vec<_>>();
-        assert_eq!(of(1), [0]);
-        assert_eq!(of(3), [0, 1, 2]);
-        assert_eq!(of(8), [0, 1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!(of(32), [0, 4, 8, 13, 17, 22, 26, 31]);
+        let spread = |letters| places(letters).collect::<Vec<_>>();
+        assert_eq!(spread(1), [0]);
+        assert_eq!(spread(3), [0, 1, 2]);
+        assert_eq!(spread(8), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(spread(32), [0, 4, 8, 13, 17, 22, 26, 31]);
     }
 
     #[test]

@@ -129,12 +129,12 @@ impl Layout {
 impl Layout {
     /// Number of rows of a buffer in a table.
     pub(super) fn n_rows(&self, table: usize, buffer: &Buffer) -> u64 {
-        let of = |of: Measurement<'_>| match table {
+        let rows = |of: Measurement<'_>| match table {
             MEASUREMENT => 1,
             METRIC => u64::from(of.head.n_metrics),
             _ => u64::from(of.head.n_contexts),
         };
-        buffer.read(usize::from(self.context_bytes)).map(of).sum()
+        buffer.read(usize::from(self.context_bytes)).map(rows).sum()
     }
 }
 

@@ -42,7 +42,7 @@ const STATEMENT_BYTES: usize = 512 << 10;
 /// read.
 pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
     let window = shared.reading.window;
-    let of = |place: usize| {
+    let table_statements = |place: usize| {
         let table = records(place);
         let derived = format!(
             "SELECT * FROM (SELECT * FROM {table} ORDER BY recordID DESC LIMIT {window}) w \
@@ -61,7 +61,7 @@ pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
         Statement::new("is stored", StatementKind::Read, dialect.sql(&sql))
     };
     let stored = (1..=shared.data.reader_hosts).map(is_stored);
-    (0..shared.data.tables).flat_map(of).chain(stored).collect()
+    (0..shared.data.tables).flat_map(table_statements).chain(stored).collect()
 }
 
 /// Returns the type of a reader's transaction `nth`, from 0.
@@ -367,11 +367,11 @@ mod tests {
             account: Account::default(),
             ticks: Arc::default(),
         });
-        let of = |client| {
+        let host_and_table = |client| {
             let reader = Reader::new(Arc::clone(&shared), client, client + 1);
             (reader.host, reader.table)
         };
-        clients.map(of).collect()
+        clients.map(host_and_table).collect()
     }
 
     #[test]
@@ -397,12 +397,12 @@ mod tests {
     fn plain_and_historical_queries_come_each_so_many_th_time() {
         let written = [("role", "reader"), ("plain_every", "3"), ("history_every", "4")];
         let workload = made(&written).expect("valid");
-        let of = |nth| workload.kind_of(model::Number::OfClient { client: 5, nth });
-        assert_eq!((0..12).map(of).collect::<Vec<_>>(), [0, 0, 1, 2, 0, 0, 1, 2, 0, 0, 1, 2]);
+        let kind = |nth| workload.kind_of(model::Number::OfClient { client: 5, nth });
+        assert_eq!((0..12).map(kind).collect::<Vec<_>>(), [0, 0, 1, 2, 0, 0, 1, 2, 0, 0, 1, 2]);
         // Every third read is plain, even if every third transaction reads old records.
         let written = [("role", "reader"), ("plain_every", "3"), ("history_every", "3")];
         let workload = made(&written).expect("valid");
-        let of = |nth| workload.kind_of(model::Number::OfClient { client: 5, nth });
-        assert_eq!((0..9).map(of).collect::<Vec<_>>(), [0, 0, 2, 1, 0, 2, 0, 1, 2]);
+        let kind = |nth| workload.kind_of(model::Number::OfClient { client: 5, nth });
+        assert_eq!((0..9).map(kind).collect::<Vec<_>>(), [0, 0, 2, 1, 0, 2, 0, 1, 2]);
     }
 }

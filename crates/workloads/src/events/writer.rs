@@ -22,7 +22,7 @@ const PER_TABLE: usize = 2;
 /// Statements, table by table: the INSERT, and a query for the last record.
 pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
     let marks = vec!["(?, ?, ?, ?)"; shared.records_per_insert].join(", ");
-    let of = |place: usize| {
+    let table_statements = |place: usize| {
         let table = records(place);
         let insert =
             format!("INSERT INTO {table} (sequence, stamped_ns, column1, payload) VALUES {marks}");
@@ -33,7 +33,7 @@ pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
             Statement::new("last record", StatementKind::Read, dialect.sql(&last)),
         ]
     };
-    (0..shared.data.tables).flat_map(of).collect()
+    (0..shared.data.tables).flat_map(table_statements).collect()
 }
 
 /// A simulated sensor that writes records.

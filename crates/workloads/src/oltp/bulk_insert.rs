@@ -108,11 +108,11 @@ impl Workload for BulkInsert {
     }
 
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
-        let of = |table: &Table| {
+        let statement = |table: &Table| {
             let sql = dialect.sql(&format!("SELECT MAX(id) FROM {}", table.name));
             Statement::new("last id", StatementKind::Read, sql)
         };
-        self.tables.all.iter().map(of).collect()
+        self.tables.all.iter().map(statement).collect()
     }
 
     fn places(&self) -> Places {
@@ -140,7 +140,7 @@ impl Workload for BulkInsert {
 
     /// Checks that ids count up from 1 without a gap, including after rejected inserts.
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
-        let of = |table: &Table| Check {
+        let check = |table: &Table| Check {
             id: "rows",
             title: format!("the ids of {} count up from 1 without a gap", table.name).into(),
             sql: format!(
@@ -149,7 +149,7 @@ impl Workload for BulkInsert {
                 table.name
             ),
         };
-        self.tables.all.iter().map(of).collect()
+        self.tables.all.iter().map(check).collect()
     }
 }
 

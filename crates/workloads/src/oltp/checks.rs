@@ -16,22 +16,22 @@ pub(super) fn checks(data: &Data, loses_rows: bool) -> Vec<Check> {
         false => ("<>", "each table has as many rows with ids from 1 to table_size"),
         true => (">", "no table has more rows with ids from 1 to table_size than these"),
     };
-    let of = |numbers: &[usize]| Check {
+    let check = |numbers: &[usize]| Check {
         id: "rows",
         title: title.into(),
         sql: count(data, numbers, bad),
     };
-    numbers.chunks(TABLES_AT_ONCE).map(of).collect()
+    numbers.chunks(TABLES_AT_ONCE).map(check).collect()
 }
 
 fn count(data: &Data, numbers: &[usize], bad: &str) -> String {
     let size = data.table_size;
-    let of = |number: &usize| {
+    let select = |number: &usize| {
         format!(
             "SELECT 'sbtest{number}' AS table_name, COUNT(*) AS n_rows FROM sbtest{number} \
              WHERE id BETWEEN 1 AND {size}"
         )
     };
-    let all = numbers.iter().map(of).collect::<Vec<String>>().join(" UNION ALL ");
+    let all = numbers.iter().map(select).collect::<Vec<String>>().join(" UNION ALL ");
     format!("SELECT table_name, n_rows FROM ({all}) t WHERE n_rows {bad} {size}")
 }

@@ -97,7 +97,7 @@ impl Script {
             for nth in 0..step.stmt.n_statements() {
                 for number in 1..=data.tables {
                     let words = Words { table: format!("sbtest{number}"), data, dialect };
-                    let (name, kind, sql) = words.of(step.stmt, nth);
+                    let (name, kind, sql) = words.statement(step.stmt, nth);
                     statements.push(Statement::new(name, kind, dialect.sql(&sql)));
                 }
             }
@@ -126,7 +126,7 @@ struct Words<'a> {
 
 impl Words<'_> {
     /// Name, kind and SQL of statement `nth` of a query.
-    fn of(&self, stmt: Stmt, nth: usize) -> (&'static str, StatementKind, String) {
+    fn statement(&self, stmt: Stmt, nth: usize) -> (&'static str, StatementKind, String) {
         use StatementKind::{Read, Write};
         let table = &self.table;
         let range = "WHERE id BETWEEN ? AND ?";
@@ -143,7 +143,7 @@ impl Words<'_> {
                 let sql = format!("SELECT DISTINCT c FROM {table} {range} ORDER BY c");
                 ("distinct range", Read, sql)
             }
-            Stmt::UpdateDeleteInsert if nth > 0 => self.of(Stmt::DeleteInsert, nth - 1),
+            Stmt::UpdateDeleteInsert if nth > 0 => self.statement(Stmt::DeleteInsert, nth - 1),
             Stmt::UpdateIndex | Stmt::UpdateDeleteInsert => {
                 ("update of k", Write, format!("UPDATE {table} SET k=k+1 WHERE id=?"))
             }

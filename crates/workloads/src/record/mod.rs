@@ -188,13 +188,13 @@ impl Workload for Recording {
         if self.record.data.index != IndexPolicy::Afterwards {
             return Vec::new();
         }
-        let of = |(place, table): (usize, &model::Table)| {
+        let indexes = |(place, table): (usize, &model::Table)| {
             population::indexes_added(place + 1).map(|index| LaterIndex {
                 create: dialect.create_index(table, &index),
                 drop: dialect.drop_index(table, &index),
             })
         };
-        self.rows.tables().iter().enumerate().flat_map(of).collect()
+        self.rows.tables().iter().enumerate().flat_map(indexes).collect()
     }
 }
 

@@ -38,14 +38,14 @@ pub(super) fn checks(scale: i64, is_built: bool) -> Vec<Check> {
 }
 
 fn counts(scale: i64) -> String {
-    let of = |(table, each): (&str, i64)| {
+    let count = |(table, each): (&str, i64)| {
         format!(
             "SELECT 'pgbench_{table}' AS table_name, COUNT(*) AS n_rows, {} AS n_expected \
              FROM pgbench_{table}",
             scale * each
         )
     };
-    let all = [("branches", 1), ("tellers", TELLERS), ("accounts", ACCOUNTS)].map(of);
+    let all = [("branches", 1), ("tellers", TELLERS), ("accounts", ACCOUNTS)].map(count);
     let all = all.join(" UNION ALL ");
     format!("SELECT table_name, n_rows, n_expected FROM ({all}) t WHERE n_rows <> n_expected")
 }

@@ -166,9 +166,9 @@ mod tests {
 
     #[test]
     fn many_accounts_have_big_numbers() {
-        let of = |scale| {
+        let id_type = |scale| {
             Rows::new(scale, StorageEngine::Default, 1).tables[ACCOUNTS_TABLE].columns[0].of
         };
-        assert_eq!((of(19_999), of(20_000)), (Int, BigInt));
+        assert_eq!((id_type(19_999), id_type(20_000)), (Int, BigInt));
     }
 }

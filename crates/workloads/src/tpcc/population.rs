@@ -442,7 +442,7 @@ mod tests {
     }
 
     /// Numbers in the rows of a chunk; `i64::MIN` for NULL and text.
-    fn of(rows: &Rows, table: usize, chunk: u64) -> Vec<Vec<i64>> {
+    fn numbers(rows: &Rows, table: usize, chunk: u64) -> Vec<Vec<i64>> {
         let mut all = Vec::new();
         let number = |value: &Value<'_>| match value {
             Value::Null | Value::Text(_) => i64::MIN,
@@ -511,7 +511,7 @@ mod tests {
         {
             let rows = Rows::new(decide(1, &[("warehouses", "2"), ("shrink", shrink)]).data);
             let count = |table| -> usize {
-                (0..rows.n_chunks(table)).map(|chunk| of(&rows, table, chunk).len()).sum()
+                (0..rows.n_chunks(table)).map(|chunk| numbers(&rows, table, chunk).len()).sum()
             };
             for (table, expect) in [
                 (ITEM, n_items),
@@ -527,13 +527,14 @@ mod tests {
             let lines = count(ORDER_LINE);
             assert!(lines.abs_diff(200 * n_customers) < 20 * n_customers, "{lines}");
             // Districts are consecutive, so the last undelivered order of each is its last.
-            let [orders, undelivered] = [ORDERS, NEW_ORDER].map(|table| of(&rows, table, 0));
+            let [orders, undelivered] = [ORDERS, NEW_ORDER].map(|table| numbers(&rows, table, 0));
             let open = orders.iter().filter(|row| row[5] == i64::MIN).map(|row| row[0]);
             let queued = undelivered.iter().take(n_undelivered).map(|row| row[0]);
             assert!(open.eq(queued));
-            let next = of(&rows, DISTRICT, 0).iter().map(|row| row[10]).collect::<BTreeSet<_>>();
+            let next =
+                numbers(&rows, DISTRICT, 0).iter().map(|row| row[10]).collect::<BTreeSet<_>>();
             assert_eq!(next, BTreeSet::from([n_customers as i64 + 1]));
-            let items = of(&rows, ORDER_LINE, 3);
+            let items = numbers(&rows, ORDER_LINE, 3);
             assert!(items.iter().all(|row| (1..=n_items as i64).contains(&row[4])));
         }
     }

@@ -478,9 +478,9 @@ pub(super) fn share_of(group: &Group, process: u32) -> Option<Share> {
 }
 
 fn clients_of(plan: &Plan, process: u32) -> String {
-    let of = |group: &Group| {
+    let part = |group: &Group| {
         let share = share_of(group, process)?;
         Some(format!("{} {}", group.name, share.of(group.clients).len()))
     };
-    plan.groups.iter().filter_map(of).collect::<Vec<_>>().join(", ")
+    plan.groups.iter().filter_map(part).collect::<Vec<_>>().join(", ")
 }

@@ -22,23 +22,23 @@ use super::{BRAND_LINES, DELIVERIES_SKIPPED, ORDER_LINES, ORDER_TOTAL, ORDERS_DE
 const ROLLED_BACK: &str = "TR001";
 
 /// Name of a routine, kind of its call, and number of its arguments.
-struct Of {
+struct CalledRoutine {
     name: &'static str,
     kind: StatementKind,
     n_values: usize,
 }
 
-const fn of(name: &'static str, kind: StatementKind, n_values: usize) -> Of {
-    Of { name, kind, n_values }
+const fn called(name: &'static str, kind: StatementKind, n_values: usize) -> CalledRoutine {
+    CalledRoutine { name, kind, n_values }
 }
 
 /// Routines, by transaction type.
-static ALL: [Of; 5] = [
-    of("dbdyno_tpcc_new_order", StatementKind::Write, 6),
-    of("dbdyno_tpcc_payment", StatementKind::Write, 8),
-    of("dbdyno_tpcc_order_status", StatementKind::Read, 4),
-    of("dbdyno_tpcc_delivery", StatementKind::Write, 3),
-    of("dbdyno_tpcc_stock_level", StatementKind::Read, 3),
+static ALL: [CalledRoutine; 5] = [
+    called("dbdyno_tpcc_new_order", StatementKind::Write, 6),
+    called("dbdyno_tpcc_payment", StatementKind::Write, 8),
+    called("dbdyno_tpcc_order_status", StatementKind::Read, 4),
+    called("dbdyno_tpcc_delivery", StatementKind::Write, 3),
+    called("dbdyno_tpcc_stock_level", StatementKind::Read, 3),
 ];
 
 const NEW_ORDER: StatementId = StatementId(0);
@@ -59,13 +59,13 @@ pub(super) fn routines(dialect: &Dialect) -> Vec<Routine> {
 
 /// Statements that call the routines.
 pub(super) fn declare(dialect: &Dialect) -> Vec<Statement> {
-    let call = |of: &Of| {
-        let (name, marks) = (of.name, vec!["?"; of.n_values].join(", "));
+    let call = |routine: &CalledRoutine| {
+        let (name, marks) = (routine.name, vec!["?"; routine.n_values].join(", "));
         let sql = match dialect.routines {
             Some(RoutineLanguage::PlPgSql) => format!("SELECT * FROM {name}({marks})"),
             Some(RoutineLanguage::Psm) | None => format!("CALL {name}({marks})"),
         };
-        Statement::new(name, of.kind, dialect.sql(&sql))
+        Statement::new(name, routine.kind, dialect.sql(&sql))
     };
     ALL.iter().map(call).collect()
 }
