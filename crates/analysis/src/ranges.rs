@@ -9,20 +9,34 @@ const TIMES: [(&str, f64); 4] = [("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s"
 /// Numbers behind these words are names.
 const NAMED: [&str; 4] = ["loop", "process", "client", "thread"];
 
-/// Merges sentences to one, such as `Programs took 41 to 72 % of the CPU time.`; none if they
-/// differ in more than numbers, or if there is none.
-pub fn in_ranges<'s>(sentences: impl IntoIterator<Item = &'s str>) -> Option<String> {
-    let mut all = sentences.into_iter().map(pieces);
-    let mut merged = all.next()?;
-    for other in all {
-        if merged.len() != other.len() {
-            return None;
-        }
-        for (piece, other) in merged.iter_mut().zip(other) {
-            *piece = piece.merged(&other)?;
-        }
+/// Merges texts to one, such as `Programs took 41 to 72 % of the CPU time.`, of the sentences that
+/// all of them have; none if the first ones differ in more than numbers, or if there is no text.
+pub fn in_ranges<'s>(texts: impl IntoIterator<Item = &'s str>) -> Option<String> {
+    let all: Vec<Vec<Vec<Piece<'_>>>> = texts.into_iter().map(sentences).collect();
+    let (first, others) = all.split_first()?;
+    let of_all = |sentence: &Vec<Piece<'s>>| {
+        others.iter().try_fold(sentence.clone(), |known, other| {
+            other.iter().find_map(|sentence| merged(&known, sentence))
+        })
+    };
+    let found: Vec<Option<Vec<Piece<'_>>>> = first.iter().map(of_all).collect();
+    found.first()?.as_ref()?;
+    let text =
+        |pieces: &Vec<Piece<'_>>| pieces.iter().map(Piece::text).collect::<Vec<_>>().join(" ");
+    Some(found.iter().flatten().map(text).collect::<Vec<_>>().join(" "))
+}
+
+/// The sentences of a text: a full stop and a blank end one.
+fn sentences(text: &str) -> Vec<Vec<Piece<'_>>> {
+    text.split_inclusive(". ").map(|sentence| pieces(sentence.trim_end())).collect()
+}
+
+/// Two sentences as one; none if they differ in more than numbers.
+fn merged<'s>(one: &[Piece<'s>], other: &[Piece<'s>]) -> Option<Vec<Piece<'s>>> {
+    if one.len() != other.len() {
+        return None;
     }
-    Some(merged.iter().map(Piece::text).collect::<Vec<_>>().join(" "))
+    one.iter().zip(other).map(|(one, other)| one.merged(other)).collect()
 }
 
 /// A word, or a number with its unit.
@@ -156,6 +170,10 @@ mod tests {
         check(&["took 260 to 300 µs", "took 1 ms"], Some("took 260 µs to 1 ms"));
         check(&["the same 5 times"; 2], Some("the same 5 times"));
         check(&["one 5 s"], Some("one 5 s"));
+        // What only some say is left out, unless it comes first.
+        let some = ["Late by 5 ms. Far off. Measure again.", "Late by 7 ms. Measure again."];
+        check(&some, Some("Late by 5 to 7 ms. Measure again."));
+        check(&["Far off. Late by 5 ms.", "Late by 7 ms."], None);
         // Other words are other things, and so are the numbers of processes.
         check(&["1 stall", "2 stalls"], None);
         check(&["The clock of process 1 was", "The clock of process 2 was"], None);
