@@ -101,7 +101,14 @@ pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> S
     let rest = rest.filter_map(|section| of_section(section, below));
     let question = [&document.question[..], &document.scene].concat();
     let has_tiles = !document.tiles.is_empty();
-    let verdicts = document.verdicts.iter().map(|of| of_verdict(of, has_tiles, medium));
+    let of_verdict = |verdict| match of_verdict(verdict, has_tiles, medium) {
+        // The heading says it already.
+        shown if !shown.word.is_empty() && verdict.headline.plain() == document.title => {
+            VerdictView { headline: String::new(), ..shown }
+        }
+        shown => shown,
+    };
+    let verdicts = document.verdicts.iter().map(of_verdict);
     let banner = document.validity.iter().filter_map(|validity| banner(document, validity));
     let body = BodyView {
         kind: &document.kind,
