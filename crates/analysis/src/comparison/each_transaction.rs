@@ -127,8 +127,12 @@ impl EachTransactionAt {
     /// How many samples of sessions stand behind the parts of the time, if these are so few that
     /// the parts are rough.
     pub fn samples_if_few(&self) -> Option<u64> {
-        let has_parts = self.figures.iter().any(EachTransaction::is_of_samples);
-        self.samples.filter(|n| has_parts && *n < SAMPLES_LEAST)
+        self.samples.filter(|n| *n < SAMPLES_LEAST && self.has_parts_of_samples())
+    }
+
+    /// Whether samples of sessions stand behind any of its figures.
+    pub fn has_parts_of_samples(&self) -> bool {
+        self.figures.iter().any(EachTransaction::is_of_samples)
     }
 }
 

@@ -26,6 +26,8 @@ const CHANGES_MAX: usize = 32;
 const POINTS_MAX: usize = 8;
 /// Of the figures that changed, so many are in the table of all points.
 const CHANGES_OF_ALL_MAX: usize = 12;
+/// Of a time that samples tell: a thousand of them have a standard error of up to 1.6 % of all time.
+const DIGITS_OF_SAMPLES: usize = 2;
 /// The part of the time that is the way.
 const NETWORK: &str = "time.network";
 /// What figures of the whole machine begin with.
@@ -100,10 +102,12 @@ fn words(report: &ComparisonReport) -> String {
     };
     let inverse =
         if is_inverse { ", the other way round than in the tables of figures" } else { "" };
-    let few = each().filter_map(EachTransactionAt::samples_if_few).min();
-    let few = few.map_or_else(String::new, |n| {
+    let few = each().find_map(EachTransactionAt::samples_if_few).is_some();
+    let least = each().filter(|at| at.has_parts_of_samples()).filter_map(|at| at.samples).min();
+    let few = least.map_or_else(String::new, |n| {
         let n = count(n, "sample");
-        format!(" Rough (≈): {n} of sessions on a side stand behind waits and what is left.")
+        let rough = if few { "Rough (≈): " } else { "" };
+        format!(" {rough}{n} of sessions on a side stand behind waits and what is left.")
     });
     let is_beside_post = report
         .pairs
@@ -325,13 +329,16 @@ fn is_rough(at: &EachTransactionAt, of: &EachTransaction) -> bool {
     at.samples_if_few().is_some() && of.is_of_samples()
 }
 
-/// What a transaction takes of a figure. What few samples did not see may be there, and the network
+/// What a transaction takes of a figure. What samples did not see may be there, and the network
 /// has no part where the CPU time of both sides is as long.
 fn taken(of: &EachTransaction, value: f64, is_rough: bool) -> String {
     match value == 0.0 {
         true if of.name == NETWORK => NONE.to_owned(),
-        true if is_rough => "none seen".to_owned(),
+        true if of.is_of_samples() => "none seen".to_owned(),
         false if is_rough => rough(value, &of.unit),
+        false if of.is_of_samples() => {
+            format!("{} {}", significant(value, DIGITS_OF_SAMPLES), of.unit)
+        }
         _ => amount(value, &of.unit),
     }
 }

@@ -108,6 +108,9 @@ fn how(report: &ComparisonReport) -> String {
              {percent} % CIs"
         ));
     }
+    if all().any(|judged| judged.p_corrected.is_some()) {
+        said.push_str("; --full has p");
+    }
     if report.pairs.iter().any(|pair| over_all(pair).next().is_some()) {
         said.push_str(&format!("; '{ALL}' is the geometric mean over all points"));
     }
