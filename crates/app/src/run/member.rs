@@ -25,9 +25,9 @@ pub struct RunUnderWay<'r, 's> {
     pub(super) sink: &'r mut RunSink<'s>,
 }
 
-/// What a run found where it began.
+/// State at the start of a run.
 pub(super) struct RunContext {
-    /// Where the database is, also one whose server we started.
+    /// Target of the database, also of a managed server.
     pub(super) target: Target,
     /// Settings in force; `None` if they cannot be read.
     pub(super) settings: Option<SettingsSnapshot>,

@@ -1,4 +1,4 @@
-//! The list of what belongs to a run beside its load. Not here: what a member is (member).
+//! The list of a run's members. Not here: what a member is (member).
 
 use std::sync::OnceLock;
 
@@ -12,11 +12,10 @@ use super::settings_after::SettingsAfter;
 use super::settling::Settles;
 use super::way_probe::WayProbe;
 
-/// Makes a member for one run.
+/// Creates a member for one run.
 pub type MakeMember = fn() -> Box<dyn RunMember>;
 
-/// All that are delivered, in their order: what they do before the load may rely on those before
-/// them, and so may what they do after it.
+/// Built-in members in their order: each may rely on those before it.
 const ALL: [MakeMember; 11] = [
     || Box::new(ChecksBefore),
     || Box::new(LaterIndexes),
@@ -34,12 +33,12 @@ const ALL: [MakeMember; 11] = [
 /// Those of a program of somebody else's, which links dbdyno and brings them.
 static ADDED: OnceLock<&'static [MakeMember]> = OnceLock::new();
 
-/// Adds members behind those that are delivered: once, before any run.
+/// Adds members after the built-in ones. Call it once, before any run.
 pub fn add_members(members: &'static [MakeMember]) {
     assert!(ADDED.set(members).is_ok(), "members are added once");
 }
 
-/// The members of one run.
+/// Creates the members of one run.
 pub(super) fn members() -> Vec<Box<dyn RunMember>> {
     let added = ADDED.get().copied().unwrap_or_default();
     ALL.iter().chain(added).map(|make| make()).collect()
