@@ -1,30 +1,31 @@
-//! How long the trials that are left will take: what is planned of them, and what trials took
-//! beyond their plans. Not here: how it is shown (the interfaces).
+//! Remaining time of an experiment: the planned lengths of its trials, and the time that past
+//! trials took beyond theirs. Not here: its presentation (the interfaces).
 
-/// How long something will go on, in nanoseconds.
+/// Remaining time in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeLeft {
-    /// As planned; what starts, builds and checks take is not known yet.
+    /// Planned lengths only: the time for starts, builds and checks is not known yet.
     AtLeast(u64),
-    /// As planned and measured.
+    /// Planned lengths, and the measured time beyond them.
     About(u64),
 }
 
-/// What trials took beyond what was planned of them: starting a server, building and checking
-/// data, connecting.
+/// Times of past trials beyond their planned lengths: starting servers, building and checking data,
+/// connecting.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     beyond_ns: Vec<i64>,
 }
 
 impl Pace {
-    /// Learns from a trial.
+    /// Notes the time that a trial took and its planned length.
     pub(crate) fn took(&mut self, spent_ns: u64, planned_ns: u64) {
         self.beyond_ns.push(spent_ns as i64 - planned_ns as i64);
     }
 
-    /// What trials of these lengths will take, pauses included; of one that ends by a condition
-    /// nothing is known before the first has ended.
+    /// Remaining time of trials with these planned lengths, which include pauses. A length is
+    /// `None` if a condition ends the trial; the result is then `None` before the first trial has
+    /// ended.
     pub(crate) fn left(&self, planned_ns: impl Iterator<Item = Option<u64>>) -> Option<TimeLeft> {
         let all: Vec<Option<u64>> = planned_ns.collect();
         let planned: u64 = all.iter().flatten().sum();
@@ -35,8 +36,8 @@ impl Pace {
         Some(TimeLeft::About(planned.saturating_add_signed(beyond_ns)))
     }
 
-    /// The mean over all trials but the first, as soon as there are others: that one has started
-    /// servers and built data.
+    /// Mean time beyond the plan, without the first trial once there are others: it started servers
+    /// and built data.
     fn mean_beyond_ns(&self) -> Option<i64> {
         let later = match &self.beyond_ns[..] {
             [_, later @ ..] if !later.is_empty() => later,
@@ -59,7 +60,7 @@ mod tests {
         let n_trials = 10;
         let left = |pace: &Pace, n: usize| pace.left(std::iter::repeat_n(Some(30 * S), n));
         assert_eq!(left(&pace, n_trials), Some(TimeLeft::AtLeast(300 * S)));
-        // The first one builds the data, and the others take some tenths of a second more or less.
+        // The first trial builds the data, and the others differ by some tenths of a second.
         let mut before = u64::MAX;
         for nth in 0..n_trials - 1 {
             let beyond = if nth == 0 { 60 * S } else { 4 * S + (nth as u64 % 3) * S / 5 };
@@ -80,7 +81,7 @@ mod tests {
         pace.took(12 * S, 10 * S);
         let left = pace.left([Some(10 * S), Some(100 * S)].into_iter());
         assert_eq!(left, Some(TimeLeft::About(114 * S)));
-        // One that ended early by its rule took less than planned.
+        // A trial that a rule ended early took less than planned.
         pace.took(4 * S, 10 * S);
         assert_eq!(pace.left([Some(10 * S)].into_iter()), Some(TimeLeft::About(8 * S)));
     }

@@ -223,7 +223,7 @@ impl ExperimentWatcher for Live {
     }
 }
 
-/// A time left, to no more digits than are known.
+/// Rounds a remaining time in nanoseconds to steps that grow with it, from 1 s to 10 min.
 fn rounded(ns: u64) -> u64 {
     let seconds = ns.div_ceil(NS_PER_S).max(1);
     let step = match seconds {
