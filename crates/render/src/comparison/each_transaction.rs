@@ -26,7 +26,7 @@ const CHANGES_MAX: usize = 32;
 const POINTS_MAX: usize = 8;
 /// Of the figures that changed, so many are in the table of all points.
 const CHANGES_OF_ALL_MAX: usize = 12;
-/// Of a time that samples tell: a thousand of them have a standard error of up to 1.6 % of all time.
+/// Of a time that samples tell: a thousand of them have a standard error of up to 1.6 %.
 const DIGITS_OF_SAMPLES: usize = 2;
 /// The part of the time that is the way.
 const NETWORK: &str = "time.network";

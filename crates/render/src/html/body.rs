@@ -82,7 +82,7 @@ enum SpanView<'t> {
 const OPEN_MOST: usize = 3;
 
 /// The body of a document's page: answer and figures, what speaks against them, the charts that are
-/// looked for first, then the rest.
+/// looked for first, then the rest. Of a run, whose tiles are figures, the charts come first.
 pub fn body(document: &Document, medium: Medium<'_>) -> String {
     body_with(document, "", medium)
 }
@@ -110,6 +110,10 @@ pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> S
     };
     let verdicts = document.verdicts.iter().map(of_verdict);
     let banner = document.validity.iter().filter_map(|validity| banner(document, validity));
+    // Above the tiles of a run stands what speaks most against it; its charts come next.
+    let (mut begin, validity): (Vec<_>, Vec<_>) = (first.collect(), validity.collect());
+    let findings_at = if has_tiles { begin.len() } else { 0 };
+    begin.splice(findings_at..findings_at, validity);
     let body = BodyView {
         kind: &document.kind,
         title: &document.title,
@@ -117,7 +121,7 @@ pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> S
         below_head,
         verdicts: verdicts.chain(banner).collect(),
         tiles: document.tiles.iter().map(of_tile).collect(),
-        sections: validity.chain(first).chain(rest).collect(),
+        sections: begin.into_iter().chain(rest).collect(),
     };
     body.render().expect("memory takes everything")
 }
