@@ -6,12 +6,14 @@
 //! moved is held against all stretches of the same length outside of dips: how often it is as high
 //! there by chance. Not here: who reads the gauges (monitor).
 
+mod causes;
+
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use model::numbers::count;
-use model::{Cause, FactValue, NS_PER_MS, NS_PER_S};
+use model::{Cause, FactValue, NS_PER_MS};
 use serde::{Deserialize, Serialize};
 use stats::{STRETCHES_MIN, Usual, set_apart, stands_out, stands_out_at_load};
 
@@ -48,14 +50,6 @@ const LEAP_OTHERS: f64 = 25.0;
 /// At most this share of all seconds is in dips for that.
 const LEAPS_MAX: f64 = 1.0 / 3.0;
 
-/// While others have the CPUs, any round trip takes somewhat longer: a network must by this factor.
-const CROWDED_FACTOR: f64 = 3.0;
-
-/// Otherwise by this factor, or by so many milliseconds: on a machine that is a little busier each
-/// is longer by some microseconds.
-const PATH_FACTOR: f64 = 1.5;
-const PATH_MS: f64 = 0.5;
-
 /// With fewer samples in any second, p95 is not looked at.
 const P95_SAMPLES_MIN: u64 = 100;
 
@@ -64,9 +58,6 @@ const SHARE_MIN: f64 = 0.1;
 
 /// What moved must lie this many robust standard deviations above the usual.
 const SCORE_MIN: f64 = 5.0;
-
-/// Or be higher than in all other stretches, if it took this share of the clients' time more.
-const SHARE_LARGE: f64 = 0.5;
 
 /// What is as high by chance more often than this is no cause.
 const CHANCE_MAX: f64 = 0.1;
@@ -77,23 +68,10 @@ const MOVED_MAX: usize = 5;
 /// Dips that are listed, those that cost most.
 const DIPS_MAX: usize = 20;
 
-/// Rows per transaction that are read, by this factor more than usual, are another plan.
-const ROWS_FACTOR: f64 = 3.0;
-
 /// Rows per second that are read, by this factor more than usual, are read by what is slow: a
 /// server may report rows a second late, and then they fall on few transactions.
 const ALL_ROWS_FACTOR: f64 = 1.5;
 
-/// A server with less than this share of its usual CPU time stands still, if it does not answer.
-const LOW: f64 = 0.2;
-
-/// Or if it did not answer for this many milliseconds (the lower number where no other programs
-/// have the CPUs), and by this factor longer than usual, while it lacked this share of the CPU time
-/// that it usually takes in that time.
-const UNANSWERED_MS: f64 = 500.0;
-const UNANSWERED_ALONE_MS: f64 = 300.0;
-const UNANSWERED_FACTOR: f64 = 20.0;
-const UNANSWERED_CPU: f64 = 0.5;
 const SESSION_QUERY: &str = "database.session_query";
 const ROUND_TRIP: &str = "database.round_trip";
 
@@ -112,19 +90,6 @@ const RUN_DELAY: &str = "run_delay";
 const SERVER_DELAY: &str = "server.run_delay";
 const EXECUTING: &str = "database.sessions/executing";
 
-/// Counters of a database that rise while pages are written back, on any product.
-const WRITE_BACK: [&str; 5] = [
-    "database.Innodb_buffer_pool_pages_flushed",
-    "database.checkpointer_buffers_written",
-    "database.bgwriter_buffers_checkpoint",
-    "database.checkpointer_num_requested",
-    "database.bgwriter_checkpoints_req",
-];
-
-/// How long a cluster paused its commits so that a node could follow, and how many nodes it has.
-const FLOW_CONTROL: &str = "database.wsrep_flow_control_paused_ns";
-const CLUSTER_SIZE: &str = "database.wsrep_cluster_size";
-
 /// Counters of deadlocks of the products that have one.
 const DEADLOCKS: [&str; 2] = ["database.Innodb_deadlocks", "database.database_deadlocks"];
 
@@ -133,9 +98,6 @@ const LOCK_WAITS: &str = "database.lock_waits/";
 
 /// What is locked is named if this share of those that waited for locks waited for it.
 const LOCKED_LEAST: f64 = 0.5;
-
-/// The mean time of a request of a disk; its name follows.
-const DISK_LATENCY: &str = "machine.disk_latency/";
 
 /// Gauges that say nothing of a cause when they rise: they follow throughput, or are what a dip is.
 const FOLLOW: [&str; 6] = [
@@ -266,89 +228,145 @@ pub(super) fn dips(
     gauges: &[GaugeReport],
     per_transaction: &PerTransaction,
 ) -> Vec<Dip> {
-    let seconds = tally.whole_seconds();
-    let groups: Vec<usize> = (0..tally.groups.len()).collect();
-    let commits = tally.commits_per_second(&groups, seconds.clone());
-    let is_planned = tally.is_planned_to_change();
-    let figures: Vec<_> = seconds.clone().map(|second| tally.second(second)).collect();
-    let fewest = figures.iter().map(|of| of.counts.finished()).min().unwrap_or(0);
-    let p95_ms: Option<Vec<f64>> = (fewest >= P95_SAMPLES_MIN).then(|| {
-        let of = |of: &SecondFigures| of.quantiles.map(|q| q.p95_ns as f64);
-        figures.iter().map(|second| of(second).unwrap_or(f64::NAN) / NS_PER_MS as f64).collect()
-    });
-    let mut is_dip = vec![false; commits.len()];
-    if !is_planned {
-        // A second without any commit counts as one with half of one.
-        let per_commit: Vec<f64> = commits.iter().map(|&n| 1.0 / (n as f64).max(0.5)).collect();
-        let fell = stands_out(&per_commit, RATE_FACTOR);
-        let apart: Vec<f64> = commits.iter().map(|&n| 1.0 / (n as f64 + APART_COMMITS)).collect();
-        let apart = set_apart(&apart, APART_FACTOR);
-        fell.into_iter().chain(apart).for_each(|at| is_dip[at] = true);
-    }
-    if let Some(times) = &p95_ms {
-        let slow = match tally.borne() {
-            Some(borne) => stands_out_at_load(times, &borne, TIME_FACTOR)
-                .into_iter()
-                .map(|(at, _)| at)
-                .collect(),
-            None => stands_out(times, TIME_FACTOR),
-        };
-        slow.into_iter().for_each(|at| is_dip[at] = true);
-    }
-    let longest = longest_ms(&figures);
-    for (at, ms) in longest.iter().enumerate().filter_map(|(at, ms)| Some((at, (*ms)?))) {
-        let seconds = at..(at + (ms / 1e3).round().max(1.0) as usize).min(is_dip.len());
-        is_dip[seconds].fill(true);
-    }
-    let of_commits: Vec<f64> = commits.iter().map(|&n| n as f64).collect();
+    let transactions = Transactions::of(tally);
+    let is_dip = transactions.stand_out(tally);
     let processors = tally.fact("cpu", "logical").and_then(FactValue::count).filter(|n| *n > 0);
     let processors = processors.map(|n| n as f64);
-    let mut series = Series::of(gauges, &seconds, is_dip, &of_commits, processors);
-    if !is_planned {
-        series.mark_leaps(&of_commits);
+    let commits = &transactions.commits;
+    let mut series = Series::of(gauges, &tally.whole_seconds(), is_dip, commits, processors);
+    if !transactions.is_planned {
+        series.mark_leaps(commits);
     }
-    let no_dips = vec![false; of_commits.len()];
-    let of_all = |values| Usual::of(values, &no_dips);
-    let usual_rate = of_all(&of_commits).median();
-    let usual_p95 = p95_ms.as_deref().map(|times| of_all(times).median());
-    let clients =
-        f64::from(tally.description.as_ref().map_or(0, |described| {
-            described.groups.iter().map(|group| group.clients).sum::<u32>()
-        }));
-    let dip = |within: Range<usize>| {
-        // What was caught up within it does not make up for what fell.
-        let fallen = of_commits[within.clone()].iter().map(|n| n.min(usual_rate));
-        let rate = fallen.sum::<f64>() / within.len() as f64;
-        let worst =
-            |times: &Vec<f64>| times[within.clone()].iter().fold(f64::NAN, |a, b| a.max(*b));
-        let p95_ratio = p95_ms.as_ref().zip(usual_p95).map(|(times, usual)| worst(times) / usual);
-        let longest_ms = longest[within.clone()].iter().copied().flatten().reduce(f64::max);
-        let rates = [rate, usual_rate];
-        Dip {
-            from_s: within.start as i64,
-            to_s: within.end as i64,
-            rate_ratio: (!is_planned).then_some(rate / usual_rate).filter(|r| r.is_finite()),
-            p95_ratio: p95_ratio.filter(|ratio| ratio.is_finite()),
-            causes: series.causes(&within, clients, rates, longest_ms.is_some(), per_transaction),
-            moved: series.moved(&within),
-            n_stretches: Some(series.n_stretches(&within)),
-            deadlocks: series.deadlocks(&within),
-            locked: series.locked(&within),
-            longest_ms,
-        }
-    };
-    let mut all: Vec<Dip> = series.stretches().into_iter().map(dip).collect();
+    let of_stretch =
+        |within: Range<usize>| transactions.dip(&series, within, per_transaction.round_trips);
+    let mut all: Vec<Dip> = series.stretches().into_iter().map(of_stretch).collect();
     all.sort_by(|a, b| b.cost_s().total_cmp(&a.cost_s()));
     all.truncate(DIPS_MAX);
     all.sort_by_key(|dip| dip.from_s);
     all
 }
 
+/// What transactions did in each second.
+struct Transactions {
+    /// Whether the rate of the load is planned to change: then commits that fall say nothing.
+    is_planned: bool,
+    clients: f64,
+    commits: Vec<f64>,
+    usual_rate: f64,
+    /// None where any second has too few samples.
+    p95_ms: Option<Vec<f64>>,
+    longest_ms: Vec<Option<f64>>,
+}
+
+impl Transactions {
+    fn of(tally: &Tally) -> Transactions {
+        let seconds = tally.whole_seconds();
+        let groups: Vec<usize> = (0..tally.groups.len()).collect();
+        let commits = tally.commits_per_second(&groups, seconds.clone());
+        let commits: Vec<f64> = commits.iter().map(|&n| n as f64).collect();
+        let figures: Vec<_> = seconds.map(|second| tally.second(second)).collect();
+        let described = tally.description.iter().flat_map(|described| &described.groups);
+        Transactions {
+            is_planned: tally.is_planned_to_change(),
+            clients: f64::from(described.map(|group| group.clients).sum::<u32>()),
+            usual_rate: median(&commits),
+            commits,
+            p95_ms: p95_ms(&figures),
+            longest_ms: longest_ms(&figures),
+        }
+    }
+
+    /// By second, whether its transactions stand out, whatever the gauges say.
+    fn stand_out(&self, tally: &Tally) -> Vec<bool> {
+        let mut is_dip = vec![false; self.commits.len()];
+        let mut mark = |seconds: Vec<usize>| seconds.into_iter().for_each(|at| is_dip[at] = true);
+        if !self.is_planned {
+            mark(self.fell());
+        }
+        mark(self.slow(tally));
+        let longest = self.longest_ms.iter().enumerate();
+        for (at, ms) in longest.filter_map(|(at, ms)| Some((at, (*ms)?))) {
+            let seconds = at..(at + (ms / 1e3).round().max(1.0) as usize).min(is_dip.len());
+            is_dip[seconds].fill(true);
+        }
+        is_dip
+    }
+
+    /// Seconds in which commits fell.
+    fn fell(&self) -> Vec<usize> {
+        // A second without any commit counts as one with half of one.
+        let per_commit: Vec<f64> = self.commits.iter().map(|n| 1.0 / n.max(0.5)).collect();
+        let apart: Vec<f64> = self.commits.iter().map(|n| 1.0 / (n + APART_COMMITS)).collect();
+        let mut seconds = stands_out(&per_commit, RATE_FACTOR);
+        seconds.extend(set_apart(&apart, APART_FACTOR));
+        seconds
+    }
+
+    /// Seconds in which response times rose.
+    fn slow(&self, tally: &Tally) -> Vec<usize> {
+        let Some(times) = &self.p95_ms else { return Vec::new() };
+        match tally.borne() {
+            Some(borne) => stands_out_at_load(times, &borne, TIME_FACTOR)
+                .into_iter()
+                .map(|(at, _)| at)
+                .collect(),
+            None => stands_out(times, TIME_FACTOR),
+        }
+    }
+
+    /// The dip of a stretch of seconds.
+    fn dip(&self, series: &Series, within: Range<usize>, round_trips: Option<f64>) -> Dip {
+        // What was caught up within it does not make up for what fell.
+        let fallen = self.commits[within.clone()].iter().map(|n| n.min(self.usual_rate));
+        let rate = fallen.sum::<f64>() / within.len() as f64;
+        let rate_ratio = (!self.is_planned).then_some(rate / self.usual_rate);
+        let p95_ratio = self.p95_ms.as_ref().map(|times| {
+            let worst = times[within.clone()].iter().fold(f64::NAN, |a, b| a.max(*b));
+            worst / median(times)
+        });
+        let longest_ms = self.longest_ms[within.clone()].iter().copied().flatten().reduce(f64::max);
+        let stretch = causes::Stretch {
+            series,
+            within: within.clone(),
+            clients: self.clients,
+            rate,
+            usual_rate: self.usual_rate,
+            is_long: longest_ms.is_some(),
+            round_trips,
+        };
+        Dip {
+            from_s: within.start as i64,
+            to_s: within.end as i64,
+            rate_ratio: rate_ratio.filter(|ratio| ratio.is_finite()),
+            p95_ratio: p95_ratio.filter(|ratio| ratio.is_finite()),
+            causes: stretch.causes(),
+            moved: series.moved(&within),
+            n_stretches: Some(series.n_stretches(&within)),
+            deadlocks: series.deadlocks(&within),
+            locked: series.locked(&within),
+            longest_ms,
+        }
+    }
+}
+
+/// The median of all seconds.
+fn median(values: &[f64]) -> f64 {
+    Usual::of(values, &vec![false; values.len()]).median()
+}
+
+/// The p95 of each second, if all have enough samples.
+fn p95_ms(figures: &[SecondFigures]) -> Option<Vec<f64>> {
+    let fewest = figures.iter().map(|second| second.counts.finished()).min().unwrap_or(0);
+    let to_ms = |second: &SecondFigures| {
+        second.quantiles.map_or(f64::NAN, |q| q.p95_ns as f64) / NS_PER_MS as f64
+    };
+    (fewest >= P95_SAMPLES_MIN).then(|| figures.iter().map(to_ms).collect())
+}
+
 /// The longest response time of each second, where it stands out.
 fn longest_ms(figures: &[SecondFigures]) -> Vec<Option<f64>> {
     let all: Vec<f64> = figures.iter().map(|of| of.max_ns as f64 / NS_PER_MS as f64).collect();
-    let usual = Usual::of(&all, &vec![false; all.len()]).median();
-    let least = LONG_MS.max(LONG_FACTOR * usual);
+    let least = LONG_MS.max(LONG_FACTOR * median(&all));
     all.into_iter().map(|ms| (ms >= least).then_some(ms)).collect()
 }
 
@@ -503,134 +521,6 @@ impl Series {
         self.values(&moved.gauge).is_some_and(of)
     }
 
-    /// What a stretch comes from, what explains most of the clients' time first.
-    fn causes(
-        &self,
-        within: &Range<usize>,
-        clients: f64,
-        [rate, usual_rate]: [f64; 2],
-        is_long: bool,
-        per_transaction: &PerTransaction,
-    ) -> Vec<CauseSeen> {
-        let rise = |name: &str| {
-            let moved = self.beside(name, within)?;
-            (moved.then > moved.usual).then_some(moved)
-        };
-        // Of a number of sessions, the share of all clients.
-        let of_clients = |moved: &Moved| (moved.then - moved.usual) / clients.max(1.0);
-        let mut seen: Vec<(Cause, f64, Moved)> = Vec::new();
-        let mut add = |cause, moved: Option<Moved>, share: &dyn Fn(&Moved) -> f64| {
-            seen.extend(moved.map(|moved| (cause, share(&moved).min(1.0), moved)));
-        };
-        add(Cause::Locks, rise("database.sessions/lock"), &of_clients);
-        add(Cause::Latches, rise("database.sessions/latch"), &of_clients);
-        let lost = 1.0 - rate / usual_rate;
-        let of_cpus = |others: &Moved| self.taken_by_others(others, within, clients, lost);
-        add(Cause::OtherCpuLoad, rise(OTHERS), &of_cpus);
-        let written_back = WRITE_BACK.iter().filter_map(|name| rise(name));
-        let written_back = written_back.filter(|moved| self.score(moved) >= SCORE_MIN);
-        let by_score = |a: &Moved, b: &Moved| self.score(a).total_cmp(&self.score(b));
-        let file_waits = rise(FILE_WAITS);
-        let of_files = file_waits.as_ref().map_or(0.0, of_clients);
-        // Not every server says that a session waits for a file: it is at work without a CPU.
-        let of_off_cpu = rise(OFF_CPU).as_ref().map_or(0.0, of_clients);
-        let slow_disks = self.all.keys().filter(|name| name.starts_with(DISK_LATENCY));
-        let slow_disk = slow_disks.filter_map(|name| rise(name)).max_by(by_score);
-        let paused = rise(FLOW_CONTROL);
-        let of_paused = paused.as_ref().map_or(0.0, |of| (of.then - of.usual) / NS_PER_S as f64);
-        // What a commit waits for of other nodes looks like a wait for the log.
-        let is_of_cluster = of_paused >= SHARE_MIN || self.has_changed(CLUSTER_SIZE, within);
-        match written_back.max_by(by_score) {
-            _ if is_of_cluster => {
-                let share = of_files.max(of_off_cpu).max(of_paused);
-                add(Cause::Replication, file_waits.or(paused), &|_| share);
-            }
-            Some(moved) => {
-                // Whoever writes back takes CPU time from the sessions too.
-                let of_delay = rise(SERVER_DELAY).as_ref().map_or(0.0, of_clients) / 1e3;
-                // Or statements write pages back themselves, to have free ones.
-                let of_work = rise(EXECUTING).as_ref().map_or(0.0, of_clients);
-                let share = of_files.max(of_off_cpu).max(of_delay.max(of_work).min(lost));
-                add(Cause::Checkpoint, Some(moved), &|_| share);
-            }
-            None => {
-                add(Cause::Disk, file_waits, &of_clients);
-                add(Cause::Disk, slow_disk, &|_| of_off_cpu);
-            }
-        }
-        // Every round trip of a client was longer by that much.
-        let round_trips = per_transaction.round_trips.unwrap_or(0.0) * rate;
-        let crowd = rise(OTHERS).map_or(0.0, |others| others.then - others.usual);
-        let of_path = |moved: &Moved| {
-            let factor = if crowd > LEAP_OTHERS { CROWDED_FACTOR } else { PATH_FACTOR };
-            let is_far = moved.then >= factor * moved.usual
-                || crowd <= LEAP_OTHERS && moved.then - moved.usual >= PATH_MS;
-            if !is_far {
-                return 0.0;
-            }
-            let longer_s = (moved.then - moved.usual) / 1e3;
-            longer_s * round_trips.max(1.0) / clients.max(1.0)
-        };
-        add(Cause::Network, rise(ROUND_TRIP), &of_path);
-        // A second that commits next to nothing has many rows for each, without reading more.
-        let rows = rise(ROWS_READ_EACH).filter(|moved| moved.then > ROWS_FACTOR * moved.usual);
-        let all_rows = rise(ROWS_READ);
-        let rows =
-            rows.filter(|_| all_rows.is_some_and(|all| all.then > ALL_ROWS_FACTOR * all.usual));
-        let executing = rise(EXECUTING);
-        let of_rows = executing.as_ref().map_or(0.0, of_clients);
-        // Who waits for a few statements that read much is not executing: at least that is lost
-        // by which transactions take longer.
-        add(Cause::RowsRead, rows, &|_| of_rows.max(lost));
-        let mut causes: Vec<CauseSeen> = Vec::new();
-        for (cause, share, shown_by) in seen {
-            let chance = self.chance(&shown_by, within.len()).unwrap_or(1.0);
-            // What shows these is what they take, and no sign of something else that takes it.
-            let is_direct = matches!(cause, Cause::Locks | Cause::Latches | Cause::Network);
-            // One client of many that stands for long is what is looked for.
-            let few = if is_long { LONG_SESSIONS / clients.max(1.0) } else { f64::INFINITY };
-            let is_large = is_direct && share >= SHARE_LARGE.min(few);
-            let is_far = self.score(&shown_by) >= SCORE_MIN
-                || is_large && self.is_highest(&shown_by, within.len());
-            let is_clear = share >= SHARE_MIN.min(few) && chance <= CHANCE_MAX && is_far;
-            causes.extend(is_clear.then_some(CauseSeen { cause, shown_by, share, chance }));
-        }
-        // A disk may be shown in two ways.
-        causes.dedup_by_key(|seen| seen.cause);
-        causes.extend(self.stopped(within).or_else(|| self.unanswered(within)));
-        // Who waits while the server stands still waits for that.
-        let is_last = |of: &CauseSeen| of.cause != Cause::ServerStopped;
-        causes.sort_by(|a, b| is_last(a).cmp(&is_last(b)).then(b.share.total_cmp(&a.share)));
-        causes
-    }
-
-    /// Whether a level is another one right after a stretch than right before it.
-    fn has_changed(&self, name: &str, within: &Range<usize>) -> bool {
-        let Some(values) = self.values(name) else { return false };
-        let mut before = values[..within.start].iter().rev().filter(|value| value.is_finite());
-        let mut after = values[within.end..].iter().filter(|value| value.is_finite());
-        before.next().zip(after.next()).is_some_and(|(before, after)| before != after)
-    }
-
-    /// The share of the clients' time that other programs took with CPUs: as far as more of our
-    /// threads waited for one. Where ours wait for CPUs all the time, no more of them wait, and it
-    /// is the CPU time that ours lost to others; at most the share of transactions that were lost.
-    fn taken_by_others(
-        &self,
-        others: &Moved,
-        within: &Range<usize>,
-        clients: f64,
-        lost: f64,
-    ) -> f64 {
-        let Some(delay) = self.beside(RUN_DELAY, within) else { return 0.0 };
-        let of_delay = (delay.then - delay.usual) / clients.max(1.0);
-        let own = self.beside(OWN_CPU, within).filter(|own| own.usual > 0.0);
-        let own = own.filter(|_| delay.then >= SHARE_MIN * clients);
-        let of_time = own
-            .map_or(0.0, |own| (own.usual - own.then).min(others.then - others.usual) / own.usual);
-        of_delay.max(of_time.min(lost))
-    }
-
     /// Deadlocks within a stretch; a server may report them a second late.
     fn deadlocks(&self, within: &Range<usize>) -> u64 {
         let of = |values: &[f64]| {
@@ -649,52 +539,6 @@ impl Series {
         };
         let most = self.all.iter().filter_map(of).max_by(|a, b| a.1.total_cmp(&b.1))?;
         (most.1 > 0.0 && most.1 >= LOCKED_LEAST * all).then_some(most.0)
-    }
-
-    /// Whether the server had no CPU time where it usually has some, and did not answer.
-    fn stopped(&self, within: &Range<usize>) -> Option<CauseSeen> {
-        let values = self.values(SERVER_CPU)?;
-        let usual = Usual::of(values, &self.is_dip).median();
-        let (states, trips) = (self.values(EXECUTING)?, self.values(ROUND_TRIP));
-        // A server that answers anything does not stand still.
-        let answers = |at: usize| states[at].is_finite() || trips.is_some_and(|of| of[at] > 0.0);
-        let is_low = |at: &usize| values[*at] < LOW * usual && !answers(*at);
-        let lows = within.clone().filter(is_low).count();
-        let outside: Vec<usize> = (0..values.len()).filter(|at| !self.is_dip[*at]).collect();
-        let as_low = outside.iter().filter(|at| is_low(at)).count();
-        let chance = (as_low + 1) as f64 / (outside.len() + 1) as f64;
-        let is_clear = lows > 0 && usual > 1.0 && chance <= CHANCE_MAX;
-        is_clear.then(|| CauseSeen {
-            cause: Cause::ServerStopped,
-            shown_by: self.beside(SERVER_CPU, within).unwrap_or_else(|| Moved {
-                gauge: SERVER_CPU.to_owned(),
-                unit: "%".to_owned(),
-                usual,
-                then: 0.0,
-            }),
-            share: lows as f64 / within.len() as f64,
-            chance,
-        })
-    }
-
-    /// Whether the server did not answer for some part of a second, and took no CPU time
-    /// meanwhile: a stop that is too short to empty a whole second.
-    fn unanswered(&self, within: &Range<usize>) -> Option<CauseSeen> {
-        let (cpu, answers) = (self.values(SERVER_CPU)?, self.values(SESSION_QUERY)?);
-        // What was not read counts as nothing.
-        let then = answers[within.clone()].iter().copied().fold(0.0, f64::max);
-        let shown_by = Moved { then, ..self.beside(SESSION_QUERY, within)? };
-        let usual_cpu = self.beside(SERVER_CPU, within)?.usual;
-        let missing: f64 = cpu[within.clone()].iter().map(|n| (usual_cpu - n).max(0.0)).sum();
-        // Beside others who have the CPUs, any answer takes longer.
-        let crowd = self.beside(OTHERS, within).map_or(0.0, |of| of.then - of.usual);
-        let least_ms = if crowd > LEAP_OTHERS { UNANSWERED_MS } else { UNANSWERED_ALONE_MS };
-        let is_long = then >= least_ms && then >= UNANSWERED_FACTOR * shown_by.usual;
-        let is_idle = usual_cpu > 1.0 && missing >= UNANSWERED_CPU * usual_cpu * then / 1e3;
-        let chance = self.chance(&shown_by, 1).unwrap_or(1.0);
-        let (cause, share) = (Cause::ServerStopped, (then / 1e3 / within.len() as f64).min(1.0));
-        let is_clear = is_long && is_idle && chance <= CHANCE_MAX;
-        is_clear.then_some(CauseSeen { cause, shown_by, share, chance })
     }
 
     /// What rose clearly within a stretch.

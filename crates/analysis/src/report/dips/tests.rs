@@ -343,7 +343,6 @@ fn rows_of_a_few_transactions_are_named_and_listed_before_traffic_of_others() {
 #[test]
 fn locks_that_are_waited_for_as_always_are_seldom_a_cause() {
     let mut draw = Draw(5);
-    let per_transaction = PerTransaction::default();
     for waiting in [10, 30, 50] {
         let mut sampled = || {
             let waits = (0..5 * 8).filter(|_| draw.next(100) < waiting).count();
@@ -354,7 +353,16 @@ fn locks_that_are_waited_for_as_always_are_seldom_a_cause() {
             let gauge = ("database.sessions/lock".to_owned(), (String::new(), drawn));
             let is_dip = (0..20).map(|second| second == 12).collect();
             let series = Series { is_dip, all: [gauge].into() };
-            !series.causes(&(12..13), 8.0, [1.0, 2.0], false, &per_transaction).is_empty()
+            let stretch = super::causes::Stretch {
+                series: &series,
+                within: 12..13,
+                clients: 8.0,
+                rate: 1.0,
+                usual_rate: 2.0,
+                is_long: false,
+                round_trips: None,
+            };
+            !stretch.causes().is_empty()
         });
         let n_named = n_named.count();
         assert!(n_named <= 10, "{n_named} of 1,000, waiting for {waiting} % of the time");
