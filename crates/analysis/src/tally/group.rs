@@ -1,0 +1,199 @@
+//! The sums of one group of clients.
+//!
+//! Not here: what needs several groups, or the description of the run (the tally).
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use model::{
+    ClientMoments, CustomMetricSecond, KindIndex, KindSecond, PrimaryMetricDescription, Second,
+    Traffic,
+};
+use stats::{Histogram, Stretches};
+
+use super::Series;
+
+/// The sums of one group.
+#[derive(Clone, Debug)]
+pub struct GroupTally {
+    /// How many clients connected.
+    pub connected: u32,
+    /// How many did not.
+    pub connect_failed: u32,
+    /// How long connecting took.
+    pub connect: Option<Histogram>,
+    /// All seconds of the ramp-up, added up (its tenths and its queue are not).
+    pub ramp_up: Second,
+    /// All seconds from the beginning of the measured phase on, added up (its tenths and its queue
+    /// are not).
+    pub measured: Second,
+    /// Second by second.
+    pub series: Series,
+    /// What each client did.
+    pub clients: Vec<ClientMoments>,
+    /// The times of each kind in the order of time.
+    pub(super) in_time: Vec<KindInTime>,
+    /// The records of each custom metric in the order of time.
+    pub(super) custom_metrics_in_time: Vec<CustomMetricInTime>,
+    /// How many reply lags were sampled in each second of the measured phase, and their sum in
+    /// nanoseconds: the sample of a second is one short spell of it.
+    pub(crate) reply_lags_in_time: BTreeMap<i64, (u64, u128)>,
+    /// How many seconds share a window of service and wait.
+    window_seconds: i64,
+}
+
+/// The times of a kind, stretch by stretch.
+#[derive(Clone, Debug)]
+pub(super) struct KindInTime {
+    pub(super) response: Stretches,
+    pub(super) service: Stretches,
+    pub(super) wait: Stretches,
+}
+
+/// The records of a custom metric, second by second and stretch by stretch.
+#[derive(Clone, Debug)]
+pub(super) struct CustomMetricInTime {
+    /// How many, and their sum, of the seconds of the measured phase that have any.
+    seconds: BTreeMap<i64, (u64, u64)>,
+    pub(super) values: Stretches,
+}
+
+impl GroupTally {
+    pub(super) fn new(group: u16, window_seconds: i64) -> GroupTally {
+        GroupTally {
+            connected: 0,
+            connect_failed: 0,
+            connect: None,
+            ramp_up: Second::new(group, 0),
+            measured: Second::new(group, 0),
+            series: Series::default(),
+            clients: Vec::new(),
+            in_time: Vec::new(),
+            custom_metrics_in_time: Vec::new(),
+            reply_lags_in_time: BTreeMap::new(),
+            window_seconds,
+        }
+    }
+
+    pub(super) fn add(&mut self, part: &Second) {
+        let phase = if part.second < 0 { &mut self.ramp_up } else { &mut self.measured };
+        phase.add(part);
+        phase.commits_tenths = [0; 10];
+        phase.waiting = None;
+        self.series.add(part);
+        for kind in &part.kinds {
+            let index = usize::from(kind.kind);
+            while self.in_time.len() <= index {
+                self.in_time.push(KindInTime {
+                    response: Stretches::new(1),
+                    service: Stretches::new(self.window_seconds),
+                    wait: Stretches::new(self.window_seconds),
+                });
+            }
+            let times = &mut self.in_time[index];
+            let count = |times: &Option<Histogram>| times.as_ref().map_or(0, Histogram::count);
+            times.response.add(part.second, kind.counts.offered(), kind.response.as_ref());
+            times.service.add(part.second, count(&kind.service), kind.service.as_ref());
+            times.wait.add(part.second, count(&kind.wait), kind.wait.as_ref());
+        }
+        part.custom_metrics.iter().for_each(|metric| self.add_custom_metric(part.second, metric));
+        if let Some(lags) = part.reply_lag.as_ref().filter(|_| part.second >= 0) {
+            let of_second = self.reply_lags_in_time.entry(part.second).or_default();
+            (of_second.0, of_second.1) = (of_second.0 + lags.count(), of_second.1 + lags.sum());
+        }
+    }
+
+    fn add_custom_metric(&mut self, second: i64, part: &CustomMetricSecond) {
+        if second < 0 {
+            return;
+        }
+        let index = usize::from(part.metric);
+        while self.custom_metrics_in_time.len() <= index {
+            let (seconds, values) = (BTreeMap::new(), Stretches::new(1));
+            self.custom_metrics_in_time.push(CustomMetricInTime { seconds, values });
+        }
+        let metric = &mut self.custom_metrics_in_time[index];
+        let of_second = metric.seconds.entry(second).or_default();
+        (of_second.0, of_second.1) = (of_second.0 + part.count, of_second.1 + part.sum);
+        let values = part.histogram.as_ref();
+        metric.values.add(second, values.map_or(0, Histogram::count), values);
+    }
+
+    /// How often a custom metric was recorded in each of `seconds`, and the sum of it.
+    pub fn measured_per_second(&self, metric: usize, seconds: Range<i64>) -> Vec<(u64, u64)> {
+        let sums = self.custom_metrics_in_time.get(metric).map(|metric| &metric.seconds);
+        let sum_at = |second: i64| sums.and_then(|of| of.get(&second)).copied().unwrap_or_default();
+        seconds.map(sum_at).collect()
+    }
+
+    /// What a primary metric counts in each of `seconds`: commits of its kinds, or a custom metric.
+    pub fn counted_per_second(
+        &self,
+        primary: &PrimaryMetricDescription,
+        seconds: Range<i64>,
+    ) -> Vec<u64> {
+        if let Some(metric) = primary.metric {
+            let measured = self.measured_per_second(metric.into(), seconds);
+            return measured.into_iter().map(|(_, sum)| sum).collect();
+        }
+        let to_count = |second| {
+            let commits = self.series.get(second).map(|of| of.commits_by_kind.as_slice());
+            let of_kind = |kind: &KindIndex| commits?.get(usize::from(*kind));
+            primary.kinds.iter().filter_map(of_kind).sum()
+        };
+        seconds.map(to_count).collect()
+    }
+
+    /// What one kind did in the measured phase.
+    pub fn kind(&self, kind: KindIndex) -> Option<&KindSecond> {
+        self.measured.kinds.iter().find(|k| k.kind == kind)
+    }
+
+    /// What one kind did in the ramp-up.
+    pub fn ramp_up_kind(&self, kind: KindIndex) -> Option<&KindSecond> {
+        self.ramp_up.kinds.iter().find(|k| k.kind == kind)
+    }
+
+    /// What one kind did in the ramp-up and in the measured phase, as far as it did anything.
+    pub fn phases_of_kind(&self, kind: KindIndex) -> impl Iterator<Item = &KindSecond> {
+        self.ramp_up_kind(kind).into_iter().chain(self.kind(kind))
+    }
+
+    /// What was intended in the ramp-up and ended after it, or not at all.
+    pub fn backlog_at_start(&self) -> u64 {
+        self.ramp_up.kinds.iter().map(|kind| kind.carried).sum()
+    }
+
+    /// The longest response time of these, in nanoseconds; 0 where there is none.
+    pub fn backlog_at_start_max_ns(&self) -> u64 {
+        self.ramp_up.kinds.iter().map(|kind| kind.carried_max_ns).max().unwrap_or(0)
+    }
+
+    /// How long clients were busy within the measured phase, in nanoseconds, all together: with
+    /// what was intended in it, less what that took beyond its end, and with the backlog at its
+    /// start.
+    pub(super) fn busy_ns(&self) -> f64 {
+        let total = |times: &Option<Histogram>| times.as_ref().map_or(0.0, |h| h.sum() as f64);
+        let within = self.measured.kinds.iter().map(|kind| {
+            let all = total(&kind.response) + total(&kind.failures) + total(&kind.unfinished);
+            all - kind.carried_ns as f64
+        });
+        let backlog_at_start = self.ramp_up.kinds.iter().map(|kind| kind.carried_ns as f64);
+        within.chain(backlog_at_start).sum()
+    }
+
+    /// Commits of a kind that finished within `seconds`.
+    pub fn commits_of(&self, kind: KindIndex, seconds: Range<i64>) -> u64 {
+        let within = self.series.iter().filter(|(second, _)| seconds.contains(second));
+        within.filter_map(|(_, s)| s.commits_by_kind.get(usize::from(kind))).sum()
+    }
+
+    /// What transactions that ended within `seconds` moved.
+    pub fn traffic(&self, seconds: Range<i64>) -> Traffic {
+        let mut sum = Traffic::default();
+        for (_, second) in self.series.iter().filter(|(second, _)| seconds.contains(second)) {
+            sum += second.traffic;
+        }
+        sum
+    }
+}
