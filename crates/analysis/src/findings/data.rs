@@ -19,88 +19,73 @@ enum Data {
 
 impl Data {
     fn text(self) -> FindingText {
+        let (id, severity) = self.id();
+        FindingText { id, severity, text: self.sentence() }
+    }
+
+    fn id(&self) -> (&'static str, Severity) {
         match self {
-            Data::ChecksFailed { id, when, first, failed, of } => FindingText {
-                id,
-                severity: Severity::Invalid,
-                text: format!(
-                    "{failed} of {} of the data failed {when} the load; first {} ({}): {}{}.",
-                    count(of, "check"),
-                    first.id,
-                    first.title,
-                    count(first.n_failed, "row"),
-                    first.examples.first().map(|row| format!(", {row}")).unwrap_or_default()
-                ),
-            },
-            Data::Miscounted { check } => FindingText {
-                id: "crosscheck_mismatch",
-                severity: Severity::Invalid,
-                text: format!(
-                    "dbdyno counted {} and {} unknown, but the database's own count changed by \
-                     {}.{}",
-                    count(check.committed, "commit"),
-                    model::format_count(check.unknown),
-                    signed(check.change),
-                    match check.change {
-                        ..0 => " Rows were removed meanwhile, by other than this run.",
-                        _ => "",
-                    }
-                ),
-            },
-            Data::Shared { check, others } => FindingText {
-                id: "crosscheck_shared",
-                severity: Severity::Note,
-                text: format!(
-                    "Another run of dbdyno ({others}) used this database meanwhile: its own count \
-                     of commits changed by {}, of which {} were this run's, and is not compared.",
-                    signed(check.change),
-                    model::format_count(check.committed)
-                ),
-            },
-            Data::CountedFewer { counter, change, committed } => FindingText {
-                id: "server_commit_count_low",
-                severity: Severity::Warning,
-                text: format!(
-                    "The server's own {counter} grew by {} while dbdyno counted {}.",
-                    signed(change),
-                    count(committed, "commit")
-                ),
-            },
-            Data::Restarted { counter, change, committed } => FindingText {
-                id: "server_restarted",
-                severity: Severity::Warning,
-                text: match change {
-                    ..0 => format!(
-                        "The server's own {counter} decreased: the server was restarted during \
-                         the run."
-                    ),
-                    _ => format!(
-                        "The server's own {counter} grew by {} while dbdyno counted {} commits, \
-                         and connections broke: the server was restarted during the run.",
-                        signed(change),
-                        signed(committed)
-                    ),
-                },
-            },
-            Data::RestartedAsItSays { ago_s } => FindingText {
-                id: "server_restarted",
-                severity: Severity::Warning,
-                text: format!(
-                    "After the load, the server's uptime was {}: it was restarted during the run.",
-                    seconds(ago_s)
-                ),
-            },
-            Data::Unknown => FindingText {
-                id: "data_unknown",
-                severity: Severity::Note,
-                text: "The data have no table dbdyno_meta, which records how dbdyno built them: \
-                       their seed is not known, and their scale is read off the tables or taken \
-                       from the options."
-                    .to_owned(),
-            },
-            Data::Smaller { note } => {
-                FindingText { id: "data_smaller", severity: Severity::Note, text: note }
+            Data::ChecksFailed { id, .. } => (id, Severity::Invalid),
+            Data::Miscounted { .. } => ("crosscheck_mismatch", Severity::Invalid),
+            Data::Shared { .. } => ("crosscheck_shared", Severity::Note),
+            Data::CountedFewer { .. } => ("server_commit_count_low", Severity::Warning),
+            Data::Restarted { .. } | Data::RestartedAsItSays { .. } => {
+                ("server_restarted", Severity::Warning)
             }
+            Data::Unknown => ("data_unknown", Severity::Note),
+            Data::Smaller { .. } => ("data_smaller", Severity::Note),
+        }
+    }
+
+    fn sentence(self) -> String {
+        match self {
+            Data::ChecksFailed { when, first, failed, of, .. } => format!(
+                "{failed} of {} of the data failed {when} the load; first {} ({}): {}{}.",
+                count(of, "check"),
+                first.id,
+                first.title,
+                count(first.n_failed, "row"),
+                first.examples.first().map(|row| format!(", {row}")).unwrap_or_default()
+            ),
+            Data::Miscounted { check } => format!(
+                "dbdyno counted {} and {} unknown, but the database's own count changed by {}.{}",
+                count(check.committed, "commit"),
+                model::format_count(check.unknown),
+                signed(check.change),
+                match check.change {
+                    ..0 => " Rows were removed meanwhile, by other than this run.",
+                    _ => "",
+                }
+            ),
+            Data::Shared { check, others } => format!(
+                "Another run of dbdyno ({others}) used this database meanwhile: its own count of \
+                 commits changed by {}, of which {} were this run's, and is not compared.",
+                signed(check.change),
+                model::format_count(check.committed)
+            ),
+            Data::CountedFewer { counter, change, committed } => format!(
+                "The server's own {counter} grew by {} while dbdyno counted {}.",
+                signed(change),
+                count(committed, "commit")
+            ),
+            Data::Restarted { counter, change: ..0, .. } => format!(
+                "The server's own {counter} decreased: the server was restarted during the run."
+            ),
+            Data::Restarted { counter, change, committed } => format!(
+                "The server's own {counter} grew by {} while dbdyno counted {} commits, and \
+                 connections broke: the server was restarted during the run.",
+                signed(change),
+                signed(committed)
+            ),
+            Data::RestartedAsItSays { ago_s } => format!(
+                "After the load, the server's uptime was {}: it was restarted during the run.",
+                seconds(ago_s)
+            ),
+            Data::Unknown => "The data have no table dbdyno_meta, which records how dbdyno built \
+                              them: their seed is not known, and their scale is read off the \
+                              tables or taken from the options."
+                .to_owned(),
+            Data::Smaller { note } => note,
         }
     }
 }

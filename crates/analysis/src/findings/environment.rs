@@ -33,101 +33,85 @@ enum EnvironmentFinding {
 
 impl EnvironmentFinding {
     fn text(self) -> FindingText {
+        let (id, severity) = self.id();
+        FindingText { id, severity, text: self.sentence() }
+    }
+
+    fn id(&self) -> (&'static str, Severity) {
+        use EnvironmentFinding as Is;
         match self {
-            EnvironmentFinding::SettingsChanged { changes } => FindingText {
-                id: "settings_changed",
-                severity: Severity::Warning,
-                text: format!(
-                    "Settings of the database changed between the beginning and the end of the \
-                     run: {}.",
-                    changes.join(", ")
-                ),
-            },
-            EnvironmentFinding::DebugBuild => FindingText {
-                id: "debug_build",
-                severity: Severity::Warning,
-                text: "dbdyno was built without optimisation: its overhead is part of the figures."
-                    .to_owned(),
-            },
-            EnvironmentFinding::NoisyMachine { percent } => FindingText {
-                id: "noisy_machine",
-                severity: Severity::Warning,
-                text: format!(
-                    "Other virtual machines took {percent:.1} % of this machine's CPU time (steal)."
-                ),
-            },
-            EnvironmentFinding::OtherCpuLoad { percent, processors, has_server } => FindingText {
-                id: "other_cpu_load",
-                severity: Severity::Warning,
-                text: format!(
-                    "Programs other than {} took {percent:.0} % of this machine's CPU time \
-                     ({} of {processors} processors) in the measured phase.",
-                    if has_server { "generator and server" } else { "the generator" },
-                    significant(percent / 100.0 * processors, 2)
-                ),
-            },
-            EnvironmentFinding::ClocksDiffer { process, ahead_s, error_s } => FindingText {
-                id: "clocks_differ",
-                severity: Severity::Warning,
-                text: format!(
-                    "The clock of process {process} was {} ± {} ms {} dbdyno's own: the age of a \
-                     record that one process stamps and the other reads is wrong by this amount.",
-                    significant(ahead_s.abs() * 1e3, 3),
-                    significant(error_s * 1e3, 2),
-                    if ahead_s > 0.0 { "ahead of" } else { "behind" }
-                ),
-            },
-            EnvironmentFinding::Embedded => FindingText {
-                id: "same_host",
-                severity: Severity::Note,
-                text: "The database runs in the generator's process and shares its CPUs. The \
-                       client's CPU time includes the database's."
-                    .to_owned(),
-            },
-            EnvironmentFinding::SameHost => FindingText {
-                id: "same_host",
-                severity: Severity::Note,
-                text: "Generator and server share one host: they compete for its CPUs, and the \
-                       figures include no network."
-                    .to_owned(),
-            },
-            EnvironmentFinding::NotDurable(CommitRisk { mode, loss }) => FindingText {
-                id: "not_durable",
-                severity: Severity::Note,
-                text: format!("{mode}: {loss}."),
-            },
-            EnvironmentFinding::Pooled => FindingText {
-                id: "pooled",
-                severity: Severity::Note,
-                text: "A pooler hands out the server's connections: settings and durability were \
-                       read on one of them, and may differ on the others."
-                    .to_owned(),
-            },
-            EnvironmentFinding::IdleClosed { count: n, limit } => FindingText {
-                id: "idle_connections_closed",
-                severity: Severity::Warning,
-                text: format!(
-                    "{} closed while clients paused, and made again before the next transaction: \
-                     by {}a proxy or pooler in between.",
-                    match n {
-                        1 => "1 connection was".to_owned(),
-                        n => format!("{} were", count(n, "connection")),
-                    },
-                    limit.map_or_else(String::new, |(name, value)| {
-                        format!("the server ({name}={value}), or ")
-                    })
-                ),
-            },
-            EnvironmentFinding::AnswersCached { settings } => FindingText {
-                id: "answers_cached",
-                severity: Severity::Warning,
-                text: format!(
-                    "The server has a cache of query results ({settings}): a read that is repeated \
-                     before its tables change is answered without being executed."
-                ),
-            },
+            Is::SettingsChanged { .. } => ("settings_changed", Severity::Warning),
+            Is::DebugBuild => ("debug_build", Severity::Warning),
+            Is::NoisyMachine { .. } => ("noisy_machine", Severity::Warning),
+            Is::OtherCpuLoad { .. } => ("other_cpu_load", Severity::Warning),
+            Is::ClocksDiffer { .. } => ("clocks_differ", Severity::Warning),
+            Is::Embedded | Is::SameHost => ("same_host", Severity::Note),
+            Is::NotDurable(_) => ("not_durable", Severity::Note),
+            Is::Pooled => ("pooled", Severity::Note),
+            Is::IdleClosed { .. } => ("idle_connections_closed", Severity::Warning),
+            Is::AnswersCached { .. } => ("answers_cached", Severity::Warning),
         }
     }
+
+    fn sentence(self) -> String {
+        use EnvironmentFinding as Is;
+        match self {
+            Is::SettingsChanged { changes } => format!(
+                "Settings of the database changed between the beginning and the end of the run: \
+                 {}.",
+                changes.join(", ")
+            ),
+            Is::DebugBuild => {
+                "dbdyno was built without optimisation: its overhead is part of the figures."
+                    .to_owned()
+            }
+            Is::NoisyMachine { percent } => format!(
+                "Other virtual machines took {percent:.1} % of this machine's CPU time (steal)."
+            ),
+            Is::OtherCpuLoad { percent, processors, has_server } => format!(
+                "Programs other than {} took {percent:.0} % of this machine's CPU time \
+                 ({} of {processors} processors) in the measured phase.",
+                if has_server { "generator and server" } else { "the generator" },
+                significant(percent / 100.0 * processors, 2)
+            ),
+            Is::ClocksDiffer { process, ahead_s, error_s } => format!(
+                "The clock of process {process} was {} ± {} ms {} dbdyno's own: the age of a \
+                 record that one process stamps and the other reads is wrong by this amount.",
+                significant(ahead_s.abs() * 1e3, 3),
+                significant(error_s * 1e3, 2),
+                if ahead_s > 0.0 { "ahead of" } else { "behind" }
+            ),
+            Is::Embedded => "The database runs in the generator's process and shares its CPUs. \
+                             The client's CPU time includes the database's."
+                .to_owned(),
+            Is::SameHost => "Generator and server share one host: they compete for its CPUs, and \
+                             the figures include no network."
+                .to_owned(),
+            Is::NotDurable(CommitRisk { mode, loss }) => format!("{mode}: {loss}."),
+            Is::Pooled => "A pooler hands out the server's connections: settings and durability \
+                           were read on one of them, and may differ on the others."
+                .to_owned(),
+            Is::IdleClosed { count, limit } => idle_closed_text(count, limit),
+            Is::AnswersCached { settings } => format!(
+                "The server has a cache of query results ({settings}): a read that is repeated \
+                 before its tables change is answered without being executed."
+            ),
+        }
+    }
+}
+
+fn idle_closed_text(n_closed: u64, limit: Option<(&str, String)>) -> String {
+    format!(
+        "{} closed while clients paused, and made again before the next transaction: by {}a proxy \
+         or pooler in between.",
+        match n_closed {
+            1 => "1 connection was".to_owned(),
+            n => format!("{} were", count(n, "connection")),
+        },
+        limit.map_or_else(String::new, |(name, value)| {
+            format!("the server ({name}={value}), or ")
+        })
+    )
 }
 
 pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
@@ -194,7 +178,7 @@ fn clocks_differ(tally: &Tally) -> Option<EnvironmentFinding> {
         let name = format!("process_{process}_clock_offset_{name}_s");
         tally.fact("processes", &name).and_then(FactValue::as_seconds)
     };
-    let of = |process: u32| {
+    let offsets = |process: u32| {
         ["first", "last"].into_iter().filter_map(move |when| {
             let ahead_s = seconds(process, when)?;
             let error_s = seconds(process, &format!("{when}_error"))?;
@@ -205,7 +189,7 @@ fn clocks_differ(tally: &Tally) -> Option<EnvironmentFinding> {
         |process: &u32| tally.fact("processes", &format!("process_{process}_clients")).is_some();
     let too_far = (1..)
         .take_while(is_there)
-        .flat_map(of)
+        .flat_map(offsets)
         .filter(|(_, ahead_s, error_s)| ahead_s.abs() - error_s > CLOCK_OFFSET_S_MAX);
     let (process, ahead_s, error_s) = too_far.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     Some(EnvironmentFinding::ClocksDiffer { process, ahead_s, error_s })
