@@ -312,55 +312,10 @@ fn point_report(
     here.sort_by_key(|trial| trial.repeat);
     let (counted, not_counted): (Vec<&TrialReport>, Vec<&TrialReport>) =
         here.into_iter().partition(|trial| counts(&trial.report));
-    let mut names: Vec<String> = Vec::new();
-    let is_rate = experiment.axes.iter().any(|axis| is_arrival_rate(&axis.name));
-    let figures = counted.iter().map(|trial| {
-        let kept = achieved(&trial.report).filter(|_| is_rate).map(|share| share * 100.0);
-        let kept = kept.map(|percent| ("achieved_percent".to_owned(), percent));
-        figures_of(&trial.report, shown).into_iter().chain(kept).collect()
-    });
-    let figures: Vec<Vec<(String, f64)>> = figures.collect();
-    for (name, _) in figures.iter().flatten() {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    let values_of = |name: &str| -> Vec<f64> {
-        figures.iter().flatten().filter(|(n, _)| *n == name).map(|(_, value)| *value).collect()
-    };
-    let is_whole = |name: &str| values_of(name).len() == counted.len();
-    let of = |name: &String| {
-        let values = Some(values_of(name)).filter(|_| is_whole(name))?;
-        let repeats = counted.iter().map(|trial| trial.repeat);
-        let by_repeat: Vec<(u32, f64)> = repeats.zip(values.iter().copied()).collect();
-        let figure = figure_of(&values, mean_of(experiment, &by_repeat)?);
-        Some((name.clone(), figure))
-    };
+    let figures = PointFigures::of(experiment, &counted, shown);
+    let to_figure = |name: &String| Some((name.clone(), figures.figure(experiment, name)?));
     let values = experiment.axes.iter().map(|axis| axis.name.clone());
     let values = values.zip(experiment.points[point as usize].values.iter().cloned());
-    let reasons: Vec<Named<String>> =
-        counted.iter().map(|trial| reasons(times_of(&trial.report))).collect();
-    let in_none = reasons.first().map(|first| first.0.clone()).unwrap_or_default();
-    let in_none = in_none.into_iter().filter(|(name, _)| !names.contains(name));
-    let is_in_some = |name: &&String| !is_whole(name);
-    let runs_with = |name: &String| (name.clone(), values_of(name).len() as u64);
-    let runs_with: Vec<(String, u64)> = names.iter().filter(is_in_some).map(runs_with).collect();
-    let in_some = runs_with.iter().map(|(name, have)| {
-        let why = reasons.iter().find_map(|reasons| reasons.get(name));
-        let why = why.map_or_else(String::new, |why| format!(": {why}"));
-        (name.clone(), format!("only {have} of {} runs{why}", counted.len()))
-    });
-    let mut needed: Named<u64> = Named::default();
-    let lacking = |trial: &&TrialReport| {
-        let named = |name: &&str| Some((name.to_string(), samples_lacking(&trial.report, name)?));
-        let of_times = samples_needed(times_of(&trial.report)).0;
-        of_times.into_iter().chain(shown.iter().filter_map(named)).collect::<Vec<_>>()
-    };
-    for (name, n) in counted.iter().flat_map(lacking) {
-        if !is_whole(&name) && needed.get(&name).is_none() {
-            needed.push(name, n);
-        }
-    }
     PointReport {
         values: Named(values.collect()),
         runs: counted.iter().map(|trial| trial.report.run_id.clone()).collect(),
@@ -368,13 +323,99 @@ fn point_report(
         why_not_counted: whys(&not_counted),
         is_queue_full: counted.is_empty()
             && not_counted.iter().any(|trial| is_settled(&trial.report)),
-        figures: Named(names.iter().filter_map(of).collect()),
-        reasons: Named(in_none.chain(in_some).collect()),
-        samples_needed: needed,
-        runs_with: Named(runs_with),
+        figures: Named(figures.names.iter().filter_map(to_figure).collect()),
+        reasons: figures.reasons(),
+        samples_needed: figures.samples_needed(shown),
+        runs_with: Named(figures.runs_with()),
         findings: warnings(counted.iter().map(|trial| &trial.report)),
         cases: cases(counted.iter().map(|trial| &trial.report)),
         case_ranges: case_ranges(counted.iter().map(|trial| &trial.report)),
+    }
+}
+
+/// The figures of the trials of a point that count.
+struct PointFigures<'t> {
+    counted: &'t [&'t TrialReport],
+    by_trial: Vec<Vec<(String, f64)>>,
+    /// Each name once, in the order in which trials have them.
+    names: Vec<String>,
+}
+
+impl<'t> PointFigures<'t> {
+    fn of(
+        experiment: &Experiment,
+        counted: &'t [&'t TrialReport],
+        shown: &[&str],
+    ) -> PointFigures<'t> {
+        let is_rate = experiment.axes.iter().any(|axis| is_arrival_rate(&axis.name));
+        let by_trial = counted.iter().map(|trial| {
+            let kept = achieved(&trial.report).filter(|_| is_rate).map(|share| share * 100.0);
+            let kept = kept.map(|percent| ("achieved_percent".to_owned(), percent));
+            figures_of(&trial.report, shown).into_iter().chain(kept).collect()
+        });
+        let by_trial: Vec<Vec<(String, f64)>> = by_trial.collect();
+        let mut names: Vec<String> = Vec::new();
+        for (name, _) in by_trial.iter().flatten() {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        PointFigures { counted, by_trial, names }
+    }
+
+    fn values_of(&self, name: &str) -> Vec<f64> {
+        let all = self.by_trial.iter().flatten();
+        all.filter(|(n, _)| *n == name).map(|(_, value)| *value).collect()
+    }
+
+    /// Whether all trials have it.
+    fn is_whole(&self, name: &str) -> bool {
+        self.values_of(name).len() == self.counted.len()
+    }
+
+    /// A figure over all trials, if all have it.
+    fn figure(&self, experiment: &Experiment, name: &str) -> Option<Figure> {
+        let values = Some(self.values_of(name)).filter(|_| self.is_whole(name))?;
+        let repeats = self.counted.iter().map(|trial| trial.repeat);
+        let by_repeat: Vec<(u32, f64)> = repeats.zip(values.iter().copied()).collect();
+        Some(figure_of(&values, mean_of(experiment, &by_repeat)?))
+    }
+
+    /// Figures that only some trials have, and how many.
+    fn runs_with(&self) -> Vec<(String, u64)> {
+        let in_some = self.names.iter().filter(|name| !self.is_whole(name));
+        in_some.map(|name| (name.clone(), self.values_of(name).len() as u64)).collect()
+    }
+
+    /// Why figures are missing that no trial has, or only some.
+    fn reasons(&self) -> Named<String> {
+        let reasons: Vec<Named<String>> =
+            self.counted.iter().map(|trial| reasons(times_of(&trial.report))).collect();
+        let in_none = reasons.first().map(|first| first.0.clone()).unwrap_or_default();
+        let in_none = in_none.into_iter().filter(|(name, _)| !self.names.contains(name));
+        let in_some = self.runs_with().into_iter().map(|(name, have)| {
+            let why = reasons.iter().find_map(|reasons| reasons.get(&name));
+            let why = why.map_or_else(String::new, |why| format!(": {why}"));
+            (name, format!("only {have} of {} runs{why}", self.counted.len()))
+        });
+        Named(in_none.chain(in_some).collect())
+    }
+
+    /// How many samples the figures need that not all trials have.
+    fn samples_needed(&self, shown: &[&str]) -> Named<u64> {
+        let lacking = |trial: &&TrialReport| {
+            let named =
+                |name: &&str| Some((name.to_string(), samples_lacking(&trial.report, name)?));
+            let of_times = samples_needed(times_of(&trial.report)).0;
+            of_times.into_iter().chain(shown.iter().filter_map(named)).collect::<Vec<_>>()
+        };
+        let mut needed: Named<u64> = Named::default();
+        for (name, n) in self.counted.iter().flat_map(lacking) {
+            if !self.is_whole(&name) && needed.get(&name).is_none() {
+                needed.push(name, n);
+            }
+        }
+        needed
     }
 }
 
