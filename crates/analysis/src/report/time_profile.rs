@@ -114,70 +114,22 @@ pub(super) fn time_profile(
 ) -> Option<Result<TimeProfile, String>> {
     let (service_ms, transactions) = (block.service_ms.mean?, ended(tally));
     let seconds = tally.measured_ns() as f64 / model::NS_PER_S as f64;
-    let mean = |about: &str, name: &str| {
-        let is_it = |gauge: &&GaugeReport| gauge.about == about && gauge.name == name;
-        gauges.iter().find(is_it).and_then(|gauge| gauge.mean)
-    };
-    let state = |state: SessionState| mean("database", &format!("sessions/{}", state.name()));
-    state(SessionState::Executing)?;
+    let means = Means { gauges, seconds, transactions };
+    means.state(SessionState::Executing)?;
     if transactions == 0 || seconds == 0.0 {
         return None;
     }
-    // Of something that so many do at a time, the milliseconds of each transaction.
-    let each_ms = |at_a_time: f64| at_a_time * seconds * 1e3 / transactions as f64;
-    let cpus = |about: &str| {
-        Some((mean(about, "cpu_user")? + mean(about, "cpu_system").unwrap_or(0.0)) / 100.0)
+    let busy = Busy {
+        client_cpu: means.client_cpu_ms(tally),
+        client_delay: client_delay_ms(tally, block, service_ms)
+            .or_else(|| means.delay_ms("generator")),
+        server_cpu: means.cpus("server").map(|cpus| means.each_ms(cpus)),
+        // A session that is woken waits for a CPU before the server counts it as executing.
+        server_delay: means.delay_ms("server"),
     };
-    let delay = |about: &str| mean(about, "run_delay").map(|ms_per_s| ms_per_s / 1e3);
-    let executing = state(SessionState::Executing).map_or(0.0, each_ms);
-    let client_cpu =
-        cpus("generator").map(|all| each_ms((all - tally.producer_cpus().unwrap_or(0.0)).max(0.0)));
-    let server_cpu = cpus("server").map(each_ms);
-    // A session that is woken waits for a CPU before the server counts it as executing.
-    let server_delay = delay("server").map(each_ms);
-    let round_trips = block.per_transaction.round_trips;
-    let path = round_trips.zip(round_trip_ms(tally, gauges)).map(|(n, ms)| {
-        let longer_ms = longer_way_ms(tally, ms);
-        // Where probes took longer than the transactions themselves, all that nothing else takes
-        // may be the way.
-        (n * (ms + longer_ms)).min(service_ms)
-    });
-    // How long replies lay unread is sampled, and has the time to wake a thread; how long all of
-    // the clients' threads waited for a CPU is counted. Either may be the lesser one.
-    let of_threads =
-        tally.fact("client", "run_delay_share_percent").and_then(FactValue::as_percent);
-    let of_threads = of_threads.map(|percent| service_ms * percent / 100.0);
-    let split = block.reply_lag_us.service.filter(|split| split.generator_ms.is_finite());
-    let lay = split.map(|split| split.generator_ms);
-    let client_delay = of_threads.into_iter().chain(lay).max_by(f64::total_cmp);
-    let client_delay = client_delay.or_else(|| delay("generator").map(each_ms));
-    // A round trip that does nothing takes CPU time on both sides too, which has parts of its own.
-    let counted = [client_cpu, client_delay, server_cpu].into_iter().flatten().sum::<f64>();
-    let network = path.map(|ms| (ms - counted).max(0.0));
-    let on_cpus = server_cpu.unwrap_or(0.0) + server_delay.unwrap_or(0.0);
-    // How long its session waited for the client. The server counts so until it has a CPU again.
-    let for_client = each_ms(sessions_for_clients(tally, &state));
-    let client_and_woken =
-        [client_cpu, client_delay, server_delay].into_iter().flatten().sum::<f64>();
-    let mut parts = Vec::new();
-    let mut add = |name: &str, ms: Option<f64>| {
-        parts.extend(ms.map(|ms| TimePart { name: name.to_owned(), ms }));
-    };
-    add("client_cpu", client_cpu);
-    add("client_run_delay", client_delay);
-    add("network", network);
-    add("server_cpu", server_cpu);
-    add("server_run_delay", server_delay);
-    add(EXECUTING, Some((executing - on_cpus).max(0.0)));
-    for waits in WAITS {
-        add(waits.name(), state(waits).map(each_ms));
-    }
+    let mut parts = means.parts(&busy, way_ms(tally, gauges, block, service_ms));
     let sampled_ms = parts.iter().filter(|part| is_sampled(part)).map(|part| part.ms).sum::<f64>();
-    let is_executing =
-        |of: &&GaugeReport| of.about == "database" && of.name == "sessions/executing";
-    let n_sampled = gauges.iter().find(is_executing).map_or(0, |gauge| {
-        gauge.points.iter().filter(|(second, _)| tally.seconds().contains(second)).count()
-    });
+    let n_sampled = seconds_sampled(tally, gauges);
     if sampled_ms > (1.0 + MISFIT_MAX) * service_ms && (n_sampled as f64) < SECONDS_MIN * seconds {
         return Some(Err(format!(
             "in the samples of the server's sessions the transactions take {} times as long as at \
@@ -189,11 +141,126 @@ pub(super) fn time_profile(
     let beside = take_beside(service_ms, &mut parts);
     let rest = service_ms - parts.iter().map(|part| part.ms).sum::<f64>();
     if let Some(network) = parts.iter_mut().find(|part| part.name == "network") {
+        // How long its session waited for the client. The server counts so until it has a CPU
+        // again.
+        let for_client = means.each_ms(sessions_for_clients(tally, &means));
         // The probes missed what else the way took: a delay that came and went between them.
-        network.ms += (for_client - client_and_woken - network.ms).min(rest).max(0.0);
+        network.ms += (for_client - busy.client_and_woken_ms() - network.ms).min(rest).max(0.0);
     }
     let unexplained_ms = service_ms - parts.iter().map(|part| part.ms).sum::<f64>();
     Some(Ok(TimeProfile { service_ms, transactions, parts, unexplained_ms, beside }))
+}
+
+/// Means of the measured phase, and how they are shared among its transactions.
+struct Means<'g> {
+    gauges: &'g [GaugeReport],
+    seconds: f64,
+    transactions: u64,
+}
+
+impl Means<'_> {
+    fn mean(&self, about: &str, name: &str) -> Option<f64> {
+        let is_it = |gauge: &&GaugeReport| gauge.about == about && gauge.name == name;
+        self.gauges.iter().find(is_it).and_then(|gauge| gauge.mean)
+    }
+
+    /// How many sessions of the server were in a state.
+    fn state(&self, state: SessionState) -> Option<f64> {
+        self.mean("database", &format!("sessions/{}", state.name()))
+    }
+
+    /// Of something that so many do at a time, the milliseconds of each transaction.
+    fn each_ms(&self, at_a_time: f64) -> f64 {
+        at_a_time * self.seconds * 1e3 / self.transactions as f64
+    }
+
+    /// How many CPUs a process had.
+    fn cpus(&self, about: &str) -> Option<f64> {
+        let user = self.mean(about, "cpu_user")?;
+        Some((user + self.mean(about, "cpu_system").unwrap_or(0.0)) / 100.0)
+    }
+
+    /// The CPU time of clients, without that of the producer.
+    fn client_cpu_ms(&self, tally: &Tally) -> Option<f64> {
+        let all = self.cpus("generator")?;
+        Some(self.each_ms((all - tally.producer_cpus().unwrap_or(0.0)).max(0.0)))
+    }
+
+    /// How long threads of a process waited for a CPU.
+    fn delay_ms(&self, about: &str) -> Option<f64> {
+        self.mean(about, "run_delay").map(|ms_per_s| self.each_ms(ms_per_s / 1e3))
+    }
+
+    /// All parts of the time of a transaction; `way_ms` is the time of its round trips.
+    fn parts(&self, busy: &Busy, way_ms: Option<f64>) -> Vec<TimePart> {
+        let executing = self.state(SessionState::Executing).map_or(0.0, |n| self.each_ms(n));
+        let on_cpus = busy.server_cpu.unwrap_or(0.0) + busy.server_delay.unwrap_or(0.0);
+        let mut parts = Vec::new();
+        let mut add = |name: &str, ms: Option<f64>| {
+            parts.extend(ms.map(|ms| TimePart { name: name.to_owned(), ms }));
+        };
+        add("client_cpu", busy.client_cpu);
+        add("client_run_delay", busy.client_delay);
+        add("network", way_ms.map(|ms| (ms - busy.counted_ms()).max(0.0)));
+        add("server_cpu", busy.server_cpu);
+        add("server_run_delay", busy.server_delay);
+        add(EXECUTING, Some((executing - on_cpus).max(0.0)));
+        for waits in WAITS {
+            add(waits.name(), self.state(waits).map(|n| self.each_ms(n)));
+        }
+        parts
+    }
+}
+
+/// The milliseconds of a transaction in which client and server had a CPU or waited for one.
+struct Busy {
+    client_cpu: Option<f64>,
+    client_delay: Option<f64>,
+    server_cpu: Option<f64>,
+    server_delay: Option<f64>,
+}
+
+impl Busy {
+    /// What a round trip that does nothing takes too, and which has parts of its own.
+    fn counted_ms(&self) -> f64 {
+        [self.client_cpu, self.client_delay, self.server_cpu].into_iter().flatten().sum()
+    }
+
+    /// In which the server counts the session as waiting for its client.
+    fn client_and_woken_ms(&self) -> f64 {
+        [self.client_cpu, self.client_delay, self.server_delay].into_iter().flatten().sum()
+    }
+}
+
+/// The time of the round trips of a transaction.
+fn way_ms(tally: &Tally, gauges: &[GaugeReport], block: &Block, service_ms: f64) -> Option<f64> {
+    let round_trips = block.per_transaction.round_trips;
+    round_trips.zip(round_trip_ms(tally, gauges)).map(|(n, ms)| {
+        let longer_ms = longer_way_ms(tally, ms);
+        // Where probes took longer than the transactions themselves, all that nothing else takes
+        // may be the way.
+        (n * (ms + longer_ms)).min(service_ms)
+    })
+}
+
+/// How long replies lay unread is sampled, and has the time to wake a thread; how long all of the
+/// clients' threads waited for a CPU is counted. Either may be the lesser one.
+fn client_delay_ms(tally: &Tally, block: &Block, service_ms: f64) -> Option<f64> {
+    let of_threads =
+        tally.fact("client", "run_delay_share_percent").and_then(FactValue::as_percent);
+    let of_threads = of_threads.map(|percent| service_ms * percent / 100.0);
+    let split = block.reply_lag_us.service.filter(|split| split.generator_ms.is_finite());
+    let lay = split.map(|split| split.generator_ms);
+    of_threads.into_iter().chain(lay).max_by(f64::total_cmp)
+}
+
+/// How many seconds of the measured phase have samples of sessions.
+fn seconds_sampled(tally: &Tally, gauges: &[GaugeReport]) -> usize {
+    let is_executing =
+        |gauge: &&GaugeReport| gauge.about == "database" && gauge.name == "sessions/executing";
+    gauges.iter().find(is_executing).map_or(0, |gauge| {
+        gauge.points.iter().filter(|(second, _)| tally.seconds().contains(second)).count()
+    })
 }
 
 /// Whether it is known from samples of sessions alone.
@@ -275,16 +342,16 @@ fn longer_way_ms(tally: &Tally, best_ms: f64) -> f64 {
 /// How many sessions waited for their clients within transactions, at a time. In closed load
 /// without pauses nobody waits between them either, so that these are all that the server does not
 /// work for nor lets wait; a sample may find a session between two statements that are one each.
-fn sessions_for_clients(tally: &Tally, state: &dyn Fn(SessionState) -> Option<f64>) -> f64 {
-    let within = state(SessionState::Client).unwrap_or(0.0);
+fn sessions_for_clients(tally: &Tally, means: &Means<'_>) -> f64 {
+    let within = means.state(SessionState::Client).unwrap_or(0.0);
     if !(0..tally.groups.len()).all(|group| tally.is_closed(group)) {
         return within;
     }
     let groups = tally.description.iter().flat_map(|of| &of.groups);
     let clients: u32 = groups.map(|of| of.clients).sum();
     let states = WAITS.iter().chain(&[SessionState::Executing]);
-    let at_work: f64 = states.filter_map(|of| state(*of)).sum();
-    let idle = state(SessionState::Idle).unwrap_or(0.0);
+    let at_work: f64 = states.filter_map(|of| means.state(*of)).sum();
+    let idle = means.state(SessionState::Idle).unwrap_or(0.0);
     (f64::from(clients) - at_work).clamp(0.0, within + idle)
 }
 
