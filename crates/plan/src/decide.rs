@@ -28,10 +28,7 @@ pub fn decide(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
 ) -> Result<Plan, BadPlan> {
-    if draft.groups.is_empty() {
-        let file = draft.file.as_ref().map_or(String::new(), |file| format!("{file}: "));
-        return Err(BadPlan(format!("{file}the plan has no [[group]]: nothing to do")));
-    }
+    has_groups(draft)?;
     let values = PlanValues::read(&draft.values)?;
     let groups = draft.groups.iter().map(decide_group).collect::<Result<Vec<_>, _>>()?;
     check_groups(draft, &groups)?;
@@ -72,18 +69,11 @@ pub fn decide(
     for (draft, group) in draft.groups.iter().zip(&groups) {
         check_on_target(draft, group, &target)?;
     }
-    if settle.value != Settle::Off && !keeps_data(&target) {
-        let scheme = &target.scheme;
-        return Err(settle.bad(format!("{scheme}: has nothing to settle: leave it out")));
-    }
-    if instruments.value && monitor.value == MonitorScope::Off {
-        let why = "nothing reads them with monitor off: leave out one of the two";
-        return Err(instruments.bad(why));
-    }
-    let is_limited = duration.is_written() || is_by_time(&groups);
+    check_settle(&settle, &target)?;
+    check_instruments(&instruments, monitor.value)?;
     let phases = Phases {
         ramp_up_ns: ramp_up.value,
-        measure_ns: if is_limited { duration.value } else { 0 },
+        measure_ns: measure_ns(&duration, &groups),
         drain_ns: drain.value,
     };
     let network =
@@ -118,6 +108,38 @@ pub fn decide(
         settle_limit_ns: settle_limit.value,
         disturbances,
     })
+}
+
+fn has_groups(draft: &Draft) -> Result<(), BadPlan> {
+    if draft.groups.is_empty() {
+        let file = draft.file.as_ref().map_or(String::new(), |file| format!("{file}: "));
+        return Err(BadPlan(format!("{file}the plan has no [[group]]: nothing to do")));
+    }
+    Ok(())
+}
+
+/// Rejects to settle a server that has no data.
+fn check_settle(settle: &Given<Settle>, target: &Target) -> Result<(), BadPlan> {
+    if settle.value != Settle::Off && !keeps_data(target) {
+        let scheme = &target.scheme;
+        return Err(settle.bad(format!("{scheme}: has nothing to settle: leave it out")));
+    }
+    Ok(())
+}
+
+/// Rejects instruments of the server that nothing reads.
+fn check_instruments(instruments: &Given<bool>, monitor: MonitorScope) -> Result<(), BadPlan> {
+    if instruments.value && monitor == MonitorScope::Off {
+        let why = "nothing reads them with monitor off: leave out one of the two";
+        return Err(instruments.bad(why));
+    }
+    Ok(())
+}
+
+/// How long is measured at most; 0 where only transactions are counted.
+fn measure_ns(duration: &Given<u64>, groups: &[Group]) -> u64 {
+    let is_limited = duration.is_written() || is_by_time(groups);
+    if is_limited { duration.value } else { 0 }
 }
 
 /// Returns the name of a plan without one: its distinct workloads.
