@@ -574,46 +574,21 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
     use value::Value as Is;
     let contains = operator == Operator::Contains;
     match value {
-        Is::Finding(id) => {
-            to.put(ANY_FINDING);
-            to.bind(alive.to_owned());
-            to.put(" AND ");
-            put_text("finding.id", contains, id, to);
-            to.put(")");
-        }
+        Is::Finding(id) => put_finding(id, contains, alive, to),
         Is::Text(text) => {
-            let mut of = Sql::default();
-            of.put_field(field, alive);
-            to.values.append(&mut of.values);
-            put_text(&of.text, contains, text, to);
+            let mut field_sql = Sql::default();
+            field_sql.put_field(field, alive);
+            to.values.append(&mut field_sql.values);
+            put_text(&field_sql.text, contains, text, to);
         }
-        Is::Id(id) => {
-            to.put("substr(");
-            to.put_field(field, alive);
-            to.put(", 1, length(?)) = ?");
-            to.bind(id.clone());
-            to.bind(id.clone());
-            to.put(" OR substr(");
-            to.put_field(field, alive);
-            to.put(", -length(?)) = ?");
-            to.bind(id.clone());
-            to.bind(id.clone());
-        }
+        Is::Id(id) => put_ends_of_id(field, id, alive, to),
         Is::OneOf(name) => {
             to.put("instr('+' || lower(");
             to.put_field(field, alive);
             to.put(") || '+', '+' || lower(?) || '+') > 0");
             to.bind(name.clone());
         }
-        Is::Product(name) => {
-            // Whole words, each followed by a blank, so that 10.1 does not match 10.11.
-            const BEFORE: &str = "replace(replace(lower(";
-            const AFTER: &str = ") || ' ', '.', ' '), '-', ' ')";
-            to.put(&format!("instr({BEFORE}"));
-            to.put_field(field, alive);
-            to.put(&format!("{AFTER}, {BEFORE}?{AFTER}) = 1"));
-            to.bind(name.clone());
-        }
+        Is::Product(name) => put_product(field, name, alive, to),
         Is::Bound(name, bound, figures) => {
             to.figures = Some(*figures);
             to.put(&format!("{} {} 0", figures::COMPARED, operator.sql()));
@@ -644,6 +619,40 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
             to.bind(*to_before);
         }
     }
+}
+
+/// A run has a finding of this name, or one whose name has this in it.
+fn put_finding(id: &str, contains: bool, alive: &str, to: &mut Sql) {
+    to.put(ANY_FINDING);
+    to.bind(alive.to_owned());
+    to.put(" AND ");
+    put_text("finding.id", contains, id, to);
+    to.put(")");
+}
+
+/// An id begins or ends so.
+fn put_ends_of_id(field: &Field, id: &str, alive: &str, to: &mut Sql) {
+    to.put("substr(");
+    to.put_field(field, alive);
+    to.put(", 1, length(?)) = ?");
+    to.bind(id.to_owned());
+    to.bind(id.to_owned());
+    to.put(" OR substr(");
+    to.put_field(field, alive);
+    to.put(", -length(?)) = ?");
+    to.bind(id.to_owned());
+    to.bind(id.to_owned());
+}
+
+/// A product and its version begin so, as words, each with a blank behind it, so that 10.1 does
+/// not find 10.11.
+fn put_product(field: &Field, name: &str, alive: &str, to: &mut Sql) {
+    const BEFORE: &str = "replace(replace(lower(";
+    const AFTER: &str = ") || ' ', '.', ' '), '-', ' ')";
+    to.put(&format!("instr({BEFORE}"));
+    to.put_field(field, alive);
+    to.put(&format!("{AFTER}, {BEFORE}?{AFTER}) = 1"));
+    to.bind(name.to_owned());
 }
 
 /// Appends a comparison of texts, for equality or containment, ignoring case.
