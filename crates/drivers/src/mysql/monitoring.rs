@@ -311,68 +311,64 @@ fn ask(names: &[&str]) -> Vec<String> {
     vec![format!("{all} WHERE Variable_name IN ({})", quoted.join(", "))]
 }
 
+/// Beginnings of the names of levels.
+const LEVEL_BEGINS: [&str; 11] = [
+    "delayed_insert_threads",
+    "innodb_mem_",
+    "threadpool_",
+    "threads_",
+    "open_",
+    "uptime",
+    "max_used",
+    "memory_used",
+    "slave_",
+    "ssl_",
+    "innodb_buffer_pool_pages_",
+];
+/// Parts of the names of levels.
+const LEVEL_WITHIN: [&str; 9] =
+    ["_current", "_pending", "_avg", "_max", "_size", "_list_length", "_queue", "_free_", "_lsn"];
+/// Ends of the names of levels.
+const LEVEL_ENDS: [&str; 13] = [
+    "_open_files",
+    "_age",
+    "_lsn",
+    "_id",
+    "_free",
+    "_total",
+    "_used",
+    "_unused",
+    "_not_flushed",
+    "_pages_data",
+    "_bytes_data",
+    "_bytes_dirty",
+    "_rows",
+];
+/// Parts of the names of cumulative counters that look like levels.
+const TOTAL_WITHIN: [&str; 10] = [
+    "pages_flushed",
+    "pages_made",
+    "pages_split",
+    "_lru_",
+    "sort_",
+    "_accepts",
+    "_connects",
+    "_hits",
+    "_retried_",
+    "_heartbeats",
+];
+/// Parts of the names of what is counted in bytes.
+const BYTES_WITHIN: [&str; 7] =
+    ["bytes", "_age", "_mem_", "_lsn", "memory_used", "_free_memory", "_page_size"];
+
 /// Returns interpretation and unit of a counter, from the beginning, middle and end of its name.
 fn reading(name: &str) -> (Reading, &'static str) {
-    const BEGINS: [&str; 11] = [
-        "delayed_insert_threads",
-        "innodb_mem_",
-        "threadpool_",
-        "threads_",
-        "open_",
-        "uptime",
-        "max_used",
-        "memory_used",
-        "slave_",
-        "ssl_",
-        "innodb_buffer_pool_pages_",
-    ];
-    const WITHIN: [&str; 9] = [
-        "_current",
-        "_pending",
-        "_avg",
-        "_max",
-        "_size",
-        "_list_length",
-        "_queue",
-        "_free_",
-        "_lsn",
-    ];
-    const ENDS: [&str; 13] = [
-        "_open_files",
-        "_age",
-        "_lsn",
-        "_id",
-        "_free",
-        "_total",
-        "_used",
-        "_unused",
-        "_not_flushed",
-        "_pages_data",
-        "_bytes_data",
-        "_bytes_dirty",
-        "_rows",
-    ];
-    // Cumulative counters whose names look like levels.
-    const TOTALS: [&str; 10] = [
-        "pages_flushed",
-        "pages_made",
-        "pages_split",
-        "_lru_",
-        "sort_",
-        "_accepts",
-        "_connects",
-        "_hits",
-        "_retried_",
-        "_heartbeats",
-    ];
     let name = name.to_ascii_lowercase();
-    let is_level = BEGINS.iter().any(|begin| name.starts_with(begin))
-        || WITHIN.iter().any(|part| name.contains(part))
-        || ENDS.iter().any(|end| name.ends_with(end));
-    let is_total = TOTALS.iter().any(|part| name.contains(part)) || name == "threads_created";
-    const BYTES: [&str; 7] =
-        ["bytes", "_age", "_mem_", "_lsn", "memory_used", "_free_memory", "_page_size"];
-    let is_bytes = BYTES.iter().any(|part| name.contains(part));
+    let is_level = LEVEL_BEGINS.iter().any(|begin| name.starts_with(begin))
+        || LEVEL_WITHIN.iter().any(|part| name.contains(part))
+        || LEVEL_ENDS.iter().any(|end| name.ends_with(end));
+    let is_total = TOTAL_WITHIN.iter().any(|part| name.contains(part)) || name == "threads_created";
+    let is_bytes = BYTES_WITHIN.iter().any(|part| name.contains(part));
     match (is_level && !is_total, is_bytes) {
         (true, _) if name.starts_with("uptime") => (Reading::Level, "s"),
         (true, _) if name.contains("lock_time_") => (Reading::Level, "ms"),
