@@ -4,6 +4,9 @@
 //! the first unmarked chunk; if the storage engine does not keep the two together, it starts again
 //! with empty tables. Not here: the rows (workloads).
 
+mod checksums;
+mod dropping;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -14,22 +17,24 @@ use std::time::{Duration, Instant};
 
 use engine::Stop;
 use model::{
-    Administration, Choice, ColumnType, Database, DbError, DbErrorKind, Dialect, Index, Population,
-    Workload, fnv1a, format_count,
+    Administration, Choice, Database, DbError, DbErrorKind, Dialect, Index, Population,
+    format_count,
 };
 use monitor::wall_clock;
 
+pub use self::checksums::{Checksum, checksums, checksums_interruptible};
+pub use self::dropping::{drop_data, unmarked_tables};
+use self::dropping::{drop_tables, unmarked};
 use crate::admin_session::AdminSession;
 use crate::build_lock::{A_MOMENT, BuildLock, connect_again, connect_within};
 use crate::build_log::BuildLog;
-use crate::check::describe_row;
 use crate::error::Error;
-use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
+use crate::interruptible::run_interruptible_with_progress;
 pub use crate::load::LoadMethod;
 use crate::load::{ATTEMPTS, Work, load_chunks};
 use crate::meta::{self, Found};
 use crate::open::{Data, Opened, clash};
-use crate::{added_key, routines, storage_engine};
+use crate::{added_key, storage_engine};
 
 const INTERRUPTED: &str = "the build was interrupted";
 /// Options of a build.
@@ -674,122 +679,4 @@ fn create_index(
         made => drop(made?),
     }
     meta::mark(session, mark, "index")
-}
-
-/// Existing tables with the workload's names.
-fn unmarked(session: &mut AdminSession, opened: &Opened) -> Result<Vec<String>, DbError> {
-    let tables = opened.workload.population().map(|population| population.tables());
-    let mut there = Vec::new();
-    for table in tables.unwrap_or_default() {
-        if session.has_table(&table.name)? {
-            there.push(table.name.to_string());
-        }
-    }
-    Ok(there)
-}
-
-/// Existing tables with the workload's names that dbdyno did not build, with their numbers of rows;
-/// empty if dbdyno built them.
-pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)>, Error> {
-    if opened.data != Data::Unmarked {
-        return Ok(Vec::new());
-    }
-    let opened = opened.clone();
-    run_interruptible(stop, "interrupted while rows were counted; nothing was dropped", move || {
-        let mut session = AdminSession::at(opened.database.as_ref())?;
-        let mut counted = Vec::new();
-        for table in unmarked(&mut session, &opened)? {
-            let n_rows = session.number(&format!("SELECT count(*) FROM {table}"))?;
-            counted.push((table, n_rows.map_or(0, |n_rows| n_rows.unsigned_abs())));
-        }
-        Ok(counted)
-    })
-}
-
-/// Drops a workload's tables and their entries in `dbdyno_meta`; other workloads' entries stay.
-/// Returns the tables' names. Drops tables that dbdyno did not build only with `force`.
-pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
-    let mut lock = BuildLock::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
-    let (mut session, _) = lock.session_beside(opened.database.as_ref())?;
-    let workload = opened.workload.identity().workload;
-    let found = meta::read(&mut session, &workload)?;
-    if found == Found::Nothing && !force {
-        let there = unmarked(&mut session, opened)?;
-        if !there.is_empty() {
-            return Err(Error::Failed(format!(
-                "dbdyno did not build the existing tables ({}; no dbdyno_meta), so it does not \
-                 drop them",
-                there.join(", ")
-            )));
-        }
-    }
-    if found != Found::Nothing {
-        // If this is interrupted, the rest is known to be incomplete.
-        meta::undo_complete(&mut session, &workload)?;
-    }
-    let population = opened.workload.population();
-    let dropped = population.map(|population| drop_tables(&mut session, population));
-    let dropped = dropped.transpose()?.unwrap_or_default();
-    routines::drop_all(&mut session, opened)?;
-    if found != Found::Nothing {
-        let tables = population.map(|population| population.tables());
-        meta::forget(&mut session, &workload, tables.unwrap_or_default())?;
-    }
-    Ok(dropped)
-}
-
-/// Drops the existing tables and returns their names.
-fn drop_tables(
-    session: &mut AdminSession,
-    population: &dyn Population,
-) -> Result<Vec<String>, DbError> {
-    let mut dropped = Vec::new();
-    for table in population.tables() {
-        match session.write(&format!("DROP TABLE {}", table.name)) {
-            Ok(_) => dropped.push(table.name.to_string()),
-            Err(db_error) if db_error.kind == DbErrorKind::Missing => {}
-            Err(db_error) => return Err(db_error),
-        }
-    }
-    Ok(dropped)
-}
-
-/// Checksum of a table: the sum over its rows of a hash of their values, independent of the order
-/// of rows and the load method.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checksum {
-    pub table: String,
-    pub n_rows: u64,
-    /// Sum of the rows' hashes.
-    pub sum: u64,
-}
-
-/// Checksums of all tables of a workload.
-pub fn checksums(database: &dyn Database, workload: &dyn Workload) -> Result<Vec<Checksum>, Error> {
-    let mut session = AdminSession::at(database)?;
-    let tables = workload.population().map(|population| population.tables());
-    let mut sums = Vec::new();
-    for table in tables.unwrap_or_default() {
-        let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
-        let mut checksum = Checksum { table: table.name.to_string(), n_rows: 0, sum: 0 };
-        let columns: Vec<ColumnType> = table.columns.iter().map(|column| column.of).collect();
-        let mut text = String::new();
-        session.read(&format!("SELECT {} FROM {}", names.join(", "), table.name), &mut |row| {
-            text.clear();
-            describe_row(row, &columns, &mut text)?;
-            checksum.n_rows += 1;
-            checksum.sum = checksum.sum.wrapping_add(fnv1a(text.as_bytes()));
-            Ok(())
-        })?;
-        sums.push(checksum);
-    }
-    Ok(sums)
-}
-
-/// [`checksums`], interrupted by a stop.
-pub fn checksums_interruptible(opened: &Opened, stop: &Stop) -> Result<Vec<Checksum>, Error> {
-    let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
-    run_interruptible(stop, "interrupted while checksums were computed", move || {
-        checksums(database.as_ref(), workload.as_ref())
-    })
 }
