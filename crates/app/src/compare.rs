@@ -4,12 +4,14 @@
 //! an experiment are its axes' values; those of other runs follow from their conditions (analysis).
 //! Not here: the judgement (analysis).
 
+mod accepted;
+
 use std::collections::BTreeSet;
 
-use analysis::comparison::{FIGURES, Judge, MIN_EFFECT, NotCounted, Side, SidePoint};
+use analysis::comparison::{Judge, MIN_EFFECT, NotCounted, Side, SidePoint};
 use analysis::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
 use analysis::figures::short;
-use analysis::history::{Acknowledged, Order, PointHistory, Question};
+use analysis::history::Question;
 use analysis::matrix::Matrices;
 use analysis::repeats::not_fixed;
 use analysis::report::{Named, Report};
@@ -21,6 +23,7 @@ use render::for_shell;
 use render::list::short_id;
 use store::{Filter, LAST, RunRow, Store, StoreErrorKind, utc};
 
+pub use self::accepted::{acknowledge, pin_baseline, unacknowledge};
 use crate::error::Error;
 use crate::stored_report::{Kept, kept_report, row_of};
 use crate::trials::{Trials, status, trials};
@@ -233,108 +236,6 @@ fn of_load(mut found: Vec<Found>, figure: Option<&str>) -> Vec<Found> {
 fn has_label(store: &Store, key: &str) -> Result<bool, Error> {
     let label = Some((key.to_owned(), None));
     Ok(!store.list(&Filter { label, ..Filter::default() })?.is_empty())
-}
-
-/// Fails if no run has the build.
-fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Error> {
-    is_label(key)?;
-    let all = Labelled::find(store, key, None)?;
-    match all.iter().any(|one| one.value == build) {
-        false => Err(Error::Usage(format!(
-            "no run has the label {key}={build}: 'dbdyno history --by {key}' lists the builds"
-        ))),
-        true => Ok(()),
-    }
-}
-
-/// Acknowledges the level of a build and of those after it. Fails if there is no change at the
-/// build or close to it. Returns the change: the build where it begins, and the full name of its
-/// point.
-pub fn acknowledge(
-    store: &Store,
-    key: &str,
-    order: Option<&Order>,
-    asked: &Acknowledged,
-) -> Result<Acknowledged, Error> {
-    is_build(store, key, &asked.build)?;
-    let found = change_meant(store, key, order, asked)?;
-    store.acknowledge(key, &found)?;
-    Ok(found)
-}
-
-/// Finds the change that the user means; the point may be named as in the history's series. The
-/// size is that of the figure that changed most.
-fn change_meant(
-    store: &Store,
-    key: &str,
-    order: Option<&Order>,
-    change: &Acknowledged,
-) -> Result<Acknowledged, Error> {
-    let mut damaged = Vec::new();
-    let (ended, _) = ended_and_running(store, key)?;
-    let builds = builds_placed(labelled(store, ended, &Report::AT_LENGTH, &mut damaged)?);
-    let mut known: Vec<String> = Vec::new();
-    // Each figure has the points of the runs that have it.
-    let (mut points, mut is_point) = (BTreeSet::new(), false);
-    let mut found: Option<Acknowledged> = None;
-    let figures = [None].into_iter().chain(FIGURES.map(|figure| Some(figure.to_owned())));
-    for primary in figures {
-        // Any change may be acknowledged, even one that matters only with a smaller min_effect.
-        let judge = Judge { primary, min_effect: 0.0, also: Vec::new() };
-        let question = Question { order: order.cloned(), ..Question::of(key, judge) };
-        let mut rng = Rng::new(1, Stream::Order, u64::MAX);
-        let Ok(shown) = HistoryReport::new(&question, &builds, &mut || rng.bits()) else {
-            continue;
-        };
-        let names = || shown.points.iter().map(PointHistory::name).zip(shown.point_names());
-        let point = match names().find(|(a, b)| [a, b].contains(&&change.point)) {
-            Some((_, whole)) => whole,
-            None if change.point.is_empty() => String::new(),
-            None => {
-                points.extend(names().map(|(short, _)| short));
-                continue;
-            }
-        };
-        is_point = true;
-        if let Some((build, size)) = shown.change_at(&change.build, &point) {
-            let known = found.as_ref().and_then(|found| found.size).unwrap_or(0.0);
-            let size = Some(known.max(size));
-            let build = found.map_or(build, |found| found.build);
-            found = Some(Acknowledged { build, point, size, reason: change.reason.clone() });
-            continue;
-        }
-        let new: Vec<String> = shown.changed(&point).into_iter().map(str::to_owned).collect();
-        known.extend(new.into_iter().filter(|build| !known.contains(build)).collect::<Vec<_>>());
-    }
-    if let Some(found) = found {
-        return Ok(found);
-    }
-    if !is_point && !points.is_empty() {
-        let points = points.into_iter().collect::<Vec<String>>().join(", ");
-        return Err(Error::Usage(format!("no point is {}: points are {points}", change.point)));
-    }
-    let known = match &known[..] {
-        [] => "no build has one".to_owned(),
-        all => format!("{} {} one", all.join(", "), if all.len() == 1 { "has" } else { "have" }),
-    };
-    Err(Error::Usage(format!("{} has no change to acknowledge: {known}", change.build)))
-}
-
-pub fn unacknowledge(store: &Store, key: &str, build: &str, point: &str) -> Result<(), Error> {
-    match store.unacknowledge(key, build, point)? {
-        true => Ok(()),
-        false => Err(Error::Usage(format!(
-            "{build} is not acknowledged: 'dbdyno history ack --list' lists what is"
-        ))),
-    }
-}
-
-/// Pins the build that the newest ones are compared with; `None` unpins it.
-pub fn pin_baseline(store: &Store, key: &str, build: Option<&str>) -> Result<(), Error> {
-    if let Some(build) = build {
-        is_build(store, key, build)?;
-    }
-    store.pin_baseline(key, build).map_err(Error::from)
 }
 
 /// Characters of the date in a time stamp such as `2026-11-24 20:43:10`.
@@ -699,50 +600,64 @@ fn gather(mut side: Side, placed: Vec<Placed>) -> Side {
     side
 }
 
+/// What a side is: a label, an experiment, or runs.
 fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, Error> {
-    if let Some((key, value)) = name.split_once('=') {
-        if key.is_empty() || value.is_empty() {
-            let why = format!("{name} is not a label: write KEY=VALUE, such as build=1.2");
-            return Err(Error::Usage(why));
-        }
-        let runs = Labelled::find(store, key, Some(value))?;
-        let mut found = labelled(store, runs, &Report::SERIES, damaged)?;
-        let Found::Runs(_, reports, lost) = found.swap_remove(0) else {
-            unreachable!("a label has runs");
-        };
-        return Ok(Found::Runs(name.to_owned(), reports, lost));
+    if let Some(label) = name.split_once('=') {
+        return side_of_label(store, name, label, damaged);
     }
     // An experiment takes precedence over a run of the same name.
     let is_one = name != LAST && !name.contains(',');
     if is_one && let Ok(experiment) = store.find_experiment(name) {
-        if experiment.seek.is_some() {
-            return Err(Error::Usage(format!(
-                "{name} is a search, whose probes have different values: compare runs of it"
-            )));
-        }
-        let Trials { ended, damaged: lost } = trials(store, &experiment)?;
-        damaged.extend(lost);
-        let running = still_made(store, &experiment, &ended)?;
-        let short = format!("{} ({name})", experiment.name);
-        let place = |trial: TrialReport| Placed {
-            values: Named(experiment.trial((trial.point, trial.repeat)).values),
-            repeat: Some(trial.repeat),
-            report: trial.report,
-        };
-        let placed = ended.into_iter().map(place).collect();
-        return Ok(Found::Experiment(short, varied_to_toml(&experiment), placed, running));
+        return side_of_experiment(store, name, &experiment, damaged);
     }
-    let find = |run: &str| match store.find(run) {
-        Ok(run) => Ok(run),
-        Err(error) if error.kind == StoreErrorKind::UnknownRun => match label_of(store, run)? {
-            None => Err(Error::from(error)),
-            Some(label) => Err(Error::Usage(format!(
-                "no run is called '{run}': runs with that label are {label}"
-            ))),
-        },
-        Err(error) => Err(Error::from(error)),
+    side_of_runs(store, name, damaged)
+}
+
+fn side_of_label(
+    store: &Store,
+    name: &str,
+    (key, value): (&str, &str),
+    damaged: &mut Vec<String>,
+) -> Result<Found, Error> {
+    if key.is_empty() || value.is_empty() {
+        let why = format!("{name} is not a label: write KEY=VALUE, such as build=1.2");
+        return Err(Error::Usage(why));
+    }
+    let runs = Labelled::find(store, key, Some(value))?;
+    let mut found = labelled(store, runs, &Report::SERIES, damaged)?;
+    let Found::Runs(_, reports, lost) = found.swap_remove(0) else {
+        unreachable!("a label has runs");
     };
-    let runs = name.split(',').map(find).collect::<Result<Vec<RunId>, Error>>()?;
+    Ok(Found::Runs(name.to_owned(), reports, lost))
+}
+
+fn side_of_experiment(
+    store: &Store,
+    name: &str,
+    experiment: &Experiment,
+    damaged: &mut Vec<String>,
+) -> Result<Found, Error> {
+    if experiment.seek.is_some() {
+        return Err(Error::Usage(format!(
+            "{name} is a search, whose probes have different values: compare runs of it"
+        )));
+    }
+    let Trials { ended, damaged: lost } = trials(store, experiment)?;
+    damaged.extend(lost);
+    let running = still_made(store, experiment, &ended)?;
+    let short = format!("{} ({name})", experiment.name);
+    let place = |trial: TrialReport| Placed {
+        values: Named(experiment.trial((trial.point, trial.repeat)).values),
+        repeat: Some(trial.repeat),
+        report: trial.report,
+    };
+    let placed = ended.into_iter().map(place).collect();
+    Ok(Found::Experiment(short, varied_to_toml(experiment), placed, running))
+}
+
+fn side_of_runs(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, Error> {
+    let runs =
+        name.split(',').map(|run| run_named(store, run)).collect::<Result<Vec<RunId>, Error>>()?;
     let twice = (1..runs.len()).find(|&index| runs[..index].contains(&runs[index]));
     if let Some(index) = twice {
         return Err(Error::Usage(format!("{name}: the run {} is named twice", runs[index])));
@@ -769,6 +684,20 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
         }
     }
     Ok(Found::Runs(name.to_owned(), reports, lost))
+}
+
+/// Finds a run by name or id. Its error names the label, if that is what was meant.
+fn run_named(store: &Store, run: &str) -> Result<RunId, Error> {
+    match store.find(run) {
+        Ok(run) => Ok(run),
+        Err(error) if error.kind == StoreErrorKind::UnknownRun => match label_of(store, run)? {
+            None => Err(Error::from(error)),
+            Some(label) => Err(Error::Usage(format!(
+                "no run is called '{run}': runs with that label are {label}"
+            ))),
+        },
+        Err(error) => Err(Error::from(error)),
+    }
 }
 
 /// Name of the experiment, if its trials are still running.

@@ -1,0 +1,115 @@
+//! What people decide on the builds of a history: a change is accepted, or a build is the baseline.
+
+use std::collections::BTreeSet;
+
+use analysis::HistoryReport;
+use analysis::comparison::{FIGURES, Judge};
+use analysis::history::{Acknowledged, Order, PointHistory, Question};
+use analysis::report::Report;
+use model::{Rng, Stream};
+use store::Store;
+
+use super::{Labelled, builds_placed, ended_and_running, is_label, labelled};
+use crate::error::Error;
+
+/// Fails if no run has the build.
+fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Error> {
+    is_label(key)?;
+    let all = Labelled::find(store, key, None)?;
+    match all.iter().any(|one| one.value == build) {
+        false => Err(Error::Usage(format!(
+            "no run has the label {key}={build}: 'dbdyno history --by {key}' lists the builds"
+        ))),
+        true => Ok(()),
+    }
+}
+
+/// Acknowledges the level of a build and of those after it. Fails if there is no change at the
+/// build or close to it. Returns the change: the build where it begins, and the full name of its
+/// point.
+pub fn acknowledge(
+    store: &Store,
+    key: &str,
+    order: Option<&Order>,
+    asked: &Acknowledged,
+) -> Result<Acknowledged, Error> {
+    is_build(store, key, &asked.build)?;
+    let found = change_meant(store, key, order, asked)?;
+    store.acknowledge(key, &found)?;
+    Ok(found)
+}
+
+/// Finds the change that the user means; the point may be named as in the history's series. The
+/// size is that of the figure that changed most.
+fn change_meant(
+    store: &Store,
+    key: &str,
+    order: Option<&Order>,
+    change: &Acknowledged,
+) -> Result<Acknowledged, Error> {
+    let mut damaged = Vec::new();
+    let (ended, _) = ended_and_running(store, key)?;
+    let builds = builds_placed(labelled(store, ended, &Report::AT_LENGTH, &mut damaged)?);
+    let mut known: Vec<String> = Vec::new();
+    // Each figure has the points of the runs that have it.
+    let (mut points, mut is_point) = (BTreeSet::new(), false);
+    let mut found: Option<Acknowledged> = None;
+    let figures = [None].into_iter().chain(FIGURES.map(|figure| Some(figure.to_owned())));
+    for primary in figures {
+        // Any change may be acknowledged, even one that matters only with a smaller min_effect.
+        let judge = Judge { primary, min_effect: 0.0, also: Vec::new() };
+        let question = Question { order: order.cloned(), ..Question::of(key, judge) };
+        let mut rng = Rng::new(1, Stream::Order, u64::MAX);
+        let Ok(shown) = HistoryReport::new(&question, &builds, &mut || rng.bits()) else {
+            continue;
+        };
+        let names = || shown.points.iter().map(PointHistory::name).zip(shown.point_names());
+        let point = match names().find(|(a, b)| [a, b].contains(&&change.point)) {
+            Some((_, whole)) => whole,
+            None if change.point.is_empty() => String::new(),
+            None => {
+                points.extend(names().map(|(short, _)| short));
+                continue;
+            }
+        };
+        is_point = true;
+        if let Some((build, size)) = shown.change_at(&change.build, &point) {
+            let known = found.as_ref().and_then(|found| found.size).unwrap_or(0.0);
+            let size = Some(known.max(size));
+            let build = found.map_or(build, |found| found.build);
+            found = Some(Acknowledged { build, point, size, reason: change.reason.clone() });
+            continue;
+        }
+        let new: Vec<String> = shown.changed(&point).into_iter().map(str::to_owned).collect();
+        known.extend(new.into_iter().filter(|build| !known.contains(build)).collect::<Vec<_>>());
+    }
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    if !is_point && !points.is_empty() {
+        let points = points.into_iter().collect::<Vec<String>>().join(", ");
+        return Err(Error::Usage(format!("no point is {}: points are {points}", change.point)));
+    }
+    let known = match &known[..] {
+        [] => "no build has one".to_owned(),
+        all => format!("{} {} one", all.join(", "), if all.len() == 1 { "has" } else { "have" }),
+    };
+    Err(Error::Usage(format!("{} has no change to acknowledge: {known}", change.build)))
+}
+
+pub fn unacknowledge(store: &Store, key: &str, build: &str, point: &str) -> Result<(), Error> {
+    match store.unacknowledge(key, build, point)? {
+        true => Ok(()),
+        false => Err(Error::Usage(format!(
+            "{build} is not acknowledged: 'dbdyno history ack --list' lists what is"
+        ))),
+    }
+}
+
+/// Pins the build that the newest ones are compared with; `None` unpins it.
+pub fn pin_baseline(store: &Store, key: &str, build: Option<&str>) -> Result<(), Error> {
+    if let Some(build) = build {
+        is_build(store, key, build)?;
+    }
+    store.pin_baseline(key, build).map_err(Error::from)
+}
