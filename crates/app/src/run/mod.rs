@@ -32,8 +32,8 @@ use analysis::Tally;
 use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Origin, SampleHook, Stop};
 use model::{
-    CommitRisk, Description, Event, Fact, Finding, Identity, NS_PER_MS, Placement, Plan, RunId,
-    Settle, Severity, StopCondition, StopReason, Trial, format_duration,
+    CommitRisk, Database, Description, Event, Fact, Finding, Identity, NS_PER_MS, Placement, Plan,
+    RunId, Settle, Severity, StopCondition, StopReason, Trial, format_duration,
 };
 use monitor::facts;
 use store::{Store, Summary, Writer};
@@ -153,12 +153,7 @@ pub(crate) fn run_at(
     admission::has_descriptors(&plan)?;
     let mut said: Vec<String> = open_target.sentences();
     let database = &open_target.database;
-    // Fail before anything is built.
-    let groups = resolve_groups(&plan, database, stop)?;
-    admission::has_memory(&groups)?;
-    admission::agree_on_data(&plan, &groups)?;
-    let placement = admission::place(&plan, &groups)?;
-    admission::may_be_divided(&plan, &groups, placement)?;
+    let (groups, placement) = admit(&plan, database, stop)?;
     let file = drivers::file_of(&plan.target).filter(|file| file.exists());
     let marker = file.as_deref().and_then(RunMarker::beside);
     let beside = other_run(&plan, &groups, &options, marker.as_ref())?;
@@ -171,10 +166,7 @@ pub(crate) fn run_at(
     let path = OpenPath::open(plan.network, database)?;
     let groups = prepare(&plan, groups, &options, stop, watcher, &mut said);
     let groups = groups.map_err(|error| open_target.with_end_of_server(error))?;
-    for (group, opened) in plan.groups.iter_mut().zip(&groups) {
-        let written = opened.settings.written();
-        group.parameters = written.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
-    }
+    write_parameters(&mut plan, &groups);
     let mut database_facts = facts_of_database(open_target, stop)?;
     admission::statements_fit(&plan, &groups, &database_facts)?;
     database_facts.extend(match &path {
@@ -191,18 +183,7 @@ pub(crate) fn run_at(
         plan: plan::to_toml(&plan),
         description: Box::new(description),
     };
-    let writer = match &options.store {
-        Some(path) => Some(open_store(path, &begun, &run, &options.labels)?),
-        None => None,
-    };
-    let mut sink = RunSink::new(writer, watcher);
-    sink.tell(begun);
-    for text in said {
-        sink.tell(Event::Output { text });
-    }
-    for event in &options.before {
-        sink.tell(event.clone());
-    }
+    let mut sink = begin_record(begun, &run, &options, said, watcher)?;
     let gathered = gather_facts(&plan, &options, database_facts, &groups, open_target);
     for fact in gathered.into_iter().chain(arrivals) {
         sink.tell(Event::Fact(fact));
@@ -229,6 +210,51 @@ pub(crate) fn run_at(
         sink.tell(not_made("managed_server_ended", server_ended(&how)));
     }
     conclude(outcome.err(), sink)
+}
+
+/// Resolves groups and placement; fails before anything is built if the run is impossible.
+fn admit(
+    plan: &Plan,
+    database: &Arc<dyn Database>,
+    stop: &Stop,
+) -> Result<(Vec<Opened>, Placement), Error> {
+    let groups = resolve_groups(plan, database, stop)?;
+    admission::has_memory(&groups)?;
+    admission::agree_on_data(plan, &groups)?;
+    let placement = admission::place(plan, &groups)?;
+    admission::may_be_divided(plan, &groups, placement)?;
+    Ok((groups, placement))
+}
+
+/// Writes the parameters of the opened groups into the plan.
+fn write_parameters(plan: &mut Plan, groups: &[Opened]) {
+    for (group, opened) in plan.groups.iter_mut().zip(groups) {
+        let written = opened.settings.written();
+        group.parameters = written.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+    }
+}
+
+/// Opens the record of a run, and adds what happened before it.
+fn begin_record<'w>(
+    begun: Event,
+    run: &RunId,
+    options: &RunOptions,
+    said: Vec<String>,
+    watcher: &'w mut dyn Watcher,
+) -> Result<RunSink<'w>, Error> {
+    let writer = match &options.store {
+        Some(path) => Some(open_store(path, &begun, run, &options.labels)?),
+        None => None,
+    };
+    let mut sink = RunSink::new(writer, watcher);
+    sink.tell(begun);
+    for text in said {
+        sink.tell(Event::Output { text });
+    }
+    for event in &options.before {
+        sink.tell(event.clone());
+    }
+    Ok(sink)
 }
 
 /// Describes the end of a server: the cause first, then the last lines of its log, one per line.
