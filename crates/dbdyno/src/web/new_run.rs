@@ -237,40 +237,15 @@ pub(super) async fn asked(
         };
         let mut visitor = visitor;
         let cookie = remembered(shared, &mut visitor, &draft, password)?;
+        let toml = match is_changed && is_readable {
+            true => draft_to_toml(&draft),
+            // The user's text stays unchanged, including comments, unless a field was changed.
+            false => form.exactly("toml").unwrap_or_default().replace("\r\n", "\n"),
+        };
+        let asked = Asked { store, shared, visitor: &visitor, draft: &draft, form: &form };
         let mut response = match (task, action) {
-            (
-                Ok(task),
-                PlanAction::Run | PlanAction::Build | PlanAction::Check | PlanAction::Drop,
-            ) => match start(store, shared, &visitor, &draft, &task, action, &form) {
-                Ok(number) => Redirect::to(&format!("/jobs/{number}")).into_response(),
-                Err(no) if no.status == StatusCode::BAD_REQUEST => {
-                    let (bad, toml) = (BadPlan(no.text), draft_to_toml(&draft));
-                    refused(shown_page(
-                        shared,
-                        &visitor,
-                        &draft,
-                        toml,
-                        Some(&bad),
-                        typed_labels(&form),
-                    )?)
-                }
-                Err(no) => return Err(no),
-            },
-            (task, _) => {
-                // The user's text stays unchanged, including comments, unless a field was changed.
-                let written = form.exactly("toml").unwrap_or_default().replace("\r\n", "\n");
-                let toml = match is_changed && is_readable {
-                    true => draft_to_toml(&draft),
-                    false => written,
-                };
-                // A run would reject them too.
-                let bad_labels = || labels(&form).err().map(|no| BadPlan(no.text));
-                let bad = task.err().or_else(bad_labels);
-                let page =
-                    shown_page(shared, &visitor, &draft, toml, bad.as_ref(), typed_labels(&form))?;
-                // A plan that is only shown may be invalid.
-                if action == PlanAction::Show { page } else { refused(page) }
-            }
+            (Ok(task), action) if action != PlanAction::Show => asked.work(&task, action)?,
+            (task, action) => asked.look(task.err(), toml, action)?,
         };
         if let Some(cookie) = cookie {
             open_session(&mut response, &cookie);
@@ -278,6 +253,49 @@ pub(super) async fn asked(
         Ok(response)
     })
     .await
+}
+
+/// A submitted form, with the plan in it.
+struct Asked<'a> {
+    store: &'a Store,
+    shared: &'a Shared,
+    visitor: &'a Visitor,
+    draft: &'a Draft,
+    form: &'a Pairs,
+}
+
+impl Asked<'_> {
+    /// Starts a job and redirects to its page; shows the plan again if it cannot be started.
+    fn work(&self, task: &Task, action: PlanAction) -> Result<Response, HttpError> {
+        let Asked { store, shared, visitor, draft, form } = self;
+        match start(store, shared, visitor, draft, task, action, form) {
+            Ok(number) => Ok(Redirect::to(&format!("/jobs/{number}")).into_response()),
+            Err(no) if no.status == StatusCode::BAD_REQUEST => {
+                let bad = BadPlan(no.text);
+                Ok(refused(self.shown(draft_to_toml(draft), Some(&bad))?))
+            }
+            Err(no) => Err(no),
+        }
+    }
+
+    /// Shows the plan with its error, if it has one.
+    fn look(
+        &self,
+        bad: Option<BadPlan>,
+        toml: String,
+        action: PlanAction,
+    ) -> Result<Response, HttpError> {
+        // A run would reject them too.
+        let bad_labels = || labels(self.form).err().map(|no| BadPlan(no.text));
+        let page = self.shown(toml, bad.or_else(bad_labels).as_ref())?;
+        // A plan that is only shown may be invalid.
+        Ok(if action == PlanAction::Show { page } else { refused(page) })
+    }
+
+    fn shown(&self, toml: String, bad: Option<&BadPlan>) -> Result<Response, HttpError> {
+        let labels = typed_labels(self.form);
+        shown_page(self.shared, self.visitor, self.draft, toml, bad, labels)
+    }
 }
 
 /// Marks the page of a plan that cannot be started.
