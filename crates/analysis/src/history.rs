@@ -11,23 +11,25 @@ mod elsewhere;
 mod environment;
 mod judge;
 mod order;
+mod series;
 
 pub use model::Acknowledged;
 use model::Imported;
 use serde::{Deserialize, Serialize};
-use stats::{Build, SERIES_MIN};
+use stats::SERIES_MIN;
 
 use crate::comparison::{
     Difference, Judge, LOST_UNEVEN, NotCounted, Side, lost_words, matters, values_of,
 };
 use crate::environment::Environment;
-use crate::figures::{Direction, Figure, direction, figure, units_in};
+use crate::figures::{Direction, Figure, direction, units_in};
 use crate::report::{Named, Report};
 
 pub use environment::Start;
 pub use judge::SIZE_MOST;
 use order::Dated;
 pub use order::{Order, Ordered, commits_of};
+use series::{Series, follow};
 
 /// The schema of [`HistoryReport`].
 pub const SCHEMA: &str = "dbdyno.history/1";
@@ -336,35 +338,6 @@ impl Last {
     fn is_alarm(&self) -> bool {
         self.is_outside && self.is_worse && self.acknowledged.is_none()
     }
-}
-
-/// The builds of a point with all that is known of them, while they are judged.
-struct Series<'s> {
-    values: &'s Named<String>,
-    /// Each with the runs that are known of it.
-    builds: Vec<(&'s str, &'s [Report])>,
-    reports: Vec<BuildReport>,
-    /// Of the builds that have a figure: index and logarithms.
-    finite: Vec<(usize, Build)>,
-    /// The last one, whether it has one or not.
-    newest: Build,
-    starts: Vec<Start>,
-    lacks: Option<LeftOut>,
-    lost: String,
-    /// Whether its last build is among the last of all.
-    is_recent: bool,
-}
-
-/// A build of a series while that is made.
-struct Known<'s> {
-    build: &'s str,
-    reports: &'s [Report],
-    /// What each of its runs has measured.
-    figures: Vec<f64>,
-    /// The same together.
-    figure: Figure,
-    /// The logarithms, as they are judged.
-    of_build: Build,
 }
 
 impl HistoryReport {
@@ -710,106 +683,6 @@ fn is_build<B: Dated>(question: &Question, found: &order::InOrder<'_, B>) -> Res
         ),
         false => format!("no run has the label {by}={name}: name a build such as {last}"),
     })
-}
-
-impl<'s> Series<'s> {
-    /// The builds that have the figure at a point; none where no build has.
-    fn of(values: &'s Named<String>, all: &[&'s Side], primary: &str) -> Option<Series<'s>> {
-        let at = |build: &&'s Side| {
-            let point = build.points.iter().find(|point| point.values == *values)?;
-            let figures = values_of(&point.reports, primary);
-            let is_known = !figures.is_empty() && figures.iter().all(|value| !value.is_nan());
-            let figure = figure(&figures).filter(|_| is_known)?;
-            let logarithms: Vec<f64> = figures.iter().map(|value| value.ln()).collect();
-            let of_build = Build::of(&logarithms);
-            Some(Known { build: &build.name, reports: &point.reports, figures, figure, of_build })
-        };
-        let names: Vec<&str> = all.iter().map(|build| build.name.as_str()).collect();
-        let series = Series::known(values, all.iter().filter_map(at).collect(), &names)?;
-        let last = series.builds.last()?.0;
-        let lost = all.iter().find(|build| build.name == last).map(|build| lost(build, values));
-        let lacks = lacks(last, all.last());
-        Some(Series { lacks, lost: lost.unwrap_or_default(), ..series })
-    }
-
-    /// The builds that are known at a point, of all by their names; none where none is.
-    fn known(values: &'s Named<String>, known: Vec<Known<'s>>, all: &[&str]) -> Option<Series<'s>> {
-        let first_runs: Vec<(&str, &Report)> =
-            known.iter().filter_map(|known| Some((known.build, known.reports.first()?))).collect();
-        let starts = environment::starts(&first_runs);
-        let (mut reports, mut finite): (Vec<BuildReport>, Vec<_>) = (Vec::new(), Vec::new());
-        let mut newest = None;
-        for (index, of) in known.iter().enumerate() {
-            let of_build = of.of_build;
-            if of_build.mean.is_finite() {
-                finite.push((index, of_build));
-            }
-            newest = Some(of_build);
-            // The mean of one value is that value, to its last digit.
-            let value = match of.figures[..] {
-                [one] => one,
-                _ => of_build.mean.exp(),
-            };
-            let start = starts.iter().map(|start| start.at).rfind(|at| *at <= index).unwrap_or(0);
-            let before = &reports[start.max(index.saturating_sub(OF_LAST - 1))..];
-            let sum = before.iter().map(|build| build.value).sum::<f64>() + value;
-            reports.push(BuildReport {
-                build: of.build.to_owned(),
-                runs: of.reports.iter().map(|report| report.run_id.clone()).collect(),
-                figure: of.figure,
-                value,
-                mean_of_ten: sum / (before.len() + 1) as f64,
-            });
-        }
-        let last = known.last()?.build;
-        let from_end = all.iter().rev().position(|build| *build == last)?;
-        let builds = known.into_iter().map(|known| (known.build, known.reports)).collect();
-        let (is_recent, lacks, lost) = (from_end < RECENT, None, String::new());
-        let newest = newest?;
-        Some(Series { values, builds, reports, finite, newest, starts, lacks, lost, is_recent })
-    }
-
-    /// Its present series: from which index of `finite` on it goes.
-    fn from(&self) -> usize {
-        let start = self.starts.last().map_or(0, |start| start.at);
-        self.finite.iter().position(|(index, _)| *index >= start).unwrap_or(self.finite.len())
-    }
-
-    fn finite_before_last(&self) -> usize {
-        self.finite.len() - usize::from(self.newest.mean.is_finite())
-    }
-}
-
-/// Where a point begins that follows on another one, which has ended before: what it differs in
-/// begins a new series.
-fn follow(all: &mut [Series<'_>], builds: &[&Side]) {
-    let place = |name: &str| builds.iter().position(|build| build.name == name);
-    let ends: Vec<(Option<usize>, Option<usize>, Named<String>)> = all
-        .iter()
-        .map(|series| {
-            let end = |one: Option<&(&str, &[Report])>| one.and_then(|(name, _)| place(name));
-            (end(series.builds.first()), end(series.builds.last()), series.values.clone())
-        })
-        .collect();
-    for (series, (first, _, values)) in all.iter_mut().zip(&ends) {
-        let before = ends.iter().filter(|(_, last, _)| last < first);
-        let differing = |other: &Named<String>| -> Vec<Difference> {
-            let pairs = values.iter().zip(other.iter()).filter(|(a, b)| a != b);
-            let one =
-                |((name, after), (_, before)): ((&str, &String), (&str, &String))| Difference {
-                    about: "plan".to_owned(),
-                    name: name.to_owned(),
-                    values: vec![Some(before.clone()), Some(after.clone())],
-                };
-            pairs.map(one).collect()
-        };
-        let nearest = before
-            .map(|(_, last, other)| (differing(other), *last))
-            .min_by_key(|(changed, last)| (changed.len(), std::cmp::Reverse(*last)));
-        if let (Some((changed, _)), Some((name, _))) = (nearest, series.builds.first()) {
-            series.starts.insert(0, Start { build: (*name).to_owned(), at: 0, changed });
-        }
-    }
 }
 
 /// The builds of which no run counts, of all in their order.

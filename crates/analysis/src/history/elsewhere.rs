@@ -3,8 +3,9 @@
 
 use model::{Imported, ImportedValue};
 
+use super::Question;
 use super::order::Dated;
-use super::{Known, Question, Series};
+use super::series::{Known, Series};
 use crate::figures::{Figure, figure, spellings};
 use crate::report::Named;
 
