@@ -1,0 +1,95 @@
+//! Names of sides: short ones that tell them apart, and by which axes two have no point in common.
+
+use std::collections::BTreeSet;
+
+use model::numbers::cut;
+
+use super::differences::telling;
+use super::{ComparisonReport, Side};
+
+/// A side is called by at most so many of the traits in which it differs.
+const NAMED_BY: usize = 2;
+/// And a trait by so many letters.
+const VALUE_MAX: usize = 30;
+
+impl ComparisonReport {
+    /// The same with sides that nobody has named called by what they differ in: by as little of it
+    /// as tells them apart.
+    pub(super) fn with_names(mut self, sides: &[Side]) -> ComparisonReport {
+        let name = |index: usize, traits: usize| {
+            let against = index.max(1);
+            let shown = telling(&self.differences, against);
+            let shown = shown.into_iter().take(traits).map(|(name, values)| {
+                let value = cut(&values[usize::from(index > 0)], VALUE_MAX);
+                if name == "database" { value } else { format!("{name}={value}") }
+            });
+            shown.collect::<Vec<String>>().join(", ")
+        };
+        let by = |traits: usize| -> Vec<String> {
+            (0..sides.len()).map(|index| name(index, traits)).collect()
+        };
+        let are_apart = |names: &Vec<String>| {
+            names.iter().enumerate().all(|(at, name)| !names[..at].contains(name))
+        };
+        let names = (1..NAMED_BY).map(by).find(are_apart).unwrap_or_else(|| by(NAMED_BY));
+        for (index, side) in sides.iter().enumerate() {
+            let is_alone = names.iter().filter(|name| **name == names[index]).count() == 1;
+            if side.is_unnamed && is_alone && !names[index].is_empty() {
+                self.rename(index, &names[index]);
+            }
+        }
+        self
+    }
+
+    fn rename(&mut self, index: usize, name: &str) {
+        let before = std::mem::replace(&mut self.sides[index].name, name.to_owned());
+        let of_pairs = self.pairs.iter_mut().flat_map(|pair| {
+            let unpaired = pair.points_unpaired.iter_mut().map(|point| &mut point.side);
+            std::iter::once(&mut pair.side).chain(unpaired)
+        });
+        let of_mixed = self.mixed.iter_mut().map(|mixed| &mut mixed.side);
+        of_pairs.chain(of_mixed).filter(|side| **side == before).for_each(|side| {
+            name.clone_into(side);
+        });
+    }
+}
+
+/// In a sentence that two sides have no point in common, at most so many axes are named.
+const AXES_TOLD: usize = 4;
+/// And of values so many, each with so many characters.
+const VALUES_TOLD: usize = 3;
+const VALUE_TOLD: usize = 30;
+
+/// By which axes two sides have no point in common: those of which they share no value, or all.
+pub(super) fn apart(base: &Side, other: &Side) -> String {
+    let values = |side: &Side, axis: &str| -> BTreeSet<String> {
+        side.points.iter().filter_map(|point| point.values.get(axis).cloned()).collect()
+    };
+    let mut axes: Vec<&String> = Vec::new();
+    for (axis, _) in base.points.iter().chain(&other.points).flat_map(|point| &point.values.0) {
+        if !axes.contains(&axis) {
+            axes.push(axis);
+        }
+    }
+    let is_apart = |axis: &&&String| values(base, axis).is_disjoint(&values(other, axis));
+    let disjoint: Vec<&String> = axes.iter().filter(is_apart).copied().collect();
+    let told = if disjoint.is_empty() { axes } else { disjoint };
+    let few = |all: BTreeSet<String>| {
+        let cut = |value: &String| match value.char_indices().nth(VALUE_TOLD) {
+            Some((end, _)) => format!("{}...", &value[..end]),
+            None => value.clone(),
+        };
+        let shown: Vec<String> = all.iter().take(VALUES_TOLD).map(cut).collect();
+        let more = if all.len() > VALUES_TOLD { ", ..." } else { "" };
+        format!("{}{more}", shown.join(", "))
+    };
+    let shown = told.iter().take(AXES_TOLD).map(|axis| {
+        format!("{axis} ({} and {})", few(values(base, axis)), few(values(other, axis)))
+    });
+    let more = told.len().saturating_sub(AXES_TOLD);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    match told.is_empty() {
+        true => String::new(),
+        false => format!("; they differ in {}{more}", shown.collect::<Vec<_>>().join(", ")),
+    }
+}
