@@ -54,6 +54,8 @@ const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
     circles::modules_form_no_circle,
     shape::files_say_what_they_are,
     shape::lines_fit,
+    shape::functions_fit,
+    shape::files_fit,
     doc_comments::say_what_names_cannot,
     calls::banned_calls,
     products::products_are_named_by_drivers,
@@ -67,7 +69,7 @@ const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
 
 /// Rules whose violations are only advice.
 const ADVICE: &[fn(&Tree) -> Vec<Trouble>] =
-    &[shape::long_functions, shape::long_files, shape::crates_fit, calls::unsafe_code];
+    &[shape::long_tests, shape::long_test_files, shape::crates_fit, calls::unsafe_code];
 
 pub(crate) fn check(tree: &Tree) -> Report {
     let apply = |rules: &[fn(&Tree) -> Vec<Trouble>]| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Trouble;
-use super::rust::{functions, sources};
+use super::rust::{Function, Source, functions, sources};
 use crate::tree::Tree;
 
 const LINE_LETTERS_MAX: usize = 100;
@@ -71,34 +71,53 @@ fn crates_fit_in(tree: &Tree, n_lines_max: usize) -> Vec<Trouble> {
     n_lines_of.into_iter().filter(is_long).map(reported).collect()
 }
 
-/// Functions that do not fit on a screen.
-pub(super) fn long_functions(tree: &Tree) -> Vec<Trouble> {
-    let mut advice = Vec::new();
-    for source in sources(tree) {
-        for function in functions(&source.code) {
-            if function.n_lines > FUNCTION_LINES_MAX {
-                let text = format!(
-                    "'{}' has {} lines; what fits a screen ({FUNCTION_LINES_MAX}) is read at once",
-                    function.name, function.n_lines
-                );
-                advice.push(Trouble::new(source.path, function.line, text));
-            }
-        }
-    }
-    advice
+/// Functions of product code fit a screen.
+pub(super) fn functions_fit(tree: &Tree) -> Vec<Trouble> {
+    let of_product = |source: &Source<'_>| long_functions(source.path, &source.product);
+    sources(tree).iter().flat_map(of_product).collect()
 }
 
-/// Files that may contain more than one idea.
-pub(super) fn long_files(tree: &Tree) -> Vec<Trouble> {
-    let advice = |(path, n_lines): (&str, usize)| {
-        let text = format!("{n_lines} lines; is it one idea?");
-        Trouble::new(path, 1, text)
+/// Functions of tests that do not fit a screen; a table of cases may be longer.
+pub(super) fn long_tests(tree: &Tree) -> Vec<Trouble> {
+    let of_tests = |source: &Source<'_>| {
+        let product = long_functions(source.path, &source.product);
+        let mut all = long_functions(source.path, &source.code);
+        all.retain(|trouble| !product.contains(trouble));
+        all
     };
-    tree.ending("rs")
-        .map(|file| (file.path.as_str(), file.text.lines().count()))
-        .filter(|(_, n_lines)| *n_lines > FILE_LINES_MAX)
-        .map(advice)
-        .collect()
+    sources(tree).iter().flat_map(of_tests).collect()
+}
+
+fn long_functions(path: &str, code: &str) -> Vec<Trouble> {
+    let is_long = |function: &Function| function.n_lines > FUNCTION_LINES_MAX;
+    let reported = |function: Function| {
+        let text = format!(
+            "'{}' has {} lines; what fits a screen ({FUNCTION_LINES_MAX}) is read at once",
+            function.name, function.n_lines
+        );
+        Trouble::new(path, function.line, text)
+    };
+    functions(code).into_iter().filter(is_long).map(reported).collect()
+}
+
+/// Files of product code that hold more than one idea.
+pub(super) fn files_fit(tree: &Tree) -> Vec<Trouble> {
+    long_files(tree, |source| !source.product.trim().is_empty())
+}
+
+/// Files of tests that may hold more than one idea.
+pub(super) fn long_test_files(tree: &Tree) -> Vec<Trouble> {
+    long_files(tree, |source| source.product.trim().is_empty())
+}
+
+fn long_files(tree: &Tree, is_meant: fn(&Source<'_>) -> bool) -> Vec<Trouble> {
+    let n_lines = |source: &Source<'_>| source.text.lines().count();
+    let reported = |source: &Source<'_>| {
+        Trouble::new(source.path, 1, format!("{} lines; is it one idea?", n_lines(source)))
+    };
+    let sources = sources(tree);
+    let long = sources.iter().filter(|source| n_lines(source) > FILE_LINES_MAX && is_meant(source));
+    long.map(reported).collect()
 }
 
 #[cfg(test)]
@@ -146,11 +165,26 @@ mod tests {
     }
 
     #[test]
-    fn long_functions_and_files_are_worth_a_thought() {
-        let body = "x();\n".repeat(70);
-        assert_eq!(long_functions(&tree(&format!("fn f() {{\n{body}}}\n"))).len(), 1);
-        assert_eq!(long_functions(&tree("fn f() {\n}\n")), []);
-        assert_eq!(long_files(&tree(&"\n".repeat(801))).len(), 1);
-        assert_eq!(long_files(&tree(&"\n".repeat(800))), []);
+    fn a_long_function_is_reported_and_one_of_tests_is_worth_a_thought() {
+        let long = format!("fn f() {{\n{}}}\n", "x();\n".repeat(70));
+        let check = |text: &str, n_expected: [usize; 2]| {
+            let tree = tree(text);
+            assert_eq!([functions_fit(&tree).len(), long_tests(&tree).len()], n_expected);
+        };
+        check("fn f() {\n}\n", [0, 0]);
+        check(&long, [1, 0]);
+        check(&format!("#[cfg(test)]\nmod tests {{\n{long}}}\n"), [0, 1]);
+    }
+
+    #[test]
+    fn a_long_file_is_reported_and_one_of_tests_is_worth_a_thought() {
+        let check = |path: &str, n_lines: usize, n_expected: [usize; 2]| {
+            let text = "x();\n".repeat(n_lines);
+            let tree = Tree::of(&[(path, text.as_str())]);
+            assert_eq!([files_fit(&tree).len(), long_test_files(&tree).len()], n_expected);
+        };
+        check("crates/a/src/b.rs", 800, [0, 0]);
+        check("crates/a/src/b.rs", 801, [1, 0]);
+        check("crates/a/src/tests.rs", 801, [0, 1]);
     }
 }
