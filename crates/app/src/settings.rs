@@ -664,7 +664,7 @@ pub struct RestoreOptions {
 pub enum Fate {
     /// Dry run: it would be restored.
     ToBeSetBack,
-    /// Restored, and verified.
+    /// The old value is restored, and verified.
     SetBack,
     /// Already at its old value; its entry was removed, except by a dry run.
     WasBack,

@@ -95,7 +95,7 @@ pub(crate) fn changed(
 /// Settings by name. Values may be secrets: show them only through [`SettingsSnapshot::to_pairs`].
 #[derive(Clone, Default)]
 pub(crate) struct SettingsSnapshot {
-    /// Sorted by name.
+    /// Names and values, sorted by name.
     settings: Vec<(String, String)>,
 }
 

@@ -64,7 +64,7 @@ pub trait ExperimentWatcher: Watcher {
 
 /// Result of a trial.
 pub(crate) enum Tried {
-    /// Valid.
+    /// The trial is valid.
     Counts,
     /// Not valid, for this reason.
     Not(String),
@@ -87,7 +87,6 @@ pub(crate) struct TrialRunner<'o> {
     pub(crate) open_target: Option<(Target, OpenTarget)>,
     /// Trial that used the running managed server; `None` if none has.
     used_by: Option<(u32, u32)>,
-    /// What trials took.
     pace: Pace,
     /// Point and repeat of the trials that count, or would end in the same way again.
     done: BTreeSet<(u32, u32)>,

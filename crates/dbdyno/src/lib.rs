@@ -25,7 +25,7 @@ pub use crate::shell::Shell;
 pub struct Added {
     /// Workloads, and languages in which workloads are written.
     pub workloads: workloads::Added,
-    /// Databases.
+    /// Databases, each with the schemes of its URLs.
     pub drivers: &'static [&'static drivers::Entry],
     /// What a run does beside its load.
     pub members: &'static [MakeMember],

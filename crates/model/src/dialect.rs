@@ -2,7 +2,6 @@
 //!
 //! Not here: statements outside of the load (administration), and monitoring queries (monitoring).
 
-use crate::sql_template;
 use crate::{Column, ColumnType, Index, StorageEngine, Table};
 
 /// Syntax of parameter placeholders.
@@ -55,11 +54,11 @@ pub enum RowLimit {
 /// A length of time that dates are moved by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DateUnit {
-    /// Days.
+    /// One day of the calendar.
     Day,
     /// Calendar months; a day that the month does not have becomes its last.
     Month,
-    /// Calendar years; likewise.
+    /// Calendar years; 29 February becomes the 28th where it has to.
     Year,
 }
 
@@ -191,14 +190,6 @@ impl Dialect {
         routines: None,
         partitioning: None,
     };
-
-    /// Spells SQL as workloads write it in this dialect: each `?` becomes a placeholder, and words
-    /// in braces what the dialect has for them (`{limit 1}`, `{for update}`, `{lock hint}`,
-    /// `{top 1}`, `{date 1995-03-15}`, `{add 3 months to X}`, `{year of X}`, `{from nothing}`).
-    /// Quoted text, comments and other words in braces stay.
-    pub fn sql(&self, text: &str) -> String {
-        sql_template::spell(self, text)
-    }
 
     /// Returns CREATE TABLE with the primary key, and with the indexes that [must be made with the
     /// table](Dialect::is_made_with).

@@ -18,11 +18,16 @@
 
 use crate::{DateUnit, Dialect, RowLimit, RowLock};
 
-/// `text` in the words of `dialect`.
-pub(crate) fn spell(dialect: &Dialect, text: &str) -> String {
-    let mut speller = Speller { dialect, n_marks: 0, sql: String::new() };
-    speller.put(text);
-    speller.sql
+impl Dialect {
+    /// Spells SQL as workloads write it in this dialect: each `?` becomes a placeholder, and words
+    /// in braces what the dialect has for them (`{limit 1}`, `{for update}`, `{lock hint}`,
+    /// `{top 1}`, `{date 1995-03-15}`, `{add 3 months to X}`, `{year of X}`, `{from nothing}`).
+    /// Quoted text, comments and other words in braces stay.
+    pub fn sql(&self, text: &str) -> String {
+        let mut speller = Speller { dialect: self, n_marks: 0, sql: String::new() };
+        speller.put(text);
+        speller.sql
+    }
 }
 
 struct Speller<'d> {

@@ -33,20 +33,57 @@ pub fn decide(
     let groups = draft.groups.iter().map(decide_group).collect::<Result<Vec<_>, _>>()?;
     check_groups(draft, &groups)?;
     check_duration(&values.duration, &groups)?;
+    let first = &groups[0].workload;
+    let target = match &values.target.value {
+        Some(target) => target.clone(),
+        None => default_target(first).map_err(BadPlan)?,
+    };
+    let (target, settings) = server::decide(draft, target)?;
+    check_network(&values.network_delay, values.network_delay.value > 0, &target)?;
+    check_network(&values.network_bandwidth, values.network_bandwidth.value.is_some(), &target)?;
+    for (draft, group) in draft.groups.iter().zip(&groups) {
+        check_on_target(draft, group, &target)?;
+    }
+    check_settle(&values.settle, &target)?;
+    check_instruments(&values.instruments, values.monitor.value)?;
+    let phases = Phases {
+        ramp_up_ns: values.ramp_up.value,
+        measure_ns: measure_ns(&values.duration, &groups),
+        drain_ns: values.drain.value,
+    };
+    let network = NetworkConditions {
+        delay_ns: values.network_delay.value,
+        bytes_per_s: values.network_bandwidth.value,
+    };
+    let disturbances = at::decide(draft, &target, network, phases)?;
+    check_hosts(&groups, &disturbances)?;
+    Ok(put_together(values, target, settings, groups, phases, network, disturbances))
+}
+
+/// Creates the plan of what is decided.
+fn put_together(
+    values: PlanValues,
+    target: Target,
+    settings: Vec<(String, String)>,
+    groups: Vec<Group>,
+    phases: Phases,
+    network: NetworkConditions,
+    disturbances: Vec<Disturbance>,
+) -> Plan {
     // All fields, so that one left out fails to compile.
     let PlanValues {
         name,
         seed,
-        target,
+        target: _,
         placement,
         pin,
-        ramp_up,
-        duration,
-        drain,
+        ramp_up: _,
+        duration: _,
+        drain: _,
         connect_rate,
         connect_at_once,
-        network_delay,
-        network_bandwidth,
+        network_delay: _,
+        network_bandwidth: _,
         retry_attempts,
         retry_backoff,
         retry_on,
@@ -58,29 +95,7 @@ pub fn decide(
         settle,
         settle_limit,
     } = values;
-    let first = &groups[0].workload;
-    let target = match target.value {
-        Some(target) => target,
-        None => default_target(first).map_err(BadPlan)?,
-    };
-    let (target, settings) = server::decide(draft, target)?;
-    check_network(&network_delay, network_delay.value > 0, &target)?;
-    check_network(&network_bandwidth, network_bandwidth.value.is_some(), &target)?;
-    for (draft, group) in draft.groups.iter().zip(&groups) {
-        check_on_target(draft, group, &target)?;
-    }
-    check_settle(&settle, &target)?;
-    check_instruments(&instruments, monitor.value)?;
-    let phases = Phases {
-        ramp_up_ns: ramp_up.value,
-        measure_ns: measure_ns(&duration, &groups),
-        drain_ns: drain.value,
-    };
-    let network =
-        NetworkConditions { delay_ns: network_delay.value, bytes_per_s: network_bandwidth.value };
-    let disturbances = at::decide(draft, &target, network, phases)?;
-    check_hosts(&groups, &disturbances)?;
-    Ok(Plan {
+    Plan {
         name: name.value.unwrap_or_else(|| workloads_of(&groups)),
         seed: seed.value,
         target,
@@ -107,7 +122,7 @@ pub fn decide(
         settle: settle.value,
         settle_limit_ns: settle_limit.value,
         disturbances,
-    })
+    }
 }
 
 fn has_groups(draft: &Draft) -> Result<(), BadPlan> {

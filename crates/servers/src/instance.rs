@@ -28,7 +28,7 @@ pub const END_OF_LOG: &str = "; the end of its log:\n";
 pub(crate) struct Instance {
     pub(crate) kind: Kind,
     pub(crate) program: Program,
-    /// Value of LD_LIBRARY_PATH.
+    /// Value of LD_LIBRARY_PATH for its programs.
     pub(crate) libraries: Option<String>,
     pub(crate) os_user: OsUser,
     pub(crate) settings: Vec<Setting>,

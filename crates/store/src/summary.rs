@@ -10,7 +10,7 @@ const CONFIDENCE: f64 = 0.95;
 /// Summary figures of a finished run. A figure that is unknown or not finite is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// Commits per second.
+    /// Commits per second of the measured phase.
     pub tps: Option<f64>,
     /// First primary metric of its workload, if any.
     pub primary: Option<PrimaryFigure>,

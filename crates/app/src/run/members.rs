@@ -30,7 +30,7 @@ const ALL: [MakeMember; 11] = [
     || Box::new(ChecksAfter),
 ];
 
-/// Those of a program of somebody else's, which links dbdyno and brings them.
+/// Members of a program that links dbdyno.
 static ADDED: OnceLock<&'static [MakeMember]> = OnceLock::new();
 
 /// Adds members after the built-in ones. Call it once, before any run.

@@ -178,7 +178,7 @@ figure that only one group of a run has without the group (`age_p90` for `reader
 *Better* is the direction that counts as an improvement; for *neither*, a comparison reports higher \
 or lower, and a history rejects the figure.";
 
-/// Introduction of docs/reference/findings.md.
+/// Text before the table of docs/reference/findings.md.
 const ABOUT_FINDINGS: &str = "# Findings\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA finding \
                               is a problem of a result, or a note on it. The report shows it with \
                               the measured figure and what to do about it. An *invalid* finding \
@@ -188,7 +188,7 @@ const ABOUT_FINDINGS: &str = "# Findings\n\n<!-- Written by 'cargo xtask docs'. 
                               list findings` prints the same table, and `dbdyno runs list --where \
                               'finding=stalled'` lists the runs that have a finding.";
 
-/// Introduction of docs/reference/parameters.md.
+/// Text before the tables of docs/reference/parameters.md.
 const ABOUT_PARAMETERS: &str =
     "# Parameters\n\nWritten by `cargo xtask docs` from the tables in the code.";
 

@@ -40,9 +40,9 @@ static PARAMETERS: &[Parameter] = &[
     storage_engine::PARAMETER,
 ];
 
-/// Tellers per branch.
+/// Tellers per branch (TPC-B, clause 4.2).
 const TELLERS: i64 = 10;
-/// Accounts per branch.
+/// Accounts per branch (TPC-B, clause 4.2).
 const ACCOUNTS: i64 = 100_000;
 /// Largest absolute value of an amount.
 const DELTA_MAX: i64 = 5_000;

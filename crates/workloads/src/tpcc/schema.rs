@@ -8,7 +8,7 @@ use ColumnType::{Char, Decimal, Int, SmallInt, Timestamp, VarChar};
 
 /// Items, and stocks per warehouse, unless shrunk.
 pub(super) const ITEMS: i64 = 100_000;
-/// Districts per warehouse.
+/// Districts per warehouse (clause 1.2.1).
 pub(super) const DISTRICTS: i64 = 10;
 /// Customers per district, unless shrunk; each has one order at the load.
 pub(super) const CUSTOMERS: i64 = 3_000;

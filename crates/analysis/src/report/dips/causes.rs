@@ -55,7 +55,7 @@ const CLUSTER_SIZE: &str = "database.wsrep_cluster_size";
 /// The mean time of a request of a disk; its name follows.
 const DISK_LATENCY: &str = "machine.disk_latency/";
 
-/// A stretch of seconds in a dip, with what its causes are told from.
+/// A stretch of seconds in a dip, with the figures that show its causes.
 pub(super) struct Stretch<'a> {
     pub series: &'a Series,
     pub within: Range<usize>,
