@@ -111,12 +111,30 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
             findings.push(described.clone());
         }
     }
-    // What stopped the generator may be the cause of all others.
-    let rank =
-        |finding: &Finding| (std::cmp::Reverse(finding.severity), finding.id != generator::PAUSED);
-    findings.sort_by_key(rank);
+    let place =
+        |finding: &Finding| FIRST.iter().position(|id| *id == finding.id).unwrap_or(FIRST.len());
+    findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), place(finding)));
     findings
 }
+
+/// Findings that come first among those of their severity. What stopped the generator may be the
+/// cause of all others; then comes lost work, then what shifts every figure of the run. What
+/// happened in some seconds only follows.
+const FIRST: [&str; 13] = [
+    generator::PAUSED,
+    "failed",
+    "dropped_arrivals",
+    "unfinished",
+    "queue_full",
+    "queue_grew",
+    "other_cpu_load",
+    "generator_saturated",
+    "generator_lag",
+    "settings_changed",
+    "answers_cached",
+    "server_restarted",
+    "drifting",
+];
 
 /// What is to be thought of the order in which the trials of an experiment were made.
 pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Finding> {

@@ -650,7 +650,7 @@ mod tests {
         check(format!("tps>{}", tps / 2.0), Verdict::Meets, false);
         check(format!("tps>{}", tps * 2.0), Verdict::Fails, true);
         check(format!("tps>{tps}"), Verdict::Undecided, false);
-        check("retried<1".to_owned(), Verdict::Meets, false);
+        check("retried<1000".to_owned(), Verdict::Meets, false);
         let unknown = judged(&made, &["moons<3"]);
         assert_eq!(unknown.verdict, Verdict::Undecided);
         assert!(unknown.lacks.expect("it says so").contains("moons"));

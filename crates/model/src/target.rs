@@ -157,7 +157,8 @@ impl Target {
         let Some((scheme, rest)) = url.split_once(':') else {
             return Err(BadTarget(
                 "a target is a URL such as sqlite:/path/file.db, mariadb://user@host/database, \
-                 managed:mariadb or sim: (with the colon)"
+                 postgres://user@host/database, managed:mariadb or managed:postgres (dbdyno starts \
+                 one) or sim: (with the colon)"
                     .to_owned(),
             ));
         };

@@ -897,6 +897,21 @@ fn programs_that_take_the_processors_from_generator_and_server_are_found() {
     assert_eq!(other_load(planned, &all[..2]), None);
 }
 
+#[test]
+fn what_shifts_every_figure_comes_before_what_happened_in_some_seconds() {
+    let known: Vec<&str> = CATALOG.iter().map(|entry| entry.id).collect();
+    assert!(FIRST.iter().all(|id| known.contains(id)), "{FIRST:?}");
+    let mut made = Made::closed();
+    made.description.target = "mariadb://bench@10.0.0.1/bench".to_owned();
+    made.seconds = (0..60).map(|i| second(i, 400)).collect();
+    made.seconds.remove(30);
+    around(&mut made, &[("machine", 60.0), ("generator", 20.0)]);
+    let found = judge(&made.tally());
+    assert!(found.is_sorted_by_key(|finding| std::cmp::Reverse(finding.severity)));
+    let place = |id: &str| found.iter().position(|finding| finding.id == id).expect(id);
+    assert!(place("other_cpu_load") < place("stalled"), "{found:?}");
+}
+
 /// A run whose commits follow the CPU time of the generator, in percent of one of four processors,
 /// while others take so much of the machine.
 fn beside_others(own: &dyn Fn(i64) -> f64, others: &dyn Fn(i64) -> f64, each: f64) -> Vec<Finding> {

@@ -138,7 +138,9 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
             Scale::Linear | Scale::FromZero => format!("{words}."),
         };
         let range = match figures().any(Figure::is_wide) {
-            true => " Where the interval is wider than the mean, they are the range of the runs.",
+            true => {
+                " An interval wider than the mean, of too few runs, is drawn from 0 to twice the mean."
+            }
             false => "",
         };
         chart.note = Some(words + range);
@@ -266,18 +268,15 @@ fn name_by(
     shown.map(word).collect::<Vec<String>>().join(" ")
 }
 
-/// A figure as a point with its interval, or the range of its runs where that is too wide to tell
-/// anything. It ends at zero: nothing that is drawn here, a rate, a time or a share, can be below.
+/// A figure as a point with its interval. One that is wider than the mean would only stretch the
+/// axis: it is cut off at twice the mean, and still looks the widest. It ends at zero: nothing that is drawn here, a rate, a time or a share, can be below.
 /// That of a share below a bound ends at all of it.
 pub(super) fn of_figure(name: &str, x: f64, figure: &Figure) -> Point {
     let most = if name.contains(".below_") { 100.0 } else { f64::INFINITY };
-    let band = figure.half_width.map(|half| match figure.is_wide() {
-        // One that says nothing would only stretch the axis.
-        true => (figure.min, figure.max),
-        false => {
-            let (low, high) = (figure.mean - half, figure.mean + half);
-            (low.max(0.0), high.min(most.max(figure.mean)))
-        }
+    let band = figure.half_width.map(|half| {
+        let half = if figure.is_wide() { figure.mean } else { half };
+        let (low, high) = (figure.mean - half, figure.mean + half);
+        (low.max(0.0), high.min(most.max(figure.mean)))
     });
     Point { band, ..Point::at(x, Some(figure.mean)) }
 }

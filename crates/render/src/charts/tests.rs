@@ -838,6 +838,21 @@ fn a_line_has_one_colour_on_all_charts_though_a_point_lacks_a_figure() {
 }
 
 #[test]
+fn the_less_is_known_of_a_mean_the_longer_is_its_whisker() {
+    let width = |half_width: f64, apart: f64| {
+        let (min, max) = (100.0 - apart, 100.0 + apart);
+        let half_width = Some(half_width);
+        let figure = analysis::figures::Figure { mean: 100.0, half_width, min, max, count: 2 };
+        let (low, high) = super::curves::of_figure("tps", 1.0, &figure).band.expect("a band");
+        high - low
+    };
+    // Runs that differ by more have the wider interval, also where it is cut off.
+    let widths = [width(20.0, 2.0), width(90.0, 7.0), width(150.0, 12.0), width(500.0, 40.0)];
+    assert!(widths.is_sorted(), "{widths:?}");
+    assert_eq!(widths, [40.0, 180.0, 200.0, 200.0]);
+}
+
+#[test]
 fn the_interval_of_a_share_ends_at_all_of_it() {
     let figure = |mean: f64| analysis::figures::Figure {
         mean,

@@ -92,6 +92,7 @@ pub(super) fn stalls(report: &Report) -> Option<String> {
     steady.slowest_second?;
     Some(match steady.stalls {
         0 => "no stall".to_owned(),
+        1 => format!("1 stall of {} ms", significant(steady.stalled_ms, 3)),
         n => format!(
             "{} ({} ms in all, the longest {} ms)",
             count(n, "stall"),
