@@ -533,7 +533,7 @@ fn no_update_is_lost(database: &Arc<dyn Database>) {
     thread::scope(|scope| {
         for _ in 0..N_THREADS {
             scope.spawn(|| {
-                let mut session = TestSession::connect(database, &[(Read, &read), (Write, write)]);
+                let mut session = TestSession::connect(database, &[(Read, read), (Write, write)]);
                 for _ in 0..N_EACH {
                     while let Err(no) = increment(&mut session) {
                         assert!(no.kind.is_conflict(), "{no}");

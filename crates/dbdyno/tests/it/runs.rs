@@ -296,7 +296,7 @@ fn runs_of_an_experiment_are_listed_with_their_points() {
     }
     let first = home.run(&["runs", "list", "--limit=1"]).good().says(&["  empty, 2 runs  "]);
     assert!(!first.out.contains("alone"), "{}", first.out);
-    shown(1).says(&[",labels,point", "clients=2\n"]);
+    shown(1).says(&[",labels,point", "clients=2,"]);
     let listed = shown(2).json();
     let runs = at(&listed, "runs").as_array().expect("a list");
     let points = runs.iter().map(|run| run["point"].as_object().expect("an object").len());
