@@ -111,13 +111,16 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
             findings.push(described.clone());
         }
     }
-    let place =
-        |finding: &Finding| FIRST.iter().position(|id| *id == finding.id).unwrap_or(FIRST.len());
+    let place = |finding: &Finding| {
+        let place = FIRST.iter().position(|id| *id == finding.id);
+        place.filter(|place| *place == 0 || finding.severity > Severity::Note)
+    };
+    let place = |finding: &Finding| place(finding).unwrap_or(FIRST.len());
     findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), place(finding)));
     findings
 }
 
-/// Findings that come first among those of their severity. What stopped the generator may be the
+/// Findings that come first among the warnings, and among what makes a run invalid. What stopped the generator may be the
 /// cause of all others; then comes lost work, then what shifts every figure of the run. What
 /// happened in some seconds only follows.
 const FIRST: [&str; 13] = [
