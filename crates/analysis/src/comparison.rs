@@ -15,6 +15,7 @@
 
 mod beside;
 mod differences;
+mod durability;
 mod each_transaction;
 mod gate;
 mod median_run;
@@ -40,6 +41,7 @@ use crate::environment::Environment;
 pub use beside::GaugeChange;
 pub use differences::{Difference, Mixed};
 pub use differences::{between, telling};
+pub use durability::unequally_durable;
 pub use each_transaction::{EachTransaction, EachTransactionAt, figure_title};
 pub use gate::{Gate, GatePlace, GateResult, Passed, UndecidedBy};
 pub use median_run::MedianRun;
@@ -365,6 +367,9 @@ pub struct PairReport {
     pub side: String,
     /// Whether runs of both took turns; if not, a drift of the machine counts as a difference.
     pub is_interleaved: bool,
+    /// Which of both may lose commits that the other keeps, in a sentence; none if neither does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub durability: Option<String>,
     /// How many seeds runs of both have, where a simulated database drew the same random numbers
     /// of them and the runs are not judged in pairs: then they are not independent.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -683,7 +688,16 @@ impl ComparisonReport {
             imported: Vec::new(),
             repeats: Vec::new(),
         };
-        Ok(report.with_names(sides))
+        Ok(report.with_names(sides).with_durability(sides))
+    }
+
+    /// The same with the price of commits that are not kept, after the sides have their names.
+    fn with_durability(mut self, sides: &[Side]) -> ComparisonReport {
+        for (at, pair) in self.pairs.iter_mut().enumerate() {
+            let both = [0, at + 1].map(|at| (&*self.sides[at].name, reports(&sides[at])));
+            pair.durability = durability::unequal(both);
+        }
+        self
     }
 }
 

@@ -136,7 +136,9 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let beside = beside(&report.primary);
     let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
     let beside = beside.and_then(aside).map(|words| format!("{words}."));
-    let details = beside.into_iter().chain(detectable).chain(differ).map(Text::from).collect();
+    let price = pair.durability.clone();
+    let details =
+        price.into_iter().chain(beside).chain(detectable).chain(differ).map(Text::from).collect();
     Verdict { tone, word, headline, details }
 }
 

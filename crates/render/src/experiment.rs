@@ -4,6 +4,7 @@
 
 mod of_trials;
 
+use analysis::comparison::unequally_durable;
 use analysis::environment::Environment;
 use analysis::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use analysis::figures::{Figure, better, is_less_better, is_time, number, title};
@@ -64,6 +65,8 @@ pub fn experiment(
         // Of sides there is one verdict: which has the higher mean is none.
         page.verdicts[0].headline = name_over_axes(report).into();
         page.verdicts.splice(0..0, comparison_verdicts(sides));
+    } else {
+        page.verdicts[0].details.splice(0..0, durability(report, trials).map(Text::from));
     }
     page.scene = notices(trials);
     page.section("matrix", "By rows and columns", matrix::of_page(&of_page(report)));
@@ -190,6 +193,14 @@ fn what_is_shown(report: &ExperimentReport, has_sides: bool) -> Option<String> {
     };
     let has_repeats = report.points.iter().any(|point| point.runs.len() > 1);
     has_repeats.then(|| format!("means over runs ± 95 % CIs{verdict}"))
+}
+
+/// Which values of an axis may lose commits that others keep.
+fn durability(report: &ExperimentReport, trials: &[TrialReport]) -> Option<String> {
+    unequally_durable(trials, |point| {
+        let values = report.points.get(point as usize).map(|point| &point.values.0[..]);
+        values.unwrap_or_default().iter().map(|(axis, value)| format!("{axis}={value}")).collect()
+    })
 }
 
 /// What a reader of any figure of the trials must know.

@@ -51,6 +51,7 @@ pub(super) fn pair(
     PairReport {
         side: side.name.clone(),
         is_interleaved: both.iter().all(|(base, point)| is_interleaved(base, point)),
+        durability: None,
         seeds_shared: seeds_shared(&both, pairs_min),
         overall: overall(&both, primary, pairs_min),
         overall_others: others.filter(is_known).collect(),

@@ -146,6 +146,43 @@ fn what_speaks_against_it_is_reported_in_sentences() {
     }
 }
 
+/// Runs that keep whether their commits are at risk.
+fn at_risk(report: &mut analysis::Report, loss: Option<&str>) {
+    let words = |loss: &str| model::CommitRisk { mode: "a=b".to_owned(), loss: loss.to_owned() };
+    for fact in model::CommitRisk::facts(loss.map(words)) {
+        report.facts.entry(fact.about).or_default().insert(fact.name, fact.value);
+    }
+}
+
+#[test]
+fn a_gain_that_costs_durability_says_so_below_its_verdict() {
+    let crash = Some("a crash may lose the last commits");
+    let check = |losses: [Option<Option<&str>>; 2], expect: Option<&str>| {
+        let mut sides = [side("on", &[("8", &FIVE, 0)]), side("off", &[("8", &times(13.0), 1)])];
+        for (side, loss) in sides.iter_mut().zip(losses) {
+            let reports = side.points[0].reports.iter_mut();
+            reports.for_each(|report| loss.iter().for_each(|loss| at_risk(report, *loss)));
+        }
+        let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
+        assert_eq!(report.pairs[0].durability.as_deref(), expect);
+        for page in [comparison(&report, &[]), comparison_short(&report, &[], &[])] {
+            let first = page.verdicts[0].details.first().map(Text::plain);
+            let is_first = first.filter(|words| words.starts_with("Not equally durable"));
+            assert_eq!(is_first.as_deref(), expect);
+        }
+    };
+    let words = "Not equally durable: with off, a crash may lose the last commits; with on, ";
+    check([Some(None), Some(crash)], Some(&format!("{words}it does not.")));
+    check([None, Some(crash)], Some(&format!("{words}that is not known.")));
+    check([Some(crash), Some(crash)], None);
+    check([Some(None), Some(None)], None);
+    check([Some(None), None], None);
+    let power = Some("a loss of power may lose commits");
+    let both = "Not equally durable: with off, a crash may lose the last commits; with on, a loss \
+                of power may lose commits.";
+    check([Some(power), Some(crash)], Some(both));
+}
+
 #[test]
 fn what_is_undecided_is_named_and_so_is_a_side_that_is_still_being_measured() {
     let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];

@@ -42,6 +42,26 @@ fn an_experiment_that_went_on_under_another_kernel_says_so() {
 }
 
 #[test]
+fn points_that_may_lose_commits_are_told_from_those_that_do_not() {
+    let (of, mut trials) = sweep_of([1, 2, 4, 8, 16]);
+    for trial in &mut trials {
+        let risk = (trial.point == 1).then(|| model::CommitRisk {
+            mode: "fsync=off".to_owned(),
+            loss: "a crash may lose commits".to_owned(),
+        });
+        for fact in model::CommitRisk::facts(risk) {
+            trial.report.facts.entry(fact.about).or_default().insert(fact.name, fact.value);
+        }
+    }
+    let mut rng = Rng::new(1, Stream::Order, 0);
+    let report = ExperimentReport::new(&of, &trials, None, &mut || rng.bits());
+    let page = experiment(&report.expect("it has trials"), &trials, None);
+    let words = "Not equally durable: with group.users.clients=2, a crash may lose commits; with \
+                 group.users.clients=1 and 3 others, it does not.";
+    assert_eq!(page.verdicts[0].details[0].plain(), words);
+}
+
+#[test]
 fn a_figure_that_some_runs_of_a_point_lack_is_not_the_points() {
     let why = "too few samples: needs at least 368, has 200";
     let few = report(|trials| {
