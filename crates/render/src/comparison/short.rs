@@ -219,12 +219,17 @@ fn times(report: &ComparisonReport) -> String {
     let Some(service) = service else { return String::new() };
     let is_part = |of: &&EachTransaction| of.is_time() && !of.is_service_time() && !of.is_beside();
     let least_ms = CHANGE_MIN * service.baseline;
-    let is_change = |of: &&EachTransaction| {
-        of.is_change && !is_noise(of) && (of.side - of.baseline).abs() >= least_ms
-    };
-    let shown = at.figures.iter().filter(is_part).filter(is_change).take(PARTS_MOST).map(|of| {
+    let size_ms = |of: &EachTransaction| (of.side - of.baseline).abs();
+    let is_change = |of: &&EachTransaction| size_ms(of) >= least_ms;
+    let mut changed: Vec<_> = at.figures.iter().filter(is_part).filter(is_change).collect();
+    changed.sort_by(|a, b| size_ms(b).total_cmp(&size_ms(a)));
+    if changed.iter().all(|of| is_noise(of)) {
+        changed.clear();
+    }
+    let shown = changed.into_iter().take(PARTS_MOST).map(|of| {
         let by = of.side - of.baseline;
-        format!("{} {}{} ms", of.title(), sign(by), significant(by.abs(), 2))
+        let noise = if is_noise(of) { " (within the noise)" } else { "" };
+        format!("{} {}{} ms{noise}", of.title(), sign(by), significant(by.abs(), 2))
     });
     let shown: Vec<String> = shown.collect();
     let most =
