@@ -403,16 +403,18 @@ impl Validity {
         (!validity.remarks.is_empty()).then_some(validity)
     }
 
-    /// Which findings the warnings name: `other_cpu_load`.
+    /// Which findings the warnings name, in their order: `other_cpu_load`.
     fn named(&self) -> Vec<String> {
         let warnings = self.remarks.iter().filter(|of| of.severity == Severity::Warning);
         let texts: Vec<String> = warnings.map(|of| of.text.plain()).collect();
-        let is_named = |id: &str| {
+        let place = |id: &str| {
             let (begins, ends) = (format!("{id} ("), format!("({id})"));
-            texts.iter().any(|text| text.starts_with(&begins) || text.contains(&ends))
+            texts.iter().position(|text| text.starts_with(&begins) || text.contains(&ends))
         };
-        let all = CATALOG.iter().filter(|of| is_named(of.id)).map(|of| of.id.to_owned());
-        all.collect()
+        let named = CATALOG.iter().filter_map(|of| Some((place(of.id)?, of.id.to_owned())));
+        let mut all: Vec<(usize, String)> = named.collect();
+        all.sort_by_key(|(place, _)| *place);
+        all.into_iter().map(|(_, id)| id).collect()
     }
 
     /// How many remarks are as grave.

@@ -30,7 +30,8 @@ use super::repeats::{decided, levels_lines, stop_lines};
 use super::run::{Line, lines};
 use super::scene::{clients, several, span};
 use super::wording::{
-    answered, begun, left_out, misfit, ranges, same_in_all, shown, title_with_unit, without_stop,
+    answered, begun, catalog_place, left_out, misfit, ranges, same_in_all, shown, title_with_unit,
+    without_stop,
 };
 use super::{Align, Cell, Column, Table};
 
@@ -655,6 +656,7 @@ fn findings(report: &ExperimentReport) -> Vec<String> {
             (None, None) => format!("{n} of {runs}: {}.", in_short(id)),
         }
     };
+    all.0.sort_by_key(|(id, _)| catalog_place(id));
     all.iter().map(printed).collect()
 }
 

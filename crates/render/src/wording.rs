@@ -3,7 +3,13 @@
 use analysis::comparison::{Difference, Ratio};
 use analysis::experiment::{RESIDUAL_MOST, ScalabilityReport};
 use analysis::figures::{Figure, is_time, title};
+use model::finding_catalog::CATALOG;
 use model::numbers::{self, INFINITE, count, significant, with_error};
+
+/// The place of a finding in the catalog, whose first are the most serious.
+pub(crate) fn catalog_place(id: &str) -> usize {
+    CATALOG.iter().position(|entry| entry.id == id).unwrap_or(CATALOG.len())
+}
 
 /// What differs, in a few words.
 pub(crate) fn changed(all: &[Difference]) -> String {

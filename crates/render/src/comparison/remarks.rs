@@ -17,8 +17,9 @@ use model::numbers::count;
 use super::words::{change, differing, is_far, said_name};
 use super::{ALL, UNEVEN, over_all, point_name, summed_up};
 use crate::document::Remark;
+use crate::first_page::in_brief;
 use crate::scene::{LISTED_MOST, several};
-use crate::wording::{left_out, without_stop};
+use crate::wording::{catalog_place, left_out, without_stop};
 
 /// What speaks against it: what was found in the runs first.
 pub(super) fn remarks(report: &ComparisonReport) -> Vec<Remark> {
@@ -242,7 +243,8 @@ pub(super) fn shared_seeds(report: &ComparisonReport) -> impl Iterator<Item = St
     })
 }
 
-/// What was found in runs, each once.
+/// What was found in runs, each once: what one side has more often first, then in the order of the
+/// catalog.
 pub(super) fn finding_ids(report: &ComparisonReport) -> Vec<&str> {
     let mut ids: Vec<&str> = Vec::new();
     for (id, _) in report.sides.iter().flat_map(|side| side.findings.iter()) {
@@ -250,6 +252,7 @@ pub(super) fn finding_ids(report: &ComparisonReport) -> Vec<&str> {
             ids.push(id);
         }
     }
+    ids.sort_by_key(|id| (!is_uneven(report, id), catalog_place(id)));
     ids
 }
 

@@ -11,8 +11,8 @@ use model::finding_catalog::in_short;
 use model::numbers::{count, cut, significant};
 
 use super::{
-    ALL, detectable, gate, loads, lost_runs, names_of, no_difference, notes, over_all, remarks,
-    role, seeds, shortened, sign, summed_up, table, verdict, with_caution,
+    ALL, detectable, finding_ids, gate, loads, lost_runs, names_of, no_difference, notes, over_all,
+    remarks, role, seeds, shortened, sign, summed_up, table, verdict, with_caution,
 };
 use crate::document::{Block, Document, Remark, Section, Text, Validity, Verdict};
 use crate::first_page::{NOTES_MOST, WARNINGS_MOST, WITH_FULL, in_brief, more, next_block};
@@ -131,11 +131,10 @@ fn shown_remarks(report: &ComparisonReport) -> Vec<Remark> {
 /// `other_cpu_load in 4 of 4 runs of A, 1 of 4 of B: Programs other than ...`. What one side has
 /// more often comes first, and says so.
 fn counted_findings(report: &ComparisonReport) -> Vec<String> {
-    let ids = super::finding_ids(report);
-    let mut all: Vec<(bool, String)> = Vec::new();
+    let ids = finding_ids(report);
+    let mut all: Vec<String> = Vec::new();
     for id in ids {
         let explains = super::explains(report, id);
-        let is_uneven = explains.is_some();
         let of_side = |side: &analysis::comparison::SideReport| {
             let n = side.findings.get(id).copied().unwrap_or(0);
             format!("{n} of {} of {}", count(side.runs.len() as u64, "run"), side.name)
@@ -150,10 +149,9 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
         let explains = explains.map_or_else(String::new, |words| format!("; {words}"));
         let seen = super::seen(report, id);
         let seen = seen.map_or_else(|| in_short(id), |seen| without_stop(&seen).to_owned());
-        all.push((is_uneven, format!("{id} in {counted}{explains}: {seen}")));
+        all.push(format!("{id} in {counted}{explains}: {seen}"));
     }
-    all.sort_by_key(|(is_uneven, _)| !is_uneven);
-    all.into_iter().map(|(_, words)| words).collect()
+    all
 }
 
 /// What is known beside the figures, a label each.
