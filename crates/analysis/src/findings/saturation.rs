@@ -84,7 +84,8 @@ fn replies(tally: &Tally) -> Option<String> {
     let mean_ns = mean_us * NS_PER_US as f64;
     changes_what_is_measured(split.generator_percent, mean_ns).then(|| {
         format!(
-            "Replies lay in the generator's sockets for {:.0} % of the service time, {} on average",
+            "Replies lay in the generator's sockets for {:.0} % of the service time, {} on average \
+             for each reply",
             split.generator_percent,
             duration(mean_ns as u64)
         )

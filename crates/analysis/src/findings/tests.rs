@@ -1063,6 +1063,7 @@ fn a_generator_that_limits_the_rate_is_found_on_threads_and_on_loops() {
     assert!(text.contains("threads waited for a CPU for 24 % of the service time"), "{text}");
     let text = said(&|made| replies_lay(made, 900, 10_000));
     assert!(text.starts_with("Replies lay in the generator's sockets for"), "{text}");
+    assert!(text.contains("900 µs on average for each reply"), "{text}");
     let text = said(&|made| made.more.push(heartbeats(52)));
     assert!(
         text.contains("Event loop 1 of the generator was up to 52 ms late, at 3.2 s"),
