@@ -353,10 +353,19 @@ fn sweeps(report: &ComparisonReport) -> Option<Table> {
 }
 
 /// What programs read of each figure beside what people do.
-const OF_PROGRAMS: [&str; 4] = ["unit", "confidence_percent", "baseline_runs", "value_runs"];
+const OF_PROGRAMS: [&str; 7] = [
+    "unit",
+    "confidence_percent",
+    "baseline_runs",
+    "value_runs",
+    "baseline_name",
+    "workload",
+    "reason",
+];
 
-/// The unit of a figure, the confidence of its interval, and the valid runs of both sides.
-fn cells_of_programs(report: &ComparisonReport, judged: &Judged) -> [Cell; 4] {
+/// The unit of a figure, the confidence of its interval, the valid runs of both sides, what both
+/// ran, and why the figure is undecided.
+fn cells_of_programs(report: &ComparisonReport, judged: &Judged) -> [Cell; 7] {
     let unit = report.units.get(&judged.figure).map(String::as_str);
     let unit = unit.unwrap_or_else(|| analysis::figures::unit(&judged.figure));
     let confidence = judged.ratio.and_then(|ratio| ratio.confidence);
@@ -369,6 +378,9 @@ fn cells_of_programs(report: &ComparisonReport, judged: &Judged) -> [Cell; 4] {
         confidence.map(|share| 100.0 * share).into(),
         runs(judged.baseline),
         runs(judged.side),
+        report.sides[0].name.as_str().into(),
+        report.scene.workloads.join(", ").as_str().into(),
+        judged.why.as_deref().map_or(Cell::None, Cell::from),
     ]
 }
 
@@ -578,7 +590,7 @@ fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12]
         Column::data("high"),
         Column::data("p"),
         Column::spare("p", Align::Right, 2).key("p_corrected"),
-        Column::spare("detectable", Align::Right, 3).key("detectable"),
+        Column::spare("detectable", Align::Right, 3).key("detectable_percent"),
         Column::words("verdict", "verdict"),
     ]
 }
@@ -590,9 +602,9 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
     let times = ratio.map_or_else(|| NONE.to_owned(), |ratio| ratio_text(&judged.figure, ratio));
     let interval = ratio.and_then(|ratio| ratio.interval);
     let p = judged.p_corrected.map_or(Cell::None, |p| Cell::said(format!("{p:.3}"), Some(p)));
-    let detectable = judged
-        .detectable
-        .map_or(Cell::None, |share| Cell::said(smallest(share, is_twofold(share)), Some(share)));
+    let detectable = judged.detectable.map_or(Cell::None, |share| {
+        Cell::said(smallest(share, is_twofold(share)), Some(100.0 * share))
+    });
     [
         point.into(),
         judged.figure.as_str().into(),

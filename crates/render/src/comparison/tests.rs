@@ -405,11 +405,11 @@ fn it_is_written_for_others() {
     - **Note** Runs of old and new were not interleaved: a drift in the meantime (of the machine, of the data) counts as a difference. To interleave them, run one experiment that varies both values (--vary).
     ");
     insta::assert_snapshot!(crate::csv::csv(&page), @r"
-    side,point,figure,baseline,value,ratio,low,high,p,p_corrected,detectable,verdict,unit,confidence_percent,baseline_runs,value_runs
-    new,clients=8,tps,1000,900,0.9000000000000004,0.8866336633663374,0.9135678391959798,0.007936507936507936,0.009920634920634929,0.019069072480485616,worse,1/s,96.82539682539682,5,5
-    new,clients=8,p50_ms,13.516799,13.516799,1,1,1,1,1,0,too small to matter,ms,96.82539682539682,5,5
-    new,clients=8,p95_ms,50.331647,50.331647,1,1,1,1,1,0,too small to matter,ms,96.82539682539682,5,5
-    new,clients=8,p99_ms,10,11.11111111111111,1.1111111111111112,1.0946094609460946,1.1278615298715802,0.007936507936507936,0.007936507936507936,0.019069072480485838,worse,ms,96.82539682539682,5,5
+    side,point,figure,baseline,value,ratio,low,high,p,p_corrected,detectable_percent,verdict,unit,confidence_percent,baseline_runs,value_runs,baseline_name,workload,reason
+    new,clients=8,tps,1000,900,0.9000000000000004,0.8866336633663374,0.9135678391959798,0.007936507936507936,0.009920634920634929,1.9069072480485616,worse,1/s,96.82539682539682,5,5,old,tpcc,
+    new,clients=8,p50_ms,13.516799,13.516799,1,1,1,1,1,0,too small to matter,ms,96.82539682539682,5,5,old,tpcc,
+    new,clients=8,p95_ms,50.331647,50.331647,1,1,1,1,1,0,too small to matter,ms,96.82539682539682,5,5,old,tpcc,
+    new,clients=8,p99_ms,10,11.11111111111111,1.1111111111111112,1.0946094609460946,1.1278615298715802,0.007936507936507936,0.007936507936507936,1.9069072480485838,worse,ms,96.82539682539682,5,5,old,tpcc,
     ");
 }
 
