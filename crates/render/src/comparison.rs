@@ -30,7 +30,9 @@ use super::scene::{ago, scene};
 use super::wording::{ratio_text, title_with_unit};
 use super::{Align, Cell, Column, Table};
 
-use remarks::{explains, finding_ids, loads, lost_runs, not_plain, notes, remarks, seeds, seen};
+use remarks::{
+    caution, explains, finding_ids, loads, lost_runs, not_plain, notes, remarks, seeds, seen,
+};
 pub use short::comparison_short;
 pub(crate) use short::verdicts_shortly;
 pub use words::is_open;
@@ -77,7 +79,9 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page.validity = Validity::of_remarks(remarks(report));
     let n_warnings = page.validity.as_ref().map_or(0, |of| of.count(Severity::Warning));
     if n_warnings > 0 {
-        page.verdicts.iter_mut().take(report.pairs.len()).for_each(with_caution);
+        for (verdict, pair) in page.verdicts.iter_mut().zip(&report.pairs) {
+            with_caution(verdict, report, pair);
+        }
     }
     // What decides whether a script goes on comes first.
     page.verdicts.splice(0..0, gates.iter().map(gate));
@@ -172,10 +176,14 @@ fn judgement_of(pair: &PairReport) -> (Tone, String) {
     (tone, word.to_owned())
 }
 
-/// A verdict on runs that have warnings is to be taken with caution.
-fn with_caution(verdict: &mut Verdict) {
+/// A verdict on runs that have warnings is to be taken with caution, for a reason that is said where
+/// the word is not shown, too.
+fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairReport) {
     if matches!(verdict.tone, Tone::Good | Tone::Bad) && !verdict.word.is_empty() {
         verdict.word = format!("{}, with caution.", verdict.word.trim_end_matches('.'));
+        let reason = caution(report, pair).map(|why| format!("With caution: {why}.").into());
+        let at = usize::from(pair.durability.is_some());
+        verdict.details.splice(at..at, reason);
     }
     if verdict.tone == Tone::Good {
         verdict.tone = Tone::Warning;

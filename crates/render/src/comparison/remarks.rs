@@ -256,6 +256,26 @@ pub(super) fn finding_ids(report: &ComparisonReport) -> Vec<&str> {
     ids
 }
 
+/// The first of the warnings about a pair, with how many of its runs have it:
+/// `generator_saturated in 5 of 5 runs of off`.
+pub(super) fn caution(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
+    let base = &report.sides[0].name;
+    let is_of_pair = |side: &&SideReport| side.name == *base || side.name == pair.side;
+    let sides = || report.sides.iter().filter(is_of_pair);
+    let counted = |id: &str| {
+        let of_side = |side: &SideReport| {
+            let n = side.findings.get(id).filter(|n| **n > 0)?;
+            Some(format!("{n} of {} of {}", count(side.runs.len() as u64, "run"), side.name))
+        };
+        let all: Vec<String> = sides().filter_map(of_side).collect();
+        (!all.is_empty()).then(|| format!("{id} in {}", all.join(", ")))
+    };
+    let is_warning = |remark: &Remark| remark.severity == Severity::Warning;
+    let first = || remarks(report).into_iter().find(is_warning);
+    let other = || Some(in_brief(&first()?.text.plain()));
+    finding_ids(report).into_iter().find_map(counted).or_else(other)
+}
+
 /// Whether one side has it so much more often that it may explain a difference.
 pub(super) fn is_uneven(report: &ComparisonReport, id: &str) -> bool {
     let share = |side: &SideReport| {

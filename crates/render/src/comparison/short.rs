@@ -65,7 +65,7 @@ pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
         let details = pair.durability.clone().into_iter().chain(missed).map(Text::from).collect();
         let mut verdict = Verdict { details, ..verdict(report, pair) };
         if has_warnings {
-            with_caution(&mut verdict);
+            with_caution(&mut verdict, report, pair);
         }
         verdict
     };

@@ -146,6 +146,29 @@ fn what_speaks_against_it_is_reported_in_sentences() {
     }
 }
 
+#[test]
+fn the_warnings_that_are_named_are_the_first_that_are_shown_and_the_reason_for_caution() {
+    let mut report = held(&FIVE, &times(1.1), 1);
+    for side in &mut report.sides {
+        for id in ["debug_build", "noisy_machine", "warming_up", "stalled", "generator_saturated"] {
+            side.findings.0.push((id.to_owned(), 5));
+        }
+    }
+    report.sides[0].findings.0.retain(|(id, _)| id != "stalled");
+    for page in [comparison(&report, &[]), comparison_short(&report, &[], &[])] {
+        let validity = page.validity.expect("there are warnings");
+        let words = "Valid, with 5 warnings (stalled, generator_saturated, warming_up, ...).";
+        assert_eq!(validity.answer, words);
+        let shown = validity.remarks.iter().zip(["stalled", "generator_saturated", "warming_up"]);
+        for (remark, id) in shown {
+            assert!(remark.text.plain().contains(id), "{id}: {remark:?}");
+        }
+        assert_eq!(page.verdicts[0].word, "Better, with caution.");
+        let words = "With caution: stalled in 5 of 5 runs of new.";
+        assert_eq!(page.verdicts[0].details[0].plain(), words);
+    }
+}
+
 /// Runs that keep whether their commits are at risk.
 fn at_risk(report: &mut analysis::Report, loss: Option<&str>) {
     let words = |loss: &str| model::CommitRisk { mode: "a=b".to_owned(), loss: loss.to_owned() };
@@ -627,6 +650,21 @@ fn where_the_time_goes_has_an_interval_or_is_within_the_noise_in_the_words_of_a_
     insta::assert_snapshot!(same, @"5.00 ms a transaction, baseline 5.00: within the noise (95 % CI of the ratio 0.958 to 1.04)");
     let single = line(&of_commits(&slow[..1], &[1.0]));
     insta::assert_snapshot!(single, @"3.00 ms a transaction, baseline 5.00 (too few runs for a CI); most: server: committing (log) -2.0 ms");
+    // The largest changes are those by size, and what is not beyond the noise is marked.
+    let mut noisy = of_commits(&slow, &slow.map(|ms| ms - 2.0));
+    noisy.pairs[0].each_transaction[0].figures.push(EachTransaction {
+        name: "time.lock".to_owned(),
+        unit: "ms".to_owned(),
+        baseline: 1.0,
+        side: 4.0,
+        ratio: Some(4.0),
+        reason: None,
+        interval: Some((0.5, 9.0)),
+        is_change: true,
+    });
+    let lock = figure_title("time.lock");
+    let words = format!("{lock} +3.0 ms (within the noise), server: committing (log) -2.0 ms");
+    assert!(line(&noisy).ends_with(&words), "{}", line(&noisy));
     let page = in_a_line(&of_commits(&slow, &slow));
     assert!(page.contains("not in the sum: server: CPU 0.500 ms"), "{page}");
     assert!(!page.contains("time.commit") && page.contains("server: committing (log)"), "{page}");
