@@ -198,7 +198,7 @@ pub(crate) fn judge_dips(dips: &[Dip], disturbances: &[DisturbanceReport]) -> Op
     let during = planned
         .map_or_else(String::new, |one| format!(" It is during '{}' of the plan.", one.name));
     let text = format!(
-        "{what} in {unit} {}: {} ({}: {}, usually {}).{during}{more}",
+        "{what} in {unit} {}; at the same time {} ({}: {}, usually {}).{during}{more}",
         dip.seconds(),
         dip.words(seen.cause),
         seen.shown_by.gauge,

@@ -50,7 +50,7 @@ impl Cause {
             Cause::Locks => "sessions waited for locks",
             Cause::OtherCpuLoad => "other programs had the CPUs",
             Cause::Network => "round trips took longer",
-            Cause::RowsRead => "statements read more rows: an index is missing or not used",
+            Cause::RowsRead => "statements read more rows: an index may be missing or not used",
             Cause::Checkpoint => "sessions waited while pages were written back (checkpoint)",
             Cause::Disk => "sessions waited for the log or data files (disk)",
             Cause::Replication => "commits waited for other nodes of the cluster (replication)",

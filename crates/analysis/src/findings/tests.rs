@@ -148,18 +148,22 @@ fn the_dip_that_cost_most_is_reported() {
     let all = [unknown, dip(12, 14, Some(0.015), None, vec![locks, path.clone()]), short];
     let found = judge_dips(&all, &[]).expect("a cause is known");
     assert_eq!((found.id.as_str(), found.severity), ("dip_explained", Severity::Warning));
-    let words = "Commits fell to 1.5 % in seconds 12 to 13: sessions waited for locks \
-                 (database.sessions/lock: 4, usually 0.250). 3 dips in all.";
+    let words = "Commits fell to 1.5 % in seconds 12 to 13; at the same time sessions waited for \
+                 locks (database.sessions/lock: 4, usually 0.250). 3 dips in all.";
     assert!(found.text.starts_with(words), "{}", found.text);
     let late = dip(7, 9, Some(0.98), None, vec![path.clone()]);
     let found = judge_dips(&[late], &[]).expect("a cause is known");
-    assert!(found.text.starts_with("Transactions were slow in seconds 7 to 8:"), "{}", found.text);
+    assert!(found.text.starts_with("Transactions were slow in seconds 7 to 8;"), "{}", found.text);
     let found = judge_dips(&[dip(7, 8, None, Some(8.0), vec![path.clone()])], &[])
         .expect("a cause is known");
-    assert!(found.text.starts_with("p95 rose 8.0-fold in second 7: round"), "{}", found.text);
+    assert!(
+        found.text.starts_with("p95 rose 8.0-fold in second 7; at the same time round"),
+        "{}",
+        found.text
+    );
     let long = Dip { longest_ms: Some(2_002.0), ..dip(7, 9, Some(0.97), Some(1.1), vec![path]) };
     let found = judge_dips(std::slice::from_ref(&long), &[]).expect("a cause is known");
-    let words = "A transaction took 2 s in seconds 7 to 8: round";
+    let words = "A transaction took 2 s in seconds 7 to 8; at the same time round";
     assert!(found.text.starts_with(words), "{}", found.text);
     assert!(found.text.contains("It is a coincidence"), "{}", found.text);
     // What the plan does itself is none.
