@@ -188,7 +188,9 @@ fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
 fn what_is_shown(report: &ExperimentReport, has_sides: bool) -> Option<String> {
     let verdict = match has_sides {
         true => {
-            "; the verdict is that of dbdyno compare, whose ratios are medians over pairs of runs"
+            "; the verdict is that of dbdyno compare, whose ratios are \
+             medians over pairs of runs: they are not the ratios of these means, and may point the \
+             other way where runs scatter"
         }
         false => "",
     };
