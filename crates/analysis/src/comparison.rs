@@ -644,9 +644,11 @@ impl ComparisonReport {
         let figures = judge.others(&primary, &all);
         if let Some(side) = sides.iter().find(|side| !has_figure(side, &primary)) {
             let (side, figure) = (&side.name, title(&primary));
+            let is_in_all = |name: &&str| sides.iter().all(|side| has_figure(side, name));
+            let other = Some("tps").filter(is_in_all).unwrap_or("p50");
             return Err(format!(
                 "the runs of {side} have no {figure}: their workload does not have it, or too few \
-                 transactions finished; name another figure, such as --figure p50"
+                 transactions finished; name another figure, such as --figure {other}"
             ));
         }
         let pairs_min = pairs_needed(FIRST / others.len() as f64);

@@ -83,7 +83,7 @@ fn a_figure_that_no_run_has_is_refused() {
     let sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
     let nopm = Judge { primary: Some("nopm".to_owned()), min_effect: MIN_EFFECT, also: Vec::new() };
     let no = ComparisonReport::new(&sides, &nopm).expect_err("no new orders");
-    assert!(no.contains("the runs of old have no NOPM"), "{no}");
+    assert!(no.contains("the runs of old have no NOPM") && no.contains("--figure tps"), "{no}");
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
     let gate: Gate = "nopm<-3%".parse().expect("it is one");
     assert!(gate.hold(&report).expect_err("never").contains("can never be broken"));
