@@ -138,8 +138,8 @@ pub(crate) fn ranges<'f>(all: impl Iterator<Item = &'f Figure>) -> Option<String
     let wide: Vec<&Figure> = all.filter(|figure| figure.is_wide()).collect();
     let most = wide.iter().map(|figure| figure.runs_needed()).reduce(|a, b| Some(a?.max(b?)))?;
     let repeat = match most {
-        Some(n) => format!("repeat at least {n} times"),
-        None => "repeat more often".to_owned(),
+        Some(n) => format!("repeat at least {n} times for one"),
+        None => "repeat more often for one".to_owned(),
     };
     Some(format!("min and max are of the runs, too few for a CI (±); {repeat}"))
 }
@@ -206,7 +206,7 @@ mod tests {
             (same.clone(), same)
         });
         let note = ranges([of(130.0), of(68_232.0)].iter()).expect("one is wide");
-        assert!(note.ends_with("too few for a CI (±); repeat at least 5 times"), "{note}");
+        assert!(note.ends_with("too few for a CI (±); repeat at least 5 times for one"), "{note}");
         assert_eq!(ranges([of(130.0)].iter()), None);
     }
 }

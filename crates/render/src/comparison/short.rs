@@ -95,7 +95,10 @@ fn how(report: &ComparisonReport) -> String {
         false => format!("{least} to {}", count(most, "run")),
     };
     let base = &report.sides[0].name;
-    let mut said = format!("baseline {base}; medians of {runs} a side");
+    let mut said = match most {
+        1 => format!("baseline {base}; a single run each"),
+        _ => format!("baseline {base}; medians of {runs} a side"),
+    };
     if report.pairs.iter().all(|pair| pair.is_interleaved) {
         said.push_str(", interleaved");
     }
@@ -142,6 +145,7 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
         let runs: u64 = report.sides.iter().map(|side| side.runs.len() as u64).sum();
         let n_with: u64 = report.sides.iter().filter_map(|side| side.findings.get(id)).sum();
         let counted = match (n_with == runs, report.sides.len() > SIDES_MOST) {
+            (true, _) if runs == 2 => "both runs".to_owned(),
             (true, _) => format!("all {}", count(runs, "run")),
             (false, true) => format!("{n_with} of {}", count(runs, "run")),
             (false, false) => report.sides.iter().map(of_side).collect::<Vec<_>>().join(", "),

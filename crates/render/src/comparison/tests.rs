@@ -602,6 +602,8 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
 
     Next  dbdyno compare a b --full  all figures
     ");
+    let single = first_page(&held(&FIVE[..1], &FIVE[..1], 1), &[]);
+    assert!(single.contains("baseline old; a single run each"), "{single}");
     let alike = held(&FIVE, &times(1.002), 1);
     let page = first_page(&alike, &[]);
     assert!(page.contains("Smallest detectable difference: "), "{page}");
