@@ -136,7 +136,7 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let headline = headline(report, pair).into();
     let figures = summed_up(pair);
     let differ = differ_in(report, pair).map(|differ| format!("They differ in {differ}."));
-    let detectable = figures.first().and_then(|judged| detectable(judged));
+    let detectable = figures.first().and_then(|judged| detectable(report, judged));
     let beside = beside(&report.primary);
     let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
     let beside = beside.and_then(aside).map(|words| format!("{words}."));

@@ -61,7 +61,7 @@ pub fn comparison_short(
 pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     let has_warnings = remarks(report).iter().any(|of| of.severity == Severity::Warning);
     let shortened = |pair| {
-        let missed = summed_up(pair).first().and_then(|judged| detectable(judged));
+        let missed = summed_up(pair).first().and_then(|judged| detectable(report, judged));
         let details = pair.durability.clone().into_iter().chain(missed).map(Text::from).collect();
         let mut verdict = Verdict { details, ..verdict(report, pair) };
         if has_warnings {

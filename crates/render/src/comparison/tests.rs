@@ -608,6 +608,8 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     let page = first_page(&alike, &[]);
     assert!(page.contains("Smallest detectable difference: "), "{page}");
     assert!(page.contains("with 5 runs a side"), "{page}");
+    let line = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(line.contains("; to detect 1 % it takes about 19 runs a side (42 min)."), "{page}");
     let three = of_modes(3, 5);
     let page = first_page(&three, &[]);
     assert!(page.contains("over all points, "), "{page}");

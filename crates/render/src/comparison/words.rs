@@ -9,6 +9,7 @@ use analysis::comparison::{
     ComparisonReport, Judged, PairReport, Ratio, SideReport, Verdict as Judgement, telling,
 };
 use analysis::figures::{is_time, title};
+use model::format_count;
 use model::numbers::{INFINITE, count, exact, significant};
 
 use super::{
@@ -150,8 +151,9 @@ pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
 }
 
 /// What would have been seen all the same, where no difference was: `Smallest detectable
-/// difference: 5.1 % with 4 runs a side, 2.2 % with 16.`
-pub(super) fn detectable(judged: &Judged) -> Option<String> {
+/// difference: 5.1 % with 4 runs a side, 2.2 % with 16; to detect 1 % it takes about 90 runs a side
+/// (3 h).`
+pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<String> {
     let share = judged.detectable.filter(|_| judged.verdict == Judgement::NoEvidence)?;
     let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
     let runs = runs.min().unwrap_or(0);
@@ -164,7 +166,29 @@ pub(super) fn detectable(judged: &Judged) -> Option<String> {
         let half = smallest(((1.0 + share).ln() / 2.0).exp() - 1.0, is_factor);
         printed.push_str(&format!(", {half} with {more}"));
     }
+    printed.extend(runs_to_detect(report, share, runs));
     Some(printed + ".")
+}
+
+/// How many runs it takes to detect the smallest difference that matters, and how long: the error
+/// falls with the root of the number of runs.
+fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<String> {
+    let times = ((1.0 + share).ln() / (1.0 + report.min_effect).ln()).powi(2);
+    let needed = (times * runs as f64).ceil();
+    let is_more = needed.is_finite() && needed > runs as f64;
+    let run_s = report.scene.measured_s.1 + report.scene.ramp_up_s.1;
+    let all_s = needed * run_s * report.sides.len() as f64;
+    is_more.then(|| {
+        format!(
+            "; to detect {} % it takes about {} runs a side ({})",
+            exact(report.min_effect * 100.0),
+            format_count(needed as u64),
+            match (all_s / 60.0).ceil() {
+                minutes if minutes < 120.0 => format!("{minutes} min"),
+                minutes => format!("{} h", format_count((minutes / 60.0).ceil() as u64)),
+            }
+        )
+    })
 }
 
 /// Whether the verdict on some side is open: more trials, or longer ones, may decide it.
