@@ -120,24 +120,9 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
     findings
 }
 
-/// Findings that come first among the warnings, and among what makes a run invalid. What stopped the generator may be the
-/// cause of all others; then comes lost work, then what shifts every figure of the run. What
-/// happened in some seconds only follows.
-const FIRST: [&str; 13] = [
-    generator::PAUSED,
-    "failed",
-    "dropped_arrivals",
-    "unfinished",
-    "queue_full",
-    "queue_grew",
-    "other_cpu_load",
-    "generator_saturated",
-    "generator_lag",
-    "settings_changed",
-    "answers_cached",
-    "server_restarted",
-    "drifting",
-];
+/// Warnings that come first. What stopped the generator may be the cause of all others; what took
+/// its CPU time shifts every figure, and not only some seconds.
+const FIRST: [&str; 3] = [generator::PAUSED, "other_cpu_load", "generator_saturated"];
 
 /// What is to be thought of the order in which the trials of an experiment were made.
 pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Finding> {

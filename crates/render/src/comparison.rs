@@ -176,8 +176,7 @@ fn judgement_of(pair: &PairReport) -> (Tone, String) {
     (tone, word.to_owned())
 }
 
-/// A verdict on runs that have warnings is to be taken with caution, for a reason that is said where
-/// the word is not shown, too.
+/// Marks a verdict on runs with warnings, with the reason, which is shown where the word is not.
 fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairReport) {
     if matches!(verdict.tone, Tone::Good | Tone::Bad) && !verdict.word.is_empty() {
         verdict.word = format!("{}, with caution.", verdict.word.trim_end_matches('.'));

@@ -269,7 +269,8 @@ fn name_by(
 }
 
 /// A figure as a point with its interval. One that is wider than the mean would only stretch the
-/// axis: it is cut off at twice the mean, and still looks the widest. It ends at zero: nothing that is drawn here, a rate, a time or a share, can be below.
+/// axis: it is cut off at twice the mean, and still looks the widest. It ends at zero: nothing that
+/// is drawn here, a rate, a time or a share, can be below.
 /// That of a share below a bound ends at all of it.
 pub(super) fn of_figure(name: &str, x: f64, figure: &Figure) -> Point {
     let most = if name.contains(".below_") { 100.0 } else { f64::INFINITY };
