@@ -3,8 +3,7 @@
 //!
 //! Not here: which sentences (findings).
 
-/// Units of times with their seconds: they differ where times are far apart.
-const TIMES: [(&str, f64); 4] = [("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+use model::ns_of_unit;
 
 /// Numbers behind these words are names.
 const NAMED: [&str; 4] = ["loop", "process", "client", "thread"];
@@ -131,7 +130,7 @@ fn end<'s>(words: &[&'s str]) -> Option<(End<'s>, &'s str, usize)> {
     let is_number = text.starts_with(|first: char| first.is_ascii_digit());
     let value = text.replace(',', "").parse::<f64>().ok().filter(|_| is_number)?;
     let unit = words.get(1).filter(|_| after.is_empty()).map(|word| bare(word));
-    match unit.filter(|(unit, _)| TIMES.iter().any(|(known, _)| known == unit)) {
+    match unit.filter(|(unit, _)| ns_of_unit(unit).is_some()) {
         Some((unit, after)) => Some((End { value: value * seconds(unit), text, unit }, after, 2)),
         None => Some((End { value, text, unit: "" }, after, 1)),
     }
@@ -145,7 +144,7 @@ fn bare(word: &str) -> (&str, &str) {
 }
 
 fn seconds(unit: &str) -> f64 {
-    TIMES.iter().find(|(known, _)| *known == unit).map_or(1.0, |(_, seconds)| *seconds)
+    ns_of_unit(unit).map_or(1.0, |ns| ns / 1e9)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //!
 //! Not here: the guarantees of an engine (drivers), and its effect on a build (build).
 
+use model::numbers::list;
 use model::{
     Check, CommitRisk, Crosscheck, Database, DbError, Dialect, Fact, NO_TRANSACTIONS, NOT_CHECKED,
     Row, StorageEngine, Workload,
@@ -186,11 +187,7 @@ fn all_of(
     if of_commits && workload.crosscheck(dialect).is_some() {
         all.push("the database's own count of commits");
     }
-    let (last, others) = all.split_last()?;
-    Some(match others {
-        [] => (*last).to_owned(),
-        others => format!("{} and {last}", others.join(", ")),
-    })
+    Some(list(&all)).filter(|names| !names.is_empty())
 }
 
 /// Engine of the data: the requested one, or the database's default.

@@ -3,7 +3,7 @@
 //! The figure determines the unit to which a bound is converted. Not here: figures, and comparisons
 //! with a bound (analysis).
 
-use crate::units::AMOUNT_UNITS;
+use crate::units::{AMOUNT_UNITS, ns_of_unit};
 use crate::{NS_PER_S, parse_duration};
 
 /// A parsed bound of a figure that is not known yet.
@@ -62,7 +62,7 @@ impl FigureBound {
         let (counted, unit_ns) = of_rate(unit);
         // A unit may itself be scaled: `MB/s` counts bytes.
         let (one, counted) = amount_unit(counted).unwrap_or((1.0, counted));
-        let amount = match (self, per_time(unit)) {
+        let amount = match (self, ns_of_unit(unit)) {
             (FigureBound::Time(ns), Some(ns_each)) => return Ok(*ns as f64 / ns_each),
             (FigureBound::Time(_), None) => {
                 return Err("is not a time, but its bound is".to_owned());
@@ -116,17 +116,6 @@ fn its_unit(unit: &str) -> String {
     match unit {
         "" => "it is a plain number".to_owned(),
         unit => format!("its unit is {unit}"),
-    }
-}
-
-/// Returns the nanoseconds of a unit of time.
-fn per_time(unit: &str) -> Option<f64> {
-    match unit {
-        "ns" => Some(1.0),
-        "us" | "µs" => Some(1e3),
-        "ms" => Some(1e6),
-        "s" => Some(1e9),
-        _ => None,
     }
 }
 

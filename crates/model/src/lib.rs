@@ -176,7 +176,7 @@ pub use trace::{Exchange, Trace, TraceOutcome, TransactionTrace};
 pub use trial_order::Round;
 pub use units::{
     BadUnit, MEGABYTE, NS_PER_MS, NS_PER_S, NS_PER_US, byte_rate, format_count, format_duration,
-    parse_bytes, parse_count, parse_duration, parse_number, parse_rate, without_scale,
+    ns_of_unit, parse_bytes, parse_count, parse_duration, parse_number, parse_rate, without_scale,
 };
 pub use value::{Row, RowSource, Value};
 pub use workload::{

@@ -197,6 +197,16 @@ pub fn cut(line: &str, width: usize) -> String {
     format!("{kept}…")
 }
 
+/// Lists names: `a, b and c`; empty without any.
+pub fn list<S: AsRef<str>>(names: &[S]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names[..] {
+        [] => String::new(),
+        [one] => one.to_owned(),
+        [ref first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 /// Formats a count with its noun: `1 client`, `1,500 clients`.
 pub fn count(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
@@ -290,6 +300,15 @@ pub fn capital(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_listed_as_in_a_sentence() {
+        let check = |names: &[&str], expect: &str| assert_eq!(list(names), expect);
+        check(&[], "");
+        check(&["TPS"], "TPS");
+        check(&["TPS", "p95"], "TPS and p95");
+        check(&["TPS", "p95", "p99"], "TPS, p95 and p99");
+    }
 
     #[test]
     fn durations_are_reported_in_the_unit_that_fits() {

@@ -23,6 +23,17 @@ impl fmt::Display for BadUnit {
 
 impl std::error::Error for BadUnit {}
 
+/// Returns the nanoseconds of a unit that times are printed in: `ns`, `us` or `µs`, `ms`, `s`.
+pub fn ns_of_unit(unit: &str) -> Option<f64> {
+    match unit {
+        "ns" => Some(1.0),
+        "us" | "µs" => Some(1e3),
+        "ms" => Some(1e6),
+        "s" => Some(1e9),
+        _ => None,
+    }
+}
+
 /// Parses `30s`, `1.5h`, `250ms`, `1h30m` into nanoseconds. Fails without a unit, and above a year.
 pub fn parse_duration(text: &str) -> Result<u64, BadUnit> {
     let bad = |why: &str| BadUnit(format!("'{text}' is not a duration: {why}"));
@@ -42,15 +53,13 @@ pub fn parse_duration(text: &str) -> Result<u64, BadUnit> {
         let (unit, tail) = tail.split_at(end);
         total_ns += value
             * match unit.trim() {
-                "ns" => 1.0,
-                "us" | "µs" => 1e3,
-                "ms" => 1e6,
-                "s" => 1e9,
                 "m" | "min" => 60e9,
                 "h" => 3600e9,
                 "d" => 86_400e9,
                 "" => return Err(bad("it has no unit (write 30s, 500ms, 5m or 1h)")),
-                _ => return Err(bad("units are ns, us, ms, s, m, h and d")),
+                unit => {
+                    ns_of_unit(unit).ok_or_else(|| bad("units are ns, us, ms, s, m, h and d"))?
+                }
             };
         rest = tail;
     }

@@ -12,7 +12,7 @@ use analysis::figures::{Direction, direction, is_less_better, title};
 use analysis::in_ranges;
 use model::Severity;
 use model::finding_catalog::in_short;
-use model::numbers::count;
+use model::numbers::{count, list};
 
 use super::words::{change, differing, is_far, said_name};
 use super::{ALL, UNEVEN, over_all, point_name, summed_up};
@@ -214,18 +214,9 @@ pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<Str
     }
     let sentence = |(why, figures): (&str, Vec<String>)| {
         let verb = if figures.len() == 1 { "is" } else { "are" };
-        format!("{} {verb} undecided, because {why}.", list_of(&figures))
+        format!("{} {verb} undecided, because {why}.", list(&figures))
     };
     found.into_iter().map(sentence).collect()
-}
-
-/// `TPS, p95 and p99`.
-fn list_of(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
 
 /// Pairs of sides whose random numbers are the same.
