@@ -25,8 +25,9 @@ mod verdicts;
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+use model::Imported;
 use model::numbers::count;
-use model::{Civil, Imported};
 use serde::{Deserialize, Serialize};
 use stats::pairs_needed;
 
@@ -76,8 +77,8 @@ const OF_BUILDS: [&str; 6] = [
     "build.analyse_s",
 ];
 
-/// What is judged wherever runs have it behind the figure that their workload is known by, in the
-/// order of the page.
+/// Figures judged after the workload's primary figure where runs have them, in the order of the
+/// page.
 pub const FIGURES: [&str; 4] = ["tps", "p50_ms", "p95_ms", "p99_ms"];
 
 /// Runs that belong together, as they are asked for.
@@ -89,7 +90,7 @@ pub struct Side {
     pub points: Vec<SidePoint>,
     /// Runs that were left out: not completed, or found invalid.
     pub not_counted: Vec<NotCounted>,
-    /// Runs that have not ended, or the experiment that still makes some.
+    /// IDs of runs in progress, or of the experiment with trials in progress.
     pub running: Vec<String>,
     /// The plan that makes its runs once more, where there is one of them all.
     pub plan: Option<String>,
@@ -290,8 +291,8 @@ pub struct ComparisonReport {
     /// The command that makes this comparison again, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// When somebody looks at it, in milliseconds since 1970, where the runs may be older than he
-    /// thinks: pages that are kept have none.
+    /// Time of the request in milliseconds since 1970, from which the age of the runs follows; none
+    /// for pages that are kept.
     #[serde(skip)]
     pub seen_unix_ms: Option<i64>,
     /// The sides, the baseline first.
@@ -332,7 +333,7 @@ pub struct SideReport {
     pub seeds: u64,
     /// Which these are, and why.
     pub not_counted: Vec<NotCounted>,
-    /// Runs that have not ended, or the experiment that still makes some: those that have ended are
+    /// IDs of runs in progress, or of the experiment with trials in progress; only ended runs are
     /// compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub running: Vec<String>,
@@ -367,7 +368,7 @@ pub struct PairReport {
     pub side: String,
     /// Whether runs of both took turns; if not, a drift of the machine counts as a difference.
     pub is_interleaved: bool,
-    /// Which of both may lose commits that the other keeps, in a sentence; none if neither does.
+    /// Sentence on the side that may lose commits which the other keeps; none if both are alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durability: Option<String>,
     /// How many seeds runs of both have, where a simulated database drew the same random numbers
@@ -430,7 +431,7 @@ pub struct PointPair {
     pub primary: Judged,
     /// The others.
     pub others: Vec<Judged>,
-    /// Those that every run has too few samples for: limits on them are undecided.
+    /// Figures without a value, of which runs have too few samples: limits on them are undecided.
     #[serde(skip)]
     lacking: Vec<Judged>,
 }
@@ -467,7 +468,7 @@ pub struct Judged {
     /// Whether means alone were tested, at a stricter level: the runs are too few for ranks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_by_means: bool,
-    /// What is known of it beside a drift through all runs, where they did not take turns.
+    /// Difference adjusted for a drift through all runs, where the sides did not take turns.
     #[serde(skip)]
     beside_drift: Option<BesideDrift>,
     /// Logarithms of the figures of the baseline's runs and of the side's.
@@ -501,7 +502,7 @@ impl Judged {
     }
 }
 
-/// A difference beside a drift through all runs.
+/// A difference of two sides, adjusted for a drift through all runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct BesideDrift {
     /// The chance of such a difference if the sides are equal.
@@ -537,8 +538,8 @@ impl SideReport {
         lost_words(&self.name, &self.not_counted, self.runs.len()).unwrap_or_default()
     }
 
-    /// Says that more is being measured, such as `new is still being measured (01a1ffb6)`; none if
-    /// all has ended.
+    /// Names a run in progress, such as `new is still being measured (01a1ffb6)`; none if every run
+    /// has ended.
     pub fn running_words(&self) -> Option<String> {
         running_words(&self.name, &self.running)
     }
@@ -605,10 +606,10 @@ impl ComparisonReport {
         })
     }
 
-    /// How many seconds ago the newest run began, from an hour on.
+    /// Age of the newest run in seconds, since its start; none below an hour.
     pub fn age_s(&self) -> Option<u64> {
-        let newest_us = Civil::read(&self.scene.begun.1)?.to_us()?;
-        let age_s = (self.seen_unix_ms? - newest_us / 1_000) / 1_000;
+        let newest: Timestamp = self.scene.begun.1.parse().ok()?;
+        let age_s = (self.seen_unix_ms? - newest.as_millisecond()) / 1_000;
         u64::try_from(age_s).ok().filter(|age| *age >= OLD_S)
     }
 
@@ -693,7 +694,7 @@ impl ComparisonReport {
         Ok(report.with_names(sides).with_durability(sides))
     }
 
-    /// The same with the price of commits that are not kept, after the sides have their names.
+    /// Adds the sentences on durability, in which sides stand by their final names.
     fn with_durability(mut self, sides: &[Side]) -> ComparisonReport {
         for (at, pair) in self.pairs.iter_mut().enumerate() {
             let both = [0, at + 1].map(|at| (&*self.sides[at].name, reports(&sides[at])));

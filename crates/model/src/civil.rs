@@ -61,21 +61,6 @@ impl Civil {
         days.checked_mul(US_PER_DAY)?.checked_add(seconds * US_PER_S + i64::from(self.us))
     }
 
-    /// Reads date and time in the form of RFC 3339, to the second: `2026-01-31T23:59:59Z`. The
-    /// separators are not checked.
-    pub fn read(text: &str) -> Option<Civil> {
-        let number = |at: std::ops::Range<usize>| text.get(at)?.parse::<u8>().ok();
-        Some(Civil {
-            year: text.get(..4)?.parse().ok()?,
-            month: number(5..7)?,
-            day: number(8..10)?,
-            hour: number(11..13)?,
-            minute: number(14..16)?,
-            second: number(17..19)?,
-            us: 0,
-        })
-    }
-
     /// Appends the form `2026-01-31`.
     pub fn write_date(self, out: &mut Vec<u8>) {
         if self.year < 0 {
@@ -153,16 +138,6 @@ mod tests {
         for day in -800_000..800_000 {
             let (year, month, date) = civil_of_days(day);
             assert_eq!(days_of_civil(year, month, date), day);
-        }
-    }
-
-    #[test]
-    fn an_instant_is_read_to_the_second() {
-        let us = |text: &str| Civil::read(text).and_then(Civil::to_us);
-        assert_eq!(us("1970-01-01T00:00:00Z"), Some(0));
-        assert_eq!(us("2030-01-01T00:00:00.123456Z"), Some(1_893_456_000 * US_PER_S));
-        for none in ["", "2030-01-01", "2030-01-01T00:00", "when it began, and so on"] {
-            assert_eq!(us(none), None, "{none}");
         }
     }
 

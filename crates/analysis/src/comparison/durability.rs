@@ -6,13 +6,13 @@ use model::CommitRisk;
 use crate::report::Report;
 use crate::trials::TrialReport;
 
-/// Sides that are named one by one.
+/// Limit on the sides that a sentence names.
 const NAMED_MOST: usize = 3;
 
-/// What is known of the commits of a side.
+/// Durability of the commits of a side.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Commits {
-    /// What may be lost, and whether it may be in all of the runs.
+    /// A crash may lose commits: which, and whether in every run of the side.
     AtRisk {
         loss: String,
         is_in_all: bool,

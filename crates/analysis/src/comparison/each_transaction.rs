@@ -92,13 +92,13 @@ impl EachTransaction {
         part.is_some_and(is_of_samples)
     }
 
-    /// What it is for people.
+    /// Title on pages.
     pub fn title(&self) -> Cow<'_, str> {
         figure_title(&self.name)
     }
 }
 
-/// What a figure of a transaction is for people: parts of the time as a run's page calls them.
+/// Returns the title of a figure of a transaction; parts of the time have those of a run's page.
 pub fn figure_title(name: &str) -> Cow<'_, str> {
     let part = |begin: &str| name.strip_prefix(begin).map(part_title);
     match (part(BESIDE), part(TIME)) {

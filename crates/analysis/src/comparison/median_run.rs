@@ -11,9 +11,9 @@ use crate::report::{Named, Report};
 /// A run whose primary figure is the median of its side's runs at a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MedianRun {
-    /// Which.
+    /// ID of the run.
     pub run: String,
-    /// Its point, by axis.
+    /// Values of its point, by axis.
     pub values: Named<String>,
 }
 
