@@ -111,11 +111,8 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
             findings.push(described.clone());
         }
     }
-    let place = |finding: &Finding| {
-        let place = FIRST.iter().position(|id| *id == finding.id);
-        place.filter(|place| *place == 0 || finding.severity > Severity::Note)
-    };
-    let place = |finding: &Finding| place(finding).unwrap_or(FIRST.len());
+    let place =
+        |finding: &Finding| FIRST.iter().position(|id| *id == finding.id).unwrap_or(FIRST.len());
     findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), place(finding)));
     findings
 }

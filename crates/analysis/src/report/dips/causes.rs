@@ -86,7 +86,9 @@ impl Shown {
 impl Stretch<'_> {
     /// What it comes from, what explains most of the clients' time first.
     pub(super) fn causes(&self) -> Vec<CauseSeen> {
-        let shown = [self.locks(), self.latches(), self.other_cpu_load()].into_iter().flatten();
+        let locks = self.sessions(Cause::Locks, "database.sessions/lock");
+        let latches = self.sessions(Cause::Latches, "database.sessions/latch");
+        let shown = [locks, latches, self.other_cpu_load()].into_iter().flatten();
         let shown = shown.chain(self.storage()).chain(self.network()).chain(self.rows_read());
         let mut causes: Vec<CauseSeen> = shown.filter_map(|shown| self.if_clear(shown)).collect();
         // A disk may be shown in two ways.
@@ -143,16 +145,16 @@ impl Stretch<'_> {
         self.beside(OTHERS).map_or(0.0, |others| others.then - others.usual)
     }
 
-    fn locks(&self) -> Option<Shown> {
-        let waits = self.rise("database.sessions/lock")?;
+    /// A cause that more sessions in one state show, which explains their share of the clients.
+    fn sessions(&self, cause: Cause, state: &str) -> Option<Shown> {
+        let waits = self.rise(state)?;
         let share = self.share_of_clients(&waits);
-        Some(Shown::new(Cause::Locks, waits, share))
+        Some(Shown::new(cause, waits, share))
     }
 
-    fn latches(&self) -> Option<Shown> {
-        let waits = self.rise("database.sessions/latch")?;
-        let share = self.share_of_clients(&waits);
-        Some(Shown::new(Cause::Latches, waits, share))
+    /// The one of several gauges that stands out most.
+    fn clearest(&self, all: impl Iterator<Item = Moved>) -> Option<Moved> {
+        all.max_by(|a, b| self.series.score(a).total_cmp(&self.series.score(b)))
     }
 
     fn other_cpu_load(&self) -> Option<Shown> {
@@ -205,7 +207,7 @@ impl Stretch<'_> {
     fn checkpoint(&self) -> Option<Shown> {
         let written_back = WRITE_BACK.iter().filter_map(|name| self.rise(name));
         let clear = written_back.filter(|moved| self.series.score(moved) >= SCORE_MIN);
-        let by = clear.max_by(|a, b| self.series.score(a).total_cmp(&self.series.score(b)))?;
+        let by = self.clearest(clear)?;
         // Whoever writes back takes CPU time from the sessions too.
         let of_delay = self.risen_share(SERVER_DELAY) / 1e3;
         // Or statements write pages back themselves, to have free ones.
@@ -216,15 +218,10 @@ impl Stretch<'_> {
 
     /// Sessions that wait for files, and a disk whose requests take longer.
     fn disk(&self) -> Vec<Shown> {
-        let waits = self.rise(FILE_WAITS).map(|waits| {
-            let share = self.share_of_clients(&waits);
-            Shown::new(Cause::Disk, waits, share)
-        });
         let disks = self.series.all.keys().filter(|name| name.starts_with(DISK_LATENCY));
-        let by_score = |a: &Moved, b: &Moved| self.series.score(a).total_cmp(&self.series.score(b));
-        let slowest = disks.filter_map(|name| self.rise(name)).max_by(by_score);
+        let slowest = self.clearest(disks.filter_map(|name| self.rise(name)));
         let slow = slowest.map(|by| Shown::new(Cause::Disk, by, self.risen_share(OFF_CPU)));
-        waits.into_iter().chain(slow).collect()
+        self.sessions(Cause::Disk, FILE_WAITS).into_iter().chain(slow).collect()
     }
 
     /// Every round trip of a client was longer.
