@@ -1,6 +1,8 @@
 //! Encoding of values: in the binary form of prepared statements, as literals, and in lines of a
 //! bulk load. They are copied only into the output.
 
+use std::fmt;
+
 use model::{Civil, DbError, DbErrorKind, Value, put_decimal, put_unsigned};
 
 use super::columns::kind;
@@ -44,14 +46,14 @@ pub(super) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), DbE
             out.extend_from_slice(bytes);
         }
         Value::Timestamp(us) => {
-            let civil = dates::civil(us).ok_or_else(|| no_date(us))?;
+            let civil = instant(us)?;
             out.push(11);
             put_day(out, civil);
             out.extend_from_slice(&[civil.hour, civil.minute, civil.second]);
             out.extend_from_slice(&civil.us.to_le_bytes());
         }
         Value::Date(days) => {
-            let civil = dates::day(days).ok_or_else(|| no_day(days))?;
+            let civil = day(days)?;
             out.push(4);
             put_day(out, civil);
         }
@@ -96,12 +98,12 @@ pub(super) fn put_literal(
         }
         Value::Timestamp(us) => {
             out.push(b'\'');
-            dates::civil(us).ok_or_else(|| no_date(us))?.write(out);
+            instant(us)?.write(out);
             out.push(b'\'');
         }
         Value::Date(days) => {
             out.push(b'\'');
-            dates::day(days).ok_or_else(|| no_day(days))?.write_date(out);
+            day(days)?.write_date(out);
             out.push(b'\'');
         }
     }
@@ -117,8 +119,8 @@ pub(super) fn put_field(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), DbEr
         Value::Decimal { unscaled, scale } => put_decimal(out, unscaled, scale),
         Value::Text(text) => put_escaped(out, text.as_bytes()),
         Value::Bytes(bytes) => put_escaped(out, bytes),
-        Value::Timestamp(us) => dates::civil(us).ok_or_else(|| no_date(us))?.write(out),
-        Value::Date(days) => dates::day(days).ok_or_else(|| no_day(days))?.write_date(out),
+        Value::Timestamp(us) => instant(us)?.write(out),
+        Value::Date(days) => day(days)?.write_date(out),
     }
     Ok(())
 }
@@ -176,14 +178,17 @@ fn too_fine(scale: u8) -> DbError {
     DbError::new(DbErrorKind::Shape, message)
 }
 
-#[cold]
-fn no_day(days: i32) -> DbError {
-    let message = format!("{days} days since 1970 are outside the years 0 to 9999 of a DATE");
-    DbError::new(DbErrorKind::Shape, message)
+fn instant(us: i64) -> Result<Civil, DbError> {
+    dates::civil(us).ok_or_else(|| outside(format_args!("{us} us since 1970 is"), "DATETIME"))
 }
 
-fn no_date(us: i64) -> DbError {
-    let message = format!("{us} us since 1970 is outside the years 0 to 9999 of a DATETIME");
+fn day(days: i32) -> Result<Civil, DbError> {
+    dates::day(days).ok_or_else(|| outside(format_args!("{days} days since 1970 are"), "DATE"))
+}
+
+#[cold]
+fn outside(what: fmt::Arguments<'_>, of: &str) -> DbError {
+    let message = format!("{what} outside the years 0 to 9999 of a {of}");
     DbError::new(DbErrorKind::Shape, message)
 }
 

@@ -45,7 +45,7 @@ impl Type {
 }
 
 /// Microseconds from 1970-01-01 to PostgreSQL's epoch, 2000-01-01.
-pub(super) const EPOCH_US: i64 = 946_684_800_000_000;
+pub(super) const EPOCH_US: i64 = EPOCH_DAYS as i64 * DAY_US;
+/// Days from 1970-01-01 to that.
 pub(super) const EPOCH_DAYS: i32 = 10_957;
-#[cfg(test)]
 pub(super) const DAY_US: i64 = 86_400_000_000;

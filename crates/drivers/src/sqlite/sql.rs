@@ -21,7 +21,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 
 /// Days since 1970, as values are bound and kept.
 fn date(day: &str) -> String {
-    format!("CAST(unixepoch('{day}') / 86400 AS INTEGER)")
+    format!("(unixepoch('{day}') / 86400)")
 }
 
 fn later(date: &str, n: i64, unit: DateUnit) -> String {
