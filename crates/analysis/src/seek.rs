@@ -393,8 +393,8 @@ impl Judged {
 
     /// Of any other figure its own interval decides, as where it is required of a run.
     fn look_at_figure(&mut self, report: &Report, objective: &Objective) {
-        let required = objective.to_string().parse::<Required>();
-        let result = match required.and_then(|required| required.of_run(report)) {
+        let Some(required) = Required::of_objective(objective) else { return };
+        let result = match required.of_run(report) {
             Ok(result) => result,
             Err(why) => {
                 self.lacks = Some(why);

@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use model::numbers::{NONE, amount_beside_bound, beside_bound};
-use model::{Comparison, FigureBound};
+use model::{Comparison, FigureBound, Metric, Objective};
 use serde::{Deserialize, Serialize};
 
 use super::catalog::{
@@ -155,6 +155,15 @@ impl FromStr for Required {
 }
 
 impl Required {
+    /// Returns the limit that an objective on any figure is; none of a metric that a search judges
+    /// by itself.
+    pub fn of_objective(objective: &Objective) -> Option<Required> {
+        match objective.metric {
+            Metric::Figure(_) => objective.to_string().parse().ok(),
+            _ => None,
+        }
+    }
+
     /// Why it cannot hold a figure of this unit, if it cannot.
     pub fn check_unit(&self, name: &str, unit: &str) -> Result<(), String> {
         self.bound.in_unit(unit).map(drop).map_err(|why| format!("{self}: {name} {why}"))

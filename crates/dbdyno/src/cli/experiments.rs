@@ -136,7 +136,8 @@ pub(crate) fn is_document(matches: &ArgMatches) -> bool {
 pub(crate) fn run(varied: Varied, matches: &ArgMatches, shell: &Shell) -> Outcome {
     is_kept(matches)?;
     let required = required::asked(matches)?;
-    varied.points.iter().try_for_each(|(_, plan)| figure_names::check(&required.limits, plan))?;
+    let check = |plan| figure_names::check("--require", &required.limits, plan);
+    varied.points.iter().try_for_each(|(_, plan)| check(plan))?;
     let seed = varied.points.first().map_or(1, |(_, plan)| plan.seed);
     walk(plan(varied, seed, labels(matches)?)?, matches, true, shell)
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use analysis::figures::{OF_RUN, Required, other_quantile, quotients, short, spellings, unit};
 use app::error::Error;
 use app::figure_names::{is_of_other, of_workload};
-use model::{Metric, Objective, Plan, did_you_mean};
+use model::{Plan, did_you_mean};
 use plan::workload_of;
 
 /// Figures in the list of every run that only some workloads have.
@@ -18,24 +18,15 @@ const OF_BUILDS: &str = "build.";
 /// Names of figures with their units.
 type Names = BTreeMap<String, String>;
 
-/// Fails for a limit on a figure that no run of the plan can have, or in another unit.
-pub(crate) fn check(required: &[Required], plan: &Plan) -> Result<(), Error> {
-    if required.is_empty() {
+/// Fails for a limit on a figure that no run of the plan can have, or in another unit; `flag` is
+/// the one that gave the limits.
+pub(crate) fn check(flag: &str, limits: &[Required], plan: &Plan) -> Result<(), Error> {
+    if limits.is_empty() {
         return Ok(());
     }
     let names = names(plan);
-    let refused = |why| Error::Usage(format!("--require: {why}"));
-    required.iter().try_for_each(|limit| check_one(limit, &names).map_err(refused))
-}
-
-/// The same of the objectives of a search.
-pub(crate) fn check_objectives(objectives: &[Objective], plan: &Plan) -> Result<(), Error> {
-    let names = names(plan);
-    let figures = objectives.iter().filter(|of| matches!(of.metric, Metric::Figure(_)));
-    figures.map(Objective::to_string).try_for_each(|limit| {
-        let checked = limit.parse().and_then(|limit| check_one(&limit, &names));
-        checked.map_err(|why| Error::Usage(format!("--objective: {why}")))
-    })
+    let refused = |why| Error::Usage(format!("{flag}: {why}"));
+    limits.iter().try_for_each(|limit| check_one(limit, &names).map_err(refused))
 }
 
 fn check_one(limit: &Required, names: &Names) -> Result<(), String> {

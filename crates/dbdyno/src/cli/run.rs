@@ -104,7 +104,7 @@ pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
 
 fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let required = required::asked(matches)?;
-    figure_names::check(&required.limits, &plan)?;
+    figure_names::check("--require", &required.limits, &plan)?;
     password::give(&mut plan.target, matches, shell)?;
     let checks = flags::checks_of(matches);
     let store = match flags::is_unstored(matches, shell)? {

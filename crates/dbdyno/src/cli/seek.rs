@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use analysis::SeekReport;
+use analysis::figures::Required;
 use app::Error;
 use app::seek::{Search, SeekResult, Use, forecast};
 use app::watcher::Watcher;
@@ -30,7 +31,8 @@ pub(crate) fn run(sought: SeekPlan, matches: &ArgMatches, shell: &Shell) -> Outc
     trial_options::is_kept(matches)?;
     let own_target = |workload: &str| own_target(workload, shell);
     let plan = sought.plan(sought.seek.low, 0, &own_target)?;
-    figure_names::check_objectives(&sought.seek.objectives, &plan)?;
+    let limits = sought.seek.objectives.iter().filter_map(Required::of_objective);
+    figure_names::check("--objective", &limits.collect::<Vec<_>>(), &plan)?;
     let note = sought.note();
     let search = Search::new(sought, stored::labels(matches)?, &own_target)?;
     make(search, matches, true, note.as_deref(), shell)
