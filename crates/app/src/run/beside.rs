@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use analysis::Tally;
-use engine::{Job, Origin, Ran, Stop};
+use engine::{Job, Origin, Ran};
 use model::{DbErrorKind, Event, Fact, MonitorScope, Placement};
 use monitor::{Monitor, Scope, wall_clock};
 
@@ -16,7 +16,6 @@ use super::agents::{self, Agents};
 use super::generator_facts::{facts_of, facts_of_connections};
 use super::member::RunUnderWay;
 use super::profiling::Profiling;
-use super::sink::RunSink;
 use super::{LEAD_NS, computed, job_of};
 use crate::admin_session;
 use crate::connection_count::ConnectionCount;
@@ -81,8 +80,64 @@ impl<'b> Beside<'b> {
         Ok(Beside { job, agents, disturbers, monitor, profiling })
     }
 
+    /// Runs the load and everything beside it.
     pub(super) fn drive(self, run: &mut RunUnderWay<'_, '_>) -> Result<Driven, Error> {
-        drive(self, run.stop, run.sink)
+        let (stop, sink) = (run.stop, &mut *run.sink);
+        let Beside { job, agents, disturbers, mut monitor, mut profiling } = self;
+        let lead_ns = match job.placement {
+            Placement::Simulated => 0,
+            _ if agents.is_empty() => LEAD_NS,
+            _ => LEAD_NS + agents::LEAD_NS,
+        };
+        let phases = job.phases;
+        let agents = RefCell::new(agents);
+        let database = job.groups.first().map(|group| Arc::clone(&group.database));
+        let limit = database.as_ref().and_then(|of| of.administration().connection_limit);
+        let (begin, begin_to_look) = (disturbers.begin(), monitor.begin());
+        let (mut connected_ns, mut connection_count) = (0, None);
+        let measured_from_unix_ms = Cell::new(None);
+        let mut start = |now_ns| {
+            connected_ns = now_ns;
+            let until_measured = Duration::from_nanos(lead_ns + phases.ramp_up_ns);
+            let until_measured_ms = until_measured.as_millis() as i64;
+            measured_from_unix_ms.set(Some(wall_clock::unix_ms() + until_measured_ms));
+            let until_midst = until_measured + Duration::from_nanos(phases.measure_ns / 2);
+            connection_count = database
+                .as_ref()
+                .and_then(|database| ConnectionCount::begin(database, until_midst));
+            begin(until_measured);
+            begin_to_look(until_measured);
+            agents.borrow_mut().begin(now_ns + lead_ns, stop);
+            now_ns + lead_ns
+        };
+        let ran = engine::run(job, stop, &mut start, &mut |event| {
+            agents.borrow_mut().follow(&mut |reported| sink.tell(reported));
+            disturbers.follow(&event, &mut |shown| sink.tell(shown));
+            monitor.follow(&mut |shown| sink.tell(shown));
+            profiling.follow(&event);
+            sink.tell(event);
+            // Reported at once, so that a killed run has it too.
+            if let Some(ms) = measured_from_unix_ms.take() {
+                sink.tell(Event::Fact(Fact::new("client", "measured_from_unix_ms", ms)));
+            }
+        });
+        let mut agents = agents.into_inner();
+        let ran = ran.map(|ran| {
+            agents.end(phases.drain_ns, stop, &mut |reported| sink.tell(reported));
+            agents.joined(ran)
+        });
+        for fact in monitor.end(&mut |shown| sink.tell(shown)) {
+            sink.tell(Event::Fact(fact));
+        }
+        disturbers.end(stop, &mut |shown| sink.tell(shown));
+        for fact in facts_of_connections(connected_ns, connection_count, &sink.tally) {
+            sink.tell(Event::Fact(fact));
+        }
+        let ran = ran.map_err(|error| match error {
+            engine::CannotRun::Interrupted => Error::Interrupted(error.to_string()),
+            error => could_not_run(error, limit, &sink.tally),
+        })?;
+        Ok(Driven { ran, agents, profiling })
     }
 }
 
@@ -122,64 +177,6 @@ fn helpers(agents: &Agents, path: Option<&OpenPath>) -> Vec<(String, u32)> {
         .map(|(number, process): (u32, u32)| (format!("process {number}/generator"), process));
     let of_path = path.map(|path| ("network/generator".to_owned(), path.process()));
     of_clients.chain(of_path).collect()
-}
-
-/// Runs the load and everything beside it.
-fn drive(beside: Beside<'_>, stop: &Arc<Stop>, sink: &mut RunSink<'_>) -> Result<Driven, Error> {
-    let Beside { job, agents, disturbers, mut monitor, mut profiling } = beside;
-    let lead_ns = match job.placement {
-        Placement::Simulated => 0,
-        _ if agents.is_empty() => LEAD_NS,
-        _ => LEAD_NS + agents::LEAD_NS,
-    };
-    let phases = job.phases;
-    let agents = RefCell::new(agents);
-    let database = job.groups.first().map(|group| Arc::clone(&group.database));
-    let limit = database.as_ref().and_then(|of| of.administration().connection_limit);
-    let (begin, begin_to_look) = (disturbers.begin(), monitor.begin());
-    let (mut connected_ns, mut connection_count) = (0, None);
-    let measured_from_unix_ms = Cell::new(None);
-    let mut start = |now_ns| {
-        connected_ns = now_ns;
-        let until_measured = Duration::from_nanos(lead_ns + phases.ramp_up_ns);
-        let until_measured_ms = until_measured.as_millis() as i64;
-        measured_from_unix_ms.set(Some(wall_clock::unix_ms() + until_measured_ms));
-        let until_midst = until_measured + Duration::from_nanos(phases.measure_ns / 2);
-        connection_count =
-            database.as_ref().and_then(|database| ConnectionCount::begin(database, until_midst));
-        begin(until_measured);
-        begin_to_look(until_measured);
-        agents.borrow_mut().begin(now_ns + lead_ns, stop);
-        now_ns + lead_ns
-    };
-    let ran = engine::run(job, stop, &mut start, &mut |event| {
-        agents.borrow_mut().follow(&mut |reported| sink.tell(reported));
-        disturbers.follow(&event, &mut |shown| sink.tell(shown));
-        monitor.follow(&mut |shown| sink.tell(shown));
-        profiling.follow(&event);
-        sink.tell(event);
-        // Reported at once, so that a killed run has it too.
-        if let Some(ms) = measured_from_unix_ms.take() {
-            sink.tell(Event::Fact(Fact::new("client", "measured_from_unix_ms", ms)));
-        }
-    });
-    let mut agents = agents.into_inner();
-    let ran = ran.map(|ran| {
-        agents.end(phases.drain_ns, stop, &mut |reported| sink.tell(reported));
-        agents.joined(ran)
-    });
-    for fact in monitor.end(&mut |shown| sink.tell(shown)) {
-        sink.tell(Event::Fact(fact));
-    }
-    disturbers.end(stop, &mut |shown| sink.tell(shown));
-    for fact in facts_of_connections(connected_ns, connection_count, &sink.tally) {
-        sink.tell(Event::Fact(fact));
-    }
-    let ran = ran.map_err(|error| match error {
-        engine::CannotRun::Interrupted => Error::Interrupted(error.to_string()),
-        error => could_not_run(error, limit, &sink.tally),
-    })?;
-    Ok(Driven { ran, agents, profiling })
 }
 
 /// Error for a load that did not start, with the server's limit if that is the reason.
