@@ -173,6 +173,8 @@ mod tests {
     use std::io::{BufRead, BufReader, Read};
     use std::process::{Command, Stdio};
 
+    use rustix::process::{Pid, WaitOptions, waitpid};
+
     use super::*;
 
     #[test]
@@ -209,14 +211,14 @@ mod tests {
         let marks = Marks::of(folder.path());
         let mut command = Command::new("sh");
         let datadir = format!("--datadir={}/data", folder.path().display());
-        // The second shell does not know the child, and so never reaps it.
-        let script = "sleep 1000 & echo $!; exec sh -c 'echo; read -r _' \"$0\"";
+        // A shell that is stopped reaps no child, unlike one that waits for input.
+        let script = "sleep 1000 & echo $!; kill -STOP $$";
         command.args(["-c", script, &datadir]);
-        let mut parent = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("sh");
-        let mut told = BufReader::new(parent.stdout.take().expect("a pipe")).lines();
-        let mut line = || told.next().expect("told").expect("text");
-        let pid: u32 = line().parse().expect("a number");
-        assert_eq!(line(), "", "the second shell is there");
+        let mut parent = command.stdout(Stdio::piped()).spawn().expect("sh");
+        let mut shown = BufReader::new(parent.stdout.take().expect("a pipe")).lines();
+        let pid: u32 = shown.next().expect("shown").expect("text").parse().expect("a number");
+        let stopped = waitpid(Some(Pid::from_child(&parent)), WaitOptions::UNTRACED);
+        assert!(stopped.expect("a child").is_some_and(|(_, status)| status.stopped()));
         let child = Process { pid, handle: handle(pid).expect("it sleeps") };
         child.signal(Signal::KILL);
         // The child has ended once all its memory is released, although it is not reaped.
