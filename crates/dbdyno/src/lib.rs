@@ -15,7 +15,7 @@ mod web;
 
 use std::process::ExitCode;
 
-use app::run::MakeMember;
+use app::run::{MakeMember, Transport};
 
 pub use crate::cli::run;
 pub use crate::shell::Shell;
@@ -29,6 +29,8 @@ pub struct Added {
     pub drivers: &'static [&'static drivers::Entry],
     /// What a run does beside its load.
     pub members: &'static [MakeMember],
+    /// How client processes are started and reached, instead of by pipes.
+    pub transport: Option<&'static dyn Transport>,
 }
 
 /// Runs the command line, with `added` after the built-in workloads.
@@ -36,5 +38,6 @@ pub fn main_with(added: Added) -> ExitCode {
     workloads::add(added.workloads);
     drivers::add(added.drivers);
     app::run::add_members(added.members);
+    added.transport.into_iter().for_each(app::run::add_transport);
     cli::main()
 }

@@ -1,4 +1,4 @@
-//! dbdyno with workloads, a database and a member of runs that are not delivered: a folder of its
+//! dbdyno with workloads, a database, a member of runs and a transport that are not delivered: a folder of its
 //! own and a line in the list below are all that one takes. Not here: anything that is to be
 //! measured.
 
@@ -6,6 +6,7 @@ mod hinted;
 mod marked;
 mod postings;
 mod questions;
+mod sockets;
 mod steps;
 
 use std::process::ExitCode;
@@ -20,6 +21,7 @@ static ADDED: Added = Added {
     },
     drivers: &[&hinted::ENTRY],
     members: &[|| Box::<marked::Marked>::default()],
+    transport: Some(&sockets::SOCKETS),
 };
 
 fn main() -> ExitCode {

@@ -322,3 +322,16 @@ fn a_database_has_words_of_its_own() {
     let said = home.run(&["run", "tpcc", "--target=hinted:"]).ends(2).err;
     assert!(said.contains("name a file"), "{said}");
 }
+
+#[test]
+fn client_processes_are_reached_by_a_transport_of_its_own() {
+    let home = Home::new();
+    let target = "--target=sqlite:bench.db";
+    let shape = ["--accounts=50", "--clients=4", "--processes=2"];
+    let load = ["--duration=2s", "--ramp-up=0s"];
+    let report = home.json(&[&["run", "postings", target][..], &shape, &load].concat());
+    assert_eq!(report["facts"]["processes"]["transport"], "sockets", "{:#}", report["facts"]);
+    assert_eq!(report["facts"]["processes"]["process_2_clients"], "postings 2");
+    assert!(number(&report["custom_metrics"]["posted"]["sum"]) > 0.0);
+    assert_eq!(report["groups"][0]["clients"], 4);
+}

@@ -15,6 +15,7 @@ use monitor::{Monitor, Scope, wall_clock};
 use super::agents::{self, Agents};
 use super::generator_facts::{facts_of, facts_of_connections};
 use super::member::RunUnderWay;
+use super::numbering::Numbering;
 use super::profiling::Profiling;
 use super::{LEAD_NS, computed, job_of};
 use crate::admin_session;
@@ -56,6 +57,7 @@ impl<'b> Beside<'b> {
             origin,
         };
         let agents = Agents::start(&start, run.stop)?;
+        run.sink.numbering = Numbering::new(agents::workers(plan) as u32);
         let job = Job {
             threads: run.sink.client_threads.clone(),
             sample_hook: run.options.sample_hook.clone(),
@@ -75,7 +77,8 @@ impl<'b> Beside<'b> {
         run.sink.are_read = monitor.has_collectors();
         facts.into_iter().for_each(|fact| run.sink.tell(Event::Fact(fact)));
         let database = run.database().map(|database| database.as_ref());
-        let (servers, processes) = (disturbers.processes(), agents.processes());
+        let processes = agents.processes().into_iter().map(|(_, process)| process).collect();
+        let servers = disturbers.processes();
         let profiling = Profiling::start(plan, placement, database, servers, processes);
         Ok(Beside { job, agents, disturbers, monitor, profiling })
     }
@@ -84,12 +87,8 @@ impl<'b> Beside<'b> {
     pub(super) fn drive(self, run: &mut RunUnderWay<'_, '_>) -> Result<Driven, Error> {
         let (stop, sink) = (run.stop, &mut *run.sink);
         let Beside { job, agents, disturbers, mut monitor, mut profiling } = self;
-        let lead_ns = match job.placement {
-            Placement::Simulated => 0,
-            _ if agents.is_empty() => LEAD_NS,
-            _ => LEAD_NS + agents::LEAD_NS,
-        };
-        let phases = job.phases;
+        let own_lead_ns = if job.placement == Placement::Simulated { 0 } else { LEAD_NS };
+        let (phases, origin) = (job.phases, job.origin);
         let agents = RefCell::new(agents);
         let database = job.groups.first().map(|group| Arc::clone(&group.database));
         let limit = database.as_ref().and_then(|of| of.administration().connection_limit);
@@ -98,6 +97,8 @@ impl<'b> Beside<'b> {
         let measured_from_unix_ms = Cell::new(None);
         let mut start = |now_ns| {
             connected_ns = now_ns;
+            let lead_ns = own_lead_ns + agents.borrow_mut().read_clocks();
+            let now_ns = if agents.borrow().is_empty() { now_ns } else { origin.elapsed_ns() };
             let until_measured = Duration::from_nanos(lead_ns + phases.ramp_up_ns);
             let until_measured_ms = until_measured.as_millis() as i64;
             measured_from_unix_ms.set(Some(wall_clock::unix_ms() + until_measured_ms));
@@ -111,7 +112,7 @@ impl<'b> Beside<'b> {
             now_ns + lead_ns
         };
         let ran = engine::run(job, stop, &mut start, &mut |event| {
-            agents.borrow_mut().follow(&mut |reported| sink.tell(reported));
+            agents.borrow_mut().follow(&mut |reported| sink.tell_from(reported));
             disturbers.follow(&event, &mut |shown| sink.tell(shown));
             monitor.follow(&mut |shown| sink.tell(shown));
             profiling.follow(&event);
@@ -123,7 +124,7 @@ impl<'b> Beside<'b> {
         });
         let mut agents = agents.into_inner();
         let ran = ran.map(|ran| {
-            agents.end(phases.drain_ns, stop, &mut |reported| sink.tell(reported));
+            agents.end(phases.drain_ns, stop, &mut |reported| sink.tell_from(reported));
             agents.joined(ran)
         });
         for fact in monitor.end(&mut |shown| sink.tell(shown)) {
@@ -148,10 +149,10 @@ impl Driven {
         let sink = &mut *run.sink;
         sink.take_usage();
         let mut usage = sink.measured.unwrap_or_default();
-        for (first_loop, end) in agents.ends() {
+        for (process, end) in agents.ends() {
             usage.cpu_ns += end.cpu_ns;
             usage.max_rss_bytes = usage.max_rss_bytes.map(|ours| ours + end.max_rss_bytes);
-            sink.thread_use.add(first_loop, &end.thread_use);
+            sink.thread_use.add(sink.numbering.first_loop(process), &end.thread_use);
         }
         agents.facts().into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
         drop(agents);
@@ -172,9 +173,9 @@ impl Driven {
 
 /// Our other processes, by their names in the monitor.
 fn helpers(agents: &Agents, path: Option<&OpenPath>) -> Vec<(String, u32)> {
-    let of_clients = (1..).zip(agents.processes());
-    let of_clients = of_clients
-        .map(|(number, process): (u32, u32)| (format!("process {number}/generator"), process));
+    let of_clients = agents.processes().into_iter();
+    let of_clients =
+        of_clients.map(|(number, process)| (format!("process {number}/generator"), process));
     let of_path = path.map(|path| ("network/generator".to_owned(), path.process()));
     of_clients.chain(of_path).collect()
 }

@@ -17,6 +17,7 @@ mod journal;
 mod later_indexes;
 mod member;
 mod members;
+mod numbering;
 mod others;
 mod profiling;
 mod settings_after;
@@ -66,7 +67,10 @@ use crate::settle::{SettlingAt, tables_of};
 use crate::watcher::Watcher;
 use crate::{admission, build_lock, routines, storage_engine};
 
-pub use self::agents::{AGENT, serve_agent};
+pub use self::agents::{
+    AGENT, Incoming, Link, Outgoing, Peer, Transport, add_transport, read_framed, serve_agent,
+    write_framed,
+};
 pub use self::description::version_of_ours;
 pub use self::member::{LoadEnded, RunMember, RunUnderWay};
 pub use self::members::{MakeMember, add_members};

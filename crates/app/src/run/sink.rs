@@ -7,6 +7,7 @@ use model::{Event, Phase};
 use monitor::{SharedTasks, Usage, Watch};
 use store::Writer;
 
+use super::numbering::{Numbering, Sourced};
 use crate::client_threads::{ThreadUse, ThreadWatch};
 use crate::watcher::Watcher;
 
@@ -25,6 +26,8 @@ pub(in crate::run) struct RunSink<'w> {
     pub(in crate::run) client_threads: ClientThreads,
     pub(in crate::run) thread_watch: Option<ThreadWatch>,
     pub(in crate::run) thread_use: ThreadUse,
+    /// Numbers of what several processes report.
+    pub(in crate::run) numbering: Numbering,
 }
 
 impl<'w> RunSink<'w> {
@@ -40,10 +43,18 @@ impl<'w> RunSink<'w> {
             client_threads: ClientThreads::default(),
             thread_watch: None,
             thread_use: ThreadUse::default(),
+            numbering: Numbering::default(),
         }
     }
 
+    /// Adds an event of this process.
     pub(in crate::run) fn tell(&mut self, event: Event) {
+        self.tell_from(Sourced { process: 0, event });
+    }
+
+    /// Adds an event of any process of the run.
+    pub(in crate::run) fn tell_from(&mut self, sourced: Sourced) {
+        let event = self.numbering.in_run(sourced);
         match &event {
             Event::Phase { phase: Phase::RampUp | Phase::Measure, .. } => {
                 self.watch = Some(Watch::over(&self.threads));

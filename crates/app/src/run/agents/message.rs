@@ -1,14 +1,14 @@
-//! Messages between dbdyno and its client processes: consecutive CBOR values on the standard input
-//! and output of a process.
+//! Messages between dbdyno and its client processes, as CBOR.
 //!
-//! Not here: their protocol (agents, serve).
+//! Not here: their protocol (agents, serve), and how they travel (link).
 
-use std::io::{self, Read, Write};
+use std::io;
 
 use model::{Event, Placement, Source, StopReason};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::link::{Incoming, Outgoing};
 use crate::client_threads::ThreadUse;
 
 /// To a client process.
@@ -73,14 +73,14 @@ pub(crate) struct AgentEnd {
     pub(crate) thread_use: ThreadUse,
 }
 
-pub(super) fn send<T: Serialize>(to: &mut impl Write, message: &T) -> io::Result<()> {
+/// Sends a message. Fails if the other end has closed.
+pub(super) fn send<T: Serialize>(to: &dyn Outgoing, message: &T) -> io::Result<()> {
     let mut bytes = Vec::new();
     ciborium::into_writer(message, &mut bytes).map_err(io::Error::other)?;
-    to.write_all(&bytes)?;
-    to.flush()
+    to.send(&bytes)
 }
 
-/// Receives the next message.
-pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
-    ciborium::from_reader(from).map_err(io::Error::other)
+/// Receives the next message; `None` if the other end has closed, or sends what is no message.
+pub(super) fn receive<T: DeserializeOwned>(from: &mut dyn Incoming) -> Option<T> {
+    ciborium::from_reader(from.receive()?.as_slice()).ok()
 }

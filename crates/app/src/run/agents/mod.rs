@@ -4,35 +4,39 @@
 //! Not here: the process itself (serve), and the division of clients (`engine::Share`).
 
 mod clock_offset;
+mod link;
 mod message;
+mod pipe;
 mod serve;
 
-use std::io::{self, BufReader};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use engine::{Origin, Ran, Share, Stop};
 use model::{
-    Event, Fact, FactValue, Group, NS_PER_MS, NS_PER_S, PathEntrance, Placement, Plan, Source,
+    Fact, FactValue, Group, NS_PER_MS, NS_PER_S, PathEntrance, Placement, Plan, Source,
     StopReason, Target,
 };
 use monitor::wall_clock;
 
 use self::clock_offset::ClockOffset;
-use self::message::{AgentEnd, AgentJob, FromAgent, ToAgent, read, send};
-pub use self::serve::serve as serve_agent;
+use self::link::transport;
+use self::message::{AgentEnd, AgentJob, FromAgent, ToAgent, receive, send};
 use super::description::source_of;
+use super::numbering::Sourced;
 use crate::error::Error;
-use crate::network::OURSELVES;
+
+pub use self::link::{Incoming, Link, Outgoing, Peer, Transport, add_transport};
+pub use self::pipe::{read_framed, write_framed};
+pub use self::serve::serve as serve_agent;
 
 /// Hidden subcommand that runs this program as a client process.
 pub const AGENT: &str = "agent";
 /// Time that a process needs between its last connection and the start.
-pub(super) const LEAD_NS: u64 = 50 * NS_PER_MS;
+const LEAD_NS: u64 = 50 * NS_PER_MS;
 /// Interval of checks for a stop.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Number of questions for the time; the fastest answer counts.
@@ -50,12 +54,9 @@ struct Received {
     message: Option<FromAgent>,
 }
 
-/// Input of a process, shared by all senders.
-type Input = Arc<Mutex<ChildStdin>>;
-
 struct Agent {
-    child: Child,
-    input: Option<Input>,
+    peer: Box<dyn Peer>,
+    outgoing: Arc<dyn Outgoing>,
     /// Clients of this process per group, such as `readers 6`.
     clients: String,
     first_offset: Option<ClockOffset>,
@@ -71,10 +72,8 @@ pub(super) struct Agents {
     list: Vec<Agent>,
     received: Receiver<Received>,
     /// Events received while waiting for something else.
-    early: Vec<Event>,
+    early: Vec<Sourced>,
     origin: Origin,
-    /// Event loops per process, for their numbers in the run.
-    loops_each: u32,
     /// Drop ends the thread that forwards stops.
     _stopper: Option<Sender<()>>,
 }
@@ -110,7 +109,6 @@ impl Agents {
             received,
             early: Vec::new(),
             origin: of.origin,
-            loops_each: workers(of.plan) as u32,
             _stopper: None,
         };
         for process in 1..=n_processes(of.plan) {
@@ -162,9 +160,26 @@ impl Agents {
         self.list.is_empty()
     }
 
-    /// Ids of the processes, in order.
-    pub(super) fn processes(&self) -> Vec<u32> {
-        self.list.iter().map(|agent| agent.child.id()).collect()
+    /// Number and id of each process that runs on this machine.
+    pub(super) fn processes(&self) -> Vec<(u32, u32)> {
+        let numbered = (1..).zip(&self.list);
+        numbered.filter_map(|(number, agent)| Some((number, agent.peer.process_id()?))).collect()
+    }
+
+    /// Measures the offsets of all clocks before the load. Returns the time that an order to start
+    /// needs at most, in nanoseconds; 0 without processes.
+    pub(super) fn read_clocks(&mut self) -> u64 {
+        let mut longest_ns = 0;
+        for process in 0..self.list.len() {
+            let began_ns = self.unix_ns();
+            self.list[process].first_offset = self.offset_of(process);
+            longest_ns = longest_ns.max(self.unix_ns() - began_ns);
+        }
+        match self.list.is_empty() {
+            true => 0,
+            // No exchange took longer than all of them.
+            false => LEAD_NS + longest_ns,
+        }
     }
 
     /// Starts the load everywhere at this instant of our clock; stops are forwarded from now on.
@@ -174,12 +189,11 @@ impl Agents {
         }
         let here_ns = self.origin.unix_ns() + load_start_ns;
         for process in 0..self.list.len() {
-            let offset = self.offset_of(process);
-            self.list[process].first_offset = offset;
+            let offset = self.list[process].first_offset;
             let unix_ns = offset.map_or(here_ns, |offset| offset.there(here_ns));
             self.list[process].order(&ToAgent::Start { unix_ns });
         }
-        let inputs: Vec<Input> = self.list.iter().filter_map(|of| of.input.clone()).collect();
+        let all: Vec<_> = self.list.iter().map(|of| Arc::clone(&of.outgoing)).collect();
         let (stopper, ends) = channel();
         let stop = Arc::clone(stop);
         let pass_on = move || {
@@ -187,7 +201,7 @@ impl Agents {
             while ends.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
                 let asked = stop.asked().max(u32::from(stop.has_failed()));
                 for _ in passed..asked {
-                    inputs.iter().for_each(|input| order(input, &ToAgent::Stop));
+                    all.iter().for_each(|outgoing| order(outgoing.as_ref(), &ToAgent::Stop));
                 }
                 passed = passed.max(asked);
             }
@@ -198,7 +212,7 @@ impl Agents {
     }
 
     /// Passes on the events received so far.
-    pub(super) fn follow(&mut self, tell: &mut dyn FnMut(Event)) {
+    pub(super) fn follow(&mut self, tell: &mut dyn FnMut(Sourced)) {
         self.early.drain(..).for_each(&mut *tell);
         while let Ok(received) = self.received.try_recv() {
             self.take(received).into_iter().for_each(&mut *tell);
@@ -206,7 +220,7 @@ impl Agents {
     }
 
     /// Waits until the load of all processes has ended.
-    pub(super) fn end(&mut self, drain_ns: u64, stop: &Stop, tell: &mut dyn FnMut(Event)) {
+    pub(super) fn end(&mut self, drain_ns: u64, stop: &Stop, tell: &mut dyn FnMut(Sourced)) {
         let began = wall_clock::now();
         let limit = END_WITHIN + Duration::from_nanos(drain_ns);
         let is_done = |agent: &Agent| agent.has_gone || agent.end.is_some();
@@ -257,17 +271,19 @@ impl Agents {
         ran
     }
 
-    /// Result of each process, with the number of its first event loop in the run.
+    /// Number of each process, from 1, and its result.
     pub(super) fn ends(&self) -> impl Iterator<Item = (u32, &AgentEnd)> {
         let numbered = (1_u32..).zip(&self.list);
-        numbered
-            .filter_map(|(process, agent)| Some((process * self.loops_each, agent.end.as_ref()?)))
+        numbered.filter_map(|(process, agent)| Some((process, agent.end.as_ref()?)))
     }
 
     /// Facts about each process.
     pub(super) fn facts(&self) -> Vec<Fact> {
         let seconds = |ns: f64| FactValue::seconds(ns / NS_PER_S as f64, 7);
         let mut facts = Vec::new();
+        if !self.list.is_empty() {
+            facts.push(Fact::new("processes", "transport", transport().name()));
+        }
         for (process, agent) in (1..).zip(&self.list) {
             let mut fact = |name: &str, value: FactValue| {
                 facts.push(Fact::new("processes", &format!("process_{process}_{name}"), value));
@@ -288,14 +304,12 @@ impl Agents {
     }
 
     /// Handles a message; returns the event if it is one of the run.
-    fn take(&mut self, received: Received) -> Option<Event> {
+    fn take(&mut self, received: Received) -> Option<Sourced> {
         let agent = &mut self.list[received.process];
         match received.message {
-            Some(FromAgent::Event(Event::Heartbeats { loop_index, latest_at_ns, lag })) => {
-                let loop_index = loop_index + (received.process as u32 + 1) * self.loops_each;
-                return Some(Event::Heartbeats { loop_index, latest_at_ns, lag });
+            Some(FromAgent::Event(event)) => {
+                return Some(Sourced { process: received.process as u32 + 1, event });
             }
-            Some(FromAgent::Event(event)) => return Some(event),
             Some(FromAgent::Ended(end)) => agent.end = Some(*end),
             // Late answers are ignored.
             Some(FromAgent::Connected | FromAgent::Clock { .. }) => {}
@@ -353,27 +367,18 @@ impl Agent {
         sender: Sender<Received>,
         stop: &Arc<Stop>,
     ) -> io::Result<Agent> {
-        // In its own process group: a Ctrl-C reaches it through us, once.
-        let mut child = Command::new(OURSELVES)
-            .arg0("dbdyno")
-            .arg(AGENT)
-            .env_clear()
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut input = child.stdin.take().expect("stdin was asked to be a pipe");
-        let output = child.stdout.take().expect("stdout was asked to be a pipe");
         let process = job.process;
-        // If the process has ended already, its output shows that.
-        let _ = send(&mut input, &ToAgent::Job(Box::new(job)));
+        let (link, peer) = transport().start(process)?;
+        let Link { incoming, outgoing } = link;
+        // If the process has ended already, its link shows that.
+        let _ = send(outgoing.as_ref(), &ToAgent::Job(Box::new(job)));
         let stop = Arc::clone(stop);
         thread::Builder::new()
             .name(format!("agent-{process}"))
-            .spawn(move || listen(output, process, origin, &sender, &stop))?;
+            .spawn(move || listen(incoming, process, origin, &sender, &stop))?;
         Ok(Agent {
-            child,
-            input: Some(Arc::new(Mutex::new(input))),
+            peer,
+            outgoing,
             clients,
             first_offset: None,
             last_offset: None,
@@ -384,9 +389,7 @@ impl Agent {
     }
 
     fn order(&self, message: &ToAgent) {
-        if let Some(input) = &self.input {
-            order(input, message);
-        }
+        order(self.outgoing.as_ref(), message);
     }
 
     fn how_it_ended(&mut self, process: usize) -> String {
@@ -394,44 +397,29 @@ impl Agent {
         if let Some(why) = &self.failure {
             return format!("process {number} ({clients}): {why}");
         }
-        // The output ends a moment before the process does.
-        let status = match self.has_gone {
-            true => self.child.wait().ok(),
-            false => self.child.try_wait().ok().flatten(),
-        };
-        match status {
-            Some(status) => format!("process {number} ({clients}) ended during the run: {status}"),
+        match self.peer.how_it_ended(self.has_gone) {
+            Some(how) => format!("process {number} ({clients}) ended during the run: {how}"),
             None => format!("process {number} ({clients}) no longer answers"),
         }
     }
 }
 
-/// The process ends with its input, or is killed.
-impl Drop for Agent {
-    fn drop(&mut self) {
-        drop(self.input.take());
-        let _ = self.child.kill();
-        let _reaped = self.child.wait();
-    }
-}
-
 /// Sends a message; a process that has ended is noticed elsewhere.
-fn order(input: &Input, message: &ToAgent) {
-    let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
-    let _ = send(&mut *input, message);
+fn order(to: &dyn Outgoing, message: &ToAgent) {
+    let _ = send(to, message);
 }
 
 /// Forwards the messages of a process until it ends. A failure ends the run.
 fn listen(
-    output: ChildStdout,
+    mut incoming: Box<dyn Incoming>,
     process: u32,
     origin: Origin,
     sender: &Sender<Received>,
     stop: &Stop,
 ) {
-    let (mut output, mut has_ended) = (BufReader::new(output), false);
+    let mut has_ended = false;
     loop {
-        let message: Option<FromAgent> = read(&mut output).ok();
+        let message: Option<FromAgent> = receive(incoming.as_mut());
         let unix_ns = origin.unix_ns() + origin.elapsed_ns();
         match &message {
             Some(FromAgent::Failed { why }) => stop.fail(why.clone()),

@@ -1,12 +1,12 @@
 //! A client process: it connects its clients, starts at the given instant, and reports events. It
-//! ends with its standard input, so none is left if dbdyno is killed.
+//! ends with its link, so none is left if dbdyno is killed.
 //!
 //! Not here: starting it (agents).
 
-use std::io::{self, BufReader, Stdin};
+use std::io;
 use std::process::exit;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
 use analysis::Tally;
@@ -15,22 +15,22 @@ use model::{Event, PathEntrance, Plan, Secret, Target};
 
 use super::super::job_of;
 use super::super::sink::RunSink;
-use super::message::{AgentEnd, AgentJob, FromAgent, ToAgent, read, send};
+use super::link::{Incoming, Link, Outgoing, transport_named};
+use super::message::{AgentEnd, AgentJob, FromAgent, ToAgent, receive, send};
 use crate::admission;
 use crate::build::Progress;
 use crate::error::Error;
 use crate::open::{open, resolve_groups};
 use crate::watcher::Watcher;
 
-/// Standard output, shared by the threads that answer and report.
-#[derive(Clone, Default)]
-struct Output(Arc<Mutex<()>>);
+/// Sends messages to dbdyno from the threads that answer and report.
+#[derive(Clone)]
+struct Output(Arc<dyn Outgoing>);
 
 impl Output {
     /// Sends a message. It fails only if dbdyno has ended, and then our input ends too.
     fn send(&self, message: &FromAgent) {
-        let _turn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = send(&mut io::stdout().lock(), message);
+        let _ = send(self.0.as_ref(), message);
     }
 }
 
@@ -52,38 +52,42 @@ impl Watcher for Forward {
     fn doing(&mut self, _text: &str) {}
 }
 
-/// Runs a client process. Returns when the load is over and the input has ended.
+/// Runs a client process. Returns when the load is over and the link has ended.
 pub fn serve() -> io::Result<()> {
-    let mut input = BufReader::new(io::stdin());
-    let ToAgent::Job(job) = read(&mut input)? else {
-        return Err(io::Error::other("an agent begins with its job"));
+    let mut words = std::env::args().skip(2);
+    let name = words.next().unwrap_or_default();
+    let unknown = || io::Error::other("a client process is started by dbdyno alone");
+    let Link { mut incoming, outgoing } =
+        transport_named(&name).ok_or_else(unknown)?.join(&words.collect::<Vec<_>>())?;
+    let Some(ToAgent::Job(job)) = receive(incoming.as_mut()) else {
+        return Err(io::Error::other("a client process begins with its job"));
     };
-    let (output, origin, stop) = (Output::default(), Origin::now(), Arc::new(Stop::default()));
+    let (output, origin, stop) = (Output(outgoing), Origin::now(), Arc::new(Stop::default()));
     let (begin, begins) = channel();
     let orders = {
         let (output, stop) = (output.clone(), Arc::clone(&stop));
         let named = thread::Builder::new().name("orders".to_owned());
-        named.spawn(move || obey(input, origin, &output, &stop, &begin))?
+        named.spawn(move || obey(incoming, origin, &output, &stop, &begin))?
     };
     let last = match run(&job, origin, &stop, &output, &begins) {
         Ok(end) => FromAgent::Ended(Box::new(end)),
         Err(error) => FromAgent::Failed { why: error.to_string() },
     };
     output.send(&last);
-    // Questions for the time are answered until the input ends.
+    // Questions for the time are answered until the link ends.
     let _ = orders.join();
     Ok(())
 }
 
-/// Handles messages until the input ends.
+/// Handles messages until the link ends.
 fn obey(
-    mut input: BufReader<Stdin>,
+    mut incoming: Box<dyn Incoming>,
     origin: Origin,
     output: &Output,
     stop: &Stop,
     begin: &Sender<u64>,
 ) {
-    while let Ok(order) = read(&mut input) {
+    while let Some(order) = receive(incoming.as_mut()) {
         match order {
             ToAgent::ReadClock => {
                 output.send(&FromAgent::Clock { unix_ns: origin.unix_ns() + origin.elapsed_ns() });
@@ -123,7 +127,7 @@ fn run(
         output.send(&FromAgent::Connected);
         match begins.recv() {
             Ok(unix_ns) => unix_ns.saturating_sub(origin.unix_ns()),
-            // The input has ended, and this process ends with it.
+            // The link has ended, and this process ends with it.
             Err(_) => exit(0),
         }
     };

@@ -1,0 +1,124 @@
+//! Numbers of event loops and gauges in a run whose events come from several processes: each
+//! process counts its own from 0.
+//!
+//! Not here: reading (monitor), and the processes (agents).
+
+use model::Event;
+
+/// An event of a run, with the process that it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Sourced {
+    /// Number of the process; 0 is dbdyno itself.
+    pub(super) process: u32,
+    pub(super) event: Event,
+}
+
+/// The numbers given so far.
+#[derive(Debug, Default)]
+pub(super) struct Numbering {
+    /// Event loops of each process.
+    loops_each: u32,
+    /// Indexes in the run of the gauges of each process.
+    gauges: Vec<Vec<u16>>,
+    n_gauges: u16,
+}
+
+impl Numbering {
+    pub(super) fn new(loops_each: u32) -> Numbering {
+        Numbering { loops_each, ..Numbering::default() }
+    }
+
+    /// Index in the run of a process's first event loop.
+    pub(super) fn first_loop(&self, process: u32) -> u32 {
+        process * self.loops_each
+    }
+
+    /// Returns an event with the run's indexes. A gauge of another process is named after it.
+    pub(super) fn in_run(&mut self, sourced: Sourced) -> Event {
+        let Sourced { process, event } = sourced;
+        match event {
+            Event::Heartbeats { loop_index, latest_at_ns, lag } => {
+                let loop_index = self.first_loop(process) + loop_index;
+                Event::Heartbeats { loop_index, latest_at_ns, lag }
+            }
+            Event::Gauges { mut gauges } => {
+                let known = self.gauges_of(process);
+                for gauge in &mut gauges {
+                    if process > 0 {
+                        gauge.about = format!("process {process}/{}", gauge.about);
+                    }
+                }
+                let first = self.n_gauges;
+                self.n_gauges += gauges.len() as u16;
+                self.gauges[known].extend(first..self.n_gauges);
+                Event::Gauges { gauges }
+            }
+            Event::Readings(mut readings) => {
+                let known = self.gauges_of(process);
+                let known = &self.gauges[known];
+                readings.values = readings
+                    .values
+                    .into_iter()
+                    .filter_map(|(index, value)| Some((*known.get(usize::from(index))?, value)))
+                    .collect();
+                Event::Readings(readings)
+            }
+            event => event,
+        }
+    }
+
+    /// Place of a process's list of gauges.
+    fn gauges_of(&mut self, process: u32) -> usize {
+        let place = process as usize;
+        if self.gauges.len() <= place {
+            self.gauges.resize(place + 1, Vec::new());
+        }
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Gauge, Readings};
+
+    use super::*;
+
+    fn declared(names: &[&str]) -> Event {
+        let gauge = |name: &&str| Gauge {
+            about: "machine".to_owned(),
+            name: (*name).to_owned(),
+            unit: "%".to_owned(),
+            help: "A gauge.".to_owned(),
+        };
+        Event::Gauges { gauges: names.iter().map(gauge).collect() }
+    }
+
+    fn read(values: &[(u16, f64)]) -> Event {
+        Event::Readings(Readings { second: 3, values: values.to_vec() })
+    }
+
+    #[test]
+    fn gauges_of_several_processes_keep_their_values_apart() {
+        let mut numbering = Numbering::new(2);
+        let mut in_run = |process, event| numbering.in_run(Sourced { process, event });
+        assert_eq!(in_run(0, declared(&["a", "b"])), declared(&["a", "b"]));
+        let Event::Gauges { gauges } = in_run(2, declared(&["a"])) else { panic!("gauges") };
+        assert_eq!(gauges[0].about, "process 2/machine");
+        assert_eq!(in_run(0, declared(&["c"])), declared(&["c"]));
+        assert_eq!(in_run(0, read(&[(1, 1.0), (2, 2.0)])), read(&[(1, 1.0), (3, 2.0)]));
+        assert_eq!(in_run(2, read(&[(0, 5.0)])), read(&[(2, 5.0)]));
+        // A value of a gauge that was never declared has no name, and is left out.
+        assert_eq!(in_run(1, read(&[(0, 5.0)])), read(&[]));
+    }
+
+    #[test]
+    fn event_loops_are_numbered_through_all_processes() {
+        let mut numbering = Numbering::new(4);
+        let beats = |loop_index| Event::Heartbeats { loop_index, latest_at_ns: 0, lag: None };
+        for (process, index) in [(0, 1), (1, 5), (2, 9)] {
+            let event = numbering.in_run(Sourced { process, event: beats(1) });
+            assert_eq!(event, beats(index));
+        }
+        assert_eq!(numbering.first_loop(3), 12);
+    }
+}
