@@ -128,7 +128,7 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
         statements,
         first_client: 0,
         clients: 1,
-        share: Some(Share::WHOLE),
+        share: Some(Share::whole()),
         load: Load::Closed,
         stop_condition: StopCondition::Transactions(n_transactions),
     };

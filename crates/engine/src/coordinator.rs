@@ -435,13 +435,15 @@ impl<'a> Coordinator<'a> {
     fn has_reached_its_count(&self) -> bool {
         let is_whole = self.n_left == self.n_clients() && self.lost.is_none();
         let is_idle = self.under_way.iter().all(|(_, under_way)| under_way.is_idle());
-        !self.is_timed() && self.stop.reason().is_none() && is_whole && is_idle
+        let ends_by_count = !self.is_timed() && !self.stop.awaits_others();
+        ends_by_count && self.stop.reason().is_none() && is_whole && is_idle
     }
 
-    /// Whether the window is still open after all clients left, since nothing more is due before
-    /// its end.
+    /// Whether the window is still open after all clients left: nothing more is due before its
+    /// end, or other processes go on.
     fn awaits_end(&self, now_ns: u64) -> bool {
-        self.is_timed() && self.lost.is_none() && now_ns < self.stop.end_ns()
+        let is_awaited = self.is_timed() || self.stop.awaits_others();
+        is_awaited && self.lost.is_none() && now_ns < self.stop.end_ns()
     }
 
     /// Reports the lateness of each event loop.
@@ -465,7 +467,8 @@ impl<'a> Coordinator<'a> {
         let start_ns = self.stop.measure_start_ns();
         if self.has_reached_its_count() {
             // The last commit must lie within the window, which excludes its end.
-            self.stop.set_window(start_ns, last_ns.max(start_ns) + 1);
+            let end_ns = last_ns.max(start_ns) + 1;
+            self.stop.set_window(start_ns, end_ns.max(start_ns + self.stop.others_measured_ns()));
         }
         self.tick(now_ns);
         self.count_unfinished(now_ns);

@@ -8,27 +8,8 @@ use model::{
 };
 
 use crate::clock::Origin;
+use crate::share::Share;
 use crate::threads::ClientThreads;
-
-/// The share of this process in a group's clients and arrivals: of those numbered from 0, the ones
-/// that are `index` modulo `of`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
-    /// Index of this share, from 0.
-    pub index: u32,
-    /// Number of shares, at least 1.
-    pub of: u32,
-}
-
-impl Share {
-    /// The share of a single process: everything.
-    pub const WHOLE: Share = Share { index: 0, of: 1 };
-
-    /// Returns the indexes below `count` that belong to this share.
-    pub fn of(self, count: u32) -> impl ExactSizeIterator<Item = u32> {
-        (self.index..count.max(self.index)).step_by(self.of as usize)
-    }
-}
 
 /// A callback for every recorded sample, for calibration. It is on the measured path.
 pub type SampleHook = Arc<dyn Fn(&Sample) + Send + Sync>;
@@ -58,7 +39,7 @@ pub struct GroupJob {
 impl GroupJob {
     /// Returns the indexes of this process's clients in the run.
     pub(crate) fn our_clients(&self) -> impl Iterator<Item = u32> {
-        let ours = self.share.into_iter().flat_map(|share| share.of(self.clients));
+        let ours = self.share.iter().flat_map(|share| share.below(self.clients));
         ours.map(|nth| self.first_client + nth)
     }
 }

@@ -353,11 +353,10 @@ pub(crate) fn arrivals_of(
     let Load::Open { arrivals, rate, queue, queue_full } = &group.load else {
         return None;
     };
-    let share = group.share?;
+    let share = group.share.clone()?;
     let ramp_up_ns = job.phases.ramp_up_ns;
+    let queue = share.of_limit(*queue);
     let schedule = Schedule::new(job.seed, index, *arrivals, rate, ramp_up_ns, share);
-    // Each process has its share of the queue, at least one place.
-    let queue = queue.div_ceil(u64::from(share.of));
     let stop = Arc::clone(stop);
     let arrivals = Arrivals::new(index, schedule, queue, *queue_full, group.stop_condition, stop);
     Some(Arc::new(arrivals))

@@ -1,12 +1,12 @@
 //! Arrival times in open load: one seeded stream, the same for all processes.
 //!
 //! Gaps are drawn in blocks, block k from (seed, k) alone, so that any process can compute any
-//! block; agent i of n takes the arrivals that are i modulo n. Not here: serving them.
+//! block; each process takes those of its share. Not here: serving them.
 
 use model::{ArrivalRate, Arrivals, NS_PER_S, Rng, Stream};
 use stats::Intensity;
 
-use crate::job::Share;
+use crate::share::Share;
 
 const BLOCK: usize = 1024;
 
@@ -20,6 +20,9 @@ pub struct Schedule {
     origin_ns: u64,
     block: Vec<u64>,
     block_number: u64,
+    /// Arrivals of this process so far.
+    n_taken: u64,
+    /// Number of the next one over all processes.
     next_nth: u64,
 }
 
@@ -59,6 +62,7 @@ impl Schedule {
                 Pace::Changing { intensity: changing.intensity(), lead, before: 0.0 }
             }
         };
+        let next_nth = share.number(0);
         let mut schedule = Schedule {
             seed,
             group,
@@ -68,7 +72,8 @@ impl Schedule {
             origin_ns: 0,
             block: Vec::with_capacity(BLOCK),
             block_number: 0,
-            next_nth: u64::from(share.index),
+            n_taken: 0,
+            next_nth,
         };
         schedule.draw_block();
         schedule.skip_to_block();
@@ -88,7 +93,8 @@ impl Schedule {
 
     /// Skips to the next arrival of this process.
     pub fn advance(&mut self) {
-        self.next_nth += u64::from(self.share.of);
+        self.n_taken += 1;
+        self.next_nth = self.share.number(self.n_taken);
         self.skip_to_block();
     }
 
@@ -172,16 +178,16 @@ mod tests {
 
     #[test]
     fn the_agents_arrivals_together_are_those_of_one() {
-        let whole = instants(Share::WHOLE, 6000);
+        let whole = instants(Share::whole(), 6000);
         let mut parts: Vec<_> =
-            (0..3).flat_map(|index| instants(Share { index, of: 3 }, 2000)).collect();
+            Share::by_weight(&[1; 3]).into_iter().flat_map(|of| instants(of, 2000)).collect();
         parts.sort_unstable();
         assert_eq!(whole, parts);
     }
 
     #[test]
     fn poisson_arrivals_have_their_rate_and_spread() {
-        let list = instants(Share::WHOLE, 100_000);
+        let list = instants(Share::whole(), 100_000);
         let gaps: Vec<f64> = list.windows(2).map(|w| (w[1].1 - w[0].1) as f64).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
@@ -191,7 +197,7 @@ mod tests {
 
     #[test]
     fn uniform_arrivals_never_drift() {
-        let mut schedule = schedule_of(Arrivals::Uniform, "3", 0, Share::WHOLE);
+        let mut schedule = schedule_of(Arrivals::Uniform, "3", 0, Share::whole());
         for _ in 0..2_999_999 {
             schedule.advance();
         }
@@ -201,7 +207,7 @@ mod tests {
     #[test]
     fn uniform_arrivals_follow_the_area_below_a_changing_rate() {
         let of = |rate, ramp_up_s, seconds: &[u64]| {
-            counts(schedule_of(Arrivals::Uniform, rate, ramp_up_s, Share::WHOLE), seconds)
+            counts(schedule_of(Arrivals::Uniform, rate, ramp_up_s, Share::whole()), seconds)
         };
         // One arrives at the very instant, which is not before it.
         assert_eq!(of("steps 100 for 10s, 300", 0, &[10, 20]), [999, 3999]);
@@ -211,7 +217,7 @@ mod tests {
 
     #[test]
     fn poisson_arrivals_at_a_changing_rate_are_as_many_as_expected() {
-        let of = |rate| counts(schedule_of(Arrivals::Poisson, rate, 0, Share::WHOLE), &[50, 100]);
+        let of = |rate| counts(schedule_of(Arrivals::Poisson, rate, 0, Share::whole()), &[50, 100]);
         let near = |count: u64, expected: f64| {
             let off = (count as f64 - expected) / expected.sqrt();
             assert!(off.abs() < 4.0, "{count} of {expected}");
@@ -236,8 +242,9 @@ mod tests {
             };
             (0..n).map(|_| next()).collect::<Vec<_>>()
         };
-        let mut parts: Vec<_> = (0..3).flat_map(|index| of(Share { index, of: 3 }, 1000)).collect();
+        let shares = Share::by_weight(&[1, 5]).into_iter().zip([500, 2500]);
+        let mut parts: Vec<_> = shares.flat_map(|(share, n)| of(share, n)).collect();
         parts.sort_unstable();
-        assert_eq!(of(Share::WHOLE, 3000), parts);
+        assert_eq!(of(Share::whole(), 3000), parts);
     }
 }

@@ -42,6 +42,10 @@ pub struct Stop {
     timers: Mutex<Vec<Arc<OwnedFd>>>,
     /// Signals for which clients and producers wait: raised when the run stops.
     signals: Mutex<Vec<Arc<Signal>>>,
+    /// Other processes of the run that have not reached their counts.
+    n_others: AtomicU32,
+    /// Longest measured phase of the other processes.
+    others_measured_ns: AtomicU64,
 }
 
 impl Default for Stop {
@@ -57,6 +61,8 @@ impl Default for Stop {
             failure: Mutex::new(None),
             timers: Mutex::new(Vec::new()),
             signals: Mutex::new(Vec::new()),
+            n_others: AtomicU32::new(0),
+            others_measured_ns: AtomicU64::new(0),
         }
     }
 }
@@ -98,6 +104,38 @@ impl Stop {
     /// first reason is kept.
     pub fn fail(&self, why: String) {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+    }
+
+    /// Makes a run that ends after a number of transactions wait for this many other processes.
+    pub fn await_others(&self, n_others: u32) {
+        self.n_others.store(n_others, Ordering::SeqCst);
+    }
+
+    /// Reports that the load of one of them is over, and how long its measured phase was, in
+    /// nanoseconds.
+    pub fn other_has_ended(&self, measured_ns: u64) {
+        self.others_measured_ns.fetch_max(measured_ns, Ordering::SeqCst);
+        let less = |n_others: u32| n_others.checked_sub(1);
+        // One that nobody waits for changes nothing.
+        let _ = self.n_others.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
+    }
+
+    pub(crate) fn awaits_others(&self) -> bool {
+        self.n_others.load(Ordering::SeqCst) > 0
+    }
+
+    pub(crate) fn others_measured_ns(&self) -> u64 {
+        self.others_measured_ns.load(Ordering::SeqCst)
+    }
+
+    /// Ends the run at `now_ns` because the queue of another process is full.
+    pub fn other_queue_is_full(&self, now_ns: u64) {
+        self.drain(|| now_ns + AHEAD_NS, StopReason::QueueFull);
+    }
+
+    /// Whether the run ends early because a queue is full.
+    pub fn is_queue_full(&self) -> bool {
+        self.reason() == Some(StopReason::QueueFull)
     }
 
     /// Whether the load was reported as unable to continue.

@@ -317,7 +317,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
             statements: Arc::from(Vec::new()),
             first_client: 0,
             clients,
-            share: Some(Share::WHOLE),
+            share: Some(Share::whole()),
             load,
             stop_condition: StopCondition::Time,
         }],
@@ -388,7 +388,7 @@ fn tell_until(mut job: Job, stop: &Arc<Stop>, also: &mut dyn FnMut(&Event)) -> W
 
 fn arrivals(rate_per_s: f64, until_ns: u64) -> Vec<u64> {
     let mut schedule =
-        Schedule::new(7, 0, Arrivals::Poisson, &ArrivalRate::Constant(rate_per_s), 0, Share::WHOLE);
+        Schedule::new(7, 0, Arrivals::Poisson, &ArrivalRate::Constant(rate_per_s), 0, Share::whole());
     let mut list = Vec::new();
     while schedule.peek().1 < until_ns {
         list.push(schedule.peek().1);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::{
     Action, ArrivalRate, Choice, Connect, Disturbance, Group, Load, LoadModel, MonitorScope,
-    NetworkConditions, Phases, Plan, QueueFull, Recording, Retry, Settings, Settle, StopCondition,
+    NetworkConditions, Phases, Plan, Recording, Retry, Settings, Settle, StopCondition,
     Target, Workload, each_once,
 };
 
@@ -285,9 +285,9 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let (parameters, made) = decide_parameters(draft, entry)?;
     check_stored_rate(draft, &values.rate, entry, made.as_ref())?;
     // The parts of `load` are read separately.
-    let GroupValues { name, clients, processes, transactions, queue_full, .. } = values;
+    let GroupValues { name, clients, processes, transactions, .. } = values;
     let stop_condition = transactions.value.unwrap_or(StopCondition::Time);
-    check_processes(&processes, clients.value, stop_condition, queue_full.value)?;
+    check_processes(&processes, clients.value)?;
     if let Some(why) = made.refuses_processes().filter(|_| processes.value > 0) {
         return Err(processes.bad(why));
     }
@@ -309,35 +309,15 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     })
 }
 
-/// Rejects what clients in several processes cannot do together.
-fn check_processes(
-    processes: &Given<u32>,
-    clients: u32,
-    stop_condition: StopCondition,
-    queue_full: QueueFull,
-) -> Result<(), BadPlan> {
-    if processes.value == 0 {
+/// Rejects processes without clients.
+fn check_processes(processes: &Given<u32>, clients: u32) -> Result<(), BadPlan> {
+    if processes.value <= clients {
         return Ok(());
     }
-    if processes.value > clients {
-        let why = format!(
-            "{} processes are more than there are clients ({clients}): give at most {clients}",
-            processes.value
-        );
-        return Err(processes.bad(why));
-    }
-    if stop_condition != StopCondition::Time {
-        let why = "transactions are not counted over several processes: give a duration instead \
-                   of transactions, or leave processes out";
-        return Err(processes.bad(why));
-    }
-    match queue_full {
-        QueueFull::Stop => Err(processes.bad(
-            "a full queue of one process does not stop the others: leave queue_full or processes \
-             out",
-        )),
-        QueueFull::Drop => Ok(()),
-    }
+    Err(processes.bad(format!(
+        "{} processes are more than there are clients ({clients}): give at most {clients}",
+        processes.value
+    )))
 }
 
 /// Rejects disturbances that clients in other processes would miss.

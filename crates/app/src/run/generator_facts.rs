@@ -33,7 +33,7 @@ pub(super) fn first_arrivals(plan: &Plan, description: &Description) -> Vec<Fact
         let Load::Open { arrivals, rate, .. } = &group.load else { return None };
         let ramp_up_ns = plan.phases.ramp_up_ns;
         let mut schedule =
-            Schedule::new(plan.seed, index, *arrivals, rate, ramp_up_ns, Share::WHOLE);
+            Schedule::new(plan.seed, index, *arrivals, rate, ramp_up_ns, Share::whole());
         let next = |_| {
             let (_, instant_ns) = schedule.peek();
             schedule.advance();

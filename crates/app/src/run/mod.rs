@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use analysis::Tally;
 use analysis::report::{Report, Status};
-use engine::{ClientThreads, GroupJob, Job, Origin, SampleHook, Stop};
+use engine::{ClientThreads, GroupJob, Job, Origin, SampleHook, Share, Stop};
 use model::{
     CommitRisk, Database, Description, Event, Fact, Finding, Identity, NS_PER_MS, Placement, Plan,
     RunId, Settle, Severity, StopCondition, StopReason, Trial, format_duration,
@@ -511,6 +511,7 @@ fn job_of(
     let mut jobs = Vec::new();
     for (group, opened) in plan.groups.iter().zip(groups) {
         let statements = opened.workload.statements(opened.database.dialect());
+        let share = share_of(group, process);
         jobs.push(GroupJob {
             name: group.name.clone(),
             workload: Arc::clone(&opened.workload),
@@ -518,9 +519,9 @@ fn job_of(
             statements: statements.into(),
             first_client,
             clients: group.clients,
-            share: share_of(group, process),
             load: group.load.of_transactions(opened.workload.transaction_stores()),
-            stop_condition: group.stop_condition,
+            stop_condition: part_of(group.stop_condition, share.as_ref()),
+            share,
         });
         first_client += group.clients;
     }
@@ -537,6 +538,16 @@ fn job_of(
         workers: agents::workers(plan),
         threads: ClientThreads::default(),
         sample_hook: None,
+    }
+}
+
+/// A process's part of a count of all clients' transactions.
+fn part_of(of_run: StopCondition, share: Option<&Share>) -> StopCondition {
+    match (of_run, share) {
+        (StopCondition::Transactions(count), Some(share)) => {
+            StopCondition::Transactions(share.count_below(count))
+        }
+        (of_run, _) => of_run,
     }
 }
 

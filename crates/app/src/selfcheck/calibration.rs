@@ -124,7 +124,7 @@ impl Calibration {
     pub fn arrivals_ns(&self) -> Vec<u64> {
         let per_s = self.rate_per_s.expect("only an open load has arrivals");
         let rate = ArrivalRate::Constant(per_s);
-        let mut schedule = Schedule::new(self.seed, 0, self.arrivals, &rate, 0, Share::WHOLE);
+        let mut schedule = Schedule::new(self.seed, 0, self.arrivals, &rate, 0, Share::whole());
         let mut arrivals = Vec::new();
         while schedule.peek().1 < self.measure_ns {
             arrivals.push(schedule.peek().1);

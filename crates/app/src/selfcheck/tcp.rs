@@ -96,7 +96,7 @@ fn rate() -> ArrivalRate {
 }
 
 fn n_arrivals(measure_ns: u64) -> u64 {
-    let mut schedule = Schedule::new(SEED, 0, Arrivals::Poisson, &rate(), 0, Share::WHOLE);
+    let mut schedule = Schedule::new(SEED, 0, Arrivals::Poisson, &rate(), 0, Share::whole());
     let mut n_arrivals = 0;
     while schedule.peek().1 < measure_ns {
         n_arrivals += 1;
@@ -127,7 +127,7 @@ fn job(
         database,
         first_client: 0,
         clients: CLIENTS,
-        share: Some(Share::WHOLE),
+        share: Some(Share::whole()),
         load: Load::Open {
             arrivals: Arrivals::Poisson,
             rate: rate(),

@@ -446,14 +446,6 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     check(&["--seed=nonsense"], &["--seed: 'nonsense' is not a count"]);
     check(&["--processes=65"], &["--processes: 65 is too large"]);
     check(&["--processes=9", "--clients=8"], &["--processes: 9 processes are more", "(8)"]);
-    check(
-        &["--processes=2", "--transactions=9"],
-        &["--processes: transactions are not counted over", "give a duration"],
-    );
-    check(
-        &["--processes=2", "--rate=5", "--queue-full=stop"],
-        &["--processes: a full queue of one process", "leave queue_full or processes out"],
-    );
     check(&["--placement=nowhere"], &["--placement: 'nowhere'", "thread, loop, simulated"]);
     let check = |args: &[&str], fragments: &[&str]| {
         refused(&home, &[&["run", "record"], args].concat(), USAGE, fragments);

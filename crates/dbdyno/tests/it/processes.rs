@@ -59,6 +59,37 @@ fn arrivals_and_clients_are_divided_and_none_is_lost_or_twice() {
 }
 
 #[test]
+fn a_count_of_transactions_is_divided_and_reached_exactly() {
+    let home = Home::new();
+    let args = ["run", "oltp-point-select", "--table-size=100", "--clients=5", "--ramp-up=0s"];
+    let more = ["--processes=3", "--output=json"];
+    for (count, rest, finished) in [
+        ("--transactions=1001", &[][..], 1001.0),
+        ("--transactions=40 per client", &[], 200.0),
+        ("--transactions=100", &["--load=open", "--rate=2000"], 100.0),
+    ] {
+        let report = home.run(&[&args[..], &more, &[count], rest].concat()).json();
+        nothing_is_lost(&report);
+        assert_eq!(number(&report, "counts.finished"), finished, "{count}");
+        // The measured phase ends with the last process, whose clients have done some work.
+        let (seconds, rate) = (number(&report, "measured_seconds"), number(&report, "tps"));
+        assert!(seconds > 1e-4, "{seconds}");
+        assert!((rate * seconds - finished).abs() < 0.01 * finished, "{rate} {seconds}");
+    }
+}
+
+#[test]
+fn a_full_queue_of_one_process_stops_all() {
+    let home = Home::new();
+    let args = ["run", "oltp-point-select", "--table-size=100", "--clients=4", "--processes=2"];
+    let load = ["--load=open", "--rate=10000000", "--queue=10", "--queue-full=stop"];
+    let more = ["--ramp-up=0s", "--duration=1h", "--output=json"];
+    let report = home.run(&[&args[..], &load, &more].concat()).json();
+    nothing_is_lost(&report);
+    assert_eq!(report["status"], "queue_full");
+}
+
+#[test]
 fn readers_in_two_processes_see_the_records_of_a_third_with_one_clock() {
     let home = Home::new();
     let args = ["run", "events", "--writers=3", "--readers=6", "--processes=2"];

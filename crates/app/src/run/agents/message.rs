@@ -51,6 +51,8 @@ pub(super) enum FromAgent {
     Connected,
     /// Time of its clock when it was asked, in nanoseconds since 1970.
     Clock { unix_ns: u64 },
+    /// Its queue is full, and the plan says to stop then.
+    QueueFull,
     /// The process cannot do its job.
     Failed { why: String },
     /// The load of the process is over.
@@ -61,6 +63,7 @@ pub(super) enum FromAgent {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct AgentEnd {
     pub(super) reason: StopReason,
+    pub(super) measured_ns: u64,
     pub(super) elapsed_ns: u64,
     pub(super) n_left_behind: u32,
     /// Number of pauses of the process, the longest one, and the start of that.

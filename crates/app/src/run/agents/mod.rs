@@ -128,6 +128,7 @@ impl Agents {
             };
             agents.list.push(agent.map_err(failed)?);
         }
+        stop.await_others(agents.list.len() as u32);
         agents.await_connected(stop)?;
         Ok(agents)
     }
@@ -199,7 +200,8 @@ impl Agents {
         let pass_on = move || {
             let mut passed = 0;
             while ends.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                let asked = stop.asked().max(u32::from(stop.has_failed()));
+                let must_end = stop.has_failed() || stop.is_queue_full();
+                let asked = stop.asked().max(u32::from(must_end));
                 for _ in passed..asked {
                     all.iter().for_each(|outgoing| order(outgoing.as_ref(), &ToAgent::Stop));
                 }
@@ -311,8 +313,8 @@ impl Agents {
                 return Some(Sourced { process: received.process as u32 + 1, event });
             }
             Some(FromAgent::Ended(end)) => agent.end = Some(*end),
-            // Late answers are ignored.
-            Some(FromAgent::Connected | FromAgent::Clock { .. }) => {}
+            // Late answers are ignored; a full queue was noticed on arrival.
+            Some(FromAgent::Connected | FromAgent::Clock { .. } | FromAgent::QueueFull) => {}
             Some(FromAgent::Failed { why }) => {
                 agent.has_gone = true;
                 agent.failure = Some(why);
@@ -423,8 +425,10 @@ fn listen(
         let unix_ns = origin.unix_ns() + origin.elapsed_ns();
         match &message {
             Some(FromAgent::Failed { why }) => stop.fail(why.clone()),
+            Some(FromAgent::QueueFull) => stop.other_queue_is_full(origin.elapsed_ns()),
             Some(FromAgent::Ended(end)) => {
                 has_ended = true;
+                stop.other_has_ended(end.measured_ns);
                 if let StopReason::Failed { why } = &end.reason {
                     stop.fail(why.clone());
                 }
@@ -460,15 +464,18 @@ fn sources_of(plan: &Plan) -> Vec<Source> {
 /// Part of a group in a process; 0 is this one.
 pub(super) fn share_of(group: &Group, process: u32) -> Option<Share> {
     match process.checked_sub(1) {
-        None => (group.processes == 0).then_some(Share::WHOLE),
-        Some(index) => (index < group.processes).then_some(Share { index, of: group.processes }),
+        None => (group.processes == 0).then(Share::whole),
+        Some(index) => {
+            let weights = vec![1; group.processes as usize];
+            Share::by_weight(&weights).into_iter().nth(index as usize)
+        }
     }
 }
 
 fn clients_of(plan: &Plan, process: u32) -> String {
     let part = |group: &Group| {
         let share = share_of(group, process)?;
-        Some(format!("{} {}", group.name, share.of(group.clients).len()))
+        Some(format!("{} {}", group.name, share.below(group.clients).count()))
     };
     plan.groups.iter().filter_map(part).collect::<Vec<_>>().join(", ")
 }

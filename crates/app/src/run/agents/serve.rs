@@ -11,7 +11,7 @@ use std::thread;
 
 use analysis::Tally;
 use engine::{Job, Origin, Stop};
-use model::{Event, PathEntrance, Plan, Secret, Target};
+use model::{Event, PathEntrance, Phase, Plan, Secret, Target};
 
 use super::super::job_of;
 use super::super::sink::RunSink;
@@ -35,13 +35,21 @@ impl Output {
 }
 
 /// Sends events to dbdyno.
-struct Forward(Output);
+struct Forward {
+    output: Output,
+    stop: Arc<Stop>,
+}
 
 impl Watcher for Forward {
     fn event(&mut self, event: &Event, _tally: &Tally) {
-        // Phases and end are those of the whole run.
-        if !matches!(event, Event::Phase { .. } | Event::Ended { .. }) {
-            self.0.send(&FromAgent::Event(event.clone()));
+        match event {
+            // At once: the other processes stop too.
+            Event::Phase { phase: Phase::Drain, .. } if self.stop.is_queue_full() => {
+                self.output.send(&FromAgent::QueueFull);
+            }
+            // Phases and end are those of the whole run.
+            Event::Phase { .. } | Event::Ended { .. } => {}
+            event => self.output.send(&FromAgent::Event(event.clone())),
         }
     }
 
@@ -115,7 +123,7 @@ fn run(
         database.enter_through(Some(PathEntrance { port, token }));
     }
     let groups = resolve_groups(&plan, &database, stop)?;
-    let mut forward = Forward(output.clone());
+    let mut forward = Forward { output: output.clone(), stop: Arc::clone(stop) };
     let mut sink = RunSink::new(None, &mut forward);
     let job = Job {
         // Several processes would all pin to the first CPUs.
@@ -137,6 +145,7 @@ fn run(
     let usage = sink.measured.unwrap_or_default();
     Ok(AgentEnd {
         reason: ran.reason,
+        measured_ns: ran.measured_ns,
         elapsed_ns: ran.elapsed_ns,
         n_left_behind: ran.n_left_behind,
         pauses: (ran.pauses.count, ran.pauses.longest_ns, ran.pauses.longest_at_ns),
