@@ -226,14 +226,14 @@ impl Disturbers {
 
     fn start_again(&mut self, stop: &Stop, tell: &mut dyn FnMut(Event)) {
         let Some(mut server) = self.take_server() else { return };
-        let what = match server.cluster().is_galera() {
+        let what = match server.control().is_cluster() {
             true => "the cluster was restored to its state before the load",
             false => "the server was started again after the load",
         };
         let interrupted = "interrupted while the server was started again";
         // The load often ends because the user asked to stop.
         let started = run_unless_asked_twice(stop, RESTART_PATIENCE, interrupted, move || {
-            let started = server.cluster().restore();
+            let started = server.control().restore();
             Ok((server, started))
         });
         let text = match &started {

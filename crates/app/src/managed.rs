@@ -5,13 +5,13 @@ use model::{Fact, Host, Target, numbers, plain_setting};
 use monitor::Locate;
 use plan::Draft;
 use plan::managed::Wanted;
-use servers::{Cluster, Options, ServerError, ServerErrorKind};
+use servers::{Cluster, Options, ServerControl, ServerError, ServerErrorKind};
 
 use crate::error::Error;
 
 /// A server started for a target. Drop ends it and removes its data.
 pub(crate) struct Managed {
-    cluster: Cluster,
+    control: Box<dyn ServerControl>,
     /// Target of the server. It contains the password, and is never shown.
     pub(crate) target: Target,
     wanted: Wanted,
@@ -44,8 +44,13 @@ impl Managed {
                 _ => start_error(error, &wanted.options.settings),
             }
         })?;
-        let target = reached(&cluster, wanted);
-        Ok(Managed { cluster, target, wanted: wanted.clone() })
+        Ok(Managed::of(Box::new(cluster), wanted))
+    }
+
+    /// Takes over a server that runs.
+    pub(crate) fn of(control: Box<dyn ServerControl>, wanted: &Wanted) -> Managed {
+        let target = reached(control.as_ref(), wanted);
+        Managed { control, target, wanted: wanted.clone() }
     }
 
     /// Restarts the server with other settings and its data, or with those of the copy if
@@ -66,22 +71,22 @@ impl Managed {
         if !is_same || !self.wanted.options.settings.iter().all(is_still_set) {
             return Ok(None);
         }
-        self.cluster.load_on(wanted.options.load_on);
+        self.control.load_on(wanted.options.load_on);
         let has_changed = self.wanted.options.settings != wanted.options.settings;
         if has_changed {
             for (name, value) in &wanted.options.settings {
-                self.cluster.set(name, value)?;
+                self.control.set(name, value)?;
             }
         }
         let explain = |error| start_error(error, &wanted.options.settings);
-        let is_put_back = from_copy && self.cluster.has_copy();
+        let is_put_back = from_copy && self.control.has_copy();
         if is_put_back {
-            self.cluster.put_back().map_err(explain)?;
+            self.control.put_back().map_err(explain)?;
         }
-        if has_changed || is_put_back || self.cluster.ended().is_some() {
-            self.cluster.restart_all().map_err(explain)?;
+        if has_changed || is_put_back || self.control.how_it_ended().is_some() {
+            self.control.restart_all().map_err(explain)?;
         }
-        self.target = reached(&self.cluster, wanted);
+        self.target = reached(self.control.as_ref(), wanted);
         self.wanted = wanted.clone();
         Ok(Some(self))
     }
@@ -89,37 +94,36 @@ impl Managed {
     /// Shuts the server down and starts it again, with all nodes.
     pub(crate) fn restarted(mut self) -> Result<Managed, Error> {
         let asked = &self.wanted.options.settings;
-        self.cluster.restart_all().map_err(|error| start_error(error, asked))?;
-        self.target = reached(&self.cluster, &self.wanted);
+        self.control.restart_all().map_err(|error| start_error(error, asked))?;
+        self.target = reached(self.control.as_ref(), &self.wanted);
         Ok(self)
     }
 
     /// Copies the server's data for [`Managed::change`].
     pub(crate) fn copied(mut self) -> Result<Managed, Error> {
         let asked = &self.wanted.options.settings;
-        self.cluster.copy_data().map_err(|error| start_error(error, asked))?;
-        self.cluster.restart_all().map_err(|error| start_error(error, asked))?;
+        self.control.copy_data().map_err(|error| start_error(error, asked))?;
+        self.control.restart_all().map_err(|error| start_error(error, asked))?;
         Ok(self)
     }
 
     /// Whether there is a copy of the data.
     pub(crate) fn has_copy(&self) -> bool {
-        self.cluster.has_copy()
+        self.control.has_copy()
     }
 
     /// Name such as `MariaDB 10.11.19`, or `MariaDB 10.11.19, a Galera cluster of 3 nodes`.
     pub(crate) fn name(&self) -> String {
-        let first = self.cluster.first();
-        let name = format!("{} {}", first.kind().title(), first.version());
-        match (self.cluster.is_galera(), self.cluster.nodes().len() as u64) {
-            (false, _) => name,
-            (true, n) => format!("{name}, a Galera cluster of {}", numbers::count(n, "node")),
+        let title = self.control.title();
+        match (self.control.is_cluster(), self.control.n_nodes() as u64) {
+            (false, _) => title,
+            (true, n) => format!("{title}, a Galera cluster of {}", numbers::count(n, "node")),
         }
     }
 
     /// Folder of the data.
     pub(crate) fn folder(&self) -> &std::path::Path {
-        self.cluster.first().folder()
+        self.control.folder()
     }
 
     /// Settings of the user, as written.
@@ -133,18 +137,18 @@ impl Managed {
             Fact::new("managed", "server", self.name()),
             Fact::new("managed", "folder", self.folder().display().to_string()),
         ];
-        if self.cluster.is_galera() {
-            facts.push(Fact::new("managed", "nodes", self.cluster.nodes().len()));
+        if self.control.is_cluster() {
+            facts.push(Fact::new("managed", "nodes", self.control.n_nodes()));
             facts.push(Fact::new("managed", "load_on", self.target.hosts.len()));
         }
-        let settings = self.cluster.settings().iter();
+        let settings = self.control.settings().iter();
         facts.extend(settings.map(|set| Fact::new("managed", &set.name, &set.value)));
         facts
     }
 
     /// Id of each server's first process, while it runs.
     pub(crate) fn processes(&self) -> Vec<Option<u32>> {
-        self.cluster.nodes().iter().map(servers::Server::process_id).collect()
+        self.control.process_ids()
     }
 
     /// Locators of the processes by name; only valid while no server is being started or ended.
@@ -162,24 +166,24 @@ impl Managed {
         processes.into_iter().enumerate().map(locator).collect()
     }
 
-    pub(crate) fn cluster(&mut self) -> &mut Cluster {
-        &mut self.cluster
+    /// Control of its processes.
+    pub(crate) fn control(&mut self) -> &mut dyn ServerControl {
+        self.control.as_mut()
     }
 
     /// Addresses of the servers.
     pub(crate) fn hosts(&self) -> Vec<Host> {
-        self.cluster.nodes().iter().flat_map(|node| node.target().hosts).collect()
+        self.control.hosts()
     }
 
     /// Exit status and last log lines if it has ended.
     pub(crate) fn ended(&mut self) -> Option<String> {
-        self.cluster.ended()
+        self.control.how_it_ended()
     }
 }
 
-fn reached(cluster: &Cluster, wanted: &Wanted) -> Target {
-    let mut target =
-        if wanted.by_socket { cluster.first().socket_target() } else { cluster.target() };
+fn reached(control: &dyn ServerControl, wanted: &Wanted) -> Target {
+    let mut target = control.target(wanted.by_socket);
     let is_given = |name: &str| wanted.driver.iter().any(|(given, _)| given == name);
     target.options.retain(|(name, _)| !is_given(name));
     target.options.extend(wanted.driver.iter().cloned());

@@ -27,7 +27,7 @@ impl Share {
         let weights: Vec<i64> = weights.iter().map(|w| i64::from(w / divisor.max(1))).collect();
         let period: i64 = weights.iter().sum();
         let mut places = vec![Vec::new(); weights.len()];
-        // Smooth weighted round robin: the share that lags most behind its weight has the next turn.
+        // Smooth weighted round robin: the share that lags most behind its weight is next.
         let mut behind = vec![0; weights.len()];
         for place in 0..period {
             behind.iter_mut().zip(&weights).for_each(|(behind, weight)| *behind += weight);
@@ -68,11 +68,11 @@ impl Share {
         periods * self.places.len() as u64 + in_rest
     }
 
-    /// Returns its part of a limit, at least 1: a queue needs a place.
+    /// Returns its part of a limit, rounded up: each process may queue, if any may.
     pub(crate) fn of_limit(&self, limit: u64) -> u64 {
         let (places, period) = (self.places.len() as u128, u128::from(self.period));
-        let part = (u128::from(limit) * places).div_ceil(period).max(1);
-        u64::try_from(part).expect("a part of a limit is no larger than the limit, or 1")
+        let part = (u128::from(limit) * places).div_ceil(period);
+        u64::try_from(part).expect("a part of a limit is no larger than it")
     }
 }
 
@@ -118,12 +118,13 @@ mod tests {
     }
 
     #[test]
-    fn counts_add_up_and_limits_have_a_place_for_each() {
+    fn counts_add_up_and_limits_are_rounded_up() {
         for count in [0, 1, 7, 1_000_003] {
             let shares = Share::by_weight(&[2, 3, 6]);
             assert_eq!(shares.iter().map(|share| share.count_below(count)).sum::<u64>(), count);
         }
         let shares = Share::by_weight(&[1; 4]);
         assert!(shares.iter().all(|share| share.of_limit(2) == 1 && share.of_limit(9) == 3));
+        assert_eq!(Share::whole().of_limit(0), 0);
     }
 }

@@ -387,8 +387,8 @@ fn tell_until(mut job: Job, stop: &Arc<Stop>, also: &mut dyn FnMut(&Event)) -> W
 }
 
 fn arrivals(rate_per_s: f64, until_ns: u64) -> Vec<u64> {
-    let mut schedule =
-        Schedule::new(7, 0, Arrivals::Poisson, &ArrivalRate::Constant(rate_per_s), 0, Share::whole());
+    let rate = ArrivalRate::Constant(rate_per_s);
+    let mut schedule = Schedule::new(7, 0, Arrivals::Poisson, &rate, 0, Share::whole());
     let mut list = Vec::new();
     while schedule.peek().1 < until_ns {
         list.push(schedule.peek().1);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use model::{
     Action, ArrivalRate, Choice, Connect, Disturbance, Group, Load, LoadModel, MonitorScope,
-    NetworkConditions, Phases, Plan, Recording, Retry, Settings, Settle, StopCondition,
-    Target, Workload, each_once,
+    NetworkConditions, Phases, Plan, Recording, Retry, Settings, Settle, StopCondition, Target,
+    Workload, each_once,
 };
 
 use crate::bad_plan::BadPlan;

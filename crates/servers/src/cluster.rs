@@ -4,8 +4,11 @@
 //! while no other runs bootstraps the cluster again, with its own data. Not here: the options and
 //! states of a node (galera), and the choice of loaded nodes (the target's hosts).
 
-use model::{BadParameter, Target};
+use std::path::{Path, PathBuf};
 
+use model::{BadParameter, Host, Target};
+
+use crate::control::ServerControl;
 use crate::galera::{self, Member};
 use crate::options::Setting;
 use crate::program::Program;
@@ -40,12 +43,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Whether it is a Galera cluster, which may have a single node.
-    pub fn is_galera(&self) -> bool {
-        self.options.nodes.is_some()
-    }
-
-    /// All nodes, including those that have ended.
+    /// Returns all nodes, including those that have ended.
     pub fn nodes(&self) -> &[Server] {
         &self.nodes
     }
@@ -55,21 +53,105 @@ impl Cluster {
         self.nodes.get_mut(index)
     }
 
-    /// The first node. It always exists, but may have ended.
+    /// Returns the first node. It always exists, but may have ended.
     pub fn first(&self) -> &Server {
         &self.nodes[0]
     }
 
-    /// Target with the hosts of the loaded nodes. The user has all privileges.
-    pub fn target(&self) -> Target {
+    /// Shuts all nodes down, the first one last: it bootstraps the cluster again.
+    fn shut_down_all(&mut self) -> Result<(), ServerError> {
+        self.nodes.iter_mut().rev().try_for_each(Server::shut_down)
+    }
+
+    /// Whether a node other than the one at `index` runs.
+    fn runs_besides(&mut self, index: usize) -> bool {
+        let mut others = self.nodes.iter_mut().enumerate().filter(|(other, _)| *other != index);
+        others.any(|(_, node)| node.ended().is_none())
+    }
+}
+
+impl ServerControl for Cluster {
+    fn title(&self) -> String {
+        format!("{} {}", self.kind.title(), self.first().version())
+    }
+
+    fn is_cluster(&self) -> bool {
+        self.options.nodes.is_some()
+    }
+
+    fn hosts(&self) -> Vec<Host> {
+        self.nodes.iter().flat_map(|node| node.target().hosts).collect()
+    }
+
+    fn target(&self, by_socket: bool) -> Target {
+        if by_socket {
+            return self.first().socket_target();
+        }
         let n_loaded = self.options.load_on.map_or(self.nodes.len(), |n| n as usize);
         let loaded = self.nodes.iter().take(n_loaded.max(1));
         let hosts = loaded.flat_map(|node| node.target().hosts).collect();
         Target { hosts, ..self.first().target() }
     }
 
-    /// Adds a node to the cluster and returns its index. On return it has all data and answers.
-    pub fn join(&mut self) -> Result<usize, ServerError> {
+    fn socket(&self) -> PathBuf {
+        self.first().socket()
+    }
+
+    fn folder(&self) -> &Path {
+        self.first().folder()
+    }
+
+    fn settings(&self) -> &[Setting] {
+        self.first().settings()
+    }
+
+    fn process_ids(&self) -> Vec<Option<u32>> {
+        self.nodes.iter().map(Server::process_id).collect()
+    }
+
+    fn how_node_ended(&mut self, node: usize) -> Option<String> {
+        self.nodes.get_mut(node)?.ended()
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), BadParameter> {
+        for node in &mut self.nodes {
+            node.set(name, value)?;
+        }
+        // For nodes that join later.
+        self.options.settings.push((name.to_owned(), value.to_owned()));
+        Ok(())
+    }
+
+    fn load_on(&mut self, n_nodes: Option<u32>) {
+        self.options.load_on = n_nodes;
+    }
+
+    fn restart(&mut self, node: usize) -> Result<(), ServerError> {
+        self.nodes[node].shut_down()?;
+        let is_first = !self.runs_besides(node);
+        let peers = self.nodes.iter().enumerate().filter(|(other, _)| *other != node);
+        let peers = peers.filter_map(|(_, other)| other.group_port()).collect();
+        self.nodes[node].meet(peers, is_first);
+        self.nodes[node].restart()
+    }
+
+    fn shut_down(&mut self, node: usize) -> Result<(), ServerError> {
+        self.nodes[node].shut_down()
+    }
+
+    fn kill(&mut self, node: usize) -> Result<(), ServerError> {
+        self.nodes[node].kill()
+    }
+
+    fn pause(&mut self, node: usize) -> Result<(), ServerError> {
+        self.nodes[node].pause()
+    }
+
+    fn resume(&mut self, node: usize) -> Result<(), ServerError> {
+        self.nodes[node].resume()
+    }
+
+    fn join(&mut self) -> Result<usize, ServerError> {
         if !self.nodes.is_empty() {
             galera::has_rsync()?;
         }
@@ -84,71 +166,17 @@ impl Cluster {
         Ok(index)
     }
 
-    /// Shuts a node down if it runs, and starts it with the current settings.
-    ///
-    /// # Panics
-    /// If the index is out of range.
-    pub fn restart(&mut self, index: usize) -> Result<(), ServerError> {
-        self.nodes[index].shut_down()?;
-        let is_first = !self.runs_besides(index);
-        let peers = self.nodes.iter().enumerate().filter(|(other, _)| *other != index);
-        let peers = peers.filter_map(|(_, node)| node.group_port()).collect();
-        self.nodes[index].meet(peers, is_first);
-        self.nodes[index].restart()
+    fn restart_all(&mut self) -> Result<(), ServerError> {
+        self.shut_down_all()?;
+        (0..self.nodes.len()).try_for_each(|node| self.restart(node))
     }
 
-    /// Changes a setting of all nodes; it takes effect with the next restart.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), BadParameter> {
-        for node in &mut self.nodes {
-            node.set(name, value)?;
-        }
-        // For nodes that join later.
-        self.options.settings.push((name.to_owned(), value.to_owned()));
-        Ok(())
-    }
-
-    /// Limits the load to the first `n_nodes` nodes; `None` means all.
-    pub fn load_on(&mut self, n_nodes: Option<u32>) {
-        self.options.load_on = n_nodes;
-    }
-
-    /// Shuts all nodes down and copies their data, as [`Server::copy_data`] does;
-    /// [`Cluster::restart_all`] starts them again.
-    pub fn copy_data(&mut self) -> Result<(), ServerError> {
-        self.shut_down()?;
-        self.nodes.iter_mut().try_for_each(Server::copy_data)
-    }
-
-    /// Whether there is a copy of the data of all nodes.
-    pub fn has_copy(&self) -> bool {
-        self.nodes.iter().all(Server::has_copy)
-    }
-
-    /// Kills all nodes and restores their data from the copy; [`Cluster::restart_all`] starts them
-    /// again.
-    pub fn put_back(&mut self) -> Result<(), ServerError> {
-        self.nodes.iter_mut().rev().try_for_each(Server::put_back)
-    }
-
-    /// Shuts all nodes down, the first one last: it bootstraps the cluster again.
-    fn shut_down(&mut self) -> Result<(), ServerError> {
-        self.nodes.iter_mut().rev().try_for_each(Server::shut_down)
-    }
-
-    /// Shuts all nodes down and starts all again.
-    pub fn restart_all(&mut self) -> Result<(), ServerError> {
-        self.shut_down()?;
-        (0..self.nodes.len()).try_for_each(|index| self.restart(index))
-    }
-
-    /// Restores the original set of nodes: removes those that joined later, and starts those that
-    /// have ended. Returns whether anything was changed.
-    pub fn restore(&mut self) -> Result<bool, ServerError> {
+    fn restore(&mut self) -> Result<bool, ServerError> {
         let mut has_changed = self.nodes.len() > self.n_made;
         // A node that has ended is started while another still has all data.
-        for index in 0..self.n_made {
-            if self.nodes[index].ended().is_some() {
-                self.restart(index)?;
+        for node in 0..self.n_made {
+            if self.nodes[node].ended().is_some() {
+                self.restart(node)?;
                 has_changed = true;
             }
         }
@@ -162,24 +190,16 @@ impl Cluster {
         Ok(has_changed)
     }
 
-    /// Exit status and last log lines of a node that has ended, if any.
-    pub fn ended(&mut self) -> Option<String> {
-        let is_galera = self.is_galera();
-        let mut ended = (1..).zip(&mut self.nodes);
-        ended.find_map(|(number, node)| {
-            let how = node.ended()?;
-            Some(if is_galera { format!("(node {number}) {how}") } else { how })
-        })
+    fn copy_data(&mut self) -> Result<(), ServerError> {
+        self.shut_down_all()?;
+        self.nodes.iter_mut().try_for_each(Server::copy_data)
     }
 
-    /// Settings of all nodes, including defaults.
-    pub fn settings(&self) -> &[Setting] {
-        self.first().settings()
+    fn has_copy(&self) -> bool {
+        self.nodes.iter().all(Server::has_copy)
     }
 
-    /// Whether a node other than the one at `index` runs.
-    fn runs_besides(&mut self, index: usize) -> bool {
-        let mut others = self.nodes.iter_mut().enumerate().filter(|(other, _)| *other != index);
-        others.any(|(_, node)| node.ended().is_none())
+    fn put_back(&mut self) -> Result<(), ServerError> {
+        self.nodes.iter_mut().rev().try_for_each(Server::put_back)
     }
 }

@@ -13,6 +13,7 @@
 //!   a watchdog does it; if that fails too, the next start does.
 
 mod cluster;
+mod control;
 mod copy;
 mod credentials;
 mod data_dir;
@@ -34,6 +35,7 @@ mod template;
 mod watchdog;
 
 pub use cluster::Cluster;
+pub use control::ServerControl;
 pub use data_dir::sweep;
 pub use defaults::{DEFAULTS, DefaultSetting, defaults};
 pub use error::{ServerError, ServerErrorKind};

@@ -1,6 +1,6 @@
-//! dbdyno with workloads, a database, a member of runs and a transport that are not delivered: a folder of its
-//! own and a line in the list below are all that one takes. Not here: anything that is to be
-//! measured.
+//! dbdyno with workloads, a database, a member of runs and a transport that are not delivered: a
+//! folder of its own and a line in the list below are all that one takes. Not here: anything that
+//! is to be measured.
 
 mod hinted;
 mod marked;

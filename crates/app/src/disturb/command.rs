@@ -47,7 +47,7 @@ impl CommandEnvironment {
         let mut socket = None;
         if let Some(managed) = server {
             reached = managed.target.clone();
-            socket = Some(managed.cluster().first().socket().to_string_lossy().into_owned());
+            socket = Some(managed.control().socket().to_string_lossy().into_owned());
         }
         let option = reached.options.iter().find(|(name, _)| name == "socket");
         let socket = socket.or_else(|| option.map(|(_, value)| value.clone()));

@@ -2,11 +2,11 @@
 //! use.
 
 use std::sync::{MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::{Disturbed, Host, Hosts, HostsChange, ServerAction, Which, format_count};
 use monitor::{PhaseSignal, Woken, wall_clock};
-use servers::ServerError;
+use servers::{ServerControl, ServerError};
 
 use super::limit::cut_off_by_end;
 use super::worker::{Came, Worker, failed};
@@ -33,39 +33,22 @@ impl Worker {
         came.unwrap_or_else(|error| failed(error.to_string()))
     }
 
-    /// Runs an action on a node, numbered from 1; a single server is node 1.
+    /// Runs an action on a node, numbered from 1; a single server is node 1. Returns clients to a
+    /// node that comes back.
     pub(super) fn act(
         &self,
         managed: &mut Managed,
         number: u32,
         action: ServerAction,
     ) -> Result<Came, ServerError> {
-        let index = number as usize - 1;
-        let is_galera = managed.cluster().is_galera();
-        let what = if is_galera { format!("node {number}") } else { "the server".to_owned() };
-        let Some(node) = managed.cluster().node(index) else {
-            return Ok(failed(format!("there is no {what} yet")));
-        };
-        match (action, node.ended().is_some()) {
-            (ServerAction::Restart, _) | (ServerAction::Start, true) => {
-                managed.cluster().restart(index)?;
-                return Ok((Disturbed::Done, self.call_back(index)));
-            }
-            (ServerAction::Start, false) => return Ok(failed(format!("{what} is running"))),
-            (_, true) => return Ok(failed(format!("{what} is not running"))),
-            (ServerAction::Kill, false) => node.kill()?,
-            (ServerAction::Stop, false) => node.shut_down()?,
-            (ServerAction::Pause { for_ns }, false) => {
-                let until = wall_clock::now() + Duration::from_nanos(for_ns);
-                node.pause()?;
-                let woken = self.signal.wait(Some(until), &|| false);
-                node.resume()?;
-                if woken == Woken::Over {
-                    return Ok((cut_off_by_end(), String::new()));
-                }
-            }
-        }
-        Ok((Disturbed::Done, String::new()))
+        let node = number as usize - 1;
+        let wait = |until| self.signal.wait(Some(until), &|| false);
+        Ok(match act_on(managed.control(), node, action, &wait)? {
+            Acted::Done => (Disturbed::Done, String::new()),
+            Acted::Started => (Disturbed::Done, self.call_back(node)),
+            Acted::CutOff => (cut_off_by_end(), String::new()),
+            Acted::Impossible(why) => failed(why),
+        })
     }
 
     /// Returns clients to a node that they left when it was lost. Describes the result.
@@ -84,7 +67,7 @@ impl Worker {
 
     /// Adds a node, and moves a share of the clients to it.
     pub(super) fn join(&self, managed: &mut Managed) -> Result<Came, ServerError> {
-        let number = managed.cluster().join()? + 1;
+        let number = managed.control().join()? + 1;
         self.nodes().clone_from(&managed.hosts());
         let hosts = self.database.hosts().zip(self.nodes().last().cloned());
         let n_clients = hosts.map_or(Ok(0), |(hosts, host)| hosts.add(&host));
@@ -126,6 +109,54 @@ impl Worker {
     }
 }
 
+/// Result of an action on a node.
+#[derive(Debug, PartialEq, Eq)]
+enum Acted {
+    Done,
+    /// The node runs again.
+    Started,
+    /// The load ended during a pause.
+    CutOff,
+    /// The node is not in a state for it, in a sentence.
+    Impossible(String),
+}
+
+/// Runs an action on a node, counted from 0. `wait` waits for an instant of the load.
+fn act_on(
+    control: &mut dyn ServerControl,
+    node: usize,
+    action: ServerAction,
+    wait: &dyn Fn(Instant) -> Woken,
+) -> Result<Acted, ServerError> {
+    let what =
+        if control.is_cluster() { format!("node {}", node + 1) } else { "the server".into() };
+    if node >= control.n_nodes() {
+        return Ok(Acted::Impossible(format!("there is no {what} yet")));
+    }
+    match (action, control.how_node_ended(node).is_some()) {
+        (ServerAction::Restart, _) | (ServerAction::Start, true) => {
+            control.restart(node)?;
+            return Ok(Acted::Started);
+        }
+        (ServerAction::Start, false) => {
+            return Ok(Acted::Impossible(format!("{what} is running")));
+        }
+        (_, true) => return Ok(Acted::Impossible(format!("{what} is not running"))),
+        (ServerAction::Kill, false) => control.kill(node)?,
+        (ServerAction::Stop, false) => control.shut_down(node)?,
+        (ServerAction::Pause { for_ns }, false) => {
+            let until = wall_clock::now() + Duration::from_nanos(for_ns);
+            control.pause(node)?;
+            let woken = wait(until);
+            control.resume(node)?;
+            if woken == Woken::Over {
+                return Ok(Acted::CutOff);
+            }
+        }
+    }
+    Ok(Acted::Done)
+}
+
 /// Waits until no client is left at a host, and cuts off those that stay too long, since a client
 /// that waits there for ever would never end its transaction. Returns their number.
 fn farewell(hosts: &dyn Hosts, host: &Host, signal: &PhaseSignal) -> usize {
@@ -157,9 +188,124 @@ pub(super) fn restore(hosts: &dyn Hosts, before: &[Host]) {
 
 #[cfg(test)]
 mod tests {
+    use std::path::{Path, PathBuf};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use model::{BadParameter, Target};
+    use servers::Setting;
+
     use super::*;
+
+    /// A server of which only the calls are known.
+    #[derive(Default)]
+    struct Recorded {
+        is_cluster: bool,
+        runs: Vec<bool>,
+        calls: Vec<String>,
+    }
+
+    impl Recorded {
+        fn call(&mut self, name: &str, node: usize, runs: Option<bool>) -> Result<(), ServerError> {
+            self.calls.push(format!("{name} {node}"));
+            if let Some(runs) = runs {
+                self.runs[node] = runs;
+            }
+            Ok(())
+        }
+    }
+
+    impl ServerControl for Recorded {
+        fn title(&self) -> String {
+            "recorded".to_owned()
+        }
+        fn is_cluster(&self) -> bool {
+            self.is_cluster
+        }
+        fn hosts(&self) -> Vec<Host> {
+            Vec::new()
+        }
+        fn target(&self, _by_socket: bool) -> Target {
+            Target::parse("sim:").expect("a target")
+        }
+        fn socket(&self) -> PathBuf {
+            PathBuf::new()
+        }
+        fn folder(&self) -> &Path {
+            Path::new("/")
+        }
+        fn settings(&self) -> &[Setting] {
+            &[]
+        }
+        fn process_ids(&self) -> Vec<Option<u32>> {
+            self.runs.iter().map(|runs| runs.then_some(7)).collect()
+        }
+        fn how_node_ended(&mut self, node: usize) -> Option<String> {
+            (!self.runs[node]).then(|| "killed".to_owned())
+        }
+        fn set(&mut self, _name: &str, _value: &str) -> Result<(), BadParameter> {
+            Ok(())
+        }
+        fn load_on(&mut self, _n_nodes: Option<u32>) {}
+        fn restart(&mut self, node: usize) -> Result<(), ServerError> {
+            self.call("restart", node, Some(true))
+        }
+        fn shut_down(&mut self, node: usize) -> Result<(), ServerError> {
+            self.call("shut down", node, Some(false))
+        }
+        fn kill(&mut self, node: usize) -> Result<(), ServerError> {
+            self.call("kill", node, Some(false))
+        }
+        fn pause(&mut self, node: usize) -> Result<(), ServerError> {
+            self.call("pause", node, None)
+        }
+        fn resume(&mut self, node: usize) -> Result<(), ServerError> {
+            self.call("resume", node, None)
+        }
+        fn join(&mut self) -> Result<usize, ServerError> {
+            self.runs.push(true);
+            Ok(self.runs.len() - 1)
+        }
+        fn restart_all(&mut self) -> Result<(), ServerError> {
+            Ok(())
+        }
+        fn restore(&mut self) -> Result<bool, ServerError> {
+            Ok(false)
+        }
+        fn copy_data(&mut self) -> Result<(), ServerError> {
+            Ok(())
+        }
+        fn has_copy(&self) -> bool {
+            false
+        }
+        fn put_back(&mut self) -> Result<(), ServerError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_action_fits_the_state_of_its_node_or_says_why_not() {
+        let mut control =
+            Recorded { is_cluster: true, runs: vec![true, true], ..Recorded::default() };
+        let pause = ServerAction::Pause { for_ns: 1_000 };
+        let mut check = |node, action, woken, expect: Acted| {
+            let acted = act_on(&mut control, node, action, &|_| woken);
+            assert_eq!(acted.expect("it does not fail"), expect, "{action:?}");
+        };
+        let impossible = |why: &str| Acted::Impossible(why.to_owned());
+        check(1, ServerAction::Start, Woken::Due, impossible("node 2 is running"));
+        check(1, ServerAction::Kill, Woken::Due, Acted::Done);
+        check(1, pause, Woken::Due, impossible("node 2 is not running"));
+        check(1, ServerAction::Stop, Woken::Due, impossible("node 2 is not running"));
+        check(1, ServerAction::Start, Woken::Due, Acted::Started);
+        check(0, pause, Woken::Due, Acted::Done);
+        check(0, pause, Woken::Over, Acted::CutOff);
+        check(0, ServerAction::Stop, Woken::Due, Acted::Done);
+        check(0, ServerAction::Restart, Woken::Due, Acted::Started);
+        check(2, ServerAction::Kill, Woken::Due, impossible("there is no node 3 yet"));
+        // A pause ends in any case: a server is never left stopped.
+        let calls = ["kill 1", "restart 1", "pause 0", "resume 0", "pause 0", "resume 0"];
+        assert_eq!(control.calls, [&calls[..], &["shut down 0", "restart 0"]].concat());
+    }
 
     /// A host whose clients leave one by one; the last `stubborn` stay.
     struct Leaving {

@@ -79,13 +79,17 @@ use crate::shell::Shell;
 /// in the command line.
 pub(crate) fn main() -> ExitCode {
     // Hidden subcommands, which only runs of dbdyno start.
-    let helper: Option<fn() -> std::io::Result<()>> = match std::env::args_os().nth(1) {
-        Some(word) if word == app::NETWORK_PATH => Some(network_path::serve),
-        Some(word) if word == app::run::AGENT => Some(app::run::serve_agent),
+    let served = match std::env::args_os().nth(1) {
+        Some(word) if word == app::NETWORK_PATH => Some(network_path::serve()),
+        Some(word) if word == app::run::AGENT => {
+            let words: Vec<String> =
+                std::env::args_os().skip(2).filter_map(|word| word.into_string().ok()).collect();
+            Some(app::run::serve_agent(&words))
+        }
         _ => None,
     };
-    if let Some(serve) = helper {
-        return serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    if let Some(served) = served {
+        return served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     let shell = Shell::of_process();
     let shown = shell.clone();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use servers::{Cluster, Kind, Options, ServerErrorKind};
+use servers::{Cluster, Kind, Options, ServerControl, ServerErrorKind};
 
 use crate::another::Holder;
 use crate::client::{ask, parent, small};
@@ -29,7 +29,7 @@ fn nodes_hold_the_same_data_are_killed_come_back_and_join() {
     let parent = parent();
     let mut cluster = start_nodes(2, parent.path());
     let ports = |cluster: &Cluster| {
-        cluster.target().hosts.iter().filter_map(|host| host.port).collect::<Vec<_>>()
+        cluster.target(false).hosts.iter().filter_map(|host| host.port).collect::<Vec<_>>()
     };
     assert_eq!(ports(&cluster), [cluster.nodes()[0].port(), cluster.nodes()[1].port()]);
     let sql = "CREATE TABLE dbdyno.t (id INT PRIMARY KEY); INSERT INTO dbdyno.t VALUES (1)";
@@ -40,10 +40,10 @@ fn nodes_hold_the_same_data_are_killed_come_back_and_join() {
     assert_eq!(cluster.join().expect("joined"), 2);
     assert_eq!(size(&cluster, 2), "3");
     cluster.node(1).expect("a node").kill().expect("killed");
-    assert!(cluster.ended().expect("one has ended").starts_with("(node 2) "));
+    assert!(cluster.how_it_ended().expect("one has ended").starts_with("(node 2) "));
     ask(&cluster.nodes()[2], "SET wsrep_sync_wait=1; INSERT INTO dbdyno.t VALUES (2)");
     cluster.restart(1).expect("back");
-    assert_eq!((ask(&cluster.nodes()[1], wait).as_str(), cluster.ended()), ("2", None));
+    assert_eq!((ask(&cluster.nodes()[1], wait).as_str(), cluster.how_it_ended()), ("2", None));
 
     // A node that starts alone bootstraps the cluster, whatever it was before.
     for index in 0..3 {

@@ -2,12 +2,10 @@
 //! order, or not at all.
 //!
 //! [`Transport`] is all that a pipe, a socket and a broker have to provide. Not here: the messages
-//! (message), and the pipes of this machine (pipe).
+//! (message), and the transports there are (transports).
 
 use std::io;
-use std::sync::{Arc, OnceLock};
-
-use super::pipe::PIPES;
+use std::sync::Arc;
 
 /// Largest message, in bytes: a second of 64 histograms takes about 1 MiB.
 pub(super) const MESSAGE_BYTES_MAX: usize = 256 << 20;
@@ -54,23 +52,4 @@ pub trait Transport: Send + Sync {
     /// Connects a client process with the run that started it; `words` follow the name on its
     /// command line.
     fn join(&self, words: &[String]) -> io::Result<Link>;
-}
-
-/// Transport of a program that links dbdyno.
-static ADDED: OnceLock<&'static dyn Transport> = OnceLock::new();
-
-/// Replaces the pipes for all client processes. Call it once, before any run.
-pub fn add_transport(transport: &'static dyn Transport) {
-    assert!(ADDED.set(transport).is_ok(), "a transport is added once");
-}
-
-/// Returns the transport of new client processes.
-pub(super) fn transport() -> &'static dyn Transport {
-    ADDED.get().copied().unwrap_or(&PIPES)
-}
-
-/// Returns the transport that a client process was started with.
-pub(super) fn transport_named(name: &str) -> Option<&'static dyn Transport> {
-    let all = ADDED.get().copied().into_iter().chain([&PIPES as &dyn Transport]);
-    all.into_iter().find(|transport| transport.name() == name)
 }

@@ -8,6 +8,7 @@ mod link;
 mod message;
 mod pipe;
 mod serve;
+mod transports;
 
 use std::io;
 use std::sync::Arc;
@@ -17,21 +18,22 @@ use std::time::Duration;
 
 use engine::{Origin, Ran, Share, Stop};
 use model::{
-    Fact, FactValue, Group, NS_PER_MS, NS_PER_S, PathEntrance, Placement, Plan, Source,
-    StopReason, Target,
+    Fact, FactValue, Group, NS_PER_MS, NS_PER_S, PathEntrance, Placement, Plan, Source, StopReason,
+    Target,
 };
 use monitor::wall_clock;
 
 use self::clock_offset::ClockOffset;
-use self::link::transport;
 use self::message::{AgentEnd, AgentJob, FromAgent, ToAgent, receive, send};
+use self::transports::transport;
 use super::description::source_of;
 use super::numbering::Sourced;
 use crate::error::Error;
 
-pub use self::link::{Incoming, Link, Outgoing, Peer, Transport, add_transport};
+pub use self::link::{Incoming, Link, Outgoing, Peer, Transport};
 pub use self::pipe::{read_framed, write_framed};
 pub use self::serve::serve as serve_agent;
+pub use self::transports::add_transport;
 
 /// Hidden subcommand that runs this program as a client process.
 pub const AGENT: &str = "agent";

@@ -12,7 +12,6 @@ use super::AGENT;
 use super::link::{Incoming, Link, MESSAGE_BYTES_MAX, Outgoing, Peer, Transport};
 use crate::network::OURSELVES;
 
-/// The default transport.
 pub(super) const PIPES: Pipes = Pipes;
 
 pub(super) struct Pipes;

@@ -5,8 +5,8 @@
 
 use std::io;
 use std::process::exit;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use analysis::Tally;
@@ -15,8 +15,9 @@ use model::{Event, PathEntrance, Phase, Plan, Secret, Target};
 
 use super::super::job_of;
 use super::super::sink::RunSink;
-use super::link::{Incoming, Link, Outgoing, transport_named};
+use super::link::{Incoming, Link, Outgoing};
 use super::message::{AgentEnd, AgentJob, FromAgent, ToAgent, receive, send};
+use super::transports::transport_named;
 use crate::admission;
 use crate::build::Progress;
 use crate::error::Error;
@@ -60,13 +61,13 @@ impl Watcher for Forward {
     fn doing(&mut self, _text: &str) {}
 }
 
-/// Runs a client process. Returns when the load is over and the link has ended.
-pub fn serve() -> io::Result<()> {
-    let mut words = std::env::args().skip(2);
-    let name = words.next().unwrap_or_default();
+/// Runs a client process. Returns when the load is over and the link has ended. `words` are those
+/// after the hidden subcommand: the name of the transport, and what it needs.
+pub fn serve(words: &[String]) -> io::Result<()> {
+    let known = words.split_first().and_then(|(name, rest)| Some((transport_named(name)?, rest)));
     let unknown = || io::Error::other("a client process is started by dbdyno alone");
-    let Link { mut incoming, outgoing } =
-        transport_named(&name).ok_or_else(unknown)?.join(&words.collect::<Vec<_>>())?;
+    let (transport, rest) = known.ok_or_else(unknown)?;
+    let Link { mut incoming, outgoing } = transport.join(rest)?;
     let Some(ToAgent::Job(job)) = receive(incoming.as_mut()) else {
         return Err(io::Error::other("a client process begins with its job"));
     };
