@@ -75,7 +75,7 @@ pub(crate) fn sides_of_axis(
     // A rate and a search have answers of their own, and so have repeats that ended by a rule: a
     // comparison would have a higher error rate than it claims.
     let has_own_answer =
-        report.rate.is_some() || experiment.seek.is_some() || report.stop_condition.is_some();
+        report.rate.is_some() || !experiment.walk.is_grid() || report.stop_condition.is_some();
     let are_sides = (2..=VALUES_MOST).contains(&axis.values.len());
     if render::is_unfinished(report) || has_own_answer || !are_sides {
         return None;
@@ -637,7 +637,7 @@ fn side_of_experiment(
     experiment: &Experiment,
     damaged: &mut Vec<String>,
 ) -> Result<Found, Error> {
-    if experiment.seek.is_some() {
+    if !experiment.walk.is_grid() {
         return Err(Error::Usage(format!(
             "{name} is a search, whose probes have different values: compare runs of it"
         )));
@@ -719,7 +719,7 @@ fn by_axis(
     damaged: &mut Vec<String>,
 ) -> Result<Vec<Side>, Error> {
     let experiment = store.find_experiment(name)?;
-    if experiment.seek.is_some() {
+    if !experiment.walk.is_grid() {
         return Err(Error::Usage(format!(
             "{name} is a search, which has no axis to compare: name two of its runs"
         )));

@@ -19,6 +19,7 @@ use plan::{Draft, Varied, varied_to_toml};
 use store::{Store, TrialRow};
 
 use crate::error::Error;
+use crate::grid::Grid;
 use crate::imported;
 use crate::open::is_apart_from;
 use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, TrialRunner};
@@ -81,7 +82,8 @@ pub fn resume(
     let mut runner = TrialRunner::new(options, experiment.clone(), plans)?;
     let ended = runner.rehearse(stop, watcher).and_then(|()| {
         runner.place(stop, watcher)?;
-        runner.all(stop, watcher)
+        let mut grid = Grid::new(runner.experiment.rounds());
+        runner.walk(&mut grid, stop, watcher)
     });
     runner.end(&ended, stop, watcher);
     let is_interrupted = ended?;

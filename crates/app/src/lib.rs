@@ -20,6 +20,7 @@ pub mod error;
 pub mod experiment;
 pub mod figure_names;
 mod finding;
+mod grid;
 pub mod imported;
 mod interruptible;
 mod load;
@@ -45,6 +46,7 @@ pub mod trace;
 pub mod trial_runner;
 pub mod trials;
 mod wait_condition;
+mod walk;
 pub mod watcher;
 
 pub use engine::Stop;

@@ -116,7 +116,7 @@ impl ReportSource {
         experiment: &Experiment,
         figure: Option<&str>,
     ) -> Result<ReportSource, Error> {
-        if experiment.seek.is_some() {
+        if !experiment.walk.is_grid() {
             let report = crate::seek::report(store, experiment)?;
             return Ok(ReportSource::Seek(Box::new(report)));
         }

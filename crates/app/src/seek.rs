@@ -29,10 +29,9 @@ use store::Store;
 use crate::error::Error;
 use crate::open::is_apart_from;
 use crate::time_left::TimeLeft;
-use crate::trial_runner::{
-    ExperimentOptions, ExperimentWatcher, FAILURES_MOST, TrialRunner, Tried,
-};
+use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, FAILURES_MOST, TrialRunner};
 use crate::trials::{forget_unbegun, status, trial_reports};
+use crate::walk::{Step, Walk};
 
 /// Result of a search that is complete or was interrupted.
 pub struct SeekResult {
@@ -84,7 +83,7 @@ impl Search {
             pause_ns: 0,
             wait_until: seek_plan.wait_until.clone(),
             seed: plan.seed,
-            seek: Some(seek),
+            walk: model::Walk::Seek(seek),
             labels,
             reference: None,
         };
@@ -93,7 +92,7 @@ impl Search {
 
     /// Loads the search of a stored experiment.
     pub fn stored(store: &Path, experiment: Experiment, use_of: Use<'_>) -> Result<Search, Error> {
-        let (seek, point) = match (&experiment.seek, experiment.points.first()) {
+        let (seek, point) = match (experiment.walk.seek(), experiment.points.first()) {
             (Some(seek), Some(point)) => (seek.clone(), point),
             _ => return Err(Error::Failed(format!("{} is not a search", experiment.id))),
         };
@@ -149,7 +148,7 @@ impl Search {
     }
 
     fn go_on(
-        mut self,
+        self,
         store: &Store,
         options: &ExperimentOptions,
         stop: &Arc<Stop>,
@@ -164,7 +163,8 @@ impl Search {
             let placement = runner.plans[1].placement;
             runner.plans.clear();
             runner.experiment.points.clear();
-            self.probe_all(&mut runner, &strategy, placement, stop, watcher)
+            let mut probes = Probes::new(&self, &strategy, placement, &runner.store)?;
+            runner.walk(&mut probes, stop, watcher)
         });
         runner.end(&probed, stop, watcher);
         let is_interrupted = probed?;
@@ -172,67 +172,74 @@ impl Search {
         let is_good = report.recommended.is_some() && report.confirmed == Some(true);
         Ok(SeekResult { report, is_good, is_interrupted })
     }
+}
 
-    fn probe_all(
-        &mut self,
-        runner: &mut TrialRunner<'_>,
-        strategy: &SearchStrategy,
+/// The walk of a search: a point for each probe, where the strategy wants it.
+struct Probes<'s> {
+    search: &'s Search,
+    strategy: &'s SearchStrategy,
+    placement: PlacementChoice,
+    known: Known,
+    /// Valid probes so far, with their reports.
+    made: Vec<(Probe, Report)>,
+    /// Consecutive probes that do not count.
+    failures: u32,
+}
+
+impl<'s> Probes<'s> {
+    fn new(
+        search: &'s Search,
+        strategy: &'s SearchStrategy,
         placement: PlacementChoice,
-        stop: &Arc<Stop>,
-        watcher: &mut dyn ExperimentWatcher,
-    ) -> Result<bool, Error> {
+        store: &Store,
+    ) -> Result<Probes<'s>, Error> {
         let mut known = Known::default();
-        let mut made = replay(&runner.store, &self.experiment, strategy, &mut known)?;
-        let mut failures = 0;
-        while let Some(planned) = strategy.next(&probes_of(&made)) {
-            if stop.is_asked() {
-                return Ok(true);
-            }
-            runner.is_alone()?;
-            let nth = made.len();
-            let mut plan = self.plan(planned.at, planned.measure_ns)?;
-            plan.placement = placement;
-            // Each probe has its own seed, so that probes share only the system.
-            plan.seed = seed_of(plan.seed, nth);
-            let values = vec![self.seek_plan.value(planned.at)];
-            let shown =
-                format!("{}={} ({})", self.seek_plan.seek.axis, values[0], planned.stage.name());
-            runner.plans.truncate(nth);
-            runner.experiment.points.truncate(nth);
-            while runner.plans.len() <= nth {
-                let point = Point { values: values.clone(), plan: String::new() };
-                runner.plans.push(plan.clone());
-                runner.experiment.points.push(point);
-            }
-            let (n, left_ns) = strategy.left(&probes_of(&made));
-            let left = Some(TimeLeft::About(left_ns));
-            watcher.trial(nth as u64 + 1, nth as u64 + n, &shown, left);
-            match runner.one((nth as u32, 0), stop, watcher) {
-                Ok(Tried::Interrupted) => return Ok(true),
-                Ok(Tried::Counts | Tried::Settled(_)) => {}
-                Ok(Tried::Not(why)) => {
-                    watcher.note(&format!("a probe at {shown} does not count: {why}"));
-                }
-                Err(Error::Failed(why)) => {
-                    runner.open_target = None;
-                    watcher.note(&format!("a probe at {shown} failed: {why}"));
-                }
-                Err(error) => return Err(error),
-            }
-            made = replay(&runner.store, &self.experiment, strategy, &mut known)?;
-            let objectives = &self.seek_plan.seek.objectives;
-            if let Some(why) =
-                made.get(nth).and_then(|made| too_short(made, strategy.ramp_up_ns, objectives))
-            {
-                return Err(Error::Failed(format!("the probe at {shown} {why}")));
-            }
-            failures = if made.len() > nth { 0 } else { failures + 1 };
-            if failures >= FAILURES_MOST {
-                watcher.note("the search is aborted: too many probes do not count");
-                return Ok(false);
-            }
+        let made = replay(store, &search.experiment, strategy, &mut known)?;
+        Ok(Probes { search, strategy, placement, known, made, failures: 0 })
+    }
+}
+
+impl Walk for Probes<'_> {
+    fn noun(&self) -> &'static str {
+        "probe"
+    }
+
+    fn next(&mut self, _runner: &TrialRunner<'_>) -> Result<Option<Step>, Error> {
+        let probes = probes_of(&self.made);
+        let planned = self.strategy.next(&probes).filter(|_| self.failures < FAILURES_MOST);
+        let Some(planned) = planned else { return Ok(None) };
+        let nth = self.made.len();
+        let mut plan = self.search.plan(planned.at, planned.measure_ns)?;
+        plan.placement = self.placement;
+        // Each probe has its own seed, so that probes share only the system.
+        plan.seed = seed_of(plan.seed, nth);
+        let seek_plan = &self.search.seek_plan;
+        let value = seek_plan.value(planned.at);
+        let (n_left, left_ns) = self.strategy.left(&probes);
+        Ok(Some(Step {
+            place: (nth as u32, 0),
+            nth: nth as u64 + 1,
+            of: nth as u64 + n_left,
+            values: format!("{}={value} ({})", seek_plan.seek.axis, planned.stage.name()),
+            left: Some(TimeLeft::About(left_ns)),
+            added: Some((Point { values: vec![value], plan: String::new() }, plan)),
+        }))
+    }
+
+    fn learn(&mut self, runner: &TrialRunner<'_>, step: &Step) -> Result<&'static str, Error> {
+        let Search { experiment, seek_plan, .. } = self.search;
+        let n_before = self.made.len();
+        self.made = replay(&runner.store, experiment, self.strategy, &mut self.known)?;
+        let (ramp_up_ns, objectives) = (self.strategy.ramp_up_ns, &seek_plan.seek.objectives);
+        let made = self.made.get(n_before);
+        if let Some(why) = made.and_then(|made| too_short(made, ramp_up_ns, objectives)) {
+            return Err(Error::Failed(format!("the probe at {} {why}", step.values)));
         }
-        Ok(false)
+        self.failures = if made.is_some() { 0 } else { self.failures + 1 };
+        Ok(match self.failures < FAILURES_MOST {
+            true => "it is repeated",
+            false => "the search is aborted",
+        })
     }
 }
 
@@ -302,7 +309,7 @@ fn replay(
     strategy: &SearchStrategy,
     known: &mut Known,
 ) -> Result<Vec<(Probe, Report)>, Error> {
-    let Some(seek) = &experiment.seek else { return Ok(Vec::new()) };
+    let Some(seek) = experiment.walk.seek() else { return Ok(Vec::new()) };
     let trials = trial_reports(store, experiment)?;
     let mut made: Vec<(Probe, Report)> = Vec::new();
     while let Some(planned) = strategy.next(&probes_of(&made)) {

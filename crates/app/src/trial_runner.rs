@@ -1,6 +1,6 @@
 //! Runs trials one after the other: each is an ordinary run on a server and data prepared for it.
 //!
-//! Not here: the choice of trials, and the next point (experiment, seek).
+//! Not here: the choice of trials (walk).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use analysis::trials::{TrialReport, counts, is_settled, why_not};
 use engine::Stop;
 use model::{
     DataPolicy, Event, Experiment, Fact, FactValue, Group, NS_PER_MS, Placement, PlacementChoice,
-    Plan, Status, Target,
+    Plan, Point, Status, Target,
 };
 use monitor::wall_clock;
 use plan::managed::{is_managed, settings_of};
@@ -84,7 +84,7 @@ pub(crate) struct TrialRunner<'o> {
     pub(crate) plans: Vec<Plan>,
     options: &'o ExperimentOptions,
     /// Target of the last trial.
-    pub(crate) open_target: Option<(Target, OpenTarget)>,
+    open_target: Option<(Target, OpenTarget)>,
     /// Trial that used the running managed server; `None` if none has.
     used_by: Option<(u32, u32)>,
     pace: Pace,
@@ -343,81 +343,28 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Runs the remaining trials; returns whether the user interrupted them.
-    pub(crate) fn all(
-        &mut self,
-        stop: &Arc<Stop>,
-        watcher: &mut dyn ExperimentWatcher,
-    ) -> Result<bool, Error> {
-        let rounds = self.experiment.rounds();
-        let places: Vec<(u32, u32)> =
-            rounds.iter().flat_map(|round| round.trials.clone()).collect();
-        let of = places.len() as u64;
-        let mut nth = 0;
-        let mut is_first = true;
-        for round in rounds {
-            if is_reached(&self.experiment, &self.measured, round.point, round.unit) {
-                nth += round.trials.len() as u64;
-                continue;
-            }
-            for _ in round.trials {
-                nth += 1;
-                let left = &places[nth as usize - 1..];
-                if self.until_it_counts(left, (nth, of), &mut is_first, stop, watcher)? {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
+    /// Whether a trial counts, or would end in the same way again.
+    pub(crate) fn is_done(&self, place: (u32, u32)) -> bool {
+        self.done.contains(&place)
     }
 
-    /// Repeats a trial until it is valid or given up; returns whether the user interrupted it.
-    fn until_it_counts(
-        &mut self,
-        left: &[(u32, u32)],
-        (nth, of): (u64, u64),
-        is_first: &mut bool,
-        stop: &Arc<Stop>,
-        watcher: &mut dyn ExperimentWatcher,
-    ) -> Result<bool, Error> {
-        let (mut failures, place) = (0, left[0]);
-        while failures < FAILURES_MOST && !self.done.contains(&place) {
-            if stop.is_asked() {
-                return Ok(true);
-            }
-            if !*is_first && !self.pause(stop) {
-                return Ok(true);
-            }
-            *is_first = false;
-            self.is_alone()?;
-            let values = self.values(place.0);
-            watcher.trial(nth, of, &values, self.time_left(left));
-            let at = if values.is_empty() { values } else { format!(" at {values}") };
-            failures += 1;
-            match self.try_once(place, stop, watcher)? {
-                Tried::Interrupted => return Ok(true),
-                Tried::Counts => {}
-                Tried::Settled(why) => watcher.note(&format!(
-                    "a trial{at} does not count, and is not repeated because it \
-                                    would fail again: {why}"
-                )),
-                Tried::Not(why) => {
-                    let next = match failures < FAILURES_MOST {
-                        true => "it is repeated",
-                        false => "it is given up",
-                    };
-                    watcher.note(&format!("a trial{at} does not count, {next}: {why}"));
-                }
-            }
-            if !self.done.contains(&place) && !self.is_back(place, stop, watcher) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    /// Whether the stop rule ends the repeats of a round before this unit.
+    pub(crate) fn is_reached(&self, point: Option<u32>, unit: u32) -> bool {
+        is_reached(&self.experiment, &self.measured, point, unit)
+    }
+
+    /// Puts a point of a walk at its index. Points of earlier trials that are not known any more
+    /// are filled with it.
+    pub(crate) fn put_point(&mut self, index: u32, point: &Point, plan: &Plan) {
+        let index = index as usize;
+        self.plans.truncate(index);
+        self.experiment.points.truncate(index);
+        self.plans.resize(index + 1, plan.clone());
+        self.experiment.points.resize(index + 1, point.clone());
     }
 
     /// Runs a trial once; it may fail.
-    fn try_once(
+    pub(crate) fn try_once(
         &mut self,
         place: (u32, u32),
         stop: &Arc<Stop>,
@@ -442,7 +389,7 @@ impl<'o> TrialRunner<'o> {
 
     /// Waits until a server that dbdyno did not start answers again, or gives up; returns false on
     /// a stop.
-    fn is_back(
+    pub(crate) fn is_back(
         &self,
         place: (u32, u32),
         stop: &Arc<Stop>,
@@ -470,7 +417,7 @@ impl<'o> TrialRunner<'o> {
     }
 
     /// Waits between trials; returns false on a stop.
-    fn pause(&self, stop: &Stop) -> bool {
+    pub(crate) fn pause(&self, stop: &Stop) -> bool {
         let until = wall_clock::unix_ms() + (self.experiment.pause_ns / NS_PER_MS) as i64;
         while wall_clock::unix_ms() < until {
             if stop.is_asked() {
@@ -481,14 +428,14 @@ impl<'o> TrialRunner<'o> {
         true
     }
 
-    fn values(&self, point: u32) -> String {
+    pub(crate) fn values(&self, point: u32) -> String {
         let values = &self.experiment.points[point as usize].values;
         let pairs = self.experiment.axes.iter().zip(values);
         pairs.map(|(axis, value)| format!("{}={value}", axis.name)).collect::<Vec<_>>().join(", ")
     }
 
     /// What the trials left will take, without those that are made already.
-    fn time_left(&self, left: &[(u32, u32)]) -> Option<TimeLeft> {
+    pub(crate) fn time_left(&self, left: &[(u32, u32)]) -> Option<TimeLeft> {
         let left = left.iter().filter(|place| !self.done.contains(place));
         // Before the first of them the pause is over.
         let pause_ns = |nth: usize| if nth > 0 { self.experiment.pause_ns } else { 0 };
@@ -504,7 +451,7 @@ impl<'o> TrialRunner<'o> {
     }
 
     /// Runs a trial. If it is interrupted before its load, the results of earlier trials remain.
-    pub(crate) fn one(
+    fn one(
         &mut self,
         place: (u32, u32),
         stop: &Arc<Stop>,

@@ -72,7 +72,7 @@ pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Resu
             "started_unix_ms": experiment.started_unix_ms,
             "axes": experiment.axes,
             // The number of probes of a search is unknown.
-            "trials": experiment.seek.is_none().then(|| {
+            "trials": experiment.walk.is_grid().then(|| {
                 experiment.points.len() as u64 * u64::from(experiment.repeats)
             }),
             "trials_completed": trials_completed,

@@ -99,15 +99,53 @@ pub struct Experiment {
     pub wait_until: Option<Condition>,
     /// Seed of the random order.
     pub seed: u64,
-    /// The search, if points are chosen by one; `points` then has the plan only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seek: Option<crate::Seek>,
+    /// How its points are chosen.
+    #[serde(rename = "seek", default, skip_serializing_if = "Walk::is_grid")]
+    pub walk: Walk,
     /// Labels of each of its runs, as pairs of key and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<(String, String)>,
     /// Figures measured elsewhere, shown beside those of the experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
+}
+
+/// How an experiment chooses its points.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Option<crate::Seek>", into = "Option<crate::Seek>")]
+pub enum Walk {
+    /// All points are known before the first trial.
+    #[default]
+    Grid,
+    /// A search adds a point for each probe; `points` has its plan only.
+    Seek(crate::Seek),
+}
+
+impl Walk {
+    /// Returns the search, if it is one.
+    pub fn seek(&self) -> Option<&crate::Seek> {
+        match self {
+            Walk::Grid => None,
+            Walk::Seek(seek) => Some(seek),
+        }
+    }
+
+    /// Whether all points are known before the first trial.
+    pub fn is_grid(&self) -> bool {
+        *self == Walk::Grid
+    }
+}
+
+impl From<Option<crate::Seek>> for Walk {
+    fn from(seek: Option<crate::Seek>) -> Walk {
+        seek.map_or(Walk::Grid, Walk::Seek)
+    }
+}
+
+impl From<Walk> for Option<crate::Seek> {
+    fn from(walk: Walk) -> Option<crate::Seek> {
+        walk.seek().cloned()
+    }
 }
 
 /// Figures imported from a file when the experiment began.
@@ -154,10 +192,9 @@ impl Experiment {
         Ok(())
     }
 
-    /// Whether the experiment may contain this repeat of this point. The points of a search are not
-    /// known in advance.
+    /// Whether the experiment may contain this repeat of this point, which a walk may still add.
     pub fn may_have(&self, point: u32, repeat: u32) -> bool {
-        let n_points = if self.seek.is_some() { TRIALS_MAX } else { self.points.len() as u64 };
+        let n_points = if self.walk.is_grid() { self.points.len() as u64 } else { TRIALS_MAX };
         u64::from(point) < n_points && u64::from(repeat) < TRIALS_MAX
     }
 

@@ -101,7 +101,7 @@ pub use disturbance::{
 };
 pub use event::{ClientMoments, Event, Phase, StopReason};
 pub use experiment::{
-    Axis, Condition, DataPolicy, Experiment, Order, Point, Reference, TRIALS_MAX, Trial,
+    Axis, Condition, DataPolicy, Experiment, Order, Point, Reference, TRIALS_MAX, Trial, Walk,
     combinations, is_arrival_rate, short_axis,
 };
 pub use fact::{Fact, FactValue, Facts, read_facts};

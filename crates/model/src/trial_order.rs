@@ -121,7 +121,7 @@ mod tests {
             pause_ns: 0,
             wait_until: None,
             seed: 7,
-            seek: None,
+            walk: crate::Walk::Grid,
             labels: Vec::new(),
             reference: None,
         }

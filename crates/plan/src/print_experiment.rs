@@ -14,7 +14,7 @@ use crate::vary::{decide_all, is_target};
 /// decides to the same search; `None` if no such plan is found.
 pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     let mut top = experiment.points.first()?.plan.parse::<Table>().ok()?;
-    if experiment.seek.is_some() {
+    if !experiment.walk.is_grid() {
         return sought_to_toml(top, experiment);
     }
     // A setting that is an axis must not be set beside it.
@@ -34,7 +34,7 @@ pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
 
 /// Prints a search. The search determines the length and objective of its probes.
 fn sought_to_toml(mut top: Table, experiment: &Experiment) -> Option<String> {
-    let seek = experiment.seek.as_ref()?;
+    let seek = experiment.walk.seek()?;
     top.remove("duration");
     let mut of_search = printed(EXPERIMENT, experiment);
     of_search.retain(|name, _| OF_SEARCH.contains(&name));

@@ -285,13 +285,13 @@ parameters! {
     seek: Optional<Range> = "",
         "Search this range for the highest value at which the objectives hold: rate=100..5000, \
          clients=1..64",
-        |experiment| experiment.seek.as_ref().map(|seek| Some(range_of(seek)));
+        |experiment| experiment.walk.seek().map(|seek| Some(range_of(seek)));
     objective: Optional<Objectives> = "",
         "Objectives of a search: 'p99<20ms', 'errors<0.1%'; separate several by commas",
-        |experiment| experiment.seek.as_ref().map(|seek| Some(seek.objectives.clone()));
+        |experiment| experiment.walk.seek().map(|seek| Some(seek.objectives.clone()));
     seek_budget: Duration = "10m",
         "Total load time of a search, ramp-ups included; the search divides it into runs (probes)",
-        |experiment| experiment.seek.as_ref().map(|seek| seek.budget_ns);
+        |experiment| experiment.walk.seek().map(|seek| seek.budget_ns);
 }
 
 parameters! {

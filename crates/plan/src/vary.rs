@@ -79,7 +79,7 @@ impl Varied {
             pause_ns: self.pause_ns,
             wait_until: self.wait_until,
             seed,
-            seek: None,
+            walk: model::Walk::Grid,
             labels,
             reference: None,
         };

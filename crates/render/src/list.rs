@@ -391,7 +391,7 @@ pub fn experiment_list(all: &[ExperimentLine]) -> Document {
 fn trials(of: &Experiment, n_done: u64) -> Cell {
     let trials = of.points.len() as u64 * u64::from(of.repeats);
     let most = if of.stop.is_some() { "at most " } else { "" };
-    match of.seek {
+    match of.walk.seek() {
         Some(_) => Cell::said(n_done.to_string(), None),
         None => Cell::said(format!("{n_done} of {most}{trials}"), Some(trials as f64)),
     }
@@ -411,7 +411,7 @@ fn axes_in_short(of: &Experiment) -> String {
 }
 
 fn axes_called(of: &Experiment, called: fn(&str) -> &str) -> String {
-    let axes: Vec<String> = match &of.seek {
+    let axes: Vec<String> = match of.walk.seek() {
         Some(seek) => vec![format!("{}={}..{} sought", called(&seek.axis), seek.low, seek.high)],
         None => {
             let axis =

@@ -119,7 +119,7 @@ pub(crate) fn experiment() -> Experiment {
         pause_ns: 0,
         wait_until: None,
         seed: 7,
-        seek: None,
+        walk: model::Walk::Grid,
         labels: Vec::new(),
         reference: None,
     }

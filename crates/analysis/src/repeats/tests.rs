@@ -22,7 +22,7 @@ fn experiment(n_points: usize, repeats: u32, stop: Option<StopRule>) -> Experime
         pause_ns: 0,
         wait_until: None,
         seed: 7,
-        seek: None,
+        walk: model::Walk::Grid,
         labels: Vec::new(),
         reference: None,
     }

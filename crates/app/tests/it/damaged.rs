@@ -120,7 +120,7 @@ fn experiment() -> Experiment {
         pause_ns: 0,
         wait_until: None,
         seed: 7,
-        seek: None,
+        walk: model::Walk::Grid,
         labels: Vec::new(),
         reference: None,
     }

@@ -321,7 +321,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
             ))),
         };
     }
-    if experiment.seek.is_some() {
+    if !experiment.walk.is_grid() {
         if matches.contains_id("require") {
             let why = "--require: a search is held against its own limits, which its page shows";
             return Err(Error::Usage(why.to_owned()));
@@ -353,7 +353,7 @@ fn go_on(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let named = matches.get_one::<String>("plan").map(|path| draft_from_args::read_file(path));
     let named = named.transpose()?;
     let experiment = relabelled(experiment, labels(matches)?);
-    if experiment.seek.is_some() {
+    if !experiment.walk.is_grid() {
         return seek::resume(store.path(), experiment, named.as_ref(), matches, shell);
     }
     let own_target = |workload: &str| own_target(workload, shell);

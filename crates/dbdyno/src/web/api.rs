@@ -145,7 +145,7 @@ pub(super) async fn points_json(
 /// Points of an experiment, or probes of a search.
 fn points_of(store: &Store, name: &str, asked: &Pairs) -> Result<Table, HttpError> {
     let experiment = store.find_experiment(name)?;
-    Ok(match experiment.seek {
+    Ok(match experiment.walk.seek() {
         Some(_) => render::seek_probes(&app::seek::report(store, &experiment)?),
         None => {
             let report = report_by(store, &experiment, asked.get("figure"))?;
@@ -162,7 +162,7 @@ pub(super) async fn experiment(
 ) -> Answered {
     app.read(move |store, _| {
         let experiment = store.find_experiment(&name)?;
-        Ok(match experiment.seek {
+        Ok(match experiment.walk.seek() {
             Some(_) => json_of(&app::seek::report(store, &experiment)?),
             None => json_of(&report_by(store, &experiment, asked.get("figure"))?),
         })

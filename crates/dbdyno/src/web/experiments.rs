@@ -65,13 +65,13 @@ fn view(of: &RunSnapshot) -> ExperimentView {
     let axes: Vec<String> = experiment.axes.iter().map(axis).collect();
     let n_done = trials_completed(trials);
     let n_trials = experiment.points.len() as u64 * u64::from(experiment.repeats);
-    let is_sought = experiment.seek.is_some();
+    let is_sought = !experiment.walk.is_grid();
     ExperimentView {
         id: experiment.id.clone(),
         short: short_id(&experiment.id).to_owned(),
         name: experiment.name.clone(),
         started: utc(experiment.started_unix_ms),
-        axes: match &experiment.seek {
+        axes: match experiment.walk.seek() {
             Some(_) => "a search for the highest rate".to_owned(),
             None => axes.join("; "),
         },
@@ -159,11 +159,11 @@ impl RunSnapshot {
     /// rule.
     fn is_resumable(&self, n_done: u64, n_trials: u64) -> bool {
         let of = &self.experiment;
-        let ends_itself = of.seek.is_some() || of.stop.is_some();
+        let ends_itself = !of.walk.is_grid() || of.stop.is_some();
         match self.status {
             Some(Status::Running) => false,
             Some(Status::Completed) if ends_itself => false,
-            _ => of.seek.is_some() || n_done < n_trials,
+            _ => !of.walk.is_grid() || n_done < n_trials,
         }
     }
 
@@ -252,7 +252,7 @@ fn standing_part(
         n_done: view.n_done as u64,
         n_trials: view.n_trials,
         is_going: standing.is_going(),
-        is_sought: experiment.seek.is_some(),
+        is_sought: !experiment.walk.is_grid(),
         running: running.map(|trial| {
             let id = trial.run.run.0.clone();
             (short_id(&id).to_owned(), id)
@@ -282,7 +282,7 @@ pub(super) async fn page(
         }
         let title = format!("{} {}", standing.experiment.name, short_id(id));
         // Probes of a search have no common values to compare.
-        let is_sought = standing.experiment.seek.is_some();
+        let is_sought = !standing.experiment.walk.is_grid();
         let axes = standing.experiment.axes.iter().filter(|_| !is_sought);
         let figures = match standing.trials.first().filter(|_| !is_sought) {
             Some(trial) => figure_names(store, Some(&trial.run.run))?,

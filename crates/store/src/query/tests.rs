@@ -445,7 +445,7 @@ fn with_experiments() -> (tempfile::TempDir, Store) {
         started_unix_ms: NOW_MS - DAY_MS,
         axes: Vec::new(),
         points: vec![point()],
-        seek: Some(seek),
+        walk: model::Walk::Seek(seek),
         ..sweep.clone()
     };
     for experiment in [&sweep, &search] {
