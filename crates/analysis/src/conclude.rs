@@ -9,10 +9,10 @@ use crate::report::{Options, Report, Status};
 use crate::tally::Tally;
 
 impl Report {
-    /// The report of a run. It is judged here, and nowhere else.
+    /// Returns the report of a run, with all its findings.
     pub fn of(tally: &Tally) -> Report {
         let measured = Report::measured(tally);
-        // What explains a dip comes before what only sees it.
+        // Findings on dips come first: they explain what other findings only observe.
         let mut findings: Vec<Finding> =
             judge_dips(&measured.dips, &measured.disturbances).into_iter().collect();
         findings.extend(judge(tally));
@@ -20,21 +20,21 @@ impl Report {
         Report { findings, ..measured }
     }
 
-    /// The report of a run, with what is asked for.
+    /// Returns the report of a run, with the parts that the options ask for.
     pub fn with(tally: &Tally, options: Options) -> Report {
         let report = Report::of(tally);
         if options.per_client { report.with_clients(tally) } else { report }
     }
 
-    /// With what came to light when the run had been judged.
+    /// Adds a finding that was made after the run had been judged.
     pub fn with_finding(mut self, finding: Finding) -> Report {
         self.findings.push(finding);
         self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         self
     }
 
-    /// The report of a run of which the store knows how it stands: a process that died could not
-    /// tell how its run ended.
+    /// Returns the report of a run with the status that the store has of it: a process that died
+    /// could not record how its run ended.
     pub fn with_status(tally: &Tally, kept: model::Status) -> Report {
         let mut report = Report::of(tally);
         if report.status == Status::Running {
@@ -56,8 +56,8 @@ impl Report {
         report
     }
 
-    /// With a finding if the store lacks so many of the run's events: the run itself could not
-    /// say so where all that it said was lost.
+    /// Adds a finding if `n_events` events of the run are missing in the store. The run's own
+    /// finding may be among the lost events.
     pub fn with_lost(mut self, n_events: u64) -> Report {
         let id = "store_not_written";
         let is_reported = self.findings.iter().any(|finding| finding.id == id);

@@ -10,7 +10,7 @@ use model::todays_path;
 
 use crate::report::{Named, Report};
 
-/// Facts that are measurements, wherever they stand.
+/// Names of facts that are measurements, whatever they are about.
 const MEASURED: [&str; 13] = [
     "available_bytes",
     "bandwidth",
@@ -26,7 +26,7 @@ const MEASURED: [&str; 13] = [
     "swap_free_bytes",
     "uptime_s",
 ];
-/// Facts about how a run went; what was asked of a path to the server, the plan has.
+/// Subjects of facts about how a run went. The plan has what was requested of a network path.
 const OF_THE_RUN: [&str; 11] = [
     "monitor",
     "around",
@@ -40,25 +40,25 @@ const OF_THE_RUN: [&str; 11] = [
     "settle_before",
     crate::repeats::TRIAL,
 ];
-/// Facts that follow from others: of commits from the modes, of checkpoints from the product, of
-/// the first arrivals from plan and seed.
+/// Subjects of facts that follow from others: durability from the modes, checkpoints from the
+/// product, first arrivals from plan and seed.
 const DERIVED: [&str; 3] = ["durability", "checkpoints", "arrivals"];
-/// What names things, what is drawn from the seed, and what other facts say too.
+/// Names of traits that are labels, are drawn from the seed, or repeat other facts.
 const NAMES: [&str; 4] = ["name", "seed", "size", "c_load"];
-/// Keys of a plan that decide how a run is reported, not how it is made.
+/// Keys of a plan that decide how a run is reported, not how it is executed.
 const REPORTING: [&str; 2] = ["report_interval", "histogram_max"];
-/// The order of the traits that readers look for first.
+/// Traits that readers look for first, in order.
 const FIRST: [&str; 3] = ["group.workload", "group.clients", "group.rate"];
-/// What stands for a trait that a run does not have.
+/// The value of a trait that a run does not have.
 const NONE: &str = "none";
 
-/// A trait of a condition by name. Keys of the plan come first.
+/// The key of a trait of a condition. Keys of the plan come first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     rank: usize,
-    /// `plan`, `target`, or what the fact is about.
+    /// `plan`, `target`, or the subject of the fact.
     pub about: String,
-    /// Its name; of the plan the dotted path.
+    /// The name of the fact; of a plan, the dotted path.
     pub name: String,
 }
 
@@ -73,8 +73,8 @@ impl Key {
         Key { rank, about: about.to_owned(), name: name.to_owned() }
     }
 
-    /// Whether runs that differ in it are never of one point: the plan, the target, the product
-    /// and its modes, such as how a commit is made durable.
+    /// Returns true if runs that differ in this trait never share a point: traits of the plan, the
+    /// target, the product and its modes, such as how a commit is made durable.
     pub(crate) fn makes_points(&self) -> bool {
         match self.about.as_str() {
             "plan" => !REPORTING.contains(&self.name.as_str()),
@@ -84,8 +84,8 @@ impl Key {
         }
     }
 
-    /// Whether it is of the load, and not of what the load is put on: a key of the plan other than
-    /// a setting of the server.
+    /// Returns true if the trait is about the load, and not about its target: a key of the plan
+    /// other than a setting of the server.
     pub(crate) fn is_of_load(&self) -> bool {
         self.about == "plan" && self.makes_points() && !self.name.starts_with("server.")
     }
@@ -94,8 +94,8 @@ impl Key {
         self.about == "database" && matches!(self.name.as_str(), "product" | "version")
     }
 
-    /// Whether a build may bring it along: the version, options and settings of its server. In a
-    /// history it does not make another series.
+    /// Returns true if a build may change the trait: version, options and settings of its server.
+    /// In a history such a trait does not begin another series.
     fn comes_with_a_build(&self) -> bool {
         match self.about.as_str() {
             "plan" => self.name.starts_with("server."),
@@ -105,7 +105,7 @@ impl Key {
         }
     }
 
-    /// As people call it: `clients` for `group.clients`.
+    /// Returns the short name that users know: `clients` for `group.clients`.
     pub(crate) fn short(&self) -> String {
         match (self.about.as_str(), self.name.as_str()) {
             ("plan", name) => {
@@ -121,17 +121,17 @@ impl Key {
     }
 }
 
-/// The traits of a run by key.
+/// The traits of a run, by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition(BTreeMap<Key, String>);
 
 impl Condition {
-    /// Its traits that make points, and no others.
+    /// Keeps only the traits that make points.
     pub fn of_points(self) -> Condition {
         Condition(self.0.into_iter().filter(|(key, _)| key.makes_points()).collect())
     }
 
-    /// That of a run, from its plan as decided and its facts.
+    /// Returns the condition of a run, from its plan as decided and its facts.
     pub fn of(report: &Report) -> Condition {
         let mut all = BTreeMap::new();
         let mut put = |about: &str, name: &str, value: &str| {
@@ -140,10 +140,10 @@ impl Condition {
             }
         };
         if let Ok(plan) = report.plan.parse::<toml::Table>() {
-            // Plans of earlier versions are of the same condition.
+            // Plans of earlier versions have the same condition.
             flatten("", &toml::Value::Table(plan), &mut |path, value| match todays_path(path) {
                 path if path == "target" => of_target(&value, &mut put),
-                // Where clients lived in the end.
+                // The placement that was used in the end.
                 path if path == "placement" => put("plan", &path, &report.placement),
                 path if path.ends_with(".name") => {}
                 path => put("plan", &path, &value),
@@ -162,7 +162,7 @@ impl Condition {
         Condition(all)
     }
 
-    /// The same with settings of the server, where no other fact says them already.
+    /// Adds the settings of the server that no other fact already has.
     pub(crate) fn with_settings(mut self, report: &Report, names: &BTreeSet<String>) -> Condition {
         let known: BTreeSet<String> = self.0.keys().map(|key| key.name.clone()).collect();
         for (name, value) in report.settings.iter() {
@@ -182,7 +182,7 @@ impl Condition {
     }
 }
 
-/// A target's identity, without whoever signs in, and each of its options.
+/// Adds the identity of a target, without its user, and each of its options.
 fn of_target(url: &str, put: &mut dyn FnMut(&str, &str, &str)) {
     let (base, options) = url.split_once('?').unwrap_or((url, ""));
     let base = match base.split_once("//") {
@@ -199,14 +199,15 @@ fn of_target(url: &str, put: &mut dyn FnMut(&str, &str, &str)) {
     }
 }
 
-/// Whether a fact only says where a server stood that was started for its run.
+/// Returns true if a fact says only where a managed server was on the day of its run.
 fn is_of_the_day(report: &Report, about: &str, name: &str, value: &str) -> bool {
     let is_managed = report.facts.contains_key("managed");
     let is_folder = report.fact("managed", "folder").is_some_and(|folder| *folder == value);
     is_folder || is_managed && (about, name) == ("connection", "address")
 }
 
-/// The plan's values by dotted path; lists of tables by the name of each, and one alone by none.
+/// Visits the values of a plan by dotted path. Tables of a list are told apart by their names,
+/// except if there is only one.
 fn flatten(path: &str, value: &toml::Value, put: &mut dyn FnMut(&str, String)) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {
@@ -224,13 +225,13 @@ fn flatten(path: &str, value: &toml::Value, put: &mut dyn FnMut(&str, String)) {
             }
         },
         toml::Value::String(text) => put(path, text.clone()),
-        // As people write it: a rate of 400000, not 400000.0.
+        // As users write it: a rate of 400000, not 400000.0.
         toml::Value::Float(value) => put(path, value.to_string()),
         value => put(path, value.to_string()),
     }
 }
 
-/// The traits that make points of runs, each with its name there.
+/// The traits that distinguish points, each with its short name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Points(Vec<(Key, String)>);
 
@@ -247,28 +248,30 @@ impl Points {
         Points(keys.into_iter().zip(names).collect())
     }
 
-    /// The point of a run.
+    /// Returns the point of a run.
     pub fn at(&self, condition: &Condition) -> Named<String> {
         let value = |key: &Key| condition.get(key).unwrap_or(NONE).to_owned();
         Named(self.0.iter().map(|(key, name)| (name.clone(), value(key))).collect())
     }
 }
 
-/// A side whose runs differ in what the other one has no match for.
+/// A side whose runs differ in a trait that has no match in the baseline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mixed {
-    /// Which side, from 0.
+    /// Index of the side, from 0.
     pub side: usize,
-    /// What its runs differ in, as people call it.
+    /// Short name of the trait.
     pub name: String,
-    /// The values of some of its runs at one point.
+    /// Values of that trait in runs at one point.
     pub values: Vec<String>,
 }
 
-/// The points at which sides are compared, the baseline first. A trait in which the runs of a side
-/// differ makes points, so that what is not the same is not pooled. One that a side shares no value
-/// of with the baseline is what the comparison is about, and makes none; it is refused where that
-/// would pool runs that differ in it.
+/// Returns the points at which sides are compared, the baseline first.
+///
+/// A trait that differs between the runs of one side makes points, so that unlike runs are not
+/// pooled. A trait of which a side shares no value with the baseline is the subject of the
+/// comparison, and makes none. An `Err` names a trait if runs that differ in it would be pooled for
+/// that reason.
 pub fn points_of_sides(sides: &[Vec<Condition>]) -> Result<Points, Mixed> {
     let (mut points, mut between) = (Vec::new(), Vec::new());
     for key in varying(sides) {
@@ -293,8 +296,8 @@ pub fn points_of_sides(sides: &[Vec<Condition>]) -> Result<Points, Mixed> {
     Ok(points)
 }
 
-/// The points of a history, of which each build is a side: what a build may bring along makes none
-/// where all of its runs agree.
+/// Returns the points of a history, in which each build is a side. A trait that a build may change
+/// makes no points if all runs of each build agree on it.
 pub fn points_of_builds(builds: &[Vec<Condition>]) -> Points {
     let is_even = |key: &Key| {
         let values = |runs: &Vec<Condition>| {
@@ -306,7 +309,7 @@ pub fn points_of_builds(builds: &[Vec<Condition>]) -> Points {
     Points::of(keys.filter(|key| !(key.comes_with_a_build() && is_even(key))).collect())
 }
 
-/// The keys that make points and are not the same in all runs.
+/// Returns the keys that make points and differ between runs.
 fn varying(sides: &[Vec<Condition>]) -> Vec<Key> {
     let runs = || sides.iter().flatten();
     let keys: BTreeSet<&Key> =
@@ -318,7 +321,7 @@ fn varying(sides: &[Vec<Condition>]) -> Vec<Key> {
     keys.into_iter().filter(differs).cloned().collect()
 }
 
-/// The values of a trait that runs of one point would be pooled over.
+/// Returns the values of a trait, if runs of one point would be pooled over several.
 fn pooled(runs: &[Condition], points: &Points, key: &Key) -> Option<Vec<String>> {
     let mut known: Vec<(Named<String>, BTreeSet<&str>)> = Vec::new();
     for run in runs {

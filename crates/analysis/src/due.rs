@@ -6,7 +6,7 @@
 use model::{ArrivalRate, Load, NS_PER_S};
 use stats::{Course, Due, STRETCHES_MAX};
 
-/// Whether a plan changes how much it offers.
+/// Returns true if a plan changes its rate of arrivals.
 pub(crate) fn changes(load: &Load) -> bool {
     match load {
         Load::Open { rate, .. } => rate.changes(),
@@ -14,9 +14,9 @@ pub(crate) fn changes(load: &Load) -> bool {
     }
 }
 
-/// Transactions that the plan has due in each of `n` slots from the beginning of the measured phase
-/// on; none where it changes no rate of any group. A load without a rate of its own, such as a
-/// closed one, goes up or down with what others have due.
+/// Returns the transactions that the plan has due in each of `n` slots from the beginning of the
+/// measured phase; `None` if no group changes its rate. A load without a rate of its own, such as a
+/// closed one, goes up or down with the rates of the others.
 pub(crate) fn due(of: &[&Load], all: &[&Load], slot_ns: u64, n: usize) -> Option<Due> {
     let rate = |load: &&Load| match load {
         Load::Open { rate, .. } => Some(rate.clone()),
@@ -48,17 +48,18 @@ pub(crate) fn due(of: &[&Load], all: &[&Load], slot_ns: u64, n: usize) -> Option
     Some(Due { per_slot, waiting: 0.0, beside_others })
 }
 
-/// The number of slots in which the period of a plan is searched for.
+/// Number of slots in which the period of a plan is searched for.
 const SLOTS: usize = 1_600;
 
-/// Divides seconds into stretches: the width of a stretch in seconds, and the number of stretches.
+/// Divides seconds into stretches. Returns the width of a stretch in seconds, and the number of
+/// stretches.
 pub(crate) fn stretches(n_seconds: usize) -> (i64, usize) {
     let width_s = n_seconds.div_ceil(STRETCHES_MAX).max(1);
     (width_s as i64, n_seconds.div_ceil(width_s))
 }
 
-/// The effects that the plans' rates may have on `n` stretches of `width_s` seconds each, beginning
-/// at second `from_s` of the measured phase. Empty if no plan changes its rate.
+/// Returns the effects that the plans' rates may have on `n` stretches of `width_s` seconds each,
+/// from second `from_s` of the measured phase on. Empty if no plan changes its rate.
 pub(crate) fn course(loads: &[&Load], from_s: i64, width_s: i64, n: usize) -> Course {
     let changing = loads.iter().filter_map(|load| match load {
         Load::Open { rate, .. } if rate.changes() => Some(rate.intensity()),
@@ -94,7 +95,7 @@ mod tests {
         let both = minute(&[&steady, &sine, &Load::Closed], 0);
         assert!(!both.is_empty() && both.n_stretches() == 60);
         assert_eq!(both, minute(&[&sine], 0));
-        // Another part of a plan is another course.
+        // Another part of a plan has another course.
         let ramp = open("ramp 0 to 90 over 30s");
         assert_ne!(minute(&[&ramp], 0), minute(&[&ramp], 20));
         assert!(minute(&[&ramp], 30).is_empty() && minute(&[&ramp], 0).n_stretches() == 60);
@@ -113,7 +114,7 @@ mod tests {
         assert_eq!((due[0], due[9], due[11], beside_others), (10.0, 190.0, 200.0, false));
         let both = per_slot(&[&steady, &ramp], &[&steady, &ramp]).expect("it changes");
         assert_eq!((both.0[0], both.1), (110.0, false));
-        // A closed load gives way.
+        // A closed load slows down with the others.
         let closed = per_slot(&[&Load::Closed], &[&Load::Closed, &ramp]).expect("others change");
         assert_eq!((closed.0[0], closed.1), (10.0, true));
         let in_bytes = open("1MB/s");

@@ -7,37 +7,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::Report;
 
-/// What runs have in common, and where they differ all that they had. Lists have each value once,
-/// in the order of the sides; one is empty where nothing is known.
+/// The environment that runs have in common; if they differ, with all their values. Lists have each
+/// value once, in the order of the sides. A list is empty if nothing is known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
-    /// Workloads.
     pub workloads: Vec<String>,
-    /// Products with their versions.
+    /// Products, each with its version.
     pub databases: Vec<String>,
-    /// How much data, by parameters of the workload.
+    /// Amount of data, by parameters of the workload.
     pub data: Vec<String>,
-    /// How load was offered, in words.
+    /// Loads offered, in words.
     pub loads: Vec<String>,
-    /// The fewest and the most clients.
+    /// Smallest and largest number of clients.
     pub clients: (u32, u32),
-    /// Where clients lived: `thread`, `loop` or `simulated`, which is in virtual time.
+    /// Placements of clients: `thread`, `loop`, or `simulated`, which runs in virtual time.
     pub placements: Vec<String>,
-    /// Runs that count, of all sides.
+    /// Number of valid runs of all sides.
     pub runs: u64,
-    /// The shortest and the longest measured phase, in seconds.
+    /// Shortest and longest measured phase, in seconds.
     pub measured_s: (f64, f64),
-    /// The shortest and the longest ramp-up, in seconds.
+    /// Shortest and longest ramp-up, in seconds.
     pub ramp_up_s: (f64, f64),
-    /// When the first run began and when the last one did: RFC 3339, UTC.
+    /// Start of the first run and of the last: RFC 3339, UTC.
     pub begun: (String, String),
     /// Processors and memory of the generator's machines.
     pub machines: Vec<String>,
-    /// Systems of these, with their kernels.
+    /// Operating systems of these machines, with their kernels.
     pub systems: Vec<String>,
-    /// Our own versions.
+    /// Versions of dbdyno that made the runs.
     pub dbdyno: Vec<String>,
-    /// Modes, such as how a commit is made durable, that all runs have.
+    /// Modes that all runs have, such as how a commit is made durable.
     pub modes: Vec<String>,
     /// Disclaimers that belong beside every figure of the runs, such as "not a TPC-C result".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -45,7 +44,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// That of some runs.
+    /// Returns the environment of these runs.
     pub fn of(all: &[&Report]) -> Environment {
         let clients = all.iter().map(|report| report.clients);
         let begun = || all.iter().map(|report| report.started.as_str());
@@ -72,21 +71,21 @@ impl Environment {
         }
     }
 
-    /// Whether any of the runs was made in virtual time.
+    /// Returns true if any of the runs was made in virtual time.
     pub fn has_virtual_time(&self) -> bool {
         let simulated = Placement::Simulated.name();
         self.placements.iter().any(|place| place == simulated)
     }
 }
 
-/// The modes that all of these runs have in common, such as `synchronous=full`.
+/// Returns the modes that all of these runs have in common, such as `synchronous=full`.
 pub(crate) fn common_modes(all: &[&Report]) -> Vec<String> {
     let is_common = |mode: &&String| all.iter().all(|report| report.modes.contains(mode));
     let modes = all.first().into_iter().flat_map(|report| &report.modes);
     modes.filter(is_common).cloned().collect()
 }
 
-/// The rate alone where users arrive at one: the rest stands in the plans.
+/// Describes a load: of an open one only the rate, since the plans have the rest.
 fn load(load: &Load) -> String {
     match load {
         Load::Open { rate, .. } => format!("open, {}", numbers::arrival_rate(rate)),
@@ -102,7 +101,7 @@ fn machine(report: &Report) -> Option<String> {
     Some(format!("{processors} ({model}), {memory} of memory"))
 }
 
-/// Each value that is known, once.
+/// Returns each known value once.
 pub(crate) fn each(all: &[&Report], value: impl Fn(&Report) -> Option<String>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for value in all.iter().filter_map(|report| value(report)) {
@@ -113,7 +112,7 @@ pub(crate) fn each(all: &[&Report], value: impl Fn(&Report) -> Option<String>) -
     found
 }
 
-/// The least and the most.
+/// Returns the smallest and the largest value.
 fn range(all: &[&Report], value: impl Fn(&Report) -> f64) -> (f64, f64) {
     let (none, values) =
         ((f64::INFINITY, f64::NEG_INFINITY), all.iter().map(|report| value(report)));

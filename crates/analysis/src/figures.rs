@@ -30,45 +30,45 @@ pub use required::{
     value_as_written,
 };
 
-/// Of the intervals between trials.
+/// Confidence of the intervals between trials.
 const CONFIDENCE: f64 = 0.95;
 
-/// Nobody is advised to make more runs of a point.
+/// Largest number of runs per point that is ever advised.
 const RUNS_ADVISED_MAX: usize = 100;
 
-/// A figure over a point's runs.
+/// A figure over the runs of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// The mean over runs.
     pub mean: f64,
-    /// Half the width of its 95 % interval; null of one run. It is that of repeats of the highest
-    /// level: of restarts or rebuilds, where these are repeated. Where a rule ends repeats, it is
-    /// that of its sequential method.
+    /// Half the width of its 95 % CI; null with one run. If restarts or rebuilds are repeated, the
+    /// CI is that between repeats of the highest level. If a rule ended the repeats, it is that of
+    /// its sequential method.
     pub half_width: Option<f64>,
-    /// The lowest of a run.
+    /// The smallest value of a run.
     pub min: f64,
-    /// The highest of a run.
+    /// The largest value of a run.
     pub max: f64,
-    /// Runs that have the figure.
+    /// Number of runs that have the figure.
     pub count: u64,
 }
 
 impl Figure {
-    /// Whether the intervals of two means meet; one run has none.
+    /// Returns true if the intervals of two means overlap; false if one has no interval.
     pub fn reaches(&self, other: &Figure) -> bool {
         let apart = (self.mean - other.mean).abs();
         let both = self.half_width.zip(other.half_width);
         both.is_some_and(|(mine, theirs)| apart <= mine + theirs)
     }
 
-    /// Whether its interval is so wide that half the mean or its double could not be excluded:
-    /// what it reaches says nothing.
+    /// Returns true if the interval is wider than the mean on either side, so that an overlap says
+    /// nothing.
     pub fn is_wide(&self) -> bool {
         self.half_width.is_some_and(|half_width| half_width > self.mean.abs())
     }
 
-    /// How many runs it takes until half the interval is likely to be no wider than half the mean,
-    /// if runs go on to scatter as these do.
+    /// Returns the number of runs after which the half-width is likely to be at most half the mean,
+    /// if further runs scatter as these do.
     pub fn runs_needed(&self) -> Option<u64> {
         let n_runs = usize::try_from(self.count).ok().filter(|n| *n > 1)?;
         let t = |n: usize| stats::students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, n - 1);
@@ -78,32 +78,32 @@ impl Figure {
     }
 }
 
-/// Behind the name of a gauge: what it is of each transaction.
+/// Suffix of a gauge's name for its amount per transaction.
 const PER_TRANSACTION: &str = "_per_transaction";
 
-/// The times of a run that are judged: of all that was offered, so that what was lost counts. A
-/// database that refuses what it is slow at gets no better by it.
+/// Returns the response times by which a run is judged: those of all offered transactions, so that
+/// lost ones count. Otherwise a database that refuses what it is slow at would look faster.
 pub(crate) fn times_of(report: &Report) -> &Latency {
     &report.block.offered_ms
 }
 
-/// The quantiles that experiments and searches show: figure, and field of its times.
+/// The quantiles that experiments and searches show: name of the figure, and name of its quantile.
 const SHOWN_QUANTILES: [(&str, &str); 3] =
     [("p50_ms", "p50"), ("p95_ms", "p95"), ("p99_ms", "p99")];
 
-/// Why quantiles are not known, by the names of their figures.
+/// Returns the reasons why quantiles are not known, by the names of their figures.
 pub(crate) fn reasons(times: &Latency) -> Named<String> {
     let why = |(name, q): &(&str, &str)| Some((name.to_string(), times.reasons.get(q)?.clone()));
     Named(SHOWN_QUANTILES.iter().filter_map(why).collect())
 }
 
-/// How many samples quantiles need that have too few, by the names of their figures.
+/// Returns the numbers of samples that unknown quantiles need, by the names of their figures.
 pub(crate) fn samples_needed(times: &Latency) -> Named<u64> {
     let needed = |(name, q): &(&str, &str)| Some((name.to_string(), times.samples_needed(q)?));
     Named(SHOWN_QUANTILES.iter().filter_map(needed).collect())
 }
 
-/// Why a run does not have a figure, where it says so.
+/// Returns the reason why a run does not have a figure, if the run has one.
 pub(crate) fn why_none(report: &Report, name: &str) -> Option<String> {
     if value_of(report, name).is_some() {
         return None;
@@ -113,12 +113,12 @@ pub(crate) fn why_none(report: &Report, name: &str) -> Option<String> {
     of_run.or_else(|| Some(format!("too few samples: needs at least {}", needed()?)))
 }
 
-/// What an experiment shows of each point behind the figure that its workload is known by, in the
-/// order of the page.
+/// Figures that an experiment shows of each point after the primary metric, in the order of the
+/// page.
 const SHOWN: [&str; 7] =
     ["tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "unfinished"];
 
-/// The figures of a run, by name, as an experiment shows them, and one that is asked for.
+/// Returns the figures that an experiment shows of a run, by name, and those of `also`.
 pub(crate) fn figures_of(report: &Report, also: &[&str]) -> Vec<(String, f64)> {
     let known_by = known_by(&[report]);
     let known_by = known_by.as_deref();
@@ -127,7 +127,7 @@ pub(crate) fn figures_of(report: &Report, also: &[&str]) -> Vec<(String, f64)> {
     known_by.into_iter().chain(SHOWN).chain(also).filter_map(named).collect()
 }
 
-/// The first figure that the workload of any of these runs is known by, where the run has it.
+/// Returns the first primary metric of the workload of any of these runs that has a value.
 pub(crate) fn known_by(reports: &[&Report]) -> Option<String> {
     let first = |report: &&Report| {
         let (name, _) = report.block.primary_metrics.0.first()?;
@@ -136,8 +136,8 @@ pub(crate) fn known_by(reports: &[&Report]) -> Option<String> {
     reports.iter().find_map(first)
 }
 
-/// The figure by which runs are judged: of builds rows per second; else where users arrive at a
-/// rate in all of them `p99_ms`, else what the workload of any is [known by](known_by), else `tps`.
+/// Returns the figure by which runs are judged: of builds rows per second; of open loads alone
+/// `p99_ms`; else the [primary metric](known_by) of the workload, else `tps`.
 pub(crate) fn primary_of(reports: &[&Report]) -> String {
     let is_open = |report: &&Report| matches!(report.load, Some(Load::Open { .. }));
     if are_builds(reports) {
@@ -149,12 +149,12 @@ pub(crate) fn primary_of(reports: &[&Report]) -> String {
     known_by(reports).unwrap_or_else(|| "tps".to_owned())
 }
 
-/// Whether all of these are builds of data.
+/// Returns true if all of these runs are builds of data.
 pub(crate) fn are_builds(reports: &[&Report]) -> bool {
     !reports.is_empty() && reports.iter().all(|report| report.is_build())
 }
 
-/// The figure of these runs, with a mean that may be of repeats of another level.
+/// Returns the figure of these values, with a mean that may come from another level of repeats.
 pub(crate) fn figure_of(values: &[f64], Mean { value, half_width, .. }: Mean) -> Figure {
     Figure {
         mean: value,
@@ -165,7 +165,7 @@ pub(crate) fn figure_of(values: &[f64], Mean { value, half_width, .. }: Mean) ->
     }
 }
 
-/// Which of two figures is the better one: of times and costs the lower.
+/// Compares two figures; the better one is the greater. Of times and costs, the lower is better.
 pub fn better(name: &str, a: &Figure, b: &Figure) -> std::cmp::Ordering {
     match is_less_better(name) {
         true => b.mean.total_cmp(&a.mean),
@@ -173,7 +173,7 @@ pub fn better(name: &str, a: &Figure, b: &Figure) -> std::cmp::Ordering {
     }
 }
 
-/// A figure's name for people: `NOPM`, `p99 ms`, `rows per second`.
+/// Returns the title of a figure: `NOPM`, `p99 ms`, `rows per second`.
 pub fn title(name: &str) -> String {
     if name.contains(" / ") {
         return name.replace("_ms", "");
@@ -188,7 +188,8 @@ pub fn title(name: &str) -> String {
     }
 }
 
-/// The same without its unit, for an axis that has the unit beside it: `p99`, `below 20ms`.
+/// Returns the title without its unit, for an axis that has the unit beside it: `p99`, `below
+/// 20ms`.
 pub fn name_in_words(name: &str) -> String {
     if is_share(name) {
         return name.replace(STEM, "below ");
@@ -198,27 +199,27 @@ pub fn name_in_words(name: &str) -> String {
     title(bare.unwrap_or(name)).replace('_', " ")
 }
 
-/// Whether a figure is a share below a bound.
+/// Returns true if a figure is a share below a bound.
 fn is_share(name: &str) -> bool {
     matches!(Below::read(name), Some(Ok(_)))
 }
 
-/// Whether less of a figure is better.
+/// Returns true if a lower value of the figure is better.
 pub fn is_less_better(name: &str) -> bool {
     direction(name) == Direction::Lower
 }
 
-/// Whether a figure is a time.
+/// Returns true if a figure is a time.
 pub fn is_time(name: &str) -> bool {
     name.ends_with("_ms") || name.ends_with("_us")
 }
 
-/// A value of an axis, if it is a number.
+/// Parses a value of an axis, if it is a number.
 pub fn number(value: &str) -> Option<f64> {
     value.parse::<f64>().ok().or_else(|| model::parse_count(value).ok().map(|n| n as f64))
 }
 
-/// The figure over these runs.
+/// Returns the figure over these values of runs; `None` if there are none.
 pub fn figure(values: &[f64]) -> Option<Figure> {
     Some(figure_of(values, stats::mean(values, CONFIDENCE)?))
 }

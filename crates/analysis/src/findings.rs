@@ -30,11 +30,11 @@ pub use steadiness::{commits_warm_up, is_drifting, times_warm_up};
 use crate::report::{Dip, DisturbanceReport, is_build};
 use crate::tally::{GroupTally, Sum, Tally};
 
-/// What one finding says.
+/// The text of a finding, before its advice is added.
 struct FindingText {
     id: &'static str,
     severity: Severity,
-    /// What was seen, with its figures.
+    /// The observation, with its figures.
     text: String,
 }
 
@@ -43,7 +43,7 @@ impl FindingText {
         self.advised(group, None)
     }
 
-    /// The finding with this advice, or that of the list of all.
+    /// Returns the finding with this advice, or with that of the catalog.
     fn advised(self, group: Option<&str>, advice: Option<&str>) -> Finding {
         let group = group.map(|name| format!("Group {name}: ")).unwrap_or_default();
         let listed =
@@ -54,20 +54,20 @@ impl FindingText {
     }
 }
 
-/// One group, as findings look at it.
+/// A group, prepared for the findings on it.
 struct View<'a> {
     tally: &'a Tally,
     index: usize,
     group: &'a GroupTally,
     described: Option<&'a GroupDescription>,
-    /// Its measured phase.
+    /// Sum over the measured phase of the group.
     sum: Sum,
 }
 
-/// All that is to be thought of a run, most severe first.
+/// Returns all findings on a run, the most severe first.
 ///
-/// Of a run whose process died between its judgement and its report the events have findings of
-/// ours too: what we find now stands for them.
+/// If a process died between its judgement and its report, the events already have findings of this
+/// function: those found now replace them.
 pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
     let mut findings = Vec::new();
     if is_build(tally) {
@@ -117,11 +117,11 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
     findings
 }
 
-/// Warnings that come first. What stopped the generator may be the cause of all others; what took
-/// its CPU time shifts every figure, and not only some seconds.
+/// Warnings that come first. A pause of the generator may cause all the others. Loss of its CPU
+/// time shifts every figure, and not only some seconds.
 const FIRST: [&str; 3] = [generator::PAUSED, "other_cpu_load", "generator_saturated"];
 
-/// What is to be thought of the order in which the trials of an experiment were made.
+/// Returns the finding on the order in which the trials of an experiment were made.
 pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Finding> {
     let is_blocked = order == Order::Sequential && n_points > 1 && repeats > 1;
     let text = format!(
@@ -132,8 +132,8 @@ pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Findin
     is_blocked.then(|| FindingText { id, severity, text }.finding(None))
 }
 
-/// What is to be thought of the kernels that the trials of an experiment ran on: one that goes on
-/// after a restart may find another.
+/// Returns the finding on trials of an experiment that ran on several kernels: an experiment that
+/// continues after a reboot may find another kernel.
 pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
     let text = format!(
         "Trials ran on {} kernels ({}): a point may mix results of several kernels.",
@@ -144,19 +144,20 @@ pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
     (kernels.len() > 1).then(|| FindingText { id, severity, text }.finding(None))
 }
 
-/// A p95 that rose by less is not what a dip is, where one transaction took long.
+/// Smallest rise of the p95 that counts as a dip: it may rise by less because of one long
+/// transaction.
 const ROSE_MIN: f64 = 1.5;
 
-/// Commits that fell to no less than this share of the usual are not what a dip is.
+/// Largest share of the usual commits that counts as a dip.
 const FELL_MAX: f64 = 0.9;
 
-/// What is to be thought of seconds in which throughput fell or response times rose, where it is
-/// known what they come from: the dip that cost most.
+/// Returns the finding on the dip with the largest cost among those with a known cause. A dip is a
+/// time in which throughput fell or response times rose.
 pub(crate) fn judge_dips(dips: &[Dip], disturbances: &[DisturbanceReport]) -> Option<Finding> {
     let known = dips.iter().filter_map(|dip| Some((dip, dip.causes.first()?)));
     let (dip, seen) = known.max_by(|a, b| a.0.cost_s().total_cmp(&b.0.cost_s()))?;
     let unit = if dip.to_s - dip.from_s == 1 { "second" } else { "seconds" };
-    // In open load, commits that came late may be made up for within the same seconds.
+    // In open load, late commits may be made up for within the same seconds.
     let fell = dip.rate_ratio.filter(|ratio| *ratio < FELL_MAX);
     let rose = dip.p95_ratio.filter(|ratio| *ratio > 1.0);
     let what = match (fell, rose) {
@@ -172,7 +173,7 @@ pub(crate) fn judge_dips(dips: &[Dip], disturbances: &[DisturbanceReport]) -> Op
         n => format!(" {} in all.", count(n as u64, "dip")),
     };
     let of = |value| amount(value, &seen.shown_by.unit);
-    // The plan's own disturbance is no coincidence, wherever the cause is named.
+    // A disturbance of the plan is never a coincidence, wherever the cause is named.
     let planned = disturbances.iter().find(|one| {
         let is_before = one.ended_s.is_some_and(|ended_s| ended_s <= dip.from_s as f64);
         one.outcome != "skipped" && one.began_s < dip.to_s as f64 && !is_before
@@ -192,8 +193,8 @@ pub(crate) fn judge_dips(dips: &[Dip], disturbances: &[DisturbanceReport]) -> Op
     Some(FindingText { id, severity, text }.advised(None, advice))
 }
 
-/// What is to be thought of the labels of an experiment's runs: whoever goes on with another value
-/// of one, as after a restart with another kernel, has two parts.
+/// Returns the findings on labels whose values differ between an experiment's runs: the experiment
+/// then has two parts, such as after a reboot with another kernel.
 pub fn judge_labels(keys: &[&str], runs: &[&[(String, String)]]) -> Vec<Finding> {
     let of_key = |key: &&str| {
         let values = runs.iter().flat_map(|labels| labels.iter().filter(|(name, _)| name == key));
@@ -215,19 +216,19 @@ pub fn judge_labels(keys: &[&str], runs: &[&[(String, String)]]) -> Vec<Finding>
     keys.iter().filter_map(of_key).collect()
 }
 
-/// Whether a run ended, as its plan asks, before anything was measured: then what speaks of the
-/// measured phase would mislead.
+/// Returns true if a run ended, as its plan asks, before anything was measured. Findings on the
+/// measured phase would then mislead.
 fn is_over_early(tally: &Tally) -> bool {
     is_full_early(tally) || (tally.measured_ns() == 0 && steadiness::counted(tally).is_some())
 }
 
-/// Whether a full queue ended it so.
+/// Returns true if a full queue ended the run before the measured phase.
 fn is_full_early(tally: &Tally) -> bool {
     let reason = tally.ended.as_ref().map(|ended| &ended.reason);
     reason == Some(&StopReason::QueueFull) && tally.measured_ns() == 0
 }
 
-/// A share of a whole in percent; 0 of nothing.
+/// Returns a share of a whole in percent; 0 if the whole is 0.
 fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
 }

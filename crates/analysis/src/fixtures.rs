@@ -12,25 +12,25 @@ use model::{
 };
 use stats::Histogram;
 
-/// A run that can be changed before it is reported.
+/// A made-up run that can be changed before it is reported.
 pub struct Made {
-    /// What is to be done.
+    /// The description of the run.
     pub description: Description,
-    /// Its seconds.
+    /// The seconds of the run.
     pub seconds: Vec<Second>,
-    /// The length of the measured phase, in nanoseconds.
+    /// Length of the measured phase, in nanoseconds.
     pub measured_ns: u64,
-    /// None while it goes on.
+    /// The reason why it ended; `None` for a run in progress.
     pub reason: Option<StopReason>,
-    /// Clients that could not connect.
+    /// Number of clients that could not connect.
     pub connect_failed: u32,
-    /// What each client did.
+    /// Moments of each client.
     pub moments: Vec<ClientMoments>,
-    /// Checks before the load, if they were run.
+    /// Results of checks before the load, if they were run.
     pub before: Option<Vec<CheckResult>>,
-    /// Checks after the load, if they were run.
+    /// Results of checks after the load, if they were run.
     pub after: Option<Vec<CheckResult>>,
-    /// What else happened, at the end.
+    /// Further events, at the end.
     pub more: Vec<Event>,
 }
 
@@ -43,7 +43,7 @@ const KINDS: [(&str, u64, u64); 5] = [
 ];
 
 impl Made {
-    /// TPC-C on SQLite, 8 clients without pause, a minute: a plain run with a dip at second 42.
+    /// Makes a plain run: TPC-C on SQLite, 8 closed clients, a minute, with a dip at second 42.
     pub fn closed() -> Made {
         let mut made = Made::bare();
         let mut draw = Draw(1);
@@ -58,12 +58,13 @@ impl Made {
         made
     }
 
-    /// The closed run without its seconds.
+    /// Makes the closed run without its seconds.
     pub fn bare() -> Made {
         Made::new(Load::Closed)
     }
 
-    /// 500 arrivals a second, of which 400 can be taken: the queue fills, and arrivals drop.
+    /// Makes an overloaded run: of 500 arrivals per second, 400 can be processed. The queue fills,
+    /// and arrivals are dropped.
     pub fn open_overloaded() -> Made {
         let mut made = Made::new(Load::Open {
             arrivals: Arrivals::Poisson,
@@ -78,7 +79,7 @@ impl Made {
         made.description.modes = vec!["innodb_flush_log_at_trx_commit=1".to_owned()];
         made.description.groups[0].clients = 6;
         for second in -5..60 {
-            // The queue grows by 100 a second and is full after ten.
+            // The queue grows by 100 per second, and is full after ten seconds.
             let waited = u64::try_from(second + 5).unwrap_or(0).min(10);
             made.seconds.push(open_second(&mut draw, second, waited * 250));
         }
@@ -106,7 +107,7 @@ impl Made {
         made
     }
 
-    /// The closed run, interrupted after 7.4 s.
+    /// Makes the closed run, interrupted after 7.4 s.
     pub fn interrupted() -> Made {
         let mut made = Made::closed();
         made.measured_ns = 7_400 * NS_PER_MS;
@@ -120,7 +121,7 @@ impl Made {
         made
     }
 
-    /// The closed run as it stands after 23.4 s.
+    /// Makes the closed run in progress, after 23.4 s.
     pub fn running() -> Made {
         let mut made = Made::closed();
         made.reason = None;
@@ -151,13 +152,13 @@ impl Made {
         }
     }
 
-    /// The first measured second's part of a kind.
+    /// Returns the part of a transaction type in the first measured second.
     pub fn kind(&mut self, kind: KindIndex) -> &mut model::KindSecond {
         let second = self.seconds.iter_mut().find(|second| second.second == 0);
         second.expect("a measured second").kind(kind)
     }
 
-    /// A table is dropped, from and to so many milliseconds of the measured phase.
+    /// Adds a disturbance that drops a table. Times are in milliseconds of the measured phase.
     pub fn disturbance(&mut self, began_ms: i64, ended_ms: Option<i64>, outcome: model::Disturbed) {
         self.more.push(Event::Disturbance(model::DisturbanceEvent {
             index: 0,
@@ -171,8 +172,8 @@ impl Made {
         }));
     }
 
-    /// Adds gauges, by what they are of and their names, with their values in each of a minute's
-    /// seconds; what is not finite was not read.
+    /// Adds gauges, by subject and name, with values for each second of a minute. A value that is
+    /// not finite stands for a missing reading.
     pub fn gauges(&mut self, names: &[(&str, &str)], value: &dyn Fn(i64, usize) -> f64) {
         let gauge = |(about, name): &(&str, &str)| Gauge {
             about: (*about).to_owned(),
@@ -188,12 +189,11 @@ impl Made {
         }
     }
 
-    /// Adds a fact.
     pub fn fact(&mut self, about: &str, name: &str, value: &str) {
         self.more.push(Event::Fact(Fact::new(about, name, value)));
     }
 
-    /// Its events, in order.
+    /// Returns the events of the run, in order.
     pub fn events(&self) -> Vec<Event> {
         let mut events = self.events_before();
         events.extend(self.seconds.iter().cloned().map(Event::Second));
@@ -201,7 +201,7 @@ impl Made {
         events
     }
 
-    /// Its events added up. Its seconds, which are large, are not copied for that.
+    /// Returns the tally of the run, without a copy of its seconds, which are large.
     pub fn tally(&self) -> crate::Tally {
         let mut tally = crate::Tally::new();
         self.events_before().iter().for_each(|event| tally.add(event));
@@ -210,7 +210,7 @@ impl Made {
         tally
     }
 
-    /// What was reported before its first second.
+    /// Returns the events before the first second.
     fn events_before(&self) -> Vec<Event> {
         let mut times = Histogram::default();
         (1..=8).for_each(|i| times.record(i * 210 * NS_PER_US));
@@ -222,7 +222,7 @@ impl Made {
             },
             Event::Fact(Fact::new("build", "profile", "release")),
             Event::Fact(Fact::new("cpu", "model", "Made-Up 9000")),
-            // Clients connect before anybody knows when the measured phase will begin.
+            // Clients connect before the beginning of the measured phase is known.
             Event::Phase { phase: Phase::Connect, at_ns: 1 },
             Event::Connected {
                 group: 0,
@@ -238,7 +238,7 @@ impl Made {
         events
     }
 
-    /// What was reported after its last second.
+    /// Returns the events after the last second.
     fn events_after(&self) -> Vec<Event> {
         let mut events = Vec::new();
         if let Some(reason) = &self.reason {
@@ -258,7 +258,7 @@ impl Made {
     }
 }
 
-/// Numbers without end, always the same (SplitMix64).
+/// An infinite sequence of numbers, always the same (SplitMix64).
 pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
@@ -345,7 +345,7 @@ fn open_second(draw: &mut Draw, index: i64, wait_ms: u64) -> Second {
         }
     }
     if index.rem_euclid(10) == 0 || index == -5 {
-        // A window's times, told at once: as many as finish in it.
+        // The times of a window arrive together: as many as finish in it.
         second.lag = Some(lag());
     }
     for kind in &mut second.kinds {
@@ -353,12 +353,12 @@ fn open_second(draw: &mut Draw, index: i64, wait_ms: u64) -> Second {
         kind.service.get_or_insert_default().record_n(draw.service_ns(kind.kind), finished);
         kind.wait.get_or_insert_default().record_n(wait_ms * NS_PER_MS, finished);
     }
-    // Little's law, for the 400 a second that are done.
+    // Little's law, for the 400 transactions per second that finish.
     second.waiting = Some(wait_ms * 400 / 1000);
     second
 }
 
-/// One plain second of `n` commits of 10 ms of one kind.
+/// Makes a plain second with `n` commits of 10 ms of one type.
 pub fn second(index: i64, n: u64) -> Second {
     let mut second = Second::new(0, index);
     let part = second.kind(0);
@@ -422,7 +422,7 @@ fn moments(client: u32) -> ClientMoments {
     }
 }
 
-/// The result of a check that found so many rows wrong.
+/// Makes the result of a check that found `n_failed` wrong rows.
 pub fn check(id: &str, n_failed: u64) -> CheckResult {
     let examples = if n_failed > 0 { vec!["w_id=1, w_ytd=300000".to_owned()] } else { Vec::new() };
     CheckResult {

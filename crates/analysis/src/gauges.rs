@@ -2,15 +2,15 @@
 
 use model::{Gauge, Readings};
 
-/// What gauges are about, whichever host or node they were read on, in the order of pages.
+/// Subjects of gauges, without the host or node they were read on, in the order of pages.
 pub(crate) const WHOSE: [&str; 4] = ["machine", "generator", "server", "database"];
 
-/// What a gauge is about, whichever host or node of a cluster it was read on.
+/// Returns the subject of a gauge, without the host or node of a cluster it was read on.
 pub(crate) fn whose(about: &str) -> &str {
     about.rsplit('/').next().unwrap_or(about)
 }
 
-/// By gauge, what it stood at in which second.
+/// Returns the readings of each gauge: second and value.
 pub(crate) fn points(gauges: &[Gauge], readings: &[Readings]) -> Vec<Vec<(i64, f64)>> {
     let mut points: Vec<Vec<(i64, f64)>> = vec![Vec::new(); gauges.len()];
     for readings in readings {

@@ -33,116 +33,115 @@ use series::{Series, follow};
 
 /// The schema of [`HistoryReport`].
 pub const SCHEMA: &str = "dbdyno.history/1";
-/// The chance that any point has a change of level told where there is none; and the same for a
-/// last build that is reported to lie outside.
+/// The probability that any point shows a change of level where there is none; also the probability
+/// that an unchanged last build is reported as outside its expected range.
 pub const ERROR: f64 = 0.005;
-/// A running mean is of so many builds.
+/// Number of builds in a running mean.
 pub(crate) const OF_LAST: usize = 10;
-/// Where the last build could be so much worse and still be as expected, that it is so says
-/// nothing: a tenth is more than most regressions that people look for. Not below the minimum
-/// effect.
+/// Share of change from which the expected range of the last build is too wide to say anything:
+/// most regressions of interest are smaller than a tenth. The minimum effect is used if it is
+/// larger.
 const NOISY_FROM: f64 = 0.1;
-/// The present level is held against that of so many builds ago.
+/// Number of builds between the two levels that are compared for a slow fall.
 const RECENT: usize = 10;
-/// A change may be placed this many builds from where it came, once more of them are known.
+/// Number of builds by which the place of a change may move as more builds are measured.
 const NEAR: usize = 2;
 
-/// Values that differ by less than this share are equal: their logarithms are rounded.
+/// Relative difference below which values are equal: their logarithms are rounded.
 const ROUNDING: f64 = 1e-9;
-/// Labels whose values sentences call by the label's name.
+/// Labels whose names serve as nouns for their values in sentences.
 const NOUNS: [&str; 8] =
     ["commit", "date", "day", "kernel", "night", "release", "revision", "version"];
-/// What every run has of which the values are versions.
+/// Labels of every run whose values are versions.
 const OF_VERSIONS: [&str; 2] = ["database", "dbdyno"];
-/// Builds of a year: one on each working day.
+/// Number of builds in a year: one for each working day.
 const YEAR: u32 = 250;
 
-/// What is asked of a history.
+/// The options of a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The label whose values are the builds.
     pub by: String,
-    /// The figure, and from where on a change matters.
+    /// The figure, and the minimum effect.
     pub judge: Judge,
-    /// What orders the builds; decided by their names if nothing is said.
+    /// The order of the builds; `None` derives it from their names.
     pub order: Option<Order>,
-    /// A build that the last one is held against besides.
+    /// A build with which the last one is also compared.
     pub baseline: Option<String>,
-    /// Changes that are no alarms.
+    /// Changes that raise no alarm.
     pub acknowledged: Vec<Acknowledged>,
-    /// Figures that were measured elsewhere, whose builds are the values of the column `by`.
+    /// Figures from elsewhere, with a column `by` that has their builds.
     pub imported: Vec<Imported>,
 }
 
 impl Question {
-    /// That of a label, and nothing besides.
+    /// Asks for the history of a label, with defaults for all else.
     pub fn of(by: impl Into<String>, judge: Judge) -> Question {
         let (acknowledged, imported) = (Vec::new(), Vec::new());
         Question { by: by.into(), judge, order: None, baseline: None, acknowledged, imported }
     }
 }
 
-/// The history of a label's values.
+/// The history of a figure over the builds of a label.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HistoryReport {
     /// [`SCHEMA`].
     pub schema: String,
     /// The label whose values are the builds.
     pub by: String,
-    /// What orders the builds.
+    /// The order of the builds.
     #[serde(default)]
     pub ordered: Ordered,
-    /// The figure.
     pub figure: String,
-    /// Its unit, by its name, where the name does not tell it.
+    /// The unit, by the figure's name, if the name does not have it.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
-    /// The change from which on a change matters, as a share.
+    /// The smallest change that matters, as a share.
     pub min_effect: f64,
-    /// How often there are alarms where nothing has changed.
+    /// The frequency of false alarms.
     #[serde(default)]
     pub false_alarms: FalseAlarms,
-    /// The build that the last one is held against besides.
+    /// The build with which the last one is also compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
-    /// What its runs measured, on what and when; null where there are none.
+    /// The environment of the runs; null if there are no runs.
     pub scene: Option<Environment>,
-    /// Runs that are left out, since they do not have the figure.
+    /// Number of runs that are left out because they do not have the figure.
     #[serde(default)]
     pub without_figure: u64,
-    /// A series for each point.
+    /// One series per point.
     pub points: Vec<PointHistory>,
-    /// Where the imported series among these come from.
+    /// The sources of the imported series.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<ImportedFrom>,
-    /// Builds of which no run counts, in the order of the builds.
+    /// Builds without a valid run, in the order of the builds.
     pub left_out: Vec<LeftOut>,
     /// Builds that the list of commits does not have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unlisted: Vec<String>,
-    /// The build that was measured last, if the order ends with another one: it is not judged. It
+    /// The build that was measured last, if another one is last in the order: it is not judged. It
     /// may be one of `unlisted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_last: Option<String>,
-    /// Builds that are still being measured. Their runs that have ended count.
+    /// Builds whose experiments are still in progress. Their completed runs count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub running: Vec<String>,
-    /// Runs that are left out, since their reports are damaged.
+    /// Runs that are left out because their reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
 }
 
-/// Where imported series come from.
+/// The source of imported series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImportedFrom {
-    /// What they are called together.
+    /// The common name of the series.
     pub name: String,
-    /// Where they were measured, in words; or nothing.
+    /// The source in words; may be empty.
     pub source: String,
 }
 
 impl ImportedFrom {
-    /// The name, with the source if that is known.
+    /// Returns the name, with the source if it is known.
     pub fn with_source(&self) -> String {
         match self.source.is_empty() {
             true => self.name.clone(),
@@ -151,159 +150,156 @@ impl ImportedFrom {
     }
 }
 
-/// How often there is an alarm, over all points together, where nothing has changed.
+/// The frequency of alarms over all points together if nothing has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FalseAlarms {
-    /// The share of builds with an alarm, at most.
+    /// The largest share of builds with an alarm.
     pub share: f64,
-    /// Builds of a year.
+    /// Number of builds in a year.
     pub builds: u32,
-    /// Alarms to be expected in these, at most.
+    /// The largest expected number of alarms in a year.
     pub expected: f64,
 }
 
-/// A build without a run that counts.
+/// A build without a valid run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// The label's value.
     pub build: String,
-    /// Its runs: not completed, found invalid, or damaged.
+    /// Number of runs that are not completed, invalid, or damaged.
     pub runs_not_counted: u64,
-    /// Whether all others are older: there is no telling how the last build does.
+    /// True if all others are older: then the last build cannot be judged.
     pub is_last: bool,
 }
 
-/// A series.
+/// The series of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointHistory {
-    /// Which point; empty where there is one.
+    /// The values of the point; empty if there is only one point.
     pub values: Named<String>,
-    /// The values that distinguish it from the other series; empty where all are needed.
+    /// The values that distinguish the point from the others; empty if all are needed.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub told: Named<String>,
-    /// Of which imported figures it is; null of our own runs.
+    /// The name of the imported figures; null for runs of dbdyno.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<String>,
-    /// Its builds, in their order.
+    /// The builds, in order.
     pub builds: Vec<BuildReport>,
-    /// Where a new series begins, on another machine or with other settings.
+    /// The builds at which a new series begins, on another machine or with other settings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub starts: Vec<Start>,
-    /// Where the level changed by as much as matters; null of a series that is too short.
+    /// Changes of level that are large enough to matter; null for a series that is too short.
     pub changes: Option<Vec<Change>>,
-    /// The present level against that of ten builds ago, where it is worse.
+    /// The present level and that of ten builds ago, if the present one is worse.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fall: Option<Fall>,
-    /// The last build against the ones before it, of the same level where levels are known.
+    /// The last build compared with the ones before it, of the same level if levels are known.
     pub last: Option<Last>,
-    /// The last build against the pinned one.
+    /// The last build compared with the pinned one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Last>,
-    /// Whether a simulated database drew the same random numbers for all runs of the present
-    /// series, since they have one seed: how much builds vary is not known then.
+    /// True if a simulated database drew the same random numbers for all runs of the present
+    /// series, because they have one seed. The variation between builds is then not known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_one_seed: bool,
-    /// The last of all builds, where it has no run that counts at this point.
+    /// The last of all builds, if it has no valid run at this point.
     pub lacks: Option<LeftOut>,
-    /// Runs of its last build that do not count, in words, where they are so many that the others
-    /// may be the better ones; empty otherwise.
+    /// Invalid runs of the last build, in words, if they are so many that the valid ones may be a
+    /// biased sample; otherwise empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub lost: String,
-    /// Acknowledged changes that its levels do not have: with the builds since then, or with
-    /// another figure, they are no more than noise.
+    /// Acknowledged changes that the series does not show: with later builds, or for another
+    /// figure, they are no more than noise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Acknowledged>,
-    /// The last build is worse than it should be: a recent change for the worse, or outside of
-    /// what was expected; and nobody has acknowledged that.
+    /// True if the last build is worse: it follows a recent change for the worse, or is outside of
+    /// its expected range, and that is not acknowledged.
     pub has_regressed: bool,
 }
 
 /// A build at a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BuildReport {
-    /// The label's value.
     pub build: String,
-    /// Its runs; of an imported series none are known.
+    /// Ids of the runs; empty for an imported series.
     pub runs: Vec<String>,
-    /// The figure over its runs.
+    /// The figure over the runs.
     pub figure: Figure,
-    /// The geometric mean of its runs: its place in the series. A time that lost work has made
-    /// infinite has none; in JSON it is null.
+    /// The geometric mean over the runs. A time that lost transactions made infinite has none: it
+    /// is null in JSON.
     pub value: f64,
-    /// The mean of it and up to nine before it, of the same series.
+    /// The mean over this build and up to nine before it, of the same series.
     pub mean_of_ten: f64,
 }
 
-/// A change of level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// The first build of the new level.
     pub build: String,
-    /// Its index in the series.
+    /// Index of that build in the series.
     pub at: usize,
-    /// The level before.
     pub before: f64,
     /// The level from here on.
     pub after: f64,
-    /// The new level over the old one.
+    /// The new level divided by the old one.
     pub ratio: f64,
-    /// Whether it is for the worse.
+    /// True if the change is for the worse.
     pub is_worse: bool,
-    /// The chance of as clear a change where there is none.
+    /// The probability of as clear a change if there is none.
     pub p: f64,
-    /// What else is different from the build before.
+    /// Other differences from the build before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Difference>,
-    /// Why it is no alarm, where somebody has acknowledged it.
+    /// The acknowledgement, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledged: Option<String>,
 }
 
-/// The present level, which is worse than that of ten builds ago.
+/// A slow fall: the present level is worse than that of ten builds ago.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fall {
-    /// The build whose level it is held against.
+    /// The build whose level is the reference.
     pub since: String,
-    /// The level there.
+    /// The level at that build.
     pub before: f64,
-    /// The present one.
+    /// The present level.
     pub now: f64,
-    /// It over the one before.
+    /// The present level divided by the earlier one.
     pub ratio: f64,
-    /// The chance that two levels lie as far apart if they are one.
+    /// The probability that two levels differ by as much if they are one.
     pub p: f64,
 }
 
-/// The last build of a series.
+/// The last build of a series, compared with a reference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Last {
-    /// The geometric mean of the ones before, or the pinned build's.
+    /// The geometric mean of the builds before, or of the pinned build.
     pub before: f64,
-    /// Where it was to be expected, all points together, with 99.5 %.
+    /// The range in which it was expected, with 99.5 % for all points together.
     pub expected: (f64, f64),
-    /// It over the mean before; in JSON null where it is infinite.
+    /// The last build divided by the mean before; null in JSON if it is infinite.
     pub ratio: f64,
-    /// Whether it lies outside, by as much as matters.
+    /// True if it lies outside of the range by enough to matter.
     pub is_outside: bool,
-    /// Whether it lies on the worse side.
+    /// True if it lies on the worse side.
     pub is_worse: bool,
-    /// How much worse than the mean before it had to be to be reported, as a share.
+    /// The smallest deterioration that would be reported, as a share.
     pub seen_from: f64,
-    /// Whether that is so much that a last build as expected says nothing.
+    /// True if that is so large that a last build within the range says nothing.
     pub is_noisy: bool,
-    /// Whether it is held against the level before its own, of which too few builds are known.
+    /// True if it is compared with the level before its own, because its own has too few builds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_of_former_level: bool,
-    /// The build from which on figures vary more than before, where it is held against these alone.
+    /// The build from which on the figures vary more than before, if it is compared with these
+    /// alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varies_more_since: Option<String>,
-    /// Why it is no alarm, where somebody has acknowledged it.
+    /// The acknowledgement, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledged: Option<String>,
 }
 
 impl PointHistory {
-    /// Which series it is, as people read it; empty where there is one of our own.
+    /// Returns the name of the series; empty if there is only one and it is not imported.
     pub fn name(&self) -> String {
         let values = if self.told.is_empty() { &self.values } else { &self.told };
         let set = values.0.iter().filter(|(_, value)| value != "none");
@@ -314,7 +310,7 @@ impl PointHistory {
         }
     }
 
-    /// The index of the last build, if it lies outside of what was expected.
+    /// Returns the index of the last build, if it is outside of its expected range.
     fn last_outside(&self) -> Option<usize> {
         let is_outside = self.last.as_ref().is_some_and(|last| last.is_outside);
         if is_outside { self.builds.len().checked_sub(1) } else { None }
@@ -322,15 +318,15 @@ impl PointHistory {
 }
 
 impl Last {
-    /// Where it was to be expected; none where those before are all equal, which says nothing of
-    /// how much they vary.
+    /// Returns the expected range; `None` if all builds before are equal, which does not show how
+    /// much they vary.
     pub fn expected(&self) -> Option<(f64, f64)> {
         let (low, high) = self.expected;
         let is_known = high - low > self.before.abs() * ROUNDING;
         is_known.then_some((low, high))
     }
 
-    /// Whether it is what it is held against, but for rounding.
+    /// Returns true if it is equal to its reference, except for rounding.
     pub fn is_equal(&self) -> bool {
         (self.ratio - 1.0).abs() <= ROUNDING
     }
@@ -341,9 +337,9 @@ impl Last {
 }
 
 impl HistoryReport {
-    /// The history of builds that are given as sides, in whatever order, and of imported figures,
-    /// which are judged apart. `bits` are random and decide nothing but p-values. A `Err` says in
-    /// a sentence why there is none.
+    /// Makes the history of builds, given as sides in any order, and of imported figures, which are
+    /// judged separately. `bits` are random, and affect only p-values. An `Err` says why there is
+    /// no history.
     pub fn new(
         question: &Question,
         builds: &[Side],
@@ -408,13 +404,13 @@ impl HistoryReport {
         })
     }
 
-    /// Whether the last build is worse than it should be at some point, or has no run that counts
-    /// although it was tried: everywhere, or at a point that builds before had.
+    /// Returns true if the last build is worse at some point, or has only invalid runs: everywhere,
+    /// or at a point that earlier builds had.
     pub fn has_regressed(&self) -> bool {
         !self.regressions().is_empty()
     }
 
-    /// The regressions in words: which build is worse or has no valid run, and at which point. A
+    /// Describes the regressions: the build that is worse or has no valid run, and the point. A
     /// point without a run of the last build is not judged.
     pub fn regressions(&self) -> Vec<String> {
         let of_point = |point: &PointHistory| {
@@ -438,8 +434,8 @@ impl HistoryReport {
         lost.chain(self.points.iter().filter_map(of_point)).collect()
     }
 
-    /// Of how many points nobody can say whether their last build is worse: too few builds before
-    /// it, or too much noise. A point that the last build does not have is not among them.
+    /// Returns the number of points at which the last build cannot be judged: too few builds before
+    /// it, or too much noise. Points without the last build are not counted.
     pub fn n_undecided(&self) -> usize {
         let is_undecided = |point: &&PointHistory| {
             let is_own = point.imported.is_none() && point.lacks.is_none();
@@ -450,8 +446,8 @@ impl HistoryReport {
         self.points.iter().filter(is_undecided).count()
     }
 
-    /// The build that is still being measured, where it is the last one or a new one: nobody can
-    /// say yet whether it is worse.
+    /// Returns the build whose measurement is in progress, if it is the last one or a new one: it
+    /// cannot be judged yet.
     pub fn measured_now(&self) -> Option<&str> {
         let of_runs = || self.points.iter().filter(|point| point.imported.is_none());
         let is_older = |build: &&String| {
@@ -461,13 +457,14 @@ impl HistoryReport {
         self.running.iter().rfind(|build| !is_older(build)).map(String::as_str)
     }
 
-    /// The points as they are written, such as `clients=8`; an empty one where there is one.
+    /// Returns the points in the form that users write, such as `clients=8`; empty if there is only
+    /// one.
     pub fn point_names(&self) -> Vec<String> {
         self.points.iter().map(|point| point.values.pairs(" ")).collect()
     }
 
-    /// The builds with a change at a point, or at any if that is empty: those where a level begins,
-    /// and the last one if it lies outside of what was expected.
+    /// Returns the builds with a change at a point, or at any point if that is empty: those at
+    /// which a level begins, and the last one if it is outside of its expected range.
     pub fn changed<'h>(&'h self, point: &'h str) -> Vec<&'h str> {
         let all = self.points_at(point).flat_map(|point| {
             let begun = point.changes.iter().flatten().map(|change| change.build.as_str());
@@ -483,8 +480,8 @@ impl HistoryReport {
         changed
     }
 
-    /// The change at a build, or so near to it that it is the one that is meant: the build where it
-    /// begins, and its size, the logarithm of its ratio without sign. The nearest of all points.
+    /// Returns the change at or near a build, the nearest of all points: the build at which it
+    /// begins, and its size, the absolute logarithm of its ratio.
     pub fn change_at(&self, build: &str, point: &str) -> Option<(String, f64)> {
         let of_point = |point: &PointHistory| {
             let at = point.builds.iter().position(|known| known.build == build)?;
@@ -504,18 +501,19 @@ impl HistoryReport {
         self.points.iter().filter(is_here)
     }
 
-    /// What sentences call its builds.
+    /// Returns the noun for its builds in sentences.
     pub fn noun(&self) -> &'static str {
         noun_of(&self.by)
     }
 
-    /// With which chance the last build lies where it was to be expected, as a share.
+    /// Returns the confidence of the expected range, as a share.
     pub fn confidence(&self) -> f64 {
         1.0 - ERROR
     }
 }
 
-/// What sentences call the values of a label: builds, unless its name is a noun for them.
+/// Returns the noun for a label's values in sentences: `build`, unless the label's name is a noun
+/// for them.
 pub fn noun_of(label: &str) -> &'static str {
     match NOUNS.iter().find(|noun| **noun == label) {
         Some(noun) => noun,
@@ -524,7 +522,8 @@ pub fn noun_of(label: &str) -> &'static str {
     }
 }
 
-/// The figure that is judged: of runs, if there are any that have it, else of imported figures.
+/// Returns the name of the figure that is judged: that of runs, if any run has it, else that of
+/// imported figures.
 fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
     let of_imported = elsewhere::primary(question);
     match (runs.is_empty(), of_imported) {
@@ -537,7 +536,7 @@ fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
         }
         (false, of_imported) => {
             let of_runs = question.judge.primary_of(runs).map(|name| {
-                // Unless it is asked for, it is one that no run is left out for.
+                // Unless the user names the figure, it is one that all runs have.
                 let is_own = question.judge.primary.is_none() && runs.iter().any(has_none(&name));
                 if is_own && !runs.iter().any(has_none("tps")) { "tps".to_owned() } else { name }
             });
@@ -546,12 +545,12 @@ fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
     }
 }
 
-/// Which runs do not have a figure.
+/// Returns a filter for runs that do not have a figure.
 fn has_none(name: &str) -> impl Fn(&&Report) -> bool {
     move |run| values_of(std::slice::from_ref(*run), name).is_empty()
 }
 
-/// The series of our runs, or of one file of imported figures: what is judged together.
+/// Series that are judged together: those of runs, or those of one file of imported figures.
 struct Part {
     points: Vec<PointHistory>,
     ordered: Ordered,
@@ -561,7 +560,7 @@ struct Part {
 }
 
 impl Part {
-    /// Of our runs; none where there are only imported figures.
+    /// Makes the series of runs; `None` if there are only imported figures.
     fn of_runs(
         question: &Question,
         builds: &[Side],
@@ -598,8 +597,8 @@ impl Part {
         }))
     }
 
-    /// Of imported figures: what is pinned or acknowledged is so of our runs, unless there are
-    /// none.
+    /// Makes the series of imported figures. Pinned builds and acknowledgements apply to runs,
+    /// unless there are none.
     fn of_imported(
         question: &Question,
         imported: &Imported,
@@ -630,11 +629,11 @@ impl Part {
     }
 }
 
-/// What the name of a series begins with, also where it is the same in all of them.
+/// Name that comes first in the name of a series, even if all have the same value.
 const WORKLOAD: &str = "workload";
 
-/// Names series by as few values as distinguish them: in the order of their values, each that
-/// distinguishes some which are the same in those before it.
+/// Names series by the fewest values that distinguish them. Axes are taken in order; one is used if
+/// it distinguishes series that are still alike.
 fn tell_apart(points: &mut [PointHistory]) {
     let Some(first) = points.first() else { return };
     let axes: Vec<String> = first.values.0.iter().map(|(axis, _)| axis.clone()).collect();
@@ -669,7 +668,7 @@ fn is_any_listed<B>(found: &order::InOrder<'_, B>) -> Result<(), String> {
     }
 }
 
-/// Refuses builds by name that there are not.
+/// Refuses a pinned build that does not exist.
 fn is_build<B: Dated>(question: &Question, found: &order::InOrder<'_, B>) -> Result<(), String> {
     let Some(name) = &question.baseline else { return Ok(()) };
     if found.builds.iter().any(|build| build.name() == *name) {
@@ -685,20 +684,20 @@ fn is_build<B: Dated>(question: &Question, found: &order::InOrder<'_, B>) -> Res
     })
 }
 
-/// The builds of which no run counts, of all in their order.
+/// Returns the builds without a valid run, in the order of all.
 fn left_out(builds: &[&Side]) -> Vec<LeftOut> {
     let lost = builds.iter().enumerate().filter(|(_, build)| build.points.is_empty());
     lost.map(|(index, build)| left_out_of(build, index + 1 == builds.len())).collect()
 }
 
-/// The last of all builds, if it has runs that count, and none at a point.
+/// Returns the last of all builds, if it has valid runs but none at this point.
 fn lacks(last_here: &str, newest: Option<&&Side>) -> Option<LeftOut> {
     let newest = newest.filter(|newest| !newest.points.is_empty())?;
     (last_here != newest.name).then(|| left_out_of(newest, true))
 }
 
-/// How many runs of a build do not count at a point, and why, where these are more than a quarter;
-/// empty otherwise.
+/// Describes the invalid runs of a build at a point, if they are more than a quarter; otherwise
+/// empty.
 fn lost(build: &Side, values: &Named<String>) -> String {
     let is_here = |run: &&NotCounted| run.values.as_ref().is_none_or(|at| at == values);
     let lost: Vec<NotCounted> = build.not_counted.iter().filter(is_here).cloned().collect();
@@ -714,7 +713,7 @@ fn left_out_of(build: &Side, is_last: bool) -> LeftOut {
     LeftOut { build: build.name.clone(), runs_not_counted: build.not_counted.len() as u64, is_last }
 }
 
-/// Why a series has no levels, in a sentence; builds are called by the noun.
+/// Says why a series has no levels. `noun` is the noun for its builds.
 pub fn too_short(n_builds: usize, noun: &str) -> String {
     format!("{n_builds} of the {SERIES_MIN} {noun}s needed to find changes of level")
 }

@@ -25,62 +25,58 @@ pub const SCHEMA: &str = "dbdyno.matrix/1";
 /// The value of a name that a series of a history does not have.
 pub const NOT_SET: &str = "none";
 
-/// A figure over two axes: a table for each combination of the others' values.
+/// A figure over two axes: one table for each combination of the other axes' values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Matrices {
     /// [`SCHEMA`].
     pub schema: String,
-    /// The figure.
     pub figure: String,
-    /// Its unit, by its name, where the name does not tell it.
+    /// The unit, by the figure's name, if the name does not have it.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
     /// The axis whose values are the rows.
     pub rows: Axis,
-    /// The axis whose values are the columns; null where there is one column.
+    /// The axis whose values are the columns; null if there is one column.
     pub columns: Option<Axis>,
-    /// What a line of cells goes along, in which one is the best.
+    /// Direction of the lines of cells, each of which has a best cell.
     pub along: Along,
-    /// Of how many builds a cell is the mean, at most, and by which label; null of an experiment.
+    /// The builds over which cells are means; null for an experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub builds: Option<OfBuilds>,
-    /// What cells are held against; absent where only figures are shown.
+    /// The value with which cells are compared; absent if only figures are shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_to: Option<RelativeTo>,
-    /// Physical cores of the generator's machine; null where that is not known.
+    /// Physical cores of the generator's machine; null if not known.
     pub cores: Option<u64>,
-    /// The tables.
     pub tables: Vec<Matrix>,
 }
 
-/// What a cell is the mean of in the table of a history.
+/// The builds over which the cells of a history's table are means.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfBuilds {
     /// The label whose values are the builds.
     pub by: String,
-    /// The last so many of each series.
+    /// Number of builds of each series, the last ones.
     pub last: usize,
-    /// Where the imported series among them come from.
+    /// The sources of the imported series.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<ImportedFrom>,
-    /// Whether the builds are rows or columns, with the mean as the last one.
+    /// True if builds are rows or columns, with the mean as the last one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub are_shown: bool,
 }
 
-/// A value of the columns, or else of the rows, whose cells the others are held against.
+/// A value of the columns, or of the rows, with whose cells the others are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RelativeTo {
-    /// The axis.
     pub axis: String,
-    /// Its value.
     pub value: String,
-    /// Why intervals hold less often than they say: how runs were repeated.
+    /// Reason why intervals may be too narrow: the way in which runs were repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<String>,
 }
 
-/// Which way lines go.
+/// The direction of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Along {
@@ -90,33 +86,31 @@ pub enum Along {
     Columns,
 }
 
-/// One table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Matrix {
     /// The values of the other axes.
     pub values: Named<String>,
-    /// By row and column; null where no figure was measured.
+    /// Figures by row and column; null if nothing was measured.
     pub cells: Vec<Vec<Option<Figure>>>,
-    /// Rows and columns, from 0, of cells without a figure whose trials a full queue has ended.
+    /// Rows and columns, from 0, of cells without a figure whose trials ended at a full queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue_full: Vec<(usize, usize)>,
-    /// Of each line.
     pub lines: Vec<Line>,
-    /// By row and column, where cells are held against those of one value; null in those cells,
-    /// and where one of the two has no figure.
+    /// Ratios by row and column, if cells are compared with those of one value; null in the
+    /// reference cells, and if a figure is missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ratios: Vec<Vec<Option<CellRatio>>>,
 }
 
-/// A cell's figure over the one that it is held against.
+/// A cell's figure divided by that of its reference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellRatio {
     /// The ratio, with its interval.
     #[serde(flatten)]
     pub ratio: Ratio,
-    /// Whether runs of the same repeat were held against each other, and not all against all.
+    /// True if runs of the same repeat were compared with each other, and not all with all.
     pub is_within_repeats: bool,
-    /// Why there is no interval.
+    /// Reason why there is no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
@@ -124,30 +118,28 @@ pub struct CellRatio {
 /// A line of cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// The value of the other direction; empty where there is one line.
+    /// The value on the other axis; empty if there is only one line.
     pub of: String,
-    /// Where the best cell is, from 0; null where the line has none, all are equal, or neither more
-    /// nor less of the figure is better.
+    /// Index of the best cell; null if the line has no figure, all are equal, or the figure has no
+    /// better direction.
     pub best: Option<usize>,
-    /// Where the smallest value of the axis is whose interval reaches that of the best; null where
-    /// values are no numbers, or the best has no interval.
+    /// Index of the smallest value of the axis whose interval overlaps that of the best; null if
+    /// values are not numbers, or the best has no interval.
     pub smallest: Option<usize>,
 }
 
-/// A figure of an experiment over its axes, and what was measured of it elsewhere.
+/// A figure of an experiment over its axes, with imported figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WithImported {
-    /// The figure.
     pub figure: String,
-    /// The experiment's tables; none where nothing is varied.
+    /// The experiment's tables; `None` if it varies nothing.
     pub own: Option<Matrices>,
-    /// Each with where it comes from.
+    /// Imported tables, each with its source.
     pub imported: Vec<(ImportedFrom, Matrices)>,
 }
 
-/// The tables that an experiment's page has without being asked: of the primary figure where two
-/// axes are varied, and of each figure that was measured elsewhere too. Rows are the axis along
-/// which curves go.
+/// Returns the tables of an experiment's page: the primary figure if two axes are varied, and each
+/// imported figure. Rows are the main axis, along which curves are drawn.
 pub fn of_page(report: &ExperimentReport) -> Vec<WithImported> {
     let main = report.main_axis();
     let other = (0..report.axes.len()).find(|axis| Some(*axis) != main);
@@ -181,19 +173,19 @@ pub fn of_page(report: &ExperimentReport) -> Vec<WithImported> {
     figures.into_iter().map(with_imported).filter(is_any).collect()
 }
 
-/// A figure at points of some axes.
+/// A figure at points of several axes.
 struct Grid {
     figure: String,
     axes: Vec<Axis>,
-    /// Each with a value of every axis, in their order.
+    /// Points, each with a value for every axis, in order, and the figure.
     points: Vec<(Named<String>, Option<Figure>)>,
-    /// Those of them that have no figure, since a full queue has ended their trials.
+    /// Points without a figure whose trials ended at a full queue.
     queue_full: Vec<Named<String>>,
 }
 
 impl Matrices {
-    /// The report's primary figure over two of its axes; the other one if only two are varied and
-    /// the columns are not named. An `Err` says which axes there are.
+    /// Returns the report's primary figure over two axes. If only two are varied, the columns need
+    /// no name. An `Err` lists the axes.
     pub fn new(
         report: &ExperimentReport,
         rows: &str,
@@ -202,7 +194,7 @@ impl Matrices {
         Matrices::of_figure(report, &report.primary, rows, columns)
     }
 
-    /// The same of any figure that the report's points have.
+    /// Returns the same for any figure of the report's points.
     fn of_figure(
         report: &ExperimentReport,
         figure: &str,
@@ -220,8 +212,8 @@ impl Matrices {
         Ok(Matrices { units: report.units.clone(), cores: report.cores, ..tables })
     }
 
-    /// A figure that was measured elsewhere, over the columns of its file: first those that are
-    /// axes of these. None where the file does not have the figure.
+    /// Returns an imported figure over the columns of its file, beginning with the axes in `own`.
+    /// `None` if the file does not have the figure.
     fn of_imported(imported: &Imported, figure: &str, own: [Option<&Axis>; 2]) -> Option<Matrices> {
         let grid = Grid::of_imported(imported, figure)?;
         let column = |own: &Axis| {
@@ -236,9 +228,9 @@ impl Matrices {
         Some(Matrices { units: Named(units.into_iter().collect()), ..tables })
     }
 
-    /// The means of the last ten builds of each series of a history, with the interval between
-    /// builds, over two of the names that tell series apart; or each of these builds, where rows
-    /// or columns are what they are called by.
+    /// Returns the means of the last ten builds of each series of a history, with the interval
+    /// between builds, over two of the names that distinguish series. If rows or columns are the
+    /// label of the builds, returns the builds themselves.
     pub fn of_history(
         report: &HistoryReport,
         rows: &str,
@@ -257,9 +249,9 @@ impl Matrices {
         Ok(Matrices { units: report.units.clone(), builds, ..tables })
     }
 
-    /// The same with each cell held against that of a value of the columns, or else of the rows:
-    /// the ratio of the figures with its interval, of runs of the same repeat where these took
-    /// turns often enough. An `Err` says which values there are.
+    /// Compares each cell with that of a value of the columns, or else of the rows: the ratio of
+    /// the figures with its interval. Runs of the same repeat are compared if they alternated often
+    /// enough. An `Err` lists the values.
     pub fn relative_to(
         mut self,
         report: &ExperimentReport,
@@ -314,7 +306,7 @@ impl Matrices {
         format!("{value} is not a value of rows or columns: choose one of {}", axes.join(" or "))
     }
 
-    /// Where a cell is, by axis.
+    /// Returns the values of a cell, by axis.
     fn values_at<'m>(
         &'m self,
         table: &'m Matrix,
@@ -327,7 +319,7 @@ impl Matrices {
         others.chain([of(&self.rows, row)]).chain(columns).collect()
     }
 
-    /// The axis that a line goes along.
+    /// Returns the axis along which lines go.
     pub fn axis(&self) -> &Axis {
         match (&self.columns, self.along) {
             (Some(columns), Along::Columns) => columns,
@@ -335,7 +327,7 @@ impl Matrices {
         }
     }
 
-    /// The physical cores, in words.
+    /// Returns the number of physical cores, in words.
     pub fn cores_in_words(&self) -> Option<String> {
         let cores = self.cores?;
         Some(format!("the generator's machine has {}", numbers::count(cores, "physical core")))
@@ -343,7 +335,7 @@ impl Matrices {
 }
 
 impl Grid {
-    /// What was measured elsewhere; where nothing is said of where, one value by its name.
+    /// Returns the grid of an imported figure. Without columns, it has a single value.
     fn of_imported(imported: &Imported, figure: &str) -> Option<Grid> {
         let values = imported.values.iter().filter(|value| value.figure == figure);
         let values: Vec<&ImportedValue> = values.collect();
@@ -374,8 +366,8 @@ impl Grid {
         Some(Grid { figure: figure.to_owned(), axes, points, queue_full: Vec::new() })
     }
 
-    /// The last builds of the series of a history, at their points. Where some are imported and
-    /// others are not, or from elsewhere, that is an axis too.
+    /// Returns the grid of a history's last builds. The source is another axis if some series are
+    /// imported.
     fn of_history(report: &HistoryReport) -> Grid {
         let mut from: Vec<&Option<String>> = Vec::new();
         for point in &report.points {
@@ -391,7 +383,7 @@ impl Grid {
             }
             values
         };
-        // A name that no series has set distinguishes none.
+        // A name without a value in any series distinguishes none.
         let mut axes: Vec<Axis> = Vec::new();
         for (name, value) in report.points.iter().flat_map(|point| at(point).0) {
             if value != NOT_SET && !axes.iter().any(|axis| axis.name == name) {
@@ -521,7 +513,7 @@ impl Grid {
     }
 }
 
-/// The runs that count at a point, by their repeats.
+/// Returns the valid runs at a point, with their repeats.
 fn runs_at(trials: &[TrialReport], point: u32) -> SidePoint {
     let is_here = |trial: &&TrialReport| trial.point == point && counts(&trial.report);
     let mut here: Vec<&TrialReport> = trials.iter().filter(is_here).collect();
@@ -533,13 +525,13 @@ fn runs_at(trials: &[TrialReport], point: u32) -> SidePoint {
     }
 }
 
-/// The last builds of a series, on the same machine and with the same settings.
+/// Returns the last builds of a series, on the same machine and with the same settings.
 fn present(point: &PointHistory) -> &[BuildReport] {
     let start = point.starts.last().map_or(0, |start| start.at);
     &point.builds[start.max(point.builds.len().saturating_sub(OF_LAST))..]
 }
 
-/// The figure over the last builds of a series; of a single one that of its runs.
+/// Returns the figure over the last builds of a series; for a single build, that over its runs.
 fn of_last(point: &PointHistory) -> Option<Figure> {
     match present(point) {
         [one] => Some(one.figure),
@@ -547,15 +539,15 @@ fn of_last(point: &PointHistory) -> Option<Figure> {
     }
 }
 
-/// What a point has on the axes that are neither.
+/// Returns the values of a point on the axes that are neither rows nor columns.
 fn others_of(at: &Named<String>, rows: usize, columns: Option<usize>) -> Named<String> {
     let is_other = |index: usize| index != rows && Some(index) != columns;
     let all = at.0.iter().enumerate();
     Named(all.filter(|(index, _)| is_other(*index)).map(|(_, pair)| pair.clone()).collect())
 }
 
-/// The best cell, unless all are equal; of equal ones that with the smallest value of its axis, or
-/// the first where values are no numbers.
+/// Returns the index of the best cell; `None` if all are equal. Of equal cells it is the one with
+/// the smallest value of its axis, or the first if values are not numbers.
 fn best(figure: &str, along: &[String], cells: &[Option<Figure>]) -> Option<usize> {
     if direction(figure) == Direction::Neither {
         return None;
@@ -577,8 +569,8 @@ fn best(figure: &str, along: &[String], cells: &[Option<Figure>]) -> Option<usiz
     known.rev().max_by(order).map(|(index, _)| index)
 }
 
-/// The cell with the smallest value of its axis among the best and those that reach it, of which
-/// enough is known.
+/// Returns the index of the cell with the smallest value of its axis among the best one and those
+/// whose intervals overlap it, except wide ones.
 fn smallest(figure: &str, along: &[String], cells: &[Option<Figure>]) -> Option<usize> {
     let index = best(figure, along, cells)?;
     let best = cells[index].filter(|best| best.half_width.is_some() && !best.is_wide())?;
@@ -605,7 +597,7 @@ mod tests {
             let found = [best(name, &along, &cells), smallest(name, &along, &cells)];
             assert_eq!(found, expect);
         };
-        // Of equal ones the smallest is the best, in whichever order they stand.
+        // Of equal cells the smallest is the best, in whatever order they are.
         check("tps", [100.0, 98.0, 100.0, 50.0], Some(0.1), [Some(2), Some(2)]);
         check("p99_ms", [50.0, 98.0, 95.0, 50.0], None, [Some(3), None]);
         check("tps", [50.0; 4], Some(0.0), [None, None]);
@@ -703,7 +695,7 @@ mod tests {
         let [alone] = &of_page(&report)[..] else { panic!("two axes are varied") };
         let own = alone.own.as_ref().expect("it was measured");
         assert_eq!((own.rows.name.as_str(), alone.imported.len()), ("group.users.clients", 0));
-        // Their file has the columns in another order, and more clients.
+        // The imported file has the columns in another order, and more clients.
         let both = vec![
             value(&["1", "8"], "tps", 99.0),
             value(&["1", "64"], "tps", 100.0),
@@ -725,7 +717,7 @@ mod tests {
         assert_eq!(lines.collect::<Vec<_>>(), [(Some(1), Some(0)), (Some(0), Some(0))]);
         assert_eq!((level.rows.name.as_str(), one.rows.name.as_str()), ("system", "measured"));
         assert_eq!(one.rows.values, ["theirs"]);
-        // What no run has is shown alone.
+        // An imported figure that no run has is shown alone.
         assert_eq!((operations.own.as_ref(), operations.imported.len()), (None, 1));
     }
 
@@ -749,7 +741,7 @@ mod tests {
             let (low, high) = ratio.interval.expect("six runs a side");
             assert!((ratio.value - 3.4).abs() < 0.1 && low <= ratio.value && ratio.value <= high);
         }
-        // As rows it is the row above that is held against.
+        // As rows, the reference is the row of the same value.
         let turned = of("clients", Some("flush"), "8").expect("a value of the rows");
         let ratios = &turned.tables[0].ratios;
         assert_eq!(ratios[3], [None, None]);

@@ -5,11 +5,12 @@
 
 use model::ns_of_unit;
 
-/// Numbers behind these words are names.
+/// Words after which a number is a name.
 const NAMED: [&str; 4] = ["loop", "process", "client", "thread"];
 
-/// Merges texts to one, such as `Programs took 41 to 72 % of the CPU time.`, of the sentences that
-/// all of them have; none if the first ones differ in more than numbers, or if there is no text.
+/// Merges texts to one, such as `Programs took 41 to 72 % of the CPU time.`, from the sentences
+/// that all of them have. `None` if the first sentences differ in more than numbers, or if there is
+/// no text.
 pub fn in_ranges<'s>(texts: impl IntoIterator<Item = &'s str>) -> Option<String> {
     let all: Vec<Vec<Vec<Piece<'_>>>> = texts.into_iter().map(sentences).collect();
     let (first, others) = all.split_first()?;
@@ -25,12 +26,12 @@ pub fn in_ranges<'s>(texts: impl IntoIterator<Item = &'s str>) -> Option<String>
     Some(found.iter().flatten().map(text).collect::<Vec<_>>().join(" "))
 }
 
-/// The sentences of a text: a full stop and a blank end one.
+/// Splits a text into sentences: a full stop and a blank end one.
 fn sentences(text: &str) -> Vec<Vec<Piece<'_>>> {
     text.split_inclusive(". ").map(|sentence| pieces(sentence.trim_end())).collect()
 }
 
-/// Two sentences as one; none if they differ in more than numbers.
+/// Merges two sentences; `None` if they differ in more than numbers.
 fn merged<'s>(one: &[Piece<'s>], other: &[Piece<'s>]) -> Option<Vec<Piece<'s>>> {
     if one.len() != other.len() {
         return None;
@@ -45,7 +46,7 @@ enum Piece<'s> {
     Range { before: &'s str, low: End<'s>, high: End<'s>, after: &'s str },
 }
 
-/// A number as it is written, its unit if that is one of a time, and what it is in seconds then.
+/// A number as written, its unit if that is a unit of time, and its value in seconds then.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct End<'s> {
     value: f64,
@@ -108,7 +109,7 @@ fn pieces(sentence: &str) -> Vec<Piece<'_>> {
     found
 }
 
-/// The number or the range that words begin with, and of how many of them it is.
+/// Reads the number or range at the beginning of the words. Also returns the number of words read.
 fn range<'s>(words: &[&'s str]) -> Option<(Piece<'s>, usize)> {
     let before = &words[0][..words[0].len() - words[0].trim_start_matches('(').len()];
     let (mut low, after, n_words) = end(words)?;
@@ -124,7 +125,7 @@ fn range<'s>(words: &[&'s str]) -> Option<(Piece<'s>, usize)> {
     }
 }
 
-/// A number with its unit, the marks after it, and of how many words it is.
+/// Reads a number with its unit. Also returns the marks after it, and the number of words read.
 fn end<'s>(words: &[&'s str]) -> Option<(End<'s>, &'s str, usize)> {
     let (text, after) = bare(words.first()?);
     let is_number = text.starts_with(|first: char| first.is_ascii_digit());
@@ -136,7 +137,7 @@ fn end<'s>(words: &[&'s str]) -> Option<(End<'s>, &'s str, usize)> {
     }
 }
 
-/// A word without brackets and marks around it, and the marks after it.
+/// Strips a word of brackets and marks. Also returns the marks after it.
 fn bare(word: &str) -> (&str, &str) {
     let word = word.trim_start_matches('(');
     let bare = word.trim_end_matches(['.', ',', ';', ':', ')']);
@@ -165,15 +166,15 @@ mod tests {
         let waits = ["waited 1.16 ms, on average", "waited 260 µs, on average"];
         check(&waits, Some("waited 260 µs to 1.16 ms, on average"));
         check(&["at 1,000 s.", "at 4.1 s."], Some("at 4.1 to 1,000 s."));
-        // What has ranges already is merged again.
+        // A text that already has ranges can be merged again.
         check(&["took 260 to 300 µs", "took 1 ms"], Some("took 260 µs to 1 ms"));
         check(&["the same 5 times"; 2], Some("the same 5 times"));
         check(&["one 5 s"], Some("one 5 s"));
-        // What only some say is left out, unless it comes first.
+        // A sentence that only some texts have is left out, unless it comes first.
         let some = ["Late by 5 ms. Far off. Measure again.", "Late by 7 ms. Measure again."];
         check(&some, Some("Late by 5 to 7 ms. Measure again."));
         check(&["Far off. Late by 5 ms.", "Late by 7 ms."], None);
-        // Other words are other things, and so are the numbers of processes.
+        // Other words mean other things, and so do numbers of processes.
         check(&["1 stall", "2 stalls"], None);
         check(&["The clock of process 1 was", "The clock of process 2 was"], None);
         check(&[], None);

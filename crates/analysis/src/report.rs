@@ -51,24 +51,24 @@ pub(crate) use times::{ONE_NUMBER, too_short};
 /// The schema of [`Report`].
 pub const SCHEMA: &str = "dbdyno.run/1";
 
-/// How a run stands.
+/// The status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It goes on, or nobody knows how it ended. Its figures are provisional.
+    /// In progress, or ended without a record. Figures are provisional.
     Running,
-    /// Time or count was reached.
+    /// The time limit or a count was reached.
     Completed,
-    /// Somebody interrupted it.
+    /// The user interrupted it.
     Interrupted,
-    /// It could not go on.
+    /// An error ended it.
     Failed,
     /// The queue was full, and the plan asked to stop then.
     QueueFull,
 }
 
 impl Status {
-    /// As in JSON.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Status::Running => "running",
@@ -85,119 +85,115 @@ impl Status {
 pub struct Report {
     /// [`SCHEMA`].
     pub schema: String,
-    /// The run's name for ever.
+    /// The run's permanent id.
     pub run_id: String,
-    /// The plan's name.
     pub name: String,
-    /// How it stands.
     pub status: Status,
-    /// Why it ended so, where there is more to say.
+    /// Reason of the status, if there is more to say.
     pub reason: Option<String>,
-    /// The workload, or those of all groups with ` + ` between.
+    /// The workload, or those of all groups joined with ` + `.
     pub workload: String,
     /// The target's URL, without a password.
     pub target: String,
-    /// Product and version.
     pub database: String,
     /// Modes that every result names.
     pub modes: Vec<String>,
-    /// All randomness comes from this.
+    /// The seed of all randomness.
     pub seed: u64,
-    /// Clients of all groups.
+    /// Number of clients of all groups.
     pub clients: u32,
-    /// Where they live: `thread`, `loop` or `simulated`.
+    /// The placement of clients: `thread`, `loop` or `simulated`.
     pub placement: String,
-    /// How load is offered; null where groups differ.
+    /// The load that is offered; null if groups differ.
     pub load: Option<Load>,
-    /// When it began: RFC 3339, UTC.
+    /// Start time: RFC 3339, UTC.
     pub started: String,
-    /// Our own version and build.
+    /// Version and build of dbdyno.
     pub dbdyno: String,
-    /// How long each phase was to last.
+    /// Planned lengths of the phases.
     pub phases: PhasesReport,
-    /// The measured window as it was; rates are over this.
+    /// Actual length of the measured window; rates are over this.
     pub measured_seconds: f64,
-    /// From the first instant of load to the last reply; null while running.
+    /// Time from the beginning of the load to the last reply; null while running.
     pub elapsed_seconds: Option<f64>,
     /// The figures of all groups together.
     #[serde(flatten)]
     pub block: Block,
-    /// How late the generator's event loops were; empty where clients live on threads.
+    /// Lateness of the generator's event loops; empty if clients are on threads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loops: Vec<LoopReport>,
-    /// What the run cost the generator; null while running.
+    /// Resources that the generator used; null while running.
     pub client: Option<ClientCost>,
     /// Checks of the data.
     pub checks: Checks,
-    /// The database's own count of commits against ours.
+    /// The database's own count of commits, compared with the generator's.
     pub crosschecks: Vec<CrosscheckReport>,
-    /// Second by second and group by group; the ramp-up's are negative.
+    /// Figures by second and group; the ramp-up's seconds are negative.
     pub seconds: Vec<SecondReport>,
     /// The measured phase in intervals of `report_interval`.
     #[serde(default)]
     #[serde(alias = "probes")]
     pub intervals: Vec<IntervalReport>,
-    /// What was done to the database meanwhile, and what that did, in the order of time.
+    /// Disturbances of the database and their effects, in the order of time.
     #[serde(default)]
     pub disturbances: Vec<DisturbanceReport>,
-    /// What was read around it once a second, in the order of what it is about.
+    /// Gauges read once per second, ordered by subject.
     #[serde(default)]
     pub gauges: Vec<GaugeReport>,
-    /// Where the time of a transaction went; absent where the server's sessions were not sampled.
+    /// Where the time of a transaction went; absent if the server's sessions were not sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_profile: Option<TimeProfile>,
-    /// Why there is none, although the server's sessions were sampled.
+    /// Reason why there is no time profile although the server's sessions were sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_profile_reason: Option<String>,
-    /// Stretches of seconds in which throughput fell or response times rose, and what moved then.
+    /// Dips: seconds in which throughput fell or response times rose, with what else changed then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dips: Vec<Dip>,
     /// Statistics of the server over the load; while the run is in progress, over the last seconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub server: Vec<ServerSummary>,
-    /// Where CPU time of server and generator went; empty unless asked for.
+    /// CPU profiles of server and generator; empty unless requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_profiles: Vec<CpuProfileReport>,
-    /// How many transactions took how long, over time.
+    /// Heat map of response times: number of transactions by time and duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_heat: Option<model::LatencyHeat>,
-    /// Commits of each type in each second, where there are several types.
+    /// Commits of each type in each second, if there are several types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commits_by_type: Vec<TypeSeconds>,
-    /// What was in force at the server for new sessions before the load, by name; empty where
-    /// nothing tells.
+    /// Settings of the server for new sessions before the load, by name; empty if they cannot be
+    /// read.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub settings: Named<String>,
-    /// What was observed, by what it is about and by name.
+    /// Observed facts, by subject and name.
     #[serde(deserialize_with = "read_facts")]
     pub facts: Facts,
-    /// What is to be thought of the result, most severe first.
+    /// Findings on the result, the most severe first.
     pub findings: Vec<Finding>,
-    /// Deviations from standards, and what else a reader must know.
+    /// Deviations from standards, and further remarks.
     #[serde(alias = "declarations")]
     pub notes: Vec<String>,
-    /// What the standard that a workload is derived from requires itself, and whether it holds:
+    /// The requirements of the standard from which a workload is derived, and whether they are met:
     /// one for each group whose workload has one.
     #[serde(default)]
     pub disclosures: Vec<Disclosure>,
     /// The plan as decided, in TOML.
     pub plan: String,
-    /// The groups.
     pub groups: Vec<GroupReport>,
-    /// What was said to the user.
+    /// Output of the run to the user.
     #[serde(default)]
     pub output: Vec<String>,
 }
 
 impl Report {
-    /// How many samples of the server's sessions stand behind the parts of the time; none if its
-    /// sessions were not sampled.
+    /// Returns the number of samples of the server's sessions from which the time profile is made;
+    /// `None` if they were not sampled.
     pub fn session_samples(&self) -> Option<u64> {
         self.server.iter().find(|of| of.of == SummaryOf::Samples)?.samples()
     }
 
-    /// What is reported second by second, by kind and by gauge: half of a report, and no part of
-    /// what whole runs are compared by.
+    /// Fields with a value for each second, transaction type or gauge: half of a report, and not
+    /// needed to compare whole runs.
     pub const AT_LENGTH: [ReportField; 6] = [
         ("seconds", "[]"),
         ("commits_by_type", "[]"),
@@ -207,20 +203,21 @@ impl Report {
         ("transactions", "{}"),
     ];
 
-    /// The disclaimer that belongs beside every figure of the run, such as "not a TPC-C result".
+    /// Returns the disclaimer that belongs beside every figure of the run, such as "not a TPC-C
+    /// result".
     pub fn notice(&self) -> Option<&str> {
         let first = self.notes.first()?;
         (!first.starts_with(NOT_CHECKED)).then_some(first.as_str())
     }
-    /// What is reported second by second alone: comparisons need all else.
+    /// Fields with a value for each second only: comparisons need all others.
     pub const SERIES: [ReportField; 4] = [
         ("seconds", "[]"),
         ("commits_by_type", "[]"),
         ("intervals", "[]"),
         ("latency_heat", "null"),
     ];
-    /// What no history shows: words of a single run, and shares below bounds unless they are asked
-    /// for.
+    /// Fields that no history shows: texts of a single run, and shares below bounds unless
+    /// requested.
     pub const OF_ONE_RUN: [ReportField; 8] = [
         ("output", "[]"),
         ("notes", "[]"),
@@ -231,63 +228,60 @@ impl Report {
         ("shares.below", "[]"),
         ("shares.dispersion", "[]"),
     ];
-    /// All settings of the server, for those who ask for the plan and its facts alone.
+    /// The settings of the server, which queries for plan and facts alone leave out.
     pub const SETTINGS: [ReportField; 1] = [("settings", "{}")];
 }
 
-/// How many transactions of a type were committed in each second.
+/// Commits of a transaction type in each second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TypeSeconds {
-    /// The type, called as in `transactions`.
+    /// The type, named as in `transactions`.
     pub transaction: String,
     /// The first second; those of the ramp-up are negative.
     pub from_s: i64,
-    /// Commits in it and in those after it.
+    /// Commits in the first second and in each one after it.
     pub commits: Vec<u64>,
 }
 
-/// The heartbeats of an event loop of the generator: how late it came to what was due every 10 ms.
+/// Heartbeats of an event loop of the generator: its lateness for timers that are due every 10 ms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoopReport {
-    /// How late, in microseconds.
+    /// Lateness, in microseconds.
     pub heartbeat_lag_us: LagTimes,
-    /// When the latest was due, in seconds of the measured phase.
+    /// Due time of the latest heartbeat, in seconds of the measured phase.
     pub latest_at_s: f64,
 }
 
-/// How long each phase was to last.
+/// Planned lengths of the phases.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhasesReport {
-    /// Load that is not measured.
+    /// Length of the load that is not measured.
     pub ramp_up_s: f64,
-    /// Load that is measured; 0 where only a count decides.
+    /// Length of the load that is measured; 0 if only a count ends it.
     pub measure_s: f64,
-    /// The limit for what is under way to end.
+    /// Time limit for unfinished transactions to end.
     pub drain_s: f64,
 }
 
-/// A group, and its own figures where there is more than one.
+/// A group, with its own figures if there are several groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupReport {
-    /// Its name.
     pub name: String,
-    /// Its workload.
     pub workload: String,
-    /// How many clients.
     pub clients: u32,
-    /// Among how many processes of their own they were divided; 0 where they lived in dbdyno's own.
+    /// Number of separate processes for the clients; 0 if they are in dbdyno's own.
     #[serde(default)]
     pub processes: u32,
-    /// How load is offered.
+    /// The load that is offered.
     pub load: Load,
-    /// When it was done.
+    /// The condition that ends the group.
     #[serde(alias = "until")]
     pub stop_condition: StopCondition,
     /// The workload's parameters as decided.
     pub parameters: Named<String>,
-    /// What rate the plan itself allows, in key/think load.
+    /// The rate that the plan itself allows, for a load with key and think times.
     pub closed_form: Option<String>,
-    /// Its figures; absent where it is the only group and they are the run's.
+    /// The figures; absent for the only group of a run, which has those of the run.
     #[serde(flatten)]
     pub block: Option<Block>,
 }
@@ -299,7 +293,7 @@ pub struct Block {
     pub tps: Option<f64>,
     /// The error of `tps` within this run.
     pub tps_ci95: Option<Ci95>,
-    /// Why `tps_ci95` is null.
+    /// Reason why `tps_ci95` is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tps_ci95_reason: Option<String>,
     /// Statements of the window per second: reads + writes + others.
@@ -316,138 +310,136 @@ pub struct Block {
     /// Bytes sent and received, per second; null of a database that is not reached by a connection.
     #[serde(default)]
     pub bytes_per_second: Option<f64>,
-    /// New orders a minute; null where the workload has none.
+    /// New orders per minute; null if the workload has none.
     pub nopm: Option<f64>,
-    /// Transactions a minute; null where the workload is not known by it.
+    /// Transactions per minute; null if this is not a metric of the workload.
     pub tpm: Option<f64>,
-    /// All rates that the workload is known by.
+    /// All primary metrics of the workload.
     #[serde(alias = "headlines")]
     pub primary_metrics: Named<PrimaryMetricReport>,
-    /// What became of everything that was intended in the measured phase.
+    /// Outcomes of all transactions intended in the measured phase.
     pub counts: CountsReport,
-    /// What became of everything that was intended in the ramp-up.
+    /// Outcomes of all transactions intended in the ramp-up.
     pub ramp_up_counts: CountsReport,
-    /// The longest response time of the backlog at start (its age, if it never
-    /// ended), which is in no figure of the measured phase; null if nothing was.
+    /// The longest response time of the backlog at the start, or age if it never ended. It is in no
+    /// figure of the measured phase; null without a backlog.
     #[serde(default)]
     pub backlog_at_start_max_ms: Option<f64>,
-    /// From the intended instant to the last reply, of finished transactions.
+    /// Response time: from the intended start to the last reply, of finished transactions.
     pub response_ms: Latency,
-    /// Time with the database, all attempts included, of finished transactions.
+    /// Service time: time with the database, including all attempts, of finished transactions.
     pub service_ms: Latency,
-    /// Time until a client was free, of finished transactions.
+    /// Wait time: until a client was free, of finished transactions.
     pub wait_ms: Latency,
-    /// Response times of all that was offered, in which unfinished work counts at least its age
-    /// and dropped or failed work is infinite.
+    /// Response times of all offered transactions. Unfinished ones count with at least their age;
+    /// dropped and failed ones are infinite.
     pub offered_ms: Latency,
-    /// Which share of all that was offered was answered within how many nanoseconds; empty in older
-    /// runs.
+    /// Shares of all offered transactions by response time in nanoseconds; empty in older runs.
     #[serde(default, skip_serializing_if = "Shares::is_empty")]
     pub shares: Shares,
     /// Response times of failed transactions.
     pub failed_ms: Latency,
-    /// The generator's own lateness.
+    /// Lateness of the generator itself.
     pub lag_us: LagTimes,
-    /// How long replies lay in the generator's sockets before it read them.
+    /// Time for which replies lay in the generator's sockets before it read them.
     #[serde(default)]
     pub reply_lag_us: ReplyLagReport,
-    /// How long connecting took.
+    /// Time for connecting.
     pub connect_ms: ConnectTimes,
-    /// What a transaction takes on average, over all kinds.
+    /// Averages per transaction, over all types.
     #[serde(default)]
     pub per_transaction: PerTransaction,
-    /// By kind, in the workload's order; `group.kind` where there is more than one group.
+    /// Figures by transaction type, in the workload's order; named `group.type` if there are
+    /// several groups.
     pub transactions: Named<TransactionReport>,
-    /// By client and kind; null unless asked for.
+    /// Figures by client and type; null unless requested.
     pub per_client: Option<Vec<ClientReport>>,
-    /// The workload's own measures.
+    /// The workload's custom metrics.
     #[serde(alias = "measures")]
     pub custom_metrics: Named<CustomMetricReport>,
-    /// Errors of the measured phase, those of attempts that were retried among them.
+    /// Errors of the measured phase, including those of attempts that were retried.
     pub errors: Vec<ErrorReport>,
     /// Errors of the ramp-up.
     #[serde(default)]
     pub ramp_up_errors: Vec<ErrorReport>,
-    /// How steady it was.
+    /// Steadiness of throughput.
     pub stability: StabilityReport,
 }
 
 /// The 95 % interval of a rate: from value - half_width to value + half_width.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ci95 {
-    /// Half its width, per second.
+    /// Half of its width, per second.
     pub half_width: f64,
-    /// How many independent slots of 100 ms would tell as much as those of the run.
+    /// The number of independent slots of 100 ms that would have as much information as those of
+    /// the run.
     pub n_effective: f64,
-    /// How long a run like this one would have to be for an interval of ±1 %, in seconds; absent
-    /// in older reports.
+    /// The length of a run for an interval of ±1 %, in seconds; absent in older reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds_to_1_percent: Option<f64>,
-    /// What it does not contain.
+    /// The errors that it does not include.
     pub note: String,
 }
 
-/// A rate that a workload is known by.
+/// A primary metric of a workload: a rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrimaryMetricReport {
-    /// Its name on the page.
+    /// The name on the page.
     pub title: String,
-    /// Its value; null if nothing was measured.
+    /// The value; null if nothing was measured.
     pub value: Option<f64>,
-    /// Half the width of its 95 % interval within this run, in its own unit; null where `reason`
-    /// says why.
+    /// Half the width of its 95 % CI within this run, in its own unit; null with a `reason`.
     #[serde(default)]
     pub half_width: Option<f64>,
-    /// Why it has no interval.
+    /// Reason why it has no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What became of transactions: offered = finished + failed + dropped + unfinished.
+/// Outcomes of transactions: offered = finished + failed + dropped + unfinished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountsReport {
-    /// All that was asked of the system.
+    /// All transactions that were intended.
     pub offered: u64,
     /// Committed, or rolled back by design.
     pub finished: u64,
-    /// Of the finished.
+    /// Finished transactions that were committed.
     pub committed: u64,
-    /// Of the finished: rolled back by design.
+    /// Finished transactions that were rolled back by design.
     pub rolled_back: u64,
-    /// Refused after all attempts.
+    /// Failed transactions, after all attempts.
     pub failed: u64,
-    /// Never begun, since the queue was full.
+    /// Transactions that never began, because the queue was full.
     pub dropped: u64,
-    /// Begun or queued, and not ended when the run was.
+    /// Transactions begun or queued, and unfinished at the end of the run.
     pub unfinished: u64,
     /// Attempts beyond the first.
     pub retried: u64,
-    /// Of the failed: the connection broke during COMMIT.
+    /// Failed transactions whose connection broke during COMMIT.
     pub unknown: u64,
-    /// Intended in the ramp-up, and still with us when the measured phase began. 0 in the
+    /// Transactions intended in the ramp-up and unfinished when the measured phase began; 0 in the
     /// counts of the ramp-up itself.
     #[serde(alias = "carried_in")]
     pub backlog_at_start: u64,
 }
 
 impl CountsReport {
-    /// What failed or was dropped of all that was offered, in percent; 0 if nothing was.
+    /// Returns the share of offered transactions that failed or were dropped, in percent; 0 if none
+    /// were offered.
     pub fn lost_percent(&self) -> f64 {
         (self.failed + self.dropped) as f64 / self.offered.max(1) as f64 * 100.0
     }
 }
 
-/// What a transaction takes on average: a mean over those that ended in the measured window,
-/// whenever they were intended; attempts that were retried are in it.
+/// Averages per transaction that ended in the measured window, whenever it was intended; including
+/// attempts that were retried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PerTransaction {
-    /// Times that something went out and its answer was waited for.
+    /// Number of requests for whose reply the client waited.
     pub round_trips: Option<f64>,
     /// Statements of every kind: reads + writes + others.
     pub statements: Option<f64>,
-    /// Statements that read.
     pub reads: Option<f64>,
-    /// Statements that write.
     pub writes: Option<f64>,
     /// Other statements: BEGIN, COMMIT.
     pub others: Option<f64>,
@@ -458,32 +450,32 @@ pub struct PerTransaction {
     pub rows: Option<f64>,
 }
 
-/// One kind of transaction.
+/// A transaction type of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransactionReport {
-    /// Begun and ended: finished + failed.
+    /// Transactions begun and ended: finished + failed.
     pub calls: u64,
-    /// Committed, or rolled back by design.
+    /// Transactions committed, or rolled back by design.
     pub finished: u64,
-    /// Refused after all attempts.
+    /// Transactions that failed after all attempts.
     pub failed: u64,
-    /// Never begun, since the queue was full.
+    /// Transactions that never began, because the queue was full.
     pub dropped: u64,
-    /// Not ended when the run was.
+    /// Transactions that were unfinished at the end of the run.
     pub unfinished: u64,
     /// Attempts beyond the first.
     pub retried: u64,
     /// Commits in the measured window, per second.
     pub tps: Option<f64>,
-    /// Half the width of its 95 % interval within this run; absent where seconds are too few, or
-    /// depend on each other too much.
+    /// Half the width of the 95 % CI within this run; absent if there are too few seconds, or they
+    /// depend too much on each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tps_half_width: Option<f64>,
-    /// The sum of the service times of the finished ones.
+    /// Sum of the service times of finished transactions.
     pub total_ms: f64,
-    /// Its share of the `total_ms` of all kinds.
+    /// Share of the `total_ms` of all types.
     pub ratio_percent: Option<f64>,
-    /// Round trips a transaction, over ramp-up and measured phase.
+    /// Round trips per transaction, over ramp-up and measured phase.
     pub round_trips: Option<f64>,
     /// Reading statements per transaction, over ramp-up and measured phase.
     pub reads: Option<f64>,
@@ -492,89 +484,80 @@ pub struct TransactionReport {
     /// Other statements per transaction, over ramp-up and measured phase.
     #[serde(default)]
     pub others: Option<f64>,
-    /// From the intended instant to the last reply, of finished transactions.
+    /// Response time: from the intended start to the last reply, of finished transactions.
     pub response_ms: Latency,
-    /// Which share of all that was offered was answered within how many nanoseconds; empty in older
-    /// runs.
+    /// Shares of all offered transactions by response time in nanoseconds; empty in older runs.
     #[serde(default, skip_serializing_if = "Shares::is_empty")]
     pub shares: Shares,
 }
 
-/// One client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientReport {
-    /// Its index over all groups.
+    /// Index of the client over all groups.
     pub client: u32,
-    /// What it did in the measured phase, by kind.
+    /// Figures of the measured phase, by type.
     pub transactions: Named<ClientTransaction>,
 }
 
-/// One kind of transaction of one client: response times of what it finished.
+/// A transaction type of one client, with the response times of finished transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientTransaction {
-    /// Finished + failed.
+    /// Finished + failed transactions.
     pub calls: u64,
-    /// Refused after all attempts.
+    /// Transactions that failed after all attempts.
     pub failed: u64,
-    /// The shortest.
     pub min_ms: Option<f64>,
-    /// Their mean.
     pub mean_ms: Option<f64>,
-    /// Half of them are shorter: within 3.2 %, as the other quantiles. None of too few, and of
-    /// more than 1,000 clients.
+    /// The median, to within 3.2 % as the other quantiles. `None` with too few samples, and in runs
+    /// of more than 1,000 clients.
     #[serde(default)]
     pub p50_ms: Option<f64>,
-    /// 95 % of them are shorter.
+    /// The 95th percentile.
     #[serde(default)]
     pub p95_ms: Option<f64>,
-    /// 99 % of them are shorter.
+    /// The 99th percentile.
     #[serde(default)]
     pub p99_ms: Option<f64>,
-    /// The longest.
     pub max_ms: Option<f64>,
-    /// Their sum.
     pub total_ms: f64,
-    /// Their standard deviation.
     pub sd_ms: Option<f64>,
 }
 
-/// A measure of the workload.
+/// A custom metric of a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CustomMetricReport {
-    /// Its unit.
     pub unit: String,
-    /// How often it was recorded.
+    /// Number of records.
     pub count: u64,
-    /// The sum of what was recorded.
+    /// Sum of the recorded values.
     pub sum: u64,
-    /// Its mean.
     pub mean: Option<f64>,
-    /// Its median; null for a counter.
+    /// The median; null for a counter.
     pub p50: Option<f64>,
-    /// 90 % are at or below it; null for a counter and in older runs.
+    /// The 90th percentile; null for a counter and in older runs.
     #[serde(default)]
     pub p90: Option<f64>,
-    /// 99 % are at or below it; null for a counter.
+    /// The 99th percentile; null for a counter.
     pub p99: Option<f64>,
-    /// The largest; null for a counter.
+    /// The largest value; null for a counter.
     pub max: Option<f64>,
-    /// Why a quantile is null, by its name.
+    /// Reasons why quantiles are null, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
-    /// Half the width of the 95 % interval of its sum per second, within this run; null where
-    /// `interval_reasons` says why, and in older runs.
+    /// Half the width of the 95 % CI of the sum per second, within this run; null with a reason in
+    /// `interval_reasons`, and in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_second_half_width: Option<f64>,
-    /// The same of its mean.
+    /// Half the width of the 95 % CI of the mean, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_half_width: Option<f64>,
-    /// The 95 % interval of each quantile within this run.
+    /// The 95 % CI of each quantile within this run.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub intervals: Named<(f64, Option<f64>)>,
-    /// Why `per_second`, `mean` or a quantile has no interval, by its name.
+    /// Reasons why `per_second`, `mean` or a quantile has no interval, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub interval_reasons: Named<String>,
-    /// Which share of its records lies below which numbers; empty for a counter and in older runs.
+    /// Shares of records below bounds; empty for a counter and in older runs.
     #[serde(default, skip_serializing_if = "Shares::is_empty")]
     pub shares: Shares,
 }
@@ -582,149 +565,140 @@ pub struct CustomMetricReport {
 /// Errors of one kind and number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorReport {
-    /// What it means.
     pub kind: String,
-    /// The product's number.
+    /// The error number of the product.
     pub code: i64,
-    /// The standard's five letters; empty where the product has none.
+    /// The SQLSTATE of five characters; empty if the product has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sqlstate: String,
-    /// The words of the first of them.
+    /// The message of the first of these errors.
     pub message: String,
-    /// How many.
     pub count: u64,
 }
 
-/// How steady the commits were.
+/// Steadiness of commits over the measured phase.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StabilityReport {
     /// The coefficient of variation of the commits per second.
     pub cv: Option<f64>,
     /// The whole second with the fewest commits.
     pub slowest_second: Option<SlowestSecond>,
-    /// Stretches of 200 ms or more with (nearly) no commits.
+    /// Number of stalls: 200 ms or more with (nearly) no commits.
     pub stalls: u64,
-    /// The longest of them.
+    /// Length of the longest stall.
     pub longest_stall_ms: f64,
-    /// All of them together.
+    /// Total length of all stalls.
     pub stalled_ms: f64,
-    /// The median of whole seconds.
+    /// Median of the commits in whole seconds.
     pub median_tps: Option<f64>,
-    /// When the longest stalls began, in seconds of the measured phase, and how long each was.
+    /// The longest stalls: start in seconds of the measured phase, and length.
     #[serde(default)]
     pub longest_stalls: Vec<StallReport>,
 }
 
-/// A second and its commits.
+/// The second with the fewest commits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlowestSecond {
-    /// Which, from the beginning of the measured phase.
+    /// Index of the second, from the beginning of the measured phase.
     pub second: i64,
-    /// Its commits.
     pub tps: f64,
 }
 
-/// A stretch with (nearly) no commits.
+/// A stall: a time with (nearly) no commits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StallReport {
-    /// When it began.
+    /// Start in seconds of the measured phase.
     pub at_s: f64,
-    /// How long it was.
     pub ms: f64,
 }
 
-/// What the measured phase cost the generator: its CPU, statements and bytes are of this phase
-/// alone, memory is the most that the process ever had.
+/// Resources that the generator used in the measured phase. CPU time, statements and bytes are of
+/// this phase alone; memory is the maximum of the whole process.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientCost {
-    /// CPU time of its process; with an embedded database, that of the database too.
+    /// CPU time of the process; an embedded database is included.
     pub cpu_seconds: f64,
-    /// What of it the threads had that make what clients send; absent where there are none.
+    /// CPU time of the threads that produce what clients send; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub producer_cpu_seconds: Option<f64>,
-    /// The CPU time of all others, for each statement.
+    /// CPU time of all other threads, per statement.
     pub cpu_us_per_query: Option<f64>,
-    /// Statements.
+    /// Number of statements.
     pub queries: u64,
-    /// The most memory resident.
+    /// Largest resident memory.
     pub max_rss_bytes: u64,
-    /// Read from connections.
+    /// Bytes read from connections.
     pub bytes_in: u64,
-    /// Written to connections.
+    /// Bytes written to connections.
     pub bytes_out: u64,
 }
 
-/// Checks of the data; null where none was made.
+/// Checks of the data; null if there were none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checks {
-    /// Before the load.
+    /// Results before the load.
     pub before: Option<Vec<CheckReport>>,
-    /// After the load.
+    /// Results after the load.
     pub after: Option<Vec<CheckReport>>,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckReport {
-    /// Its short name.
     pub id: String,
-    /// What must hold.
+    /// The condition that must hold.
     pub title: String,
-    /// How many rows break it.
+    /// Number of rows that violate it.
     pub failed: u64,
-    /// The first of these, in words.
+    /// The first of these rows, in words.
     pub examples: Vec<String>,
 }
 
-/// The database's own count of commits against ours, over the whole run.
+/// The database's own count of commits over the whole run, compared with the generator's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CrosscheckReport {
-    /// The kind, as in `transactions`.
+    /// The transaction type, as in `transactions`.
     pub transaction: String,
-    /// By how much the database's count grew.
+    /// Growth of the database's count.
     pub change: i64,
-    /// Commits that we counted.
+    /// Commits that the generator counted.
     pub committed: u64,
-    /// Outcomes that nobody knows.
+    /// Transactions with an unknown outcome.
     pub unknown: u64,
-    /// Whether committed <= change <= committed + unknown.
+    /// True if committed <= change <= committed + unknown.
     pub matches: bool,
 }
 
-/// One second of one group. Counts and times belong to the second of the intended instant;
-/// commits and statements to that of the finish.
+/// A second of a group. Counts and times belong to the second of the intended start; commits and
+/// statements to that of the end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SecondReport {
-    /// Which, from the beginning of the measured phase; the ramp-up's are negative.
+    /// Index of the second, from the beginning of the measured phase; the ramp-up's are negative.
     pub second: i64,
-    /// The group's name.
     pub group: String,
-    /// All that was asked of the system.
+    /// All transactions that were intended.
     pub offered: u64,
-    /// Committed, or rolled back by design.
+    /// Transactions committed, or rolled back by design.
     pub finished: u64,
-    /// Refused after all attempts.
+    /// Transactions that failed after all attempts.
     pub failed: u64,
-    /// Never begun, since the queue was full.
+    /// Transactions that never began, because the queue was full.
     pub dropped: u64,
-    /// Commits that finished in it.
+    /// Commits in this second.
     pub commits: u64,
-    /// The same per second: more than `commits` where the last second is a part of one.
+    /// Commits per second: more than `commits` in a last second that is not whole.
     pub tps: f64,
-    /// The median of response times; null if none finished, or late ones came after half an
-    /// hour, when only their count and the maximum could be kept.
+    /// The median of response times; null if none finished, or if some arrived more than half an
+    /// hour late, of which only count and maximum are kept.
     pub p50_ms: Option<f64>,
-    /// 95 % are at or below it.
+    /// The 95th percentile.
     pub p95_ms: Option<f64>,
-    /// 99 % are at or below it. Of few samples it is close to the maximum.
+    /// The 99th percentile; with few samples it is close to the maximum.
     pub p99_ms: Option<f64>,
-    /// The longest.
     pub max_ms: Option<f64>,
-    /// Statements that read.
     pub reads: u64,
-    /// Statements that write.
     pub writes: u64,
-    /// Other statements.
+    /// Other statements: BEGIN, COMMIT.
     pub others: u64,
     /// Rows read or changed.
     #[serde(default)]
@@ -732,8 +706,8 @@ pub struct SecondReport {
     /// Bytes sent and received.
     #[serde(default)]
     pub bytes: u64,
-    /// How many were due and waited for a free client when it had just ended; null in other than
-    /// open load.
+    /// Number of due transactions that waited for a free client at the end of the second; null
+    /// except in open load.
     #[serde(default)]
     pub waiting: Option<u64>,
 }

@@ -12,41 +12,41 @@ use serde_json::Value;
 
 use crate::report::Report;
 
-/// No phase of a plan is longer than a year.
+/// Longest phase of a plan, in seconds: a year.
 const YEAR_S: i64 = 366 * 86_400;
 const SECONDS_MAX: i64 = 2 * YEAR_S;
 const NS_MAX: u64 = SECONDS_MAX as u64 * NS_PER_S;
-/// What is counted, all seconds together: 2^53, up to which floats are exact.
+/// Largest sum of a count over all seconds: 2^53, up to which floats are exact.
 const COUNT_MAX: u64 = 1 << 53;
-/// The milliseconds of the year 10000.
+/// Milliseconds from 1970 to the year 10000.
 const UNIX_MS_MAX: i64 = 253_402_300_800_000;
-/// Kinds of transactions of a workload, and its custom metrics.
+/// Largest number of transaction types of a workload, and of its custom metrics.
 const KINDS_MAX: usize = 1000;
-/// Clients of a group.
+/// Largest number of clients of a group.
 const CLIENTS_MAX: u32 = 10_000_000;
-/// A report has a row for each second of each group, also for those in which nothing happened: so
-/// many are filled without any event, which is five hours of one group,
+/// Largest number of empty rows of a report: it has a row for each second of each group, also
+/// without an event. This is five hours of one group.
 const EMPTY_ROWS_MAX: i64 = 20_000;
-/// and so many for each event.
+/// Further empty rows that are allowed for each event.
 const EMPTY_ROWS_PER_EVENT: i64 = 10;
 
-/// Checks the events of a run, in their order.
+/// A check of the events of a run, in their order.
 #[derive(Debug, Default)]
 pub struct RunCheck {
     description: Option<Box<Description>>,
     n_gauges: usize,
-    /// Seconds and readings.
+    /// Number of seconds and readings.
     n_rows: i64,
     first: i64,
     end: i64,
     counted: u64,
     connected: u32,
-    /// The sums of times, and of custom metrics.
+    /// Sums of times and of custom metrics.
     summed: [u64; 2],
 }
 
 impl RunCheck {
-    /// Says why no run of ours has said this, if that is so.
+    /// Checks an event. An `Err` says why dbdyno cannot have written it.
     pub fn event(&mut self, event: &Event) -> Result<(), String> {
         match event {
             Event::Begun { description, .. } => {
@@ -100,7 +100,7 @@ impl RunCheck {
         Ok(())
     }
 
-    /// Says so of all events together, once they have come.
+    /// Checks all events together, after the last one.
     pub fn end(&self) -> Result<(), String> {
         let n_groups = self.description.as_ref().map_or(1, |described| described.groups.len());
         let n_groups = i64::try_from(n_groups.max(1)).unwrap_or(i64::MAX);
@@ -149,7 +149,7 @@ impl RunCheck {
         let first = self.description.as_ref().map_or(-YEAR_S, |described| {
             let ramp_up = described.phases.ramp_up_ns.div_ceil(NS_PER_S) as i64;
             let window = i64::from(described.window_seconds).max(model::WINDOW_SECONDS);
-            // The second that begins a window may lie before the load.
+            // The second that begins a window may be before the load.
             -ramp_up - window
         });
         if !(first..SECONDS_MAX).contains(at) {
@@ -221,7 +221,7 @@ fn at_most(what: &str, n: u64, most: u64) -> Result<(), String> {
     if n <= most { Ok(()) } else { Err(format!("{what}: {n}, more than {most}")) }
 }
 
-/// An instant in nanoseconds from the beginning of the measured phase.
+/// Checks an instant, in nanoseconds from the beginning of the measured phase.
 fn instant(what: &str, at_ns: i64) -> Result<(), String> {
     at_most(&format!("{what} in ns"), at_ns.unsigned_abs(), NS_MAX)
 }
@@ -257,16 +257,16 @@ fn check_description(of: &Description) -> Result<(), String> {
 }
 
 impl Report {
-    /// The report in this JSON, or why it is none of a run of ours: what is filled by its numbers
-    /// is within limits.
+    /// Parses the report in this JSON. An `Err` says why dbdyno cannot have written it: numbers by
+    /// which memory is allocated must be within limits.
     pub fn read_json(json: &str) -> Result<Report, String> {
         let report: Report = serde_json::from_str(json).map_err(|error| error.to_string())?;
         report.check()?;
         Ok(report)
     }
 
-    /// Why this is no report in JSON of a run of ours, if it is none. It is somebody else's: each
-    /// number counts.
+    /// Checks a report in JSON from an unknown source, with all its numbers. An `Err` says why
+    /// dbdyno cannot have written it.
     pub fn check_json(json: &str) -> Result<(), String> {
         Report::read_json(json)?;
         let all: Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
@@ -295,8 +295,8 @@ impl Report {
     }
 }
 
-/// Checks that whole numbers add up to one, so that no sum of some of them can be too large. Seeds
-/// and sums of custom metrics use all 64 bits, and are added to nothing.
+/// Checks that the sum of all whole numbers fits, so that no sum of some of them can overflow.
+/// Seeds and sums of custom metrics use all 64 bits, and are not added.
 fn check_numbers(key: &str, value: &Value, sum: &mut u64) -> Result<(), String> {
     match value {
         Value::Number(number) if !matches!(key, "seed" | "sum") => {

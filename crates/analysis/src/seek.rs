@@ -25,37 +25,37 @@ pub use strategy::{
 
 /// The schema of [`SeekReport`].
 pub const SCHEMA: &str = "dbdyno.seek/1";
-/// The method by which a search looks, scores and concludes: each has its number, since probes that
-/// are stored are where that method has asked for them. The first one scored by times; the second
-/// one took the times of a queue for a power of its rate.
+/// Number of the method by which a search places, scores and judges probes. Stored probes are where
+/// their method asked for them. The first method scored by times; the second took the times of a
+/// queue for a power of its rate.
 pub const METHOD: u32 = 3;
-/// Of all intervals of a search.
+/// Confidence of all intervals of a search.
 pub const CONFIDENCE: f64 = 0.90;
-/// What must be finished within the window at least, as a share of what was offered in it, unless
-/// an objective says otherwise.
+/// Smallest share of offered transactions that must finish within the window, unless an objective
+/// says otherwise.
 const ACHIEVED_LEAST: f64 = 0.99;
-/// What may be lost at most where an objective is of the mean, which knows no time of what was
-/// lost, unless one of errors says otherwise.
+/// Largest share of lost transactions for an objective on the mean, which has no time for lost
+/// ones, unless an objective on errors says otherwise.
 const LOST_MOST: f64 = 0.01;
-/// How far off a ratio may be where a window is too short to tell.
+/// Half-width of a ratio whose window is too short for an error.
 const UNKNOWN_HALF_WIDTH: f64 = 0.5;
-/// Degrees of freedom of an error that batches of one window tell.
+/// Degrees of freedom of an error from batches of one window.
 const FREEDOM_WITHIN: usize = 18;
 
-/// What a probe says.
+/// The verdict of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Every objective holds, with its whole interval.
+    /// Every objective is met, with its whole interval.
     Meets,
-    /// One is broken, with its whole interval.
+    /// An objective is not met, with its whole interval.
     Fails,
-    /// The interval of the one that is nearest to its bound contains the bound.
+    /// The interval of the objective nearest to its bound contains the bound.
     Undecided,
 }
 
 impl Verdict {
-    /// Its name on the page.
+    /// Returns the name on the page.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Meets => "meets",
@@ -64,7 +64,7 @@ impl Verdict {
         }
     }
 
-    /// Of what is 0 at its bound, and half its interval.
+    /// Returns the verdict of a score that is 0 at its bound, with its half-width.
     pub fn of(score: f64, half_width: f64) -> Verdict {
         match (score + half_width < 0.0, score - half_width > 0.0) {
             (true, _) => Verdict::Meets,
@@ -74,32 +74,31 @@ impl Verdict {
     }
 }
 
-/// A probe against its objectives.
+/// A probe, judged by its objectives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
-    /// What it says by itself.
+    /// The verdict of this probe alone.
     pub verdict: Verdict,
-    /// The logarithm of the worst time over its bound: below 0 every time meets its own. Null
-    /// where no objective is of a time, or the worst is not finite.
+    /// The logarithm of the worst time divided by its bound: below 0 if all times are within their
+    /// bounds. Null if no objective is on a time, or the worst is not finite.
     pub score: Option<f64>,
-    /// Half the 90 % interval of the score, of the offered times as the score is; null where an end
-    /// is not known.
+    /// Half the width of the 90 % CI of the score; null if an end is not known.
     pub half_width: Option<f64>,
-    /// What the probe is scored by, for each objective of a time.
+    /// Ratio for each objective on a time, by which the probe is scored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beyond: Vec<Beyond>,
-    /// Whether it fails for more than a time that is too long: then its times tell nothing of a
-    /// neighbouring rate's.
+    /// True if the probe fails for more than a long time: its times then say nothing about
+    /// neighbouring rates.
     pub is_broken: bool,
-    /// What is not known for lack of samples, in words: then it says nothing.
+    /// Figures that are unknown for lack of samples, in words: the probe is then undecided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacks: Option<String>,
-    /// Which objectives are not met, or are undecided, in words.
+    /// Objectives that are not met or undecided, in words.
     pub reasons: Vec<String>,
 }
 
 impl Judged {
-    /// A verdict that follows from what is beyond the objectives, and from nothing else.
+    /// Makes a judgement with this verdict and these ratios, and nothing else.
     pub fn of(verdict: Verdict, beyond: Vec<Beyond>) -> Judged {
         Judged {
             verdict,
@@ -113,38 +112,36 @@ impl Judged {
     }
 }
 
-/// How much of a probe is beyond an objective of a time.
+/// The part of a probe that is beyond an objective on a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beyond {
-    /// The objective.
     pub objective: Objective,
-    /// Of a percentile the share of offered requests above its bound, over the share allowed there;
-    /// of the mean and the longest that time over its bound. 1 is the bound itself.
+    /// For a percentile, the share of offered transactions above the bound divided by the allowed
+    /// share; for the mean and the maximum, the time divided by its bound. 1 is the bound itself.
     pub ratio: f64,
-    /// The standard error of the ratio, from batches of the window; null where it is too short.
+    /// Standard error of the ratio, from batches of the window; null if the window is too short.
     pub error: Option<f64>,
-    /// How many independent requests tell as much of the mean as those of the window, which depend
-    /// on each other; null where that is not known.
+    /// Number of independent transactions with as much information about the mean as the dependent
+    /// ones of the window; null if not known.
     pub independent: Option<f64>,
 }
 
 impl Beyond {
-    /// The share allowed at the bound; 0 of what is no percentile.
+    /// Returns the allowed share beyond the bound; 0 if the metric is not a percentile.
     pub fn allowed(&self) -> f64 {
         self.objective.metric.allowed_beyond().unwrap_or(0.0)
     }
 
-    /// The standard error that a ratio of 1 would have in this window. Late requests come together
-    /// for as long as requests resemble each other; where hardly any were seen this knows better
-    /// what might have been.
+    /// Returns the standard error that a ratio of 1 would have in this window. Late transactions
+    /// cluster, since neighbours resemble each other: if hardly any are late, this is a better
+    /// estimate.
     pub fn error_at_bound(&self) -> Option<f64> {
         let allowed = self.objective.metric.allowed_beyond()?;
         Some(((1.0 / allowed - 1.0) / self.independent?).sqrt())
     }
 
-    /// Whether the objective is broken, by the best guess. A percentile is at its bound where the
-    /// allowed share lies beyond, and on which side a time at the bound counts is in that share;
-    /// a mean or longest time at its bound is broken if it must be below.
+    /// Returns true if the objective is not met by the best estimate. A percentile is at its bound
+    /// if the allowed share is beyond; a mean or maximum at its bound is late if it must be below.
     pub fn is_late(&self) -> bool {
         match self.objective.metric.allowed_beyond() {
             Some(_) => self.ratio > 1.0,
@@ -152,7 +149,7 @@ impl Beyond {
         }
     }
 
-    /// What it says where its ratio is known to within `half_width`.
+    /// Returns the verdict if the ratio is known to within `half_width`.
     pub fn verdict(&self, half_width: f64) -> Verdict {
         match half_width {
             0.0 if self.is_late() => Verdict::Fails,
@@ -161,7 +158,7 @@ impl Beyond {
         }
     }
 
-    /// Half the 90 % interval of the ratio, from this probe alone.
+    /// Returns half the width of the 90 % CI of the ratio, from this probe alone.
     pub fn half_width(&self) -> f64 {
         let known = [self.error, self.error_at_bound()].into_iter().flatten();
         let error = known.reduce(f64::max);
@@ -171,20 +168,20 @@ impl Beyond {
     }
 }
 
-/// Where a probe belongs in a search.
+/// The stage of a search at which a probe is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// A short one, to find the neighbourhood.
+    /// Short probes, to find the range.
     Bracket,
-    /// A long one near the boundary.
+    /// Long probes near the boundary.
     Refine,
-    /// A fresh one at the answer.
+    /// Fresh probes at the answer.
     Confirm,
 }
 
 impl Stage {
-    /// Its name on the page.
+    /// Returns the name on the page.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Bracket => "bracket",
@@ -197,79 +194,72 @@ impl Stage {
 /// A probe in the report of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeReport {
-    /// Where on the axis.
+    /// Value on the axis.
     pub at: f64,
-    /// How long it was measured.
+    /// Length of the measured phase, in seconds.
     pub measure_s: f64,
-    /// What it was for.
     pub stage: Stage,
-    /// Its run.
+    /// Id of the run.
     pub run: String,
-    /// What it says, with the error between probes once that is known.
+    /// The verdict, with the error between probes once that is known.
     pub verdict: Verdict,
-    /// What it says by itself.
+    /// The judgement of this probe alone.
     pub judged: Judged,
-    /// What was measured, by name; lost percentiles are null, as JSON has no infinity.
+    /// Figures by name; lost percentiles are null, as JSON has no infinity.
     pub figures: Named<Option<f64>>,
-    /// Why a time is null, by its name: there may be too few samples.
+    /// Reasons why times are null, by name, such as too few samples.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
-    /// How many samples a time needs at least that is null since there are fewer.
+    /// Numbers of samples that unknown times need, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub samples_needed: Named<u64>,
 }
 
-/// What was found.
+/// The answer of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Answer {
-    /// The times cross their bound here, with the 90 % interval.
+    /// The value at which times cross their bound, with its 90 % CI.
     Found {
-        /// The highest value at which objectives hold.
+        /// The highest value at which the objectives are met.
         value: f64,
-        /// The interval's lower end.
+        /// Lower end of the interval.
         low: f64,
-        /// Its upper end.
+        /// Upper end of the interval.
         high: f64,
     },
-    /// They hold at one value and are broken at the other, with no slope between that a line
-    /// could follow.
+    /// A step: objectives are met at one value and not at the other, without a slope between them.
     Between {
-        /// The highest value at which they held.
+        /// The highest value at which they were met.
         low: f64,
-        /// The lowest at which they were broken.
+        /// The lowest value at which they were not met.
         high: f64,
     },
-    /// Times do not discernibly depend on the value here, and lie too near to their bound.
+    /// Times that are close to their bound and do not discernibly depend on the value.
     Flat {
-        /// From here.
+        /// Lower end of the range.
         low: f64,
-        /// To here.
+        /// Upper end of the range.
         high: f64,
     },
-    /// Requests depend on each other for too long for probes of this length to tell.
+    /// Probes too short for a decision: transactions depend on each other for too long.
     TooShort {
-        /// From here.
+        /// Lower end of the range.
         low: f64,
-        /// To here.
+        /// Upper end of the range.
         high: f64,
     },
-    /// Even the lowest value fails.
-    LowestFails {
-        /// That value.
-        value: f64,
-    },
-    /// Even the highest value meets them.
-    HighestMeets {
-        /// That value.
-        value: f64,
-    },
+    /// Objectives that are not met even at the lowest value.
+    LowestFails { value: f64 },
+    /// Objectives that are met even at the highest value.
+    HighestMeets { value: f64 },
     /// There are too few probes yet.
     Unfinished,
 }
 
 impl Answer {
-    /// The value that is recommended: the lower end of what is known, where objectives hold.
+    /// Returns the recommended value: the lower end of the known range, at which objectives are
+    /// met.
     pub fn recommended(self) -> Option<f64> {
         match self {
             Answer::Found { low, .. } | Answer::Between { low, .. } => Some(low),
@@ -280,14 +270,14 @@ impl Answer {
     }
 }
 
-/// A place on the curve: all probes of one value.
+/// A point of the curve: all probes at one value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
-    /// Where on the axis.
+    /// Value on the axis.
     pub at: f64,
-    /// How many probes.
+    /// Number of probes.
     pub probes: u64,
-    /// Their mean figures, by name; null where one is lost.
+    /// Mean figures, by name; null if one is lost.
     pub figures: Named<Option<f64>>,
 }
 
@@ -296,46 +286,44 @@ pub struct CurvePoint {
 pub struct SeekReport {
     /// [`SCHEMA`].
     pub schema: String,
-    /// Its experiment's id.
+    /// Id of the experiment.
     pub id: String,
-    /// Its name.
     pub name: String,
-    /// When it was begun, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Start time, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// Whether its probes are being made, and how that ended; null where that is not known.
+    /// Status of the probes; null if not known.
     #[serde(default)]
     pub status: Option<model::Status>,
-    /// What was sought, within what, and with what objectives.
+    /// The target of the search, its range and objectives.
     pub seek: model::Seek,
-    /// What was found.
     pub answer: Answer,
-    /// What its probes measured, on what and when; null before the first has ended.
+    /// The environment of the probes; null before the first has ended.
     pub scene: Option<Environment>,
-    /// Of the answer's interval.
+    /// Confidence of the answer's interval.
     pub confidence: f64,
-    /// The value to run with: the lower end of the interval, where fresh probes were made.
+    /// The value to run with: the lower end of the interval, at which fresh probes were made.
     #[serde(default)]
     pub recommended: Option<f64>,
-    /// Whether fresh probes show that objectives hold at the recommended value (of an answer that
-    /// even the lowest fails: that they do not); null before they were made.
+    /// True if fresh probes show that objectives are met at the recommended value (if even the
+    /// lowest fails: that they are not met); null before they were made.
     pub confirmed: Option<bool>,
-    /// Of searches by the first method: the standard deviation between long probes.
+    /// Standard deviation between long probes, in searches by the first method.
     pub residual: Option<f64>,
-    /// Of searches by the first method: by how many percent times grew for one of the axis.
+    /// Growth of times in percent for one percent of the axis, in searches by the first method.
     pub elasticity: Option<f64>,
-    /// The standard deviation that the ratio of a long probe has at the bound.
+    /// Standard deviation of a long probe's ratio at the bound.
     #[serde(default)]
     pub noise: Option<f64>,
-    /// By how many percent the ratio grows where the axis grows by one, at the answer.
+    /// Growth of the ratio in percent for one percent of the axis, at the answer.
     #[serde(default)]
     pub steepness: Option<f64>,
-    /// The probes, in the order in which they were made.
+    /// The probes, in the order of time.
     pub probes: Vec<ProbeReport>,
-    /// Times over the axis.
+    /// Figures over the axis.
     pub curve: Vec<CurvePoint>,
 }
 
-/// What a probe's run says of objectives; `late` has taken in all of its seconds.
+/// Judges a probe's run by objectives; `late` has added up all of its seconds.
 pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
     let mut judged = Judged::of(Verdict::Meets, Vec::new());
     if is_settled(report) {
@@ -348,7 +336,7 @@ pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
     for objective in objectives {
         judged.look(report, objective, late);
     }
-    // Who is late already says so by that: it is scored, and not broken.
+    // A probe with late transactions fails for that reason already: it is scored.
     if !judged.is_late() {
         judged.look_at_queue(report, objectives);
     }
@@ -356,7 +344,7 @@ pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
 }
 
 impl Judged {
-    /// Whether more is beyond some time than is allowed.
+    /// Returns true if more is beyond some time than is allowed.
     pub fn is_late(&self) -> bool {
         self.beyond.iter().any(Beyond::is_late)
     }
@@ -391,7 +379,7 @@ impl Judged {
         }
     }
 
-    /// Of any other figure its own interval decides, as where it is required of a run.
+    /// Judges an objective on any other figure by the figure's own interval, as `--require` does.
     fn look_at_figure(&mut self, report: &Report, objective: &Objective) {
         let Some(required) = Required::of_objective(objective) else { return };
         let result = match required.of_run(report) {
@@ -428,7 +416,7 @@ impl Judged {
         let holds = |share: f64| objective.comparison.holds(share, bound);
         match (holds(lost as f64 / offered.max(1) as f64), holds(low), holds(high)) {
             (false, false, _) => self.breaks(format!("errors {percent:.3} %")),
-            // Not one among so few says nothing yet of a bound that small.
+            // No late transaction among few says nothing about so small a bound.
             (true, _, true) => {}
             _ => {
                 let offered = format_count(offered);
@@ -475,7 +463,7 @@ impl Judged {
             self.score = Some(score);
             let interval = times.intervals.get(name).filter(|(low, _)| *low > 0.0);
             let ends = interval.and_then(|(low, high)| Some((*low, (*high)?)));
-            // It is reported at 95 %, and wanted at 90 %.
+            // The report has 95 %, and this is 90 %.
             let narrower = students_t(0.95, 1000) / students_t(0.975, 1000);
             self.half_width = ends.map(|(low, high)| (high / low).ln() / 2.0 * narrower);
         }
@@ -488,7 +476,7 @@ impl Judged {
     }
 }
 
-/// Why a time that has no share beyond it is not known: too much was lost.
+/// Returns the reason why the mean or the maximum is not known: too many transactions were lost.
 fn lost_to(report: &Report, metric: Metric) -> Option<String> {
     let counts = &report.block.counts;
     let lost = counts.failed + counts.dropped;
@@ -502,7 +490,7 @@ fn lost_to(report: &Report, metric: Metric) -> Option<String> {
     (lost as f64 > most).then(|| format!("{name} infinite: {lost_of} of {offered} were lost"))
 }
 
-/// What is beyond a percentile's bound, in words.
+/// Describes what is beyond a percentile's bound.
 fn in_percent(beyond: &Beyond, half_width: f64) -> String {
     let allowed = beyond.allowed() * 100.0;
     match allowed > 0.0 {
@@ -516,7 +504,7 @@ fn in_percent(beyond: &Beyond, half_width: f64) -> String {
     }
 }
 
-/// What finished within the window, as a share of what was offered in it.
+/// Returns the transactions that finished within the window, as a share of those offered in it.
 pub(crate) fn achieved(report: &Report) -> Option<f64> {
     let counts = &report.block.counts;
     let tps = report.block.tps?;
@@ -525,17 +513,19 @@ pub(crate) fn achieved(report: &Report) -> Option<f64> {
     (counts.offered > 0).then(|| committed * by_design / counts.offered as f64)
 }
 
-/// Of what was offered, the share that clients may have under way when the window ends.
+/// Returns the share of offered transactions that clients may have in progress at the end of the
+/// window.
 fn under_way(report: &Report) -> f64 {
     f64::from(report.clients) / report.block.counts.offered.max(1) as f64
 }
 
-/// Whether what was offered was finished while it was, but for what clients have under way.
+/// Returns true if offered transactions finished within the window, except those that clients have
+/// in progress.
 pub(crate) fn keeps_up(report: &Report) -> bool {
     achieved(report).is_some_and(|share| share + under_way(report) >= ACHIEVED_LEAST)
 }
 
-/// The figures of a probe that a reader asks of a curve.
+/// Returns the figures of a probe for curves.
 pub fn figures(report: &Report) -> Named<Option<f64>> {
     let (block, times) = (&report.block, &report.block.offered_ms);
     let counts = &block.counts;
@@ -552,17 +542,18 @@ pub fn figures(report: &Report) -> Named<Option<f64>> {
     Named(all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// Why times of a probe are not known, by the names of their figures.
+/// Returns the reasons why times of a probe are not known, by the names of their figures.
 pub fn reasons(report: &Report) -> Named<String> {
     figures::reasons(&report.block.offered_ms)
 }
 
-/// How many samples times of a probe need that have too few, by the names of their figures.
+/// Returns the numbers of samples that unknown times of a probe need, by the names of their
+/// figures.
 pub fn samples_needed(report: &Report) -> Named<u64> {
     figures::samples_needed(&report.block.offered_ms)
 }
 
-/// Figures over the axis: the mean of all probes of a value, in rising order.
+/// Returns the figures over the axis: means over all probes of a value, in rising order.
 pub fn curve(probes: &[ProbeReport]) -> Vec<CurvePoint> {
     let mut values: Vec<f64> = probes.iter().map(|probe| probe.at).collect();
     values.sort_by(f64::total_cmp);
@@ -656,7 +647,7 @@ mod tests {
         assert!(unknown.lacks.expect("it says so").contains("moons"));
     }
 
-    /// What is said of requests that take exactly 20 ms.
+    /// Judges transactions that take exactly 20 ms.
     fn constant(objective: &str) -> (Verdict, bool) {
         let mut made = Made::closed();
         for kind in made.seconds.iter_mut().flat_map(|second| &mut second.kinds) {
@@ -679,7 +670,7 @@ mod tests {
             let check = |rest: &str, expect: (Verdict, bool)| {
                 let (verdict, is_late) = constant(&format!("{metric}{rest}"));
                 assert_eq!(is_late, expect.1, "{metric}{rest}");
-                // Few seconds do not tell how much the longest time varies.
+                // A few seconds do not show how much the maximum varies.
                 if metric != "max" {
                     assert_eq!(verdict, expect.0, "{metric}{rest}");
                 }

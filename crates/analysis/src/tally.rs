@@ -26,55 +26,54 @@ use crate::due;
 pub use group::GroupTally;
 pub use series::{Quantiles, SecondTally, Series};
 
-/// Lines of output kept; a run that says more is talking to itself.
+/// Largest number of output lines that are kept.
 const OUTPUT_LINES_MOST: usize = 1000;
 
-/// The slots in which stalls are looked for, in nanoseconds: those of [`Second::commits_tenths`].
+/// Width of the slots in which stalls are looked for, in nanoseconds: those of
+/// [`Second::commits_tenths`].
 pub(crate) const SLOT_NS: u64 = 100 * NS_PER_MS;
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
-    /// Why.
     pub reason: StopReason,
-    /// The length of the measured window, in nanoseconds.
+    /// Length of the measured window, in nanoseconds.
     pub measured_ns: u64,
-    /// From the first instant of load to the last reply, in nanoseconds.
+    /// Time from the beginning of the load to the last reply, in nanoseconds.
     pub elapsed_ns: u64,
     /// CPU time of the generator's process under load, in nanoseconds.
     pub cpu_ns: u64,
-    /// The most memory that it has had resident, in bytes.
+    /// Largest resident memory of the generator, in bytes.
     pub max_rss_bytes: u64,
 }
 
-/// How late the heartbeats of an event loop were in the measured phase.
+/// Lateness of the heartbeats of an event loop in the measured phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopHeartbeats {
-    /// Which loop, from 0.
+    /// Index of the loop, from 0.
     pub loop_index: u32,
-    /// When the latest of them was due, in nanoseconds from the beginning of the measured phase.
+    /// Due time of the latest heartbeat, in nanoseconds from the beginning of the measured phase.
     pub latest_at_ns: i64,
-    /// How late each was.
+    /// Lateness of each heartbeat.
     pub lag: Histogram,
 }
 
-/// The database's own count of commits, against ours.
+/// The database's own count of commits, compared with the generator's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crosscheck {
-    /// Which group's kind.
     pub group: u16,
-    /// Which kind.
+    /// Index of the transaction type.
     pub kind: KindIndex,
-    /// By how much the database's count grew.
+    /// Growth of the database's count.
     pub change: i64,
-    /// How many commits we counted.
+    /// Commits that the generator counted.
     pub committed: u64,
-    /// How many outcomes are unknown.
+    /// Transactions with an unknown outcome.
     pub unknown: u64,
 }
 
 impl Crosscheck {
-    /// Whether committed <= change <= committed + unknown.
+    /// Returns true if committed <= change <= committed + unknown.
     pub fn matches(&self) -> bool {
         let change = i128::from(self.change);
         let least = i128::from(self.committed);
@@ -82,72 +81,73 @@ impl Crosscheck {
     }
 }
 
-/// Which times of a transaction.
+/// A kind of times of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
-    /// From the intended start to the end.
+    /// Response time: from the intended start to the end.
     Response,
-    /// With the database. In closed load, where nobody waits, that is the response.
+    /// Service time: time with the database. In closed load it is the response time, since no
+    /// transaction waits for a client.
     Service,
-    /// For a free client.
+    /// Wait time: until a client was free.
     Wait,
 }
 
-/// A run, added up.
+/// The sums over the events of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Its name.
+    /// Id of the run.
     pub run: Option<RunId>,
-    /// Its plan, in TOML.
+    /// Plan of the run, in TOML.
     pub plan: String,
-    /// The run as it is reported.
+    /// Description of the run.
     pub description: Option<Box<Description>>,
-    /// What was observed.
+    /// Observed facts, in the order of time.
     pub facts: Vec<Fact>,
-    /// When each phase began, in nanoseconds from the beginning of the measured phase.
+    /// Beginnings of the phases, in nanoseconds from the beginning of the measured phase.
     pub phases: Vec<(Phase, i64)>,
-    /// The sums of each group, by index.
+    /// Sums of each group, by index.
     pub groups: Vec<GroupTally>,
-    /// How late the generator's event loops were; none where clients live on threads.
+    /// Lateness of the generator's event loops; empty if clients are on threads.
     pub heartbeats: Vec<LoopHeartbeats>,
-    /// How it ended; none while it goes on.
+    /// The end of the run; `None` while it is in progress.
     pub ended: Option<Ended>,
-    /// The checks before the load, if there were any.
+    /// Results of checks before the load, if there were any.
     pub checked_before: Option<Vec<CheckResult>>,
-    /// The checks after the load, if there were any.
+    /// Results of checks after the load, if there were any.
     pub checked_after: Option<Vec<CheckResult>>,
-    /// The database's counts against ours.
+    /// Crosschecks of the database's counts of commits.
     pub crosschecks: Vec<Crosscheck>,
-    /// What workloads have computed over the measured phase, each with its group.
+    /// Figures that workloads computed over the measured phase, each with its group.
     pub computed: Vec<(u16, ComputedFigure)>,
-    /// Findings of those who made the run; ours are in [`crate::findings`].
+    /// Findings in the events of the run; those of the analysis are in [`crate::findings`].
     pub findings: Vec<Finding>,
-    /// What was done to the database meanwhile, as it was reported last.
+    /// Disturbances, each in its last reported state.
     pub disturbances: Vec<DisturbanceEvent>,
-    /// What was in force at the server before the load, by name.
+    /// Settings of the server before the load, by name.
     pub settings: Vec<(String, String)>,
-    /// What is read around the run once a second.
+    /// Gauges that are read once per second.
     pub gauges: Vec<Gauge>,
-    /// What was read, in the order of time.
+    /// Readings of the gauges, in the order of time.
     pub readings: Vec<Readings>,
-    /// What the server summed up while the load ran.
+    /// Statistics of the server over the load.
     pub summaries: Vec<ServerSummary>,
-    /// The same over the last seconds, one of each kind, while the run is in progress.
+    /// Statistics over the last seconds, one of each kind, while the run is in progress.
     pub summaries_so_far: Vec<ServerSummary>,
-    /// Where CPU time went, by side.
+    /// CPU profiles, by side.
     pub cpu_profiles: Vec<CpuProfile>,
-    /// What was said to the user.
+    /// Output of the run to the user.
     pub output: Vec<String>,
-    /// Lines of output that were too many to keep.
+    /// Number of output lines that were dropped.
     pub output_lost: u64,
-    /// The response times of the report's intervals.
+    /// Response times of the report's intervals.
     intervals: Intervals,
     pub(crate) latency_heat: LatencyHeat,
 }
 
 impl Tally {
-    /// The names of the primary metrics of groups, each once, with its title; those too that are
-    /// computed when the run is over.
+    /// Returns the names and titles of the groups' primary metrics, each once, including those
+    /// computed after the run.
     pub fn primary_metrics(&self, groups: &[usize]) -> Vec<(&str, &str)> {
         let mut names: Vec<(&str, &str)> = Vec::new();
         let described = groups.iter().filter_map(|index| self.description(*index));
@@ -159,7 +159,7 @@ impl Tally {
         names
     }
 
-    /// The groups that have a primary metric of this name, with what it is there.
+    /// Returns the groups that have a primary metric of this name, with its description there.
     pub fn with_primary_metric<'t>(
         &'t self,
         groups: &'t [usize],
@@ -172,12 +172,11 @@ impl Tally {
         })
     }
 
-    /// Nothing yet.
     pub fn new() -> Tally {
         Tally::default()
     }
 
-    /// Takes one event in.
+    /// Adds an event.
     pub fn add(&mut self, event: &Event) {
         match event {
             Event::Begun { run, plan, description } => {
@@ -245,7 +244,7 @@ impl Tally {
         }
     }
 
-    /// Takes in a part of a second.
+    /// Adds a part of a second.
     pub(crate) fn add_second(&mut self, part: &Second) {
         self.group(part.group).add(part);
         self.latency_heat.add(part);
@@ -256,14 +255,14 @@ impl Tally {
         }
     }
 
-    /// The length of the report's intervals, in seconds.
+    /// Returns the length of the report's intervals, in seconds.
     pub fn interval_seconds(&self) -> i64 {
         let seconds =
             self.description.as_ref().map_or(model::INTERVAL_SECONDS, |d| d.interval_seconds);
         i64::from(seconds.max(1))
     }
 
-    /// The end of a disturbance stands for its beginning.
+    /// Adds a disturbance; its end replaces its beginning.
     fn disturbed(&mut self, described: &DisturbanceEvent) {
         let same = |known: &&mut DisturbanceEvent| {
             (known.index, known.nth) == (described.index, described.nth)
@@ -274,7 +273,7 @@ impl Tally {
         }
     }
 
-    /// The latest summary of a kind replaces the one before.
+    /// Adds a summary, which replaces the one before of its kind.
     fn summed_up_so_far(&mut self, summary: &ServerSummary) {
         match self.summaries_so_far.iter_mut().find(|known| known.of == summary.of) {
             Some(known) => known.clone_from(summary),
@@ -282,7 +281,8 @@ impl Tally {
         }
     }
 
-    /// Statistics of the server over the load; before its end, those over the last seconds.
+    /// Returns the statistics of the server over the load; before its end, those over the last
+    /// seconds.
     pub fn server(&self) -> Vec<ServerSummary> {
         match self.ended.is_none() && self.summaries.is_empty() {
             true => {
@@ -305,34 +305,36 @@ impl Tally {
         &mut self.groups[usize::from(index)]
     }
 
-    /// A group as it is reported.
+    /// Returns the description of a group.
     pub fn description(&self, group: usize) -> Option<&GroupDescription> {
         self.description.as_ref()?.groups.get(group)
     }
 
-    /// What a group is called; nothing before it is reported.
+    /// Returns the name of a group; empty before it is known.
     pub fn name_of(&self, group: usize) -> String {
         self.description(group).map(|described| described.name.clone()).unwrap_or_default()
     }
 
-    /// Whether a group's clients begin again as soon as they have finished.
+    /// Returns true if a group's clients begin again as soon as they have finished.
     pub fn is_closed(&self, group: usize) -> bool {
         self.description(group).is_none_or(|described| described.load == Load::Closed)
     }
 
-    /// The value of a fact, the one that came last.
+    /// Returns the last value of a fact.
     pub fn fact(&self, about: &str, name: &str) -> Option<&FactValue> {
         let found = self.facts.iter().rev().find(|fact| fact.about == about && fact.name == name);
         found.map(|fact| &fact.value)
     }
 
-    /// A fact of a group's workload. Where several groups have it, its name begins with the group.
+    /// Returns a fact of a group's workload. If several groups have it, its name begins with the
+    /// group.
     pub(crate) fn fact_of_group(&self, group: &GroupDescription, name: &str) -> Option<&FactValue> {
         let of_group = format!("{}.{name}", group.name);
         self.fact(&group.workload, &of_group).or_else(|| self.fact(&group.workload, name))
     }
 
-    /// How many CPUs the producers of all workloads had, which are threads of the generator too.
+    /// Returns the CPUs that the producers of all workloads used; these are threads of the
+    /// generator.
     pub(crate) fn producer_cpus(&self) -> Option<f64> {
         let name = |fact: &Fact| fact.name.rsplit('.').next() == Some(model::PRODUCER_CPU_PERCENT);
         let of_producers = self.facts.iter().filter(|fact| name(fact));
@@ -340,8 +342,8 @@ impl Tally {
         cpus.reduce(|sum, one| sum + one)
     }
 
-    /// The length of the measured window in nanoseconds: as the engine says, or, while the run
-    /// goes on, all seconds that have come: a second comes when it is over.
+    /// Returns the length of the measured window in nanoseconds: as the engine reported it, or, for
+    /// a run in progress, that of all seconds so far, each of which is reported at its end.
     pub fn measured_ns(&self) -> u64 {
         match &self.ended {
             Some(ended) => ended.measured_ns,
@@ -352,23 +354,23 @@ impl Tally {
         }
     }
 
-    /// The seconds that the measured window touches; the last may be a part of one.
+    /// Returns the seconds that the measured window touches; the last may not be whole.
     pub fn seconds(&self) -> Range<i64> {
         0..i64::try_from(self.measured_ns().div_ceil(NS_PER_S)).unwrap_or(i64::MAX)
     }
 
-    /// The seconds that lie in the measured window as a whole.
+    /// Returns the whole seconds within the measured window.
     pub fn whole_seconds(&self) -> Range<i64> {
         0..i64::try_from(self.measured_ns() / NS_PER_S).unwrap_or(i64::MAX)
     }
 
-    /// The newest second of which anything is known.
+    /// Returns the latest second with any data.
     pub fn newest(&self) -> Option<i64> {
         self.groups.iter().filter_map(|group| group.series.last()).max()
     }
 
-    /// The share of closed clients' time, in percent, that lies outside of any transaction; none
-    /// unless all groups are closed and timed.
+    /// Returns the share of closed clients' time outside of any transaction, in percent; `None`
+    /// unless all groups are closed and end by time.
     pub fn outside_percent(&self) -> Option<f64> {
         let described = &self.description.as_ref()?.groups;
         let closed = |group: &GroupDescription| {
@@ -383,7 +385,7 @@ impl Tally {
         Some((1.0 - busy_ns / all_ns).max(0.0) * 100.0)
     }
 
-    /// Commits of `groups` in slots of 100 ms: those that lie in the measured window as a whole.
+    /// Returns the commits of `groups` in the whole slots of 100 ms within the measured window.
     pub fn commits_100ms(&self, groups: &[usize]) -> Vec<u64> {
         let n_slots = usize::try_from(self.measured_ns() / SLOT_NS).unwrap_or(usize::MAX);
         let mut slots = vec![0; n_slots];
@@ -397,8 +399,8 @@ impl Tally {
         slots
     }
 
-    /// How steadily `groups` committed. What was due in open load is known, since arrivals wait for
-    /// nobody; of other loads only the commits tell.
+    /// Returns the steadiness of the commits of `groups`. In open load the due transactions are
+    /// known, since arrivals do not wait; otherwise only commits are.
     pub fn stability(&self, groups: &[usize]) -> Stability {
         let commits = self.commits_100ms(groups);
         let is_open = |index: &usize| {
@@ -419,8 +421,8 @@ impl Tally {
         stability_against(&commits, &due)
     }
 
-    /// Times of the measured phase in the order of time: of all kinds of `groups`, or of one kind
-    /// alone. None where the groups do not record them alike.
+    /// Returns the times of the measured phase in the order of time, for all types of `groups` or
+    /// for one type. `None` if the groups do not record them alike.
     pub fn in_time(
         &self,
         groups: &[usize],
@@ -445,21 +447,21 @@ impl Tally {
         Some(if times == Times::Response { in_time } else { in_time.finished() })
     }
 
-    /// What was recorded of a custom metric in the measured phase, in the order of time; none where
-    /// nothing was.
+    /// Returns the records of a custom metric in the measured phase, in the order of time; `None`
+    /// if there are none.
     pub fn measured_in_time(&self, group: usize, metric: usize) -> Option<InTime> {
         let of = self.groups.get(group)?.custom_metrics_in_time.get(metric)?;
         Some(self.planned(together(&[&of.values], self.seconds().end)?, 0))
     }
 
-    /// Whether the plan itself changes the load: what follows it is no drift.
+    /// Returns true if the plan changes the load: a trend that follows the plan is not a drift.
     pub(crate) fn is_planned_to_change(&self) -> bool {
         let groups = self.description.iter().flat_map(|described| &described.groups);
         groups.map(|group| &group.load).any(due::changes)
     }
 
-    /// What the plan has due of `groups` in each of the first `n` slots of the measured phase; none
-    /// where it changes no rate.
+    /// Returns the transactions that the plan has due for `groups` in each of the first `n` slots
+    /// of the measured phase; `None` if it changes no rate.
     pub(crate) fn due(&self, groups: &[usize], slot_ns: u64, n: usize) -> Option<Due> {
         let described = &self.description.as_ref()?.groups;
         let of = groups.iter().filter_map(|index| described.get(*index));
@@ -470,28 +472,28 @@ impl Tally {
         due::due(&of, &all, slot_ns, n).map(|due| Due { waiting, ..due })
     }
 
-    /// Times with the effects that the plan may have on them. They begin at second `from_s` of the
+    /// Adds the effects that the plan may have to times, which begin at second `from_s` of the
     /// measured phase.
     fn planned(&self, in_time: InTime, from_s: i64) -> InTime {
         let course = self.course(from_s, in_time.width_s, in_time.stretches.len());
         InTime { course, ..in_time }
     }
 
-    /// The effects that the plan may have on `n` stretches of `width_s` seconds each.
+    /// Returns the effects that the plan may have on `n` stretches of `width_s` seconds each.
     fn course(&self, from_s: i64, width_s: i64, n: usize) -> Course {
         let groups = self.description.iter().flat_map(|described| &described.groups);
         let loads: Vec<&Load> = groups.map(|group| &group.load).collect();
         due::course(&loads, from_s, width_s, n)
     }
 
-    /// The same for the first `n` seconds of the measured phase, divided into stretches.
+    /// Returns the same for the first `n` seconds of the measured phase, divided into stretches.
     pub(crate) fn course_of_seconds(&self, n: usize) -> Course {
         let (width_s, n) = due::stretches(n);
         self.course(0, width_s, n)
     }
 
-    /// How much a second had to bear where the plan changes the rate: the most that was due in it
-    /// or in the one before, and while a queue was left, in those before that.
+    /// Returns the load on each second, if the plan changes the rate: the largest number due in it,
+    /// in the one before, and, while there is a queue, in those before that.
     pub(crate) fn borne(&self) -> Option<Vec<f64>> {
         let all: Vec<usize> = (0..self.groups.len()).collect();
         let n = usize::try_from(self.whole_seconds().end).ok()?;
@@ -508,7 +510,7 @@ impl Tally {
         Some(borne)
     }
 
-    /// Commits of `groups` in each of `seconds`, none where nothing happened.
+    /// Returns the commits of `groups` in each of `seconds`; 0 if nothing happened.
     pub fn commits_per_second(&self, groups: &[usize], seconds: Range<i64>) -> Vec<u64> {
         let groups = || groups.iter().filter_map(|index| self.groups.get(*index));
         let of = |second| groups().filter_map(move |group| group.series.get(second));
@@ -516,10 +518,10 @@ impl Tally {
     }
 }
 
-/// For the live view.
+/// Figures for the live view.
 impl Tally {
-    /// How much of `seconds` lies within ramp-up and measured phase, in seconds: of the first and
-    /// the last second of a phase it may be a part. Where that is nothing, all of them.
+    /// Returns the length of `seconds` within ramp-up and measured phase, in seconds: the first and
+    /// the last second of a phase may not be whole. If none is within, all count.
     pub fn length_s(&self, seconds: &Range<i64>) -> f64 {
         let in_s = |ns: u64| ns as f64 / NS_PER_S as f64;
         let (from, to) = (seconds.start as f64, seconds.end as f64);
@@ -532,9 +534,9 @@ impl Tally {
         if length > 0.0 { length } else { (to - from).max(1.0) }
     }
 
-    /// The second to be shown at `now_ns` from the beginning of the measured phase: the last one
-    /// that is over. Its parts are on their way for a moment; the one before is shown until one
-    /// of each group has come, but no longer than a second, so that a stall is seen as one.
+    /// Returns the second to be shown at `now_ns` from the beginning of the measured phase: the
+    /// last complete one. Its parts arrive a moment later; until each group has sent one, the
+    /// second before is shown, but for no longer than a second, so that a stall shows.
     pub fn shown_second(&self, now_ns: i64) -> Option<i64> {
         let over = now_ns.div_euclid(NS_PER_S as i64) - 1;
         let first = self.groups.iter().filter_map(|group| group.series.first()).min()?;
@@ -543,12 +545,12 @@ impl Tally {
         (shown >= first).then_some(shown)
     }
 
-    /// One second of all groups together.
+    /// Returns the figures of a second, over all groups.
     pub fn second(&self, second: i64) -> SecondFigures {
         self.second_of(&(0..self.groups.len()).collect::<Vec<_>>(), second)
     }
 
-    /// One second of these groups together.
+    /// Returns the figures of a second, over these groups.
     pub fn second_of(&self, groups: &[usize], second: i64) -> SecondFigures {
         let mut figures = SecondFigures::default();
         let mut response: Option<Histogram> = None;
@@ -568,14 +570,14 @@ impl Tally {
         figures
     }
 
-    /// How many waited for a free client when a second had just ended, all groups together; none
-    /// if that was not read, as in other than open load.
+    /// Returns the number of transactions that waited for a free client at the end of a second,
+    /// over all groups; `None` if it was not read, as in any load but open.
     pub fn waiting(&self, second: i64) -> Option<u64> {
         let read = self.groups.iter().filter_map(|group| group.series.get(second)?.waiting);
         read.reduce(|sum, n| sum + n)
     }
 
-    /// Several seconds of all groups together.
+    /// Returns the figures of several seconds, over all groups.
     pub fn span(&self, seconds: Range<i64>) -> Span {
         let mut span = Span { is_whole: true, ..Span::default() };
         let length = self.interval_seconds();
@@ -602,7 +604,7 @@ impl Tally {
         span
     }
 
-    /// The same in the order of time, of what finished.
+    /// Returns the times of finished transactions in these seconds, in the order of time.
     pub fn seconds_in_time(&self, seconds: Range<i64>) -> InTime {
         let stretch = |second: i64| {
             let mut finished = Histogram::default();
@@ -615,8 +617,8 @@ impl Tally {
         self.planned(InTime { stretches, width_s: 1, course: Course::default() }, from_s)
     }
 
-    /// Commits in each second from the first of the ramp-up through `last`, all groups together,
-    /// and which second is the first of them.
+    /// Returns the commits in each second from the first of the ramp-up through `last`, over all
+    /// groups, and the index of the first.
     pub fn commits_until(&self, last: i64) -> (i64, Vec<u64>) {
         let first = self.groups.iter().filter_map(|group| group.series.first()).min();
         let first = first.unwrap_or(0).min(last + 1);
@@ -625,58 +627,57 @@ impl Tally {
     }
 }
 
-/// Several seconds of all groups.
+/// The figures of several seconds, over all groups.
 #[derive(Clone, Debug, Default)]
 pub struct Span {
-    /// What became of those intended in them.
+    /// Outcomes of the transactions intended in them.
     pub counts: Counts,
-    /// Commits that finished in them.
+    /// Commits in these seconds.
     pub commits: u64,
-    /// Response times of those intended in them that finished.
+    /// Response times of finished transactions intended in them.
     pub response: Histogram,
-    /// Whether these are all: those of long ago are not kept.
+    /// True if these are all response times: those of long ago are not kept.
     pub is_whole: bool,
 }
 
-/// One second of all groups.
+/// The figures of a second, over all groups.
 #[derive(Clone, Debug, Default)]
 pub struct SecondFigures {
-    /// What became of those intended in it.
+    /// Outcomes of the transactions intended in it.
     pub counts: Counts,
-    /// Commits that finished in it.
+    /// Commits in this second.
     pub commits: u64,
-    /// What transactions that ended in it moved.
+    /// Traffic of the transactions that ended in it.
     pub traffic: Traffic,
-    /// Quantiles of the response times of those intended in it, if any finished.
+    /// Quantiles of the response times of transactions intended in it, if any finished.
     pub quantiles: Option<Quantiles>,
-    /// The longest of them, in nanoseconds.
+    /// The longest of these response times, in nanoseconds.
     pub max_ns: u64,
 }
 
-/// What several kinds, or several groups, come to in the measured phase, with every histogram
-/// there. In closed load, where nobody waits, service is the response.
+/// The sum over several types or groups in the measured phase, with all histograms. In closed load
+/// the service time is the response time, since no transaction waits for a client.
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
-    /// What became of them.
     pub counts: Counts,
-    /// Response times of the finished ones.
+    /// Response times of finished transactions.
     pub response: Histogram,
-    /// Response times of the failed ones.
+    /// Response times of failed transactions.
     pub failures: Histogram,
-    /// Ages of the unfinished ones.
+    /// Ages of unfinished transactions.
     pub unfinished: Histogram,
-    /// Service times of the finished ones.
+    /// Service times of finished transactions.
     pub service: Histogram,
-    /// Waits of the finished ones.
+    /// Wait times of finished transactions.
     pub wait: Histogram,
 }
 
 impl Sum {
-    /// Takes one kind in.
+    /// Adds a transaction type.
     pub fn add(&mut self, kind: &KindSecond, closed: bool) {
         self.counts.add(&kind.counts);
         let add = |mine: &mut Histogram, other: &Option<Histogram>| match other {
-            // The first one brings the range, beyond which values are overflow.
+            // The first one sets the range, beyond which values are overflow.
             Some(other) if mine.is_empty() => mine.clone_from(other),
             Some(other) => mine.add(other),
             None => {}
@@ -693,7 +694,7 @@ impl Sum {
         }
     }
 
-    /// The measured phase of `groups` of a run.
+    /// Returns the sum over the measured phase of `groups` of a run.
     pub fn of(tally: &Tally, groups: &[usize]) -> Sum {
         let mut sum = Sum::default();
         for index in groups {

@@ -12,28 +12,26 @@ use crate::report::{Named, Report, Status};
 /// A trial that has a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialReport {
-    /// Which point.
+    /// Index of the point.
     pub point: u32,
-    /// Which of its trials.
+    /// Index of the repeat at the point.
     pub repeat: u32,
-    /// What was measured.
     pub report: Report,
 }
 
-/// Whether a trial counts.
+/// Returns true if a trial is valid.
 pub fn counts(report: &Report) -> bool {
     let is_invalid = |finding: &model::Finding| finding.severity == model::Severity::Invalid;
     report.status == Status::Completed && !report.findings.iter().any(is_invalid)
 }
 
-/// Whether a trial that does not count would end in the same way again: the plan lets a full queue
-/// end it.
+/// Returns true if another trial would end in the same way: the plan lets a full queue end it.
 pub fn is_settled(report: &Report) -> bool {
     report.status == Status::QueueFull
 }
 
-/// What was found that keeps a trial from counting: what ended it first, since the rest may only
-/// follow from it.
+/// Returns the findings that make a trial invalid, with the one that ended it first, since the
+/// others may follow from it.
 fn against(report: &Report) -> impl Iterator<Item = &Finding> {
     let ended_it = |finding: &&Finding| finding.id == report.status.name();
     let others = move |of: &&Finding| of.severity == model::Severity::Invalid && !ended_it(of);
@@ -41,7 +39,7 @@ fn against(report: &Report) -> impl Iterator<Item = &Finding> {
     findings().filter(ended_it).chain(findings().filter(others))
 }
 
-/// Why a trial does not count, in the words of what was found.
+/// Says why a trial is not valid, in the words of its findings.
 pub fn why_not(report: &Report) -> String {
     let shown: Vec<&str> = against(report).map(|finding| finding.text.as_str()).collect();
     match shown.is_empty() {
@@ -50,7 +48,7 @@ pub fn why_not(report: &Report) -> String {
     }
 }
 
-/// The same in a few words that are the same for all runs of the kind.
+/// Says the same in a few words, which are equal for all runs of the kind.
 pub fn why_not_in_short(report: &Report) -> String {
     match against(report).next() {
         Some(finding) => in_short(&finding.id),
@@ -58,21 +56,21 @@ pub fn why_not_in_short(report: &Report) -> String {
     }
 }
 
-/// Findings of at least a warning, by id, and in how many of the runs.
+/// Returns the findings with at least a warning, by id, and the number of runs with each.
 pub(crate) fn warnings<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<u64> {
     let mut found = Named::default();
     warned(reports).for_each(|finding| found.count(&finding.id, 1));
     found
 }
 
-/// A figure of a point over its runs that count and have it.
+/// Returns a figure of a point over its valid runs that have it.
 pub fn figure_at(trials: &[TrialReport], point: u32, name: &str) -> Option<Figure> {
     let here = trials.iter().filter(|trial| trial.point == point && counts(&trial.report));
     let values: Vec<f64> = here.filter_map(|trial| value_of(&trial.report, name)).collect();
     figure(&values)
 }
 
-/// What was observed in the first run with each of these findings, where it is distinguished from
+/// Returns the observation in the first run with each of these findings, if it is stored apart from
 /// the advice.
 pub(crate) fn cases<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<String> {
     let mut found = Named::default();
@@ -84,7 +82,8 @@ pub(crate) fn cases<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<Stri
     found
 }
 
-/// The same over all of the runs, each number as a range; nothing where their words differ.
+/// Returns the observations over all of the runs, with a range for each number; without those whose
+/// words differ.
 pub(crate) fn case_ranges<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<String> {
     let mut found: Named<Vec<&str>> = Named::default();
     for finding in warned(reports) {

@@ -10,28 +10,28 @@ use model::{NS_PER_MS, NS_PER_S, NS_PER_US, parse_count, parse_duration};
 
 use crate::report::{Report, Shares, two_digits};
 
-/// What every such name has before its bound.
+/// Part of such a name before its bound.
 pub(super) const STEM: &str = "below_";
 
-/// A bound of a share.
+/// The bound of a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
-    /// Nanoseconds, of a time.
+    /// A time in nanoseconds.
     Time(u64),
-    /// The unit of a custom metric that is no time.
+    /// A number in the unit of a custom metric that is not a time.
     Number(u64),
 }
 
-/// A share below a bound.
+/// The share of samples below a bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Below {
-    /// The transaction type or custom metric; none of all transactions.
+    /// The transaction type or custom metric; `None` for all transactions.
     of: Option<String>,
     bound: Bound,
 }
 
-/// Its name, with the largest unit of which the bound is a whole number: without a dot, which
-/// separates the parts of a name.
+/// Writes the name, with the largest unit of which the bound is a whole number: without a dot,
+/// which separates the parts of a name.
 impl fmt::Display for Below {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(of) = &self.of {
@@ -56,9 +56,8 @@ impl fmt::Display for Bound {
 }
 
 impl Below {
-    /// Reads `below(20ms)`, `below_20ms`, `below 20ms`, `new_order.below(5s)`; none where a name
-    /// means something
-    /// else. An `Err` says in a sentence why it means no share.
+    /// Reads `below(20ms)`, `below_20ms`, `below 20ms`, `new_order.below(5s)`; `None` if the name
+    /// is not of this form. An `Err` says why the name is not a valid share.
     pub(super) fn read(name: &str) -> Option<Result<Below, String>> {
         let (of, bound) = parts(name.trim())?;
         Some(Below::of(of, bound).map_err(|why| format!("'{}': {why}", name.trim())))
@@ -97,19 +96,19 @@ impl Below {
         }
     }
 
-    /// The share in percent; none where the run has no such samples.
+    /// Returns the share in percent; `None` if the run has no such samples.
     pub(super) fn value(&self, report: &Report) -> Option<f64> {
         let (shares, bound) = self.shares(report)?;
         shares.percent_below(bound)
     }
 
-    /// Its 95 % interval within the run.
+    /// Returns the 95 % CI within the run, in percent.
     pub(super) fn interval(&self, report: &Report) -> Option<(f64, f64)> {
         let (shares, bound) = self.shares(report)?;
         shares.interval_below(bound)
     }
 
-    /// Why it has none.
+    /// Returns the reason why the share has no interval.
     pub(super) fn why_no_interval(&self, report: &Report) -> Option<String> {
         self.shares(report)?.0.reason.clone()
     }
@@ -135,8 +134,8 @@ impl Below {
     }
 }
 
-/// What is before and after `below`; none where a name has no such part. Of one with brackets it
-/// is plain what is meant, of another its bound begins with a digit.
+/// Returns the parts before and after `below`; `None` if a name has no such part. Brackets mark the
+/// bound; without brackets it begins with a digit.
 fn parts(name: &str) -> Option<(&str, &str)> {
     let split = |before: &str| -> Option<usize> {
         let begins = before.len().checked_sub("below".len())?;
@@ -149,14 +148,15 @@ fn parts(name: &str) -> Option<(&str, &str)> {
     if let Some((before, bound)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) {
         return split(before).map(|begins| (of(begins), bound));
     }
-    // Tables have a blank for the underscore, and the unit behind it.
+    // Heads of tables have a blank for the underscore, and the unit at the end.
     let name = name.trim_end_matches('%').trim_end();
     let between = name.match_indices(['_', ' ']).map(|(at, _)| at).rev();
     let mut stems = between.filter(|at| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
     stems.find_map(|at| Some((of(split(&name[..at])?), &name[at + 1..])))
 }
 
-/// The bounds of 1, 2 and 5 times tens at which a share says something, as parts of names.
+/// Returns the shares at bounds of 1, 2 and 5 times powers of ten within the measured range, by the
+/// last part of their names.
 pub(super) fn listed(shares: &Shares, is_time: bool) -> Vec<(String, f64)> {
     let (Some((first, _)), Some((last, _))) = (shares.below.first(), shares.below.last()) else {
         return Vec::new();

@@ -20,14 +20,14 @@ use crate::report::{
     TransactionReport,
 };
 
-/// Which way a figure is better.
+/// The direction in which a figure improves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// More is better: rates.
+    /// Higher is better: rates.
     Higher,
-    /// Less is better: times, errors, cost.
+    /// Lower is better: times, errors, cost.
     Lower,
-    /// It says what happened, and neither is better: gauges.
+    /// Neither is better: gauges, which only describe.
     Neither,
 }
 
@@ -42,16 +42,13 @@ impl Direction {
     }
 }
 
-/// A figure of the whole run, whatever the run.
+/// A figure that any run may have, of the whole run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunFigure {
-    /// Its name.
     pub name: &'static str,
-    /// Its unit; empty for a plain number.
+    /// The unit; empty for a plain number.
     pub unit: &'static str,
-    /// Which way it is better.
     pub direction: Direction,
-    /// What it is.
     pub help: &'static str,
     of: fn(&Report) -> Option<f64>,
 }
@@ -152,7 +149,7 @@ pub static OF_RUN: &[RunFigure] = &[
     }),
 ];
 
-/// Figures that a transaction type, a custom metric or a gauge brings.
+/// Figures of a transaction type, a custom metric or a gauge.
 pub static OF_PARTS: &[PartFigure] = &[
     part(
         "below_TIME",
@@ -211,14 +208,13 @@ pub static OF_PARTS: &[PartFigure] = &[
     ),
 ];
 
-/// A figure of which there is one a part.
+/// A figure that each part of a run has: a transaction type, a custom metric or a gauge.
 #[derive(Clone, Copy, Debug)]
 pub struct PartFigure {
-    /// Its name, with the part in capitals.
+    /// Pattern of the name, with the part in capitals.
     pub name: &'static str,
-    /// Its unit; empty where the part says it.
+    /// The unit; empty if it depends on the part.
     pub unit: &'static str,
-    /// What it is.
     pub help: &'static str,
 }
 
@@ -240,28 +236,27 @@ const fn count(name: &'static str, unit: &'static str, help: &'static str, of: O
     RunFigure { name, unit, direction: Direction::Neither, help, of }
 }
 
-/// A number that is known of a build.
+/// Returns a number from the facts of a build.
 fn of_build(report: &Report, name: &str) -> Option<f64> {
     number_of(report.of_build(name)?)
 }
 
-/// A figure of one run.
+/// A figure of a particular run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedFigure {
-    /// Its name.
     pub name: String,
-    /// Its unit; empty for a plain number.
+    /// The unit; empty for a plain number.
     pub unit: String,
-    /// Its value; infinite where it falls among lost work.
+    /// The value; infinite if the quantile falls among lost transactions.
     pub value: f64,
-    /// Half the width of its 95 % interval within the run, where that is known.
+    /// Half the width of the 95 % CI within the run, if it is known.
     pub half_width: Option<f64>,
-    /// Why it has no interval, where the run says so.
+    /// Reason why there is no interval, if it is known.
     pub reason: Option<String>,
 }
 
-/// All figures that a run has, in the order of lists; of its shares below bounds those of all
-/// transactions and of custom metrics, at bounds of 1, 2 and 5 times tens.
+/// Returns all figures of a run, in the order of lists. Shares below bounds are those of all
+/// transactions and of custom metrics, at bounds of 1, 2 and 5 times powers of ten.
 pub fn all_of(report: &Report) -> Vec<NamedFigure> {
     let mut all = Vec::new();
     let mut put = |name: String, unit: &str, value: Option<f64>| {
@@ -317,21 +312,21 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
     all
 }
 
-/// The two figures whose quotient a name is: `plain_query.p50 / window_query.p50`. Slashes without
-/// spaces may stand in the names of gauges.
+/// Splits the name of a quotient into its two figures: `plain_query.p50 / window_query.p50`.
+/// Slashes without spaces may be part of the names of gauges.
 fn quotient(name: &str) -> Option<(&str, &str)> {
     name.split_once(" / ").map(|(of, to)| (of.trim(), to.trim()))
 }
 
-/// What a rate is called of which only the bound says what it counts: `rate>2MB/s`.
+/// Name of a rate whose unit is given only by its bound: `rate>2MB/s`.
 pub(super) const RATE: &str = "rate";
 
-/// The pairs of names of which a name that is written without spaces may be the quotient.
+/// Returns the pairs of names that a name without spaces around its slashes may divide.
 pub fn quotients(name: &str) -> impl Iterator<Item = (&str, &str)> + Clone {
     name.match_indices('/').map(|(at, _)| (name[..at].trim(), name[at + 1..].trim()))
 }
 
-/// The value of a run's figure; none where the run does not have it.
+/// Returns the value of a run's figure; `None` if the run does not have it.
 pub fn value_of(report: &Report, name: &str) -> Option<f64> {
     if let Some((of, to)) = quotient(name) {
         let (of, to) = (value_of(report, of)?, value_of(report, to)?);
@@ -358,8 +353,8 @@ pub fn value_of(report: &Report, name: &str) -> Option<f64> {
     found.filter(|value| !value.is_nan())
 }
 
-/// The unit of a figure of every run or of a transaction type; empty for a plain number, and where
-/// only a run can say it.
+/// Returns the unit of a figure of every run or of a transaction type; empty for a plain number,
+/// and if it depends on the run.
 pub fn unit(name: &str) -> &'static str {
     if quotient(name).is_some() {
         return "";
@@ -377,12 +372,13 @@ pub fn unit(name: &str) -> &'static str {
     OF_TYPE.iter().find(|(name, ..)| *name == last).map_or("", |(_, unit, _)| unit)
 }
 
-/// The unit of a rate that a workload is known by: its title, where that is one, such as `MB/s`.
+/// Returns the unit of a primary metric that is a rate: its title, if that is a unit such as
+/// `MB/s`.
 fn unit_of_primary(primary: &PrimaryMetricReport) -> &str {
     Some(primary.title.as_str()).filter(|title| title.contains('/')).unwrap_or_default()
 }
 
-/// The unit of a primary metric or of a custom metric's or a gauge's figure; none where the run
+/// Returns the unit of a primary metric, a custom metric's figure or a gauge's; `None` if the run
 /// does not have it.
 fn unit_in(report: &Report, name: &str) -> Option<String> {
     if let Some(primary) = report.block.primary_metrics.get(name) {
@@ -404,7 +400,8 @@ fn unit_in(report: &Report, name: &str) -> Option<String> {
     of_measure().or_else(of_gauge)
 }
 
-/// The units that these figures have in a run: of primary and custom metrics and gauges.
+/// Returns the units that these figures have in the runs, for primary and custom metrics and
+/// gauges.
 pub(crate) fn units_in<'n, 'r>(
     names: impl Iterator<Item = &'n str>,
     reports: impl Iterator<Item = &'r Report> + Clone,
@@ -416,13 +413,13 @@ pub(crate) fn units_in<'n, 'r>(
     Named(names.filter(|name| unit(name).is_empty()).filter_map(named).collect())
 }
 
-/// Whether the name of a primary metric is that of a time, of which less is better.
+/// Returns true if the name of a primary metric is that of a time, which improves downwards.
 fn is_time_of_primary(name: &str) -> bool {
     let is_rate = name.ends_with("_per_s");
     !is_rate && ["_s", "_ms", "_us"].iter().any(|end| name.ends_with(end))
 }
 
-/// Which way a figure of this name is better.
+/// Returns the direction in which a figure of this name improves.
 pub fn direction(name: &str) -> Direction {
     if quotient(name).is_some() {
         return Direction::Neither;
@@ -445,8 +442,8 @@ pub fn direction(name: &str) -> Direction {
     }
 }
 
-/// The name under which one of the runs has what people call `name`: a time without its unit, a
-/// custom metric without `per_second`. An `Err` says which names come near, or that none does.
+/// Returns the full name of a figure that a user calls `name`: times need no unit, custom metrics
+/// no `per_second`. An `Err` lists similar names, if there are any.
 pub fn resolve<'r>(
     name: &str,
     reports: impl Iterator<Item = &'r Report> + Clone,
@@ -459,7 +456,7 @@ pub fn resolve<'r>(
         return Err(why);
     }
     let candidates = spellings(asked);
-    // The bytes that one group stores are likelier meant by `bytes` than those of all clients.
+    // By `bytes`, users more likely mean those that one group stores than those of all clients.
     for name in &candidates {
         if reports.clone().any(|report| value_of(report, name).is_some()) {
             return Ok(name.clone());
@@ -475,7 +472,8 @@ pub fn resolve<'r>(
     if let Some(found) = quotients(asked).find_map(both) {
         return Ok(found);
     }
-    // What every run may have is known, though none of these has it, and what has too few samples.
+    // A figure is also known if none of these runs has it but any run may, or if it has too few
+    // samples.
     let is_known = |name: &&String| {
         of_run(name).is_some()
             || reports.clone().any(|report| samples_lacking(report, name).is_some())
@@ -493,7 +491,8 @@ pub fn resolve<'r>(
     ))
 }
 
-/// The quantiles that reports keep, for whoever asks for another one: `p75`, `new_order.p42`.
+/// Returns the advice on which quantiles a report has, if the name is that of another quantile:
+/// `p75`, `new_order.p42`.
 pub fn other_quantile(name: &str) -> Option<String> {
     let last = name.rsplit('.').next().unwrap_or(name);
     let digits = last.strip_suffix("_ms").unwrap_or(last).strip_prefix(['p', 'P'])?;
@@ -505,7 +504,7 @@ pub fn other_quantile(name: &str) -> Option<String> {
     })
 }
 
-/// How many samples a quantile needs at least that a run has measured, but with fewer.
+/// Returns the number of samples that a quantile needs, if the run has measured it with too few.
 pub(crate) fn samples_lacking(report: &Report, name: &str) -> Option<u64> {
     let block = &report.block;
     let needed = |of: &Latency, name: &str| of.samples_needed(name.strip_suffix("_ms")?);
@@ -526,8 +525,8 @@ pub(crate) fn samples_lacking(report: &Report, name: &str) -> Option<u64> {
     Latency { count: of.count, ..Latency::default() }.samples_needed(q).filter(|_| is_lacking)
 }
 
-/// The name of what only one group of a run with several has. An `Err` names all of them, where
-/// several have it.
+/// Returns the full name of a figure that only one group of a run with several groups has. An `Err`
+/// lists all of them if several have it.
 fn in_one_group<'r>(
     name: &str,
     reports: impl Iterator<Item = &'r Report> + Clone,
@@ -548,8 +547,8 @@ fn in_one_group<'r>(
     Ok(found.pop_first())
 }
 
-/// Which of these names of figures is meant by one that is written as people do; what only one
-/// group has may be named without it.
+/// Returns the one of these names that a user means by `written`. A figure that only one group has
+/// needs no name of the group.
 pub(crate) fn find_as_written<'n>(
     written: &str,
     names: impl Iterator<Item = &'n str> + Clone,
@@ -575,7 +574,7 @@ pub(crate) fn find_as_written<'n>(
     spellings(written).iter().find_map(meant)
 }
 
-/// What a name may stand for, the likeliest first.
+/// Returns the names that a written one may stand for, the likeliest first.
 pub fn spellings(name: &str) -> Vec<String> {
     if let Some(Ok(share)) = Below::read(name) {
         return vec![share.to_string()];
@@ -584,12 +583,12 @@ pub fn spellings(name: &str) -> Vec<String> {
     let units = ["_ms", "_percent", ".per_second", "_per_s"].map(|unit| format!("{lower}{unit}"));
     let mut all = vec![name.to_owned(), lower.clone()];
     all.extend(units);
-    // As other tools call the traffic with disks: io.written.
+    // Other tools call the traffic with disks so: io.written.
     all.extend(lower.strip_prefix("io.").map(|of| format!("machine.disk_{of}")));
     if lower == RATE {
         all.push("tps".to_owned());
     }
-    // A quantile of a custom metric as in a table's head: age_p90.
+    // A quantile of a custom metric may be written as in a table's head: age_p90.
     if let Some((of, quantile)) = lower.rsplit_once('_')
         && matches!(quantile, "p50" | "p90" | "p99" | "mean" | "max")
     {
@@ -598,10 +597,9 @@ pub fn spellings(name: &str) -> Vec<String> {
     all
 }
 
-/// The figure of the whole run that people call `name`, a time without its unit and a share below
-/// a bound too, or one of a type, metric or gauge or a rate that a workload is known by, of which
-/// only a run can say whether it has it: `rows` and `bytes` are also what workloads count.
-/// None where it is no figure; an `Err` says why a share below a bound is none.
+/// Returns the full name of the figure of a whole run that a user calls `name`; also that of a
+/// type, metric, gauge or primary rate that only a run can confirm, such as `rows` and `bytes`.
+/// `None` if it is no figure. An `Err` says why a share below a bound is invalid.
 pub fn known(name: &str) -> Result<Option<String>, String> {
     if let Some((of, to)) = quotient(name) {
         let both = known(of)?.zip(known(to)?);
@@ -622,18 +620,18 @@ pub fn known(name: &str) -> Result<Option<String>, String> {
     Ok(found.or_else(|| is_part().then(|| name.trim().to_owned())))
 }
 
-/// The names of the figures that every run may have, as people write them.
+/// Returns the short names of the figures that every run may have.
 pub fn names_of_run() -> Vec<&'static str> {
     OF_RUN.iter().map(|figure| short(figure.name)).collect()
 }
 
-/// A name as people write it: a time without its unit.
+/// Returns the name that users write: a time without its unit.
 pub fn short(name: &str) -> &str {
     name.strip_suffix("_ms").unwrap_or(name)
 }
 
-/// Why a name cannot be that of a figure, if it cannot: of any run, or of what a workload or
-/// monitor brings.
+/// Checks that a name can be that of a figure, of any run or of a workload or monitor. An `Err`
+/// says why it cannot.
 pub fn check_name(name: &str) -> Result<(), String> {
     if let Some((of, to)) = quotient(name) {
         return check_name(of).and(check_name(to));
@@ -652,7 +650,7 @@ fn of_run(name: &str) -> Option<&'static RunFigure> {
     OF_RUN.iter().find(|figure| figure.name == name)
 }
 
-/// A time of all that was offered; infinite where it falls among lost work.
+/// Returns a time of all offered transactions; infinite if it falls among lost ones.
 fn offered(report: &Report, name: &str) -> Option<f64> {
     let times = times_of(report);
     let value = match name {
@@ -670,10 +668,10 @@ fn wait_percent(report: &Report) -> Option<f64> {
     wait.map(|(wait, response)| wait / response * 100.0)
 }
 
-/// What the facts of settlings are about.
+/// Subjects of the facts about settling.
 const SETTLINGS: [&str; 2] = ["settle_before", "settle_after"];
 
-/// A fact of a settling, by its name: `settle_before.took_s`.
+/// Returns a fact about settling as a number, by its name: `settle_before.took_s`.
 fn settling(report: &Report, name: &str) -> Option<f64> {
     let (about, fact) = name.split_once('.').filter(|(about, _)| SETTLINGS.contains(about))?;
     number_of(report.fact(about, fact)?)
@@ -687,7 +685,7 @@ fn settling_unit(fact: &str) -> &'static str {
     }
 }
 
-/// What a fact amounts to, if it is a number.
+/// Returns the value of a fact as a number, if it is one; durations in seconds.
 fn number_of(value: &FactValue) -> Option<f64> {
     let integer = value.integer().map(|n| n as f64);
     integer.or_else(|| value.as_seconds()).or_else(|| value.bytes().map(|n| n as f64))
@@ -720,7 +718,7 @@ fn of_type(report: &Report, name: &str) -> Option<f64> {
     of(report.block.transactions.get(kind)?)
 }
 
-/// The figures of a custom metric: its rate, and of each record its size. Times are in
+/// Returns the figures of a custom metric: its rate, and the sizes of its records. Times are in
 /// milliseconds.
 fn of_metric(report: &Report, of: &CustomMetricReport) -> Vec<(&'static str, String, Option<f64>)> {
     let per_second =
@@ -757,7 +755,7 @@ fn metric(report: &Report, name: &str) -> Option<f64> {
 type OfGauge = fn(&Report, &GaugeReport) -> Option<f64>;
 type UnitOf = fn(&str) -> &str;
 
-/// By what stands behind the gauge's name, with the unit that follows from the gauge's.
+/// Figures of a gauge: the suffix of the name, the unit and the value.
 const OF_GAUGE: [(&str, UnitOf, OfGauge); 3] = [
     ("", |unit| unit, |_, gauge| gauge.mean),
     (".max", |unit| unit, |_, gauge| gauge.max),
@@ -777,7 +775,7 @@ fn gauge(report: &Report, name: &str) -> Option<f64> {
     of(report, gauge)
 }
 
-/// The gauge of a figure, how its unit follows from the gauge's, and how its value does.
+/// Returns the gauge of a figure, with functions for the unit and the value.
 fn gauge_of<'r>(report: &'r Report, name: &str) -> Option<(&'r GaugeReport, UnitOf, OfGauge)> {
     report.gauges.iter().find_map(|gauge| {
         let rest = name.strip_prefix(&*gauge.figure())?;

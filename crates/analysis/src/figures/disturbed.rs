@@ -8,20 +8,20 @@ use crate::report::{DisturbanceReport, Report, WindowReport};
 /// First part of the names of these figures.
 pub(super) const PREFIX: &str = "disturbance.";
 
-/// From the beginning until commits were back at 90 %.
+/// Time in seconds from the beginning until commits were back at 90 %.
 pub(super) const RECOVERY: &str = "recovery_s";
 
 type OfWindow = fn(&WindowReport) -> Option<f64>;
 type Windows = fn(&DisturbanceReport) -> Option<&WindowReport>;
 
-/// The windows, by name.
+/// Windows of a disturbance, by name.
 const WINDOWS: [(&str, Windows); 3] = [
     ("before", |one| one.before.as_ref()),
     ("during", |one| one.during.as_ref()),
     ("after", |one| one.after.as_ref()),
 ];
 
-/// Figures of a window by the last part of their names.
+/// Figures of a window, by the last part of their names.
 const OF_WINDOW: [(&str, OfWindow); 4] = [
     ("p50_ms", |of| of.response_ms.p50),
     ("p95_ms", |of| of.response_ms.p95),
@@ -29,14 +29,14 @@ const OF_WINDOW: [(&str, OfWindow); 4] = [
     ("tps", |of| of.tps),
 ];
 
-/// A disturbance's name as a part of the name of a figure.
+/// Returns a disturbance's name in the form in which names of figures have it.
 pub fn name_of_disturbance(name: &str) -> String {
     let is_kept = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let kept: String = name.chars().map(|c| if is_kept(c) { c } else { '_' }).collect();
     kept.trim_matches('_').to_owned()
 }
 
-/// The disturbances of a run that were begun, each name once, in the order of time.
+/// Returns the names of the disturbances of a run that began, each once, in the order of time.
 pub fn disturbances_of(report: &Report) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for one in report.disturbances.iter().filter(|one| one.outcome != "skipped") {
@@ -47,7 +47,7 @@ pub fn disturbances_of(report: &Report) -> Vec<&str> {
     names
 }
 
-/// All figures of a run's disturbances, by name.
+/// Returns all figures of a run's disturbances, by name.
 pub(super) fn all(report: &Report) -> Vec<(String, f64)> {
     let of_one = |name: &str| {
         let name = name_of_disturbance(name);
@@ -62,7 +62,8 @@ pub(super) fn all(report: &Report) -> Vec<(String, f64)> {
     names.filter_map(|name| Some((name.clone(), value(report, &name)?))).collect()
 }
 
-/// The value of one by its name; infinite of a recovery that did not come within the run.
+/// Returns the value of a figure by name; infinite for a recovery that did not happen within the
+/// run.
 pub(super) fn value(report: &Report, figure: &str) -> Option<f64> {
     let (rest, last) = figure.strip_prefix(PREFIX)?.rsplit_once('.')?;
     let of = |name: &str, of: &dyn Fn(&DisturbanceReport) -> Option<f64>| {
@@ -81,7 +82,8 @@ pub(super) fn value(report: &Report, figure: &str) -> Option<f64> {
     of(name, &|one| of_window(window(one)?))
 }
 
-/// Nothing where commits did not fall.
+/// Returns the recovery time in seconds: 0 if commits did not fall, infinite if they did not
+/// recover.
 fn recovery(one: &DisturbanceReport) -> Option<f64> {
     match (one.fell?, one.recovery_s) {
         (false, _) => Some(0.0),
@@ -135,7 +137,7 @@ mod tests {
         assert_eq!(of(&report), Some(0.0));
         report.disturbances[0].fell = Some(true);
         assert_eq!(of(&report), Some(f64::INFINITY));
-        // Of two times it is the mean.
+        // With two values, it is the mean.
         let again = report.disturbances[0].clone();
         report.disturbances[0].recovery_s = Some(3.0);
         report.disturbances.push(again);

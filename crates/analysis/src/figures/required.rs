@@ -18,35 +18,35 @@ use super::within::{interval_of, why_no_interval};
 use super::{Figure, title};
 use crate::report::{Named, Report};
 
-/// A limit on a figure.
+/// A limit on a figure of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Required {
     text: String,
-    /// The figure, as it was written.
+    /// The figure, as the user wrote it.
     pub figure: String,
-    /// On which side of the bound it must lie.
+    /// The side of the bound on which the figure must lie.
     pub comparison: Comparison,
     bound: FigureBound,
 }
 
-/// How surely a limit holds.
+/// The outcome of a limit, with its certainty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Holds {
-    /// The whole interval lies within.
+    /// The whole interval is within the limit.
     Surely,
-    /// The whole interval lies beyond.
+    /// The whole interval is beyond the limit.
     SurelyNot,
-    /// The interval lies on both sides, or there are too few samples for a value.
+    /// The interval contains the limit, or there are too few samples for a value.
     Undecided,
-    /// There is no interval, and the value alone lies within.
+    /// There is no interval, and the value is within the limit.
     Within,
-    /// There is no interval, and the value alone lies beyond; or there is no value.
+    /// There is no interval and the value is beyond the limit, or there is no value.
     Beyond,
 }
 
 impl Holds {
-    /// The verdict in a word.
+    /// Returns the verdict in one word.
     pub fn word(self) -> &'static str {
         match self {
             Holds::Surely | Holds::Within => "passed",
@@ -55,45 +55,46 @@ impl Holds {
         }
     }
 
-    /// Whether it ends with exit code 1.
+    /// Returns true if the outcome ends dbdyno with exit code 1.
     pub fn is_broken(self) -> bool {
         matches!(self, Holds::SurelyNot | Holds::Beyond)
     }
 }
 
-/// Counts of what happened in a run, which have no error.
+/// Counts of events in a run, which have no error.
 const COUNTS: [&str; 5] = ["unfinished", "retried", "stalls", "build.rows", "build.bytes"];
 
-/// What came of a limit.
+/// The outcome of a limit in a run or at a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequiredResult {
-    /// The limit, as written.
+    /// The limit, as the user wrote it.
     pub limit: String,
-    /// The figure's name.
+    /// The full name of the figure.
     pub figure: String,
-    /// Its unit; empty for a plain number.
+    /// The unit; empty for a plain number.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// Its value; null where the run does not have it.
+    /// The value; null if the run does not have it.
     pub value: Option<f64>,
-    /// Its 95 % interval, where it is known; an end that is null is infinite.
+    /// The 95 % CI, if it is known; a null end is infinite.
     pub interval: Option<(f64, Option<f64>)>,
-    /// How surely it holds.
+    /// The outcome of the check.
     pub holds: Holds,
-    /// Why it has no interval, where the run says so.
+    /// Reason why there is no interval, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The bound, in the figure's own unit.
+    /// The bound, in the unit of the figure.
     #[serde(skip)]
     bound: f64,
-    /// The unit of bytes in which the bound was written, and how many of the figure's own it is.
+    /// The unit of bytes in which the bound was written, and its size in units of the figure.
     #[serde(skip)]
     written: Option<(String, f64)>,
 }
 
 impl fmt::Display for RequiredResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A unit stands behind the number, not in the name as in the head of a table.
+        // The unit follows the number; it is not in the name, as it would be in the head of a
+        // table.
         let title = title(&self.figure);
         let in_name = ["ms", "%"]
             .into_iter()
@@ -155,8 +156,8 @@ impl FromStr for Required {
 }
 
 impl Required {
-    /// Returns the limit that an objective on any figure is; none of a metric that a search judges
-    /// by itself.
+    /// Returns the limit of an objective on any figure; `None` for a metric that a search judges
+    /// itself.
     pub fn of_objective(objective: &Objective) -> Option<Required> {
         match objective.metric {
             Metric::Figure(_) => objective.to_string().parse().ok(),
@@ -164,12 +165,12 @@ impl Required {
         }
     }
 
-    /// Why it cannot hold a figure of this unit, if it cannot.
+    /// Checks that the limit can apply to a figure of this unit. An `Err` says why it cannot.
     pub fn check_unit(&self, name: &str, unit: &str) -> Result<(), String> {
         self.bound.in_unit(unit).map(drop).map_err(|why| format!("{self}: {name} {why}"))
     }
 
-    /// Of a run. An `Err` says that the run does not have such a figure.
+    /// Judges a run. An `Err` says that the run has no such figure.
     pub fn of_run(&self, report: &Report) -> Result<RequiredResult, String> {
         let name = resolve(&self.figure, std::iter::once(report))?;
         let units = units_in(std::iter::once(name.as_str()), std::iter::once(report));
@@ -189,8 +190,8 @@ impl Required {
         Ok(judged)
     }
 
-    /// Of a point of an experiment: of its figures, how many samples others need that have fewer,
-    /// and the units that their names do not tell.
+    /// Judges a point of an experiment by its figures, the numbers of samples that unknown ones
+    /// need, and the units that names do not have.
     pub fn of_point(
         &self,
         figures: &Named<Figure>,
@@ -240,7 +241,7 @@ impl Required {
     }
 }
 
-/// An interval without what the figure cannot be: less than nothing, or more than all.
+/// Limits an interval to values that the figure can have: not below 0, and shares not above 100 %.
 fn within_domain(
     figure: &str,
     value: Option<f64>,
@@ -252,8 +253,8 @@ fn within_domain(
     (low.max(least), high.map(|high| high.min(most)))
 }
 
-/// The figure that is meant beside a bound: a mere `rate` is that of what the bound counts, and of
-/// transactions where it names nothing.
+/// Returns the figure that is meant beside a bound. A mere `rate` is the rate of the bound's unit;
+/// without one, that of transactions.
 fn as_bound(figure: &str, bound: &FigureBound) -> String {
     let counted = match bound {
         FigureBound::Amount { what, .. } if figure.eq_ignore_ascii_case(RATE) => what.as_str(),
@@ -270,13 +271,14 @@ fn as_bound(figure: &str, bound: &FigureBound) -> String {
     counts.to_owned()
 }
 
-/// The figure that is meant beside a bound as it is written: of `rate` and `2MB/s`, `bytes`.
+/// Returns the figure that is meant beside a bound as it is written: for `rate` and `2MB/s`,
+/// `bytes`.
 pub fn beside_bound_as_written(figure: &str, bound: &str) -> String {
     FigureBound::read(bound).map_or_else(|_| figure.to_owned(), |bound| as_bound(figure, &bound))
 }
 
-/// Why this figure is not held against a bound that is written so. `units` are those that it may
-/// have; none where only a run knows its unit.
+/// Checks that a figure can be compared with a bound as it is written. `units` are those that it
+/// may have; empty if only a run knows its unit. An `Err` says why not.
 pub fn check_bound(name: &str, bound: &str, units: &[&str]) -> Result<(), String> {
     let bound = FigureBound::read(bound)?;
     let fits = || units.iter().any(|unit| bound.in_unit(unit).is_ok());
@@ -288,13 +290,13 @@ pub fn check_bound(name: &str, bound: &str, units: &[&str]) -> Result<(), String
     }
 }
 
-/// The value of a run's figure, by a name as people write it.
+/// Returns the value of a run's figure, by a name as users write it.
 pub fn value_as_written(report: &Report, name: &str) -> Option<f64> {
     value_of(report, &resolve(name, std::iter::once(report)).ok()?)
 }
 
-/// How a run's figure compares with a bound as it is written, such as `10ms`; none where the run
-/// does not have it, or it is not of the bound's kind.
+/// Compares a run's figure with a bound as it is written, such as `10ms`; `None` if the run does
+/// not have the figure, or the units do not match.
 pub fn compared(report: &Report, name: &str, bound: &str) -> Option<Ordering> {
     let name = beside_bound_as_written(name, bound);
     let name = resolve(&name, std::iter::once(report)).ok()?;
@@ -387,7 +389,7 @@ mod tests {
         // The largest reading has no error.
         let largest = of(&format!("{name}.max>1B/s"));
         assert_eq!((largest.holds, &largest.reason), (Holds::Within, &None));
-        // Three digits would show it as the bound that it is not.
+        // With three digits, the value would look like the bound, which it is not.
         let near = of(&format!("{name}>{}B/s", mean * (1.0 + 1e-6))).to_string();
         let (_, shown) = near.split_once(": ").expect("limit and value");
         assert!(shown.contains(" B/s ("), "{near}");

@@ -7,11 +7,11 @@ use model::FigureBound;
 
 use crate::report::{PrimaryMetricReport, Report};
 
-/// The bytes that a workload's committed transactions stored, per second, where its result line
-/// shows them and no custom metric counts them.
+/// Bytes that a workload's committed transactions stored, per second. It exists if a primary metric
+/// counts them and no custom metric does.
 pub(super) const BYTES_STORED: &str = "bytes.per_second";
 
-/// The primary metric that counts stored bytes, and how many bytes one of its unit is.
+/// Returns the primary metric that counts stored bytes, and the number of bytes in its unit.
 pub(super) fn bytes_stored(report: &Report) -> Option<(&PrimaryMetricReport, f64)> {
     let counts_bytes = |name: &str| name == "bytes" || name.ends_with(".bytes");
     if report.block.custom_metrics.iter().any(|(name, _)| counts_bytes(name)) {
@@ -21,7 +21,8 @@ pub(super) fn bytes_stored(report: &Report) -> Option<(&PrimaryMetricReport, f64
     all.map(|(_, of)| of).find_map(|of| Some((of, bytes_of_title(&of.title)?)))
 }
 
-/// How many bytes per second one of a rate is that is titled so; none of one that counts others.
+/// Returns the number of bytes in one unit of a rate with this title; `None` for a rate that does
+/// not count bytes.
 pub fn bytes_of_title(title: &str) -> Option<f64> {
     let one = FigureBound::read(&format!("1{title}")).ok().filter(|_| title.contains('/'))?;
     Some(one.bytes_as_written("B/s")?.1)

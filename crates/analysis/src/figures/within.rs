@@ -18,11 +18,11 @@ use crate::report::{
 };
 
 const CONFIDENCE: f64 = 0.95;
-/// Batches of a ratio's error, less the two that mean and correlation take.
+/// Degrees of freedom of a ratio's error: batches, less two for mean and correlation.
 const RATIO_FREEDOM: usize = 18;
 
-/// The 95 % interval of a figure within the run, where it is known; an upper end among lost work
-/// is none.
+/// Returns the 95 % CI of a figure within the run, if it is known. An upper end of `None` falls
+/// among lost transactions.
 pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f64>)> {
     let Block { tps, tps_ci95, primary_metrics, offered_ms, service_ms, .. } = &report.block;
     let around = |value: f64, half_width: f64| (value - half_width, Some(value + half_width));
@@ -72,7 +72,7 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
 
 type Count = fn(&SecondReport) -> u64;
 
-/// A rate of the whole run, and what is counted of it each second.
+/// Returns a rate of the whole run, and the function that counts it in each second.
 fn rate_of(report: &Report, name: &str) -> Option<(f64, Count)> {
     let block = &report.block;
     let (value, count): (Option<f64>, Count) = match name {
@@ -91,7 +91,7 @@ fn rate_of(report: &Report, name: &str) -> Option<(f64, Count)> {
     Some((value?, count))
 }
 
-/// A figure of a custom metric; times are in milliseconds.
+/// Returns the 95 % CI of a figure of a custom metric; times are in milliseconds.
 fn metric(report: &Report, of: &CustomMetricReport, name: &str) -> Option<(f64, Option<f64>)> {
     let around = |value: f64, half_width: f64| (value - half_width, Some(value + half_width));
     let (low, high) = match name.strip_suffix("_ms").unwrap_or(name) {
@@ -103,12 +103,12 @@ fn metric(report: &Report, of: &CustomMetricReport, name: &str) -> Option<(f64, 
     Some((low / scale, high.map(|high| high / scale)))
 }
 
-/// Why a figure that is known has no interval within the run.
+/// Returns the reason why a known figure has no interval within the run.
 pub(crate) fn why_alone(report: &Report, name: &str) -> String {
     why_no_interval(report, name).unwrap_or_else(|| ONE_NUMBER.to_owned())
 }
 
-/// Why a figure has no interval within the run, where the run says so.
+/// Returns the reason why a figure has no interval within the run, if the run has one.
 pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
     let block = &report.block;
     if let Some(share) = Below::read(name) {
@@ -152,7 +152,8 @@ fn too_slow(few: TooFewSlots) -> String {
     too_short("it varies", few, NS_PER_S)
 }
 
-/// The error of a gauge per transaction by its seconds; none where these were left out.
+/// Returns the error of a gauge per transaction, from its seconds; `None` if the report leaves out
+/// seconds.
 fn per_transaction(report: &Report, gauge: &GaugeReport) -> Option<Result<f64, TooFewSlots>> {
     let commits = seconds(report, |row| row.commits as f64, |a, b| a + b);
     let slot = |(second, value): &(i64, f64)| {
@@ -166,7 +167,7 @@ fn per_transaction(report: &Report, gauge: &GaugeReport) -> Option<Result<f64, T
     let error = || match course.is_empty() {
         true => ratio_within_run(&slots),
         false => {
-            // Seconds at their place, those without a reading too.
+            // Seconds keep their places, including those without a reading.
             let mut in_place = vec![(0.0, 0.0); commits.len()];
             for (second, value) in &gauge.points {
                 let place = usize::try_from(*second).unwrap_or(usize::MAX);
@@ -180,13 +181,13 @@ fn per_transaction(report: &Report, gauge: &GaugeReport) -> Option<Result<f64, T
     (!report.seconds.is_empty()).then(error)
 }
 
-/// What the groups have reported of each whole second of the measured window.
+/// Sums a value of all groups for each whole second of the measured window.
 fn seconds<T: Copy + Default>(
     report: &Report,
     of: impl Fn(&SecondReport) -> T,
     add: impl Fn(T, T) -> T,
 ) -> Vec<T> {
-    // There are rows of all seconds, or of none.
+    // The report has rows of all seconds, or of none.
     let n = (report.measured_seconds as usize).min(report.seconds.len());
     let mut all = vec![T::default(); n];
     for row in &report.seconds {
@@ -198,7 +199,7 @@ fn seconds<T: Copy + Default>(
     all
 }
 
-/// The error of a rate by its seconds; none where these were left out.
+/// Returns the error of a rate, from its seconds; `None` if the report leaves out seconds.
 fn rate(report: &Report, count: Count) -> Option<Result<f64, TooFewSlots>> {
     let counts = seconds(report, count, |a, b| a + b);
     let loads: Vec<&Load> = report.groups.iter().map(|group| &group.load).collect();
@@ -207,8 +208,8 @@ fn rate(report: &Report, count: Count) -> Option<Result<f64, TooFewSlots>> {
     (!report.seconds.is_empty()).then(rate)
 }
 
-/// The share of lost transactions: as far as seconds with their losses scatter, and at least as far
-/// as it is known of independent ones.
+/// Returns the CI of the share of lost transactions, in percent: from the scatter between seconds,
+/// and at least as wide as for independent losses.
 fn errors(report: &Report) -> Option<(f64, Option<f64>)> {
     let counts = &report.block.counts;
     let lost = counts.failed + counts.dropped;
@@ -254,7 +255,7 @@ mod tests {
             let ((low, high), value) = found.zip(value).expect(name);
             assert!(low < value && Some(value) < high, "{name}: {low} {value} {high:?}");
         }
-        // Records of a metric are as many as commits, so its rate is as sure as theirs.
+        // A metric with one record per commit has a rate as certain as that of commits.
         let (low, high) = interval_of(&report, "lines.per_second").expect("it is recorded");
         let value = value_of(&report, "lines.per_second").expect("it is recorded");
         assert!(low < value && Some(value) < high, "{low} {value} {high:?}");

@@ -94,7 +94,7 @@ fn signed_count(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// A count that may be negative, in groups of three digits.
+/// Formats a count that may be negative, in groups of three digits.
 fn signed(n: i64) -> String {
     thousands(&n.to_string())
 }
@@ -106,7 +106,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Finding> {
     let mismatches = tally.crosschecks.iter().filter(|check| !check.matches());
     let others = tally.fact("commits", "runs_meanwhile").map(|others| others.to_string());
     let miscounted = |check: Crosscheck| match &others {
-        // Others only add: a count that is too low has lost some.
+        // Other clients can only add to the count: if it is too low, commits were lost.
         Some(others) if check.change >= signed_count(check.committed) => {
             Data::Shared { check, others: others.clone() }
         }
@@ -134,7 +134,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Finding> {
     all.into_iter().map(finding).collect()
 }
 
-/// What is advised in place of the catalog's words where the storage engine has no transactions.
+/// Advice in place of the catalog's, if the storage engine has no transactions.
 const OF_PARTS: &str = "The storage engine has no transactions: parts of transactions that failed \
                         stay, and concurrent ones mix. Rebuild the data, and find out why \
                         transactions failed.";
@@ -146,28 +146,29 @@ fn has_no_transactions(tally: &Tally) -> bool {
     notes(tally).any(|note| note.starts_with(NO_TRANSACTIONS))
 }
 
-/// The notes of all workloads.
+/// Returns the notes of all workloads.
 fn notes(tally: &Tally) -> impl Iterator<Item = &String> {
     let groups = tally.description.iter().flat_map(|description| &description.groups);
     groups.flat_map(|group| &group.notes)
 }
 
-/// Where no disturbance of the plan's may have done it: the server says so, or its counter, which
-/// begins again, has lost what was counted before, as much as that was.
+/// Detects a restart of the server that no disturbance of the plan explains: the server reports it,
+/// or its counter of commits began again.
 fn restarted(tally: &Tally) -> Option<Data> {
     let says = tally.fact("server", "restarted_ago_s").and_then(FactValue::as_seconds);
     if let Some(ago_s) = says.filter(|_| tally.disturbances.is_empty()) {
         return Some(Data::RestartedAsItSays { ago_s });
     }
     let (counter, change, committed) = counted(tally)?;
-    // Some servers have the counter and never count: one that does not move is no evidence.
+    // Some servers have the counter but never count: one that does not move is no evidence.
     let is_fewer = change < committed && change != 0;
     let is_lost = is_fewer && counts_all(tally) && has_broken(tally);
     let is_restart = (change < 0 || is_lost) && tally.disturbances.is_empty();
     is_restart.then_some(Data::Restarted { counter, change, committed })
 }
 
-/// Only where each of our commits must be in the server's count, and it has not crashed.
+/// Detects that the server counted fewer commits than the generator, if it counts each of them and
+/// has not crashed.
 fn counted_fewer(tally: &Tally) -> Option<Data> {
     let (counter, change, committed) = counted(tally)?;
     let is_fewer = change < committed && counts_all(tally) && !has_broken(tally);
@@ -175,7 +176,7 @@ fn counted_fewer(tally: &Tally) -> Option<Data> {
     is_fewer.then_some(Data::CountedFewer { counter, change, committed })
 }
 
-/// The server's counter of commits, by how much it grew, and how many were ours.
+/// Returns the name of the server's counter of commits, its growth, and the commits of this run.
 fn counted(tally: &Tally) -> Option<(String, i64, i64)> {
     let fact = |name: &str| tally.fact("commits", name);
     let number = |name: &str| fact(name)?.integer();
@@ -187,8 +188,9 @@ fn counts_all(tally: &Tally) -> bool {
     counts_all_commits(tally, counts_single.and_then(FactValue::yes_no) == Some(true))
 }
 
-/// Whether each commit of ours is one that a server counts which counts statements outside of
-/// transactions or does not: commits of a kind without statements to commit are such statements.
+/// Returns true if the server counts each commit of the run. `counts_single` says whether it counts
+/// statements outside of transactions; types without a statement to commit consist of such
+/// statements.
 pub fn counts_all_commits(tally: &Tally, counts_single: bool) -> bool {
     let says_commit = |group: &GroupTally| {
         let kinds = [&group.measured, &group.ramp_up].into_iter().flat_map(|phase| &phase.kinds);
@@ -201,7 +203,7 @@ pub fn counts_all_commits(tally: &Tally, counts_single: bool) -> bool {
     counts_single || tally.groups.iter().all(says_commit)
 }
 
-/// Whether connections broke.
+/// Returns true if connections broke during the run.
 fn has_broken(tally: &Tally) -> bool {
     let mut phases = tally.groups.iter().flat_map(|group| [&group.measured, &group.ramp_up]);
     phases.any(|phase| phase.errors.iter().any(|error| error.kind.breaks_session()))

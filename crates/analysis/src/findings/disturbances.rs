@@ -43,13 +43,13 @@ impl Disturbance<'_> {
     }
 }
 
-/// In one line, without the full stop that follows.
+/// Joins a text to one line, without its final full stop.
 fn sentence(why: &str) -> String {
     let line = why.split_whitespace().collect::<Vec<_>>().join(" ");
     line.trim_end_matches('.').to_owned()
 }
 
-/// `'drop' at 30 s`, and how many more.
+/// Describes a disturbance and the number of others: `'drop' at 30 s (and 2 more)`.
 fn described(first: &DisturbanceEvent, n: u64) -> String {
     let at = numbers::seconds(first.began_ns as f64 / NS_PER_S as f64);
     let more = match n {

@@ -7,14 +7,16 @@ use super::others_cpu::{self, OTHERS_PERCENT_MAX};
 use super::{FindingText, count, host};
 use crate::tally::Tally;
 
-/// More time stolen by other virtual machines than this is noise that no repetition removes.
+/// Largest share of CPU time that other virtual machines may steal. More is noise that no
+/// repetition removes.
 const STEAL_PERCENT_MAX: f64 = 2.0;
 
-/// Clocks of processes that differ by more than this beyond the error of their comparison shift the
-/// ages of records that one stamps and another reads; on one machine they differ by microseconds.
+/// Largest difference between clocks of processes, beyond the error of their comparison. A larger
+/// one shifts the ages of records that one process stamps and another reads. On one machine clocks
+/// differ by microseconds.
 const CLOCK_OFFSET_S_MAX: f64 = 100e-6;
 
-/// Settings that changed, as many as are named.
+/// Largest number of changed settings in a finding.
 const CHANGES_SHOWN_MAX: usize = 8;
 
 enum EnvironmentFinding {
@@ -136,7 +138,8 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     all.into_iter().flatten().map(EnvironmentFinding::text).collect()
 }
 
-/// Connections that did not outlive a pause, and the server's own limit for such, where it has one.
+/// Returns the connections that did not survive a pause, with the server's limit for idle
+/// connections if it has one.
 fn idle_closed(tally: &Tally) -> Option<EnvironmentFinding> {
     let n_lost = tally.fact("client", "idle_connections_lost")?.count().filter(|n| *n > 0)?;
     let limit = IDLE_LIMITS.iter().find_map(|name| {
@@ -146,7 +149,7 @@ fn idle_closed(tally: &Tally) -> Option<EnvironmentFinding> {
     Some(EnvironmentFinding::IdleClosed { count: n_lost, limit })
 }
 
-/// Settings by which servers close idle connections; 0 is none.
+/// Settings by which servers close idle connections; 0 means no limit.
 const IDLE_LIMITS: [&str; 2] = ["wait_timeout", "idle_session_timeout"];
 
 fn host(tally: &Tally) -> Option<EnvironmentFinding> {
@@ -156,7 +159,7 @@ fn host(tally: &Tally) -> Option<EnvironmentFinding> {
     })
 }
 
-/// What programs took of the machine's CPU time, without the generator and the server.
+/// Returns the CPU time that programs other than the generator and the server used.
 fn other_cpu_load(tally: &Tally) -> Option<EnvironmentFinding> {
     let processors = tally.fact("cpu", "logical")?.count().filter(|n| *n > 0)? as f64;
     if others_cpu::is_server_hidden(tally) {
@@ -172,7 +175,7 @@ fn other_cpu_load(tally: &Tally) -> Option<EnvironmentFinding> {
     })
 }
 
-/// The process whose clock is furthest from ours, where that is too far.
+/// Returns the process whose clock differs most from this one, if by too much.
 fn clocks_differ(tally: &Tally) -> Option<EnvironmentFinding> {
     let seconds = |process: u32, name: &str| {
         let name = format!("process_{process}_clock_offset_{name}_s");

@@ -6,13 +6,14 @@ use stats::{Histogram, enough};
 use super::{FindingText, View, count, duration};
 use crate::tally::Tally;
 
-/// Lag below this is the wake-up of a sleeping thread, which no generator escapes.
+/// Smallest lag of concern: less is the wake-up of a sleeping thread, which no generator escapes.
 const LAG_NS_MIN: u64 = 100 * NS_PER_US;
 
-/// Lag above this share of the service time changes what is measured.
+/// Share of the service time, in percent, above which lag changes the measurement.
 const LAG_PERCENT: u64 = 5;
 
-/// Closed clients have nothing to do but transactions; what is beyond this is the generator's.
+/// Largest share of time, in percent, that closed clients may spend outside of transactions: it is
+/// the generator's own work.
 const OUTSIDE_PERCENT_MAX: f64 = 10.0;
 
 enum Generator {
@@ -53,7 +54,7 @@ impl Generator {
                      {}.",
                     if pauses == 1 { "once".to_owned() } else { format!("{pauses} times") },
                     numbers::seconds(longest_s),
-                    // A pause may begin before the measured phase, and end in it.
+                    // A pause may begin before the measured phase and end in it.
                     numbers::seconds(at_s.max(0.0))
                 ),
             },
@@ -89,16 +90,15 @@ impl Generator {
     }
 }
 
-/// That all of the generator stood still.
+/// Id of the finding that the whole generator stood still.
 pub(super) const PAUSED: &str = "generator_paused";
-/// Findings whose advice is about the database, of which a pause of the generator may be the
-/// reason.
+/// Findings with advice about the database that a pause of the generator may cause.
 const BLAMING: [&str; 2] = ["stalled", "slow_seconds"];
-/// What is to be done about these then.
+/// Advice of these findings after a pause of the generator.
 const ADVICE: &str = "The generator itself was paused meanwhile (generator_paused): at such a time \
                       the database is not to blame. Repeat the run on an idle machine.";
 
-/// The advice of a finding of which pauses of the generator may be the reason.
+/// Returns the advice of a finding that pauses of the generator may cause.
 pub(super) fn advice(tally: &Tally, id: &str) -> Option<&'static str> {
     let has_paused = || tally.fact("client", "pauses").and_then(|of| of.count()).unwrap_or(0) > 0;
     (BLAMING.contains(&id) && has_paused()).then_some(ADVICE)
@@ -112,9 +112,9 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     late.into_iter().chain(lost).flatten().map(Generator::text).collect()
 }
 
-/// Said once, with the first group: the fact is the whole generator's.
+/// Returns the finding once, with the first group: the fact is about the whole generator.
 fn clients_abandoned(view: &View) -> Option<Generator> {
-    // Runs of before the fact had this name are still in stores.
+    // Stored runs of earlier versions have the fact under its former name.
     let fact = |name| view.tally.fact("client", name);
     let clients = fact("clients_abandoned").or_else(|| fact("left_behind"))?;
     let clients = clients.count()?;
@@ -130,7 +130,7 @@ fn lag(view: &View) -> Option<Generator> {
     late.then_some(Generator::Lag { p99_ns, service_ns })
 }
 
-/// As [`clients_abandoned`]: the facts are the whole generator's.
+/// Returns the finding with the first group, as [`clients_abandoned`] does.
 fn stood_still(view: &View) -> Option<Generator> {
     let fact = |name: &str| view.tally.fact("client", name);
     let pauses = fact("pauses")?.count()?;
@@ -139,7 +139,7 @@ fn stood_still(view: &View) -> Option<Generator> {
     (view.index == 0).then_some(Generator::StoodStill { pauses, longest_s, at_s })
 }
 
-/// As [`clients_abandoned`]: the fact is the whole generator's.
+/// Returns the finding with the first group, as [`clients_abandoned`] does.
 fn outside(view: &View) -> Option<Generator> {
     let percent = view.tally.fact("client", "outside_percent")?.as_percent()?;
     let idle = percent > OUTSIDE_PERCENT_MAX && view.index == 0;
@@ -152,7 +152,7 @@ fn connect_failed(view: &View) -> Option<Generator> {
     (failed > 0).then_some(Generator::ConnectFailed { failed, of })
 }
 
-/// As [`clients_abandoned`]: the fact is the whole generator's.
+/// Returns the finding with the first group, as [`clients_abandoned`] does.
 fn connects_retried(view: &View) -> Option<Generator> {
     let retried = view.tally.fact("client", "connects_retried")?.count()?;
     let why = view.tally.fact("client", "connects_retried_why");
@@ -161,9 +161,7 @@ fn connects_retried(view: &View) -> Option<Generator> {
     all_are_here.then_some(Generator::ConnectsRetried { retried, why })
 }
 
-/// Only where every client must have had its turn: closed load, and twice as many transactions
-/// as clients.
-/// Whether a process with clients ended without its figures: it was killed, or failed.
+/// Returns true if a process with clients ended without its figures: it was killed, or it failed.
 fn has_lost_process(tally: &Tally) -> bool {
     let fact =
         |number: u32, name: &str| tally.fact("processes", &format!("process_{number}_{name}"));
@@ -174,7 +172,8 @@ fn has_lost_process(tally: &Tally) -> bool {
 fn idle_clients(view: &View) -> Option<Generator> {
     let described = view.described?;
     let finished = view.sum.counts.finished();
-    // Its clients did finish what nobody counts any more, and why is said already.
+    // The clients of a lost process did finish transactions, which are not counted; another finding
+    // says so.
     if has_lost_process(view.tally) {
         return None;
     }

@@ -6,21 +6,21 @@ use model::Target;
 
 use crate::tally::Tally;
 
-/// A database that shares the machine with the generator.
+/// Place of a database that shares the machine with the generator.
 pub(super) enum Place {
-    /// It runs in the generator's own process.
+    /// The database runs in the generator's own process.
     WithinUs,
-    /// It runs beside the generator.
+    /// The database runs beside the generator.
     ThisHost,
 }
 
-/// None for a database elsewhere, or nowhere.
+/// Returns the place of the database; `None` if it is on another machine, or simulated.
 pub(super) fn place(tally: &Tally) -> Option<Place> {
     let target = Target::parse(&tally.description.as_ref()?.target).ok()?;
     let is_path = |name: &str| name.starts_with('/');
     let socket = ["socket", "host"].iter().any(|option| target.option(option).is_some_and(is_path));
     match target.hosts.as_slice() {
-        // What draws its answers is nowhere.
+        // A simulated database has no place.
         _ if tally.fact("database", "seed").is_some() => None,
         _ if target.scheme == "managed" || socket => Some(Place::ThisHost),
         [] => Some(Place::WithinUs),

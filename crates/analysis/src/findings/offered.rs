@@ -8,11 +8,12 @@ use model::{Load, Severity, StopReason, parse_number};
 use super::{FindingText, View, count, percent, percent_text};
 use crate::tally::Tally;
 
-/// Clients that are busy for more of their time than this cannot take more: the rate is too high,
-/// and not the queue too small.
+/// Largest share of time, in percent, for which clients may be busy before the rate, and not the
+/// queue, is to blame for dropped arrivals.
 const BUSY_PERCENT_MAX: f64 = 90.0;
 
-/// Nor can those that all arrivals, the dropped ones too, would keep busy for more than this.
+/// Largest share of time, in percent, for which all arrivals, including dropped ones, may need the
+/// clients before the rate is to blame.
 const NEEDED_PERCENT_MAX: f64 = 95.0;
 
 enum Offer {
@@ -132,10 +133,9 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     all.into_iter().flatten().map(Offer::text).collect()
 }
 
-/// For how much of their time the clients were at work, at most: failures count with their wait,
-/// and what had not ended as if each client had been at it for as long as the oldest was there.
-/// None where that is not known, or not yet: service times come later than counts, and of a run
-/// that was killed never.
+/// Returns the upper bound of the time for which clients were busy, in percent. Failures count with
+/// their wait. Each unfinished transaction counts with the age of the oldest. `None` if it is not
+/// known: service times arrive later than counts, and never for a run that was killed.
 fn busy_percent(view: &View) -> Option<f64> {
     let clients = u64::from(view.described?.clients);
     let sum = &view.sum;
@@ -151,14 +151,14 @@ fn busy_percent(view: &View) -> Option<f64> {
     (is_known && view.tally.ended.is_some() && all_ns > 0.0).then(|| 100.0 * busy_ns / all_ns)
 }
 
-/// Where arrivals were dropped, and the clients had time left for more.
+/// Detects dropped arrivals although the clients had time left.
 fn queue_too_small(view: &View, busy_percent: f64) -> Option<Offer> {
     let Load::Open { queue, .. } = view.described?.load else { return None };
     Some(Offer::QueueTooSmall { queue, busy_percent })
 }
 
-/// How many waited at the end of each of these seconds, of those of which it is known, and how many
-/// may come and go between two of them: as many have come as gone, where they keep pace.
+/// Returns the number of waiting arrivals at the end of each of these seconds, if it is known, and
+/// the largest number that may come and go between two of them.
 fn waiting(view: &View, seconds: Range<i64>) -> (Vec<f64>, f64) {
     let read = |second: i64| {
         let second = view.group.series.get(second)?;
@@ -169,8 +169,8 @@ fn waiting(view: &View, seconds: Range<i64>) -> (Vec<f64>, f64) {
     (waiting, most)
 }
 
-/// Where more came than was done, from the beginning or from the last quarter on to the end. As
-/// many as there are clients may wait at one instant and not at another.
+/// Detects a queue that grew until the end, from the beginning or from the last quarter on. Up to
+/// one arrival per client may wait at one instant and not at another.
 fn queue_grew(view: &View) -> Option<Offer> {
     let described = view.described?;
     let (waiting, most) = waiting(view, view.tally.seconds());
@@ -179,7 +179,7 @@ fn queue_grew(view: &View) -> Option<Offer> {
         false => stats::rises_late(&waiting, most)?,
     };
     let (first, last) = (*waiting.get(begins)?, *waiting.last()?);
-    // At the end of the first second and of the last.
+    // From the end of the first second to that of the last.
     let steps = waiting.len() - 1 - begins;
     let per_s = (last - first) / (steps as f64).max(1.0);
     let late_s = (begins > 0).then_some(steps);
@@ -191,16 +191,16 @@ fn queue_grew(view: &View) -> Option<Offer> {
     })
 }
 
-/// Where much more waited at the end than before, for too short a time to tell that it grew. A run
-/// that goes on has no end, and what stopped at a full queue, or dropped what was too much, says
-/// so.
+/// Detects that many more arrivals waited at the end than before, in a time too short to show
+/// growth. Left out for a run that has not ended, that stopped at a full queue, or that dropped
+/// arrivals: other findings report those.
 fn queue_at_end(view: &View) -> Option<Offer> {
     let described = view.described?;
     let (measured, ended) = (view.tally.seconds(), view.tally.ended.as_ref()?);
     if ended.reason == StopReason::QueueFull || view.sum.counts.dropped > 0 {
         return None;
     }
-    // The second before tells where the first one began; without a ramp-up nobody waited there.
+    // The second before gives the beginning of the first; without a ramp-up nothing waited there.
     let (mut waiting, most) = waiting(view, -1..measured.end);
     if view.tally.description.as_ref()?.phases.ramp_up_ns == 0 {
         waiting.insert(0, 0.0);
@@ -212,8 +212,8 @@ fn queue_at_end(view: &View) -> Option<Offer> {
     is_more.then_some(Offer::QueueAtEnd { first, last, steps })
 }
 
-/// In open load, a transaction a client is always under way; more is a queue. Other loads have
-/// no queue.
+/// Detects a backlog at the start of an open load: more than one unfinished transaction per client
+/// is a queue. Other loads have no queue.
 fn backlog_at_start(view: &View) -> Option<Offer> {
     let described = view.described?;
     let backlog_at_start = view.group.backlog_at_start();
@@ -223,7 +223,7 @@ fn backlog_at_start(view: &View) -> Option<Offer> {
     backlog.then_some(Offer::BacklogAtStart { backlog_at_start, clients: described.clients })
 }
 
-/// Said once, with the first closed group, and only of times that somebody may misread.
+/// Returns the finding once, with the first closed group, and only if there are times to misread.
 fn closed(view: &View) -> Option<Offer> {
     let is_it = |index: usize| view.tally.is_closed(index) && !has_rate(view.tally, index);
     let first = view.described.is_some() && (0..view.index).all(|earlier| !is_it(earlier));
@@ -231,7 +231,7 @@ fn closed(view: &View) -> Option<Offer> {
     (is_it(view.index) && first && any).then_some(Offer::Closed)
 }
 
-/// Whether something other than its clients offers the load of a group, at a rate of its own.
+/// Returns true if the load of a group is offered at a rate by something other than its clients.
 fn has_rate(tally: &Tally, group: usize) -> bool {
     let rate = tally.description(group).and_then(|described| {
         described.parameters.iter().find(|(name, _)| name == model::PRODUCER_RATE)

@@ -13,39 +13,40 @@ use super::host::{self, Place};
 use crate::gauges::{points, whose};
 use crate::tally::Tally;
 
-/// Other programs that had more of the machine's CPU time than this kept it from generator and
-/// database: less is within what readings at different instants, and clocks of 10 ms, are wrong by.
+/// Largest share of the machine's CPU time, in percent, that other programs may use. Less is within
+/// the error of readings at different instants and of clocks of 10 ms.
 pub(super) const OTHERS_PERCENT_MAX: f64 = 10.0;
 
-/// Fewer seconds do not show that two things go together: ten unrelated ones are correlated by as
-/// much as [`TOGETHER_MIN`] in a tenth of cases.
+/// Smallest number of seconds that shows a relation: ten unrelated seconds have a correlation of
+/// [`TOGETHER_MIN`] in a tenth of cases.
 const SECONDS_MIN: usize = 10;
-/// Commits fall where others take more, by at least this correlation.
+/// Smallest correlation between a fall of commits and the CPU time of others.
 const TOGETHER_MIN: f64 = 0.5;
-/// Commits per CPU second vary by at most this share of what commits do, where these follow the CPU
-/// time.
+/// Largest variation of commits per CPU second, as a share of that of commits, if commits follow
+/// the CPU time.
 const PER_CPU_MAX: f64 = 0.5;
-/// What decides when others are the reason of a finding.
+/// Advice of findings that other programs cause.
 const ADVICE: &str = "Other programs took more CPU time when commits fell, and commits per CPU \
                       second hardly changed: measure on an idle machine.";
-/// Findings whose advice is about the database, of which others may be the reason.
+/// Findings with advice about the database that other programs may cause.
 const BLAMING: [&str; 4] = ["drifting", "warming_up", "slow_seconds", "uneven"];
 
-/// CPU time of a second, in percent of the machine's.
+/// The CPU time of a second, in percent of the machine's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CpuSecond {
-    /// That of generator and server; 0 where it is not known.
+    /// CPU time of generator and server; 0 if it is not known.
     own: f64,
-    /// That of all other programs, without the kernel's, since interrupts and its threads work for
-    /// our network and disks as well as for others': the least that they took.
+    /// Lower bound of the CPU time of all other programs. Kernel time is left out, since interrupts
+    /// and kernel threads also work for the network and disks of this run.
     pub(super) others: f64,
 }
 
-/// The CPU time of each second of which all of it is known and in which the plan did nothing else:
-/// what it does may be a program of its own. None without the gauges of machine and generator.
+/// Returns the CPU time of each second for which all of it is known and that the plan did not
+/// disturb: a disturbance may be a program of its own. `None` without the gauges of machine and
+/// generator.
 pub(super) fn by_second(tally: &Tally) -> Option<BTreeMap<i64, CpuSecond>> {
     let processors = tally.fact("cpu", "logical")?.count().filter(|n| *n > 0)? as f64;
-    // Machines tell shares of all processors, processes of one.
+    // Gauges of the machine are shares of all processors, those of a process of one.
     let weights = |about: &str, name: &str| match (whose(about), name) {
         ("machine", "cpu_user" | "cpu_nice") if about == "machine" => Some((0.0, 1.0)),
         ("generator" | "server", "cpu_user") => Some((1.0 / processors, -1.0 / processors)),
@@ -72,12 +73,12 @@ pub(super) fn by_second(tally: &Tally) -> Option<BTreeMap<i64, CpuSecond>> {
     Some(whole.map(|(second, (_, cpu))| (second, cpu)).collect())
 }
 
-/// Whether the CPU time of the machine, the generator or the server is known.
+/// Returns true if the CPU time of the machine, the generator or the server is known.
 pub(super) fn has(tally: &Tally, wanted: &str) -> bool {
     tally.gauges.iter().any(|gauge| whose(&gauge.about) == wanted && gauge.name == "cpu_user")
 }
 
-/// Whether the plan did something to the database in a second, or may have.
+/// Returns true if the plan disturbed the database in a second, or may have.
 fn is_disturbed(tally: &Tally, second: i64) -> bool {
     let (from_ns, s) = (second * NS_PER_S as i64, NS_PER_S as i64);
     let touches = |described: &model::DisturbanceEvent| {
@@ -87,20 +88,21 @@ fn is_disturbed(tally: &Tally, second: i64) -> bool {
     tally.disturbances.iter().any(touches)
 }
 
-/// Whether the server is on this machine and its process is not seen: it would be taken for another
-/// program.
+/// Returns true if the server is on this machine but its process is not visible: its CPU time would
+/// count as another program's.
 pub(super) fn is_server_hidden(tally: &Tally) -> bool {
     matches!(host::place(tally), Some(Place::ThisHost)) && !has(tally, "server")
 }
 
-/// The CPU time of seconds, and what was committed in them.
+/// The CPU time of seconds, and the commits in them.
 struct Together {
     cpu: Vec<CpuSecond>,
     commits: Vec<f64>,
 }
 
 impl Together {
-    /// Of a run in which others took much, and commits went with what was left.
+    /// Returns the seconds of a run in which other programs used much CPU time and commits fell
+    /// with it; `None` for other runs.
     fn of(tally: &Tally) -> Option<Together> {
         if is_server_hidden(tally) {
             return None;
@@ -129,16 +131,16 @@ impl Together {
     }
 }
 
-/// The advice of a finding in place of its own, where other programs are its reason.
+/// Returns the advice that replaces a finding's own, if other programs cause it.
 pub(super) fn advice(tally: &Tally, id: &str) -> Option<&'static str> {
     (BLAMING.contains(&id) && Together::of(tally).is_some()).then_some(ADVICE)
 }
 
-/// How the CPU time of generator and server, and commits per CPU second, changed with commits that
-/// drifted, in words; none where other programs are not the reason.
+/// Describes the change of CPU time and of commits per CPU second during a drift of commits; `None`
+/// if other programs are not the cause.
 pub(super) fn drift(tally: &Tally) -> Option<String> {
     let Together { cpu, commits } = Together::of(tally)?;
-    // Trends are those of counts.
+    // Trends are defined on counts.
     let count = |value: f64| (value * 1e3).round() as u64;
     let own: Vec<u64> = cpu.iter().map(|cpu| count(cpu.own)).collect();
     let per_cpu: Vec<u64> = commits.iter().zip(&cpu).map(|(n, cpu)| count(n / cpu.own)).collect();
@@ -160,7 +162,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The sum of products of what values have more than their means.
+/// Returns the sum of products of deviations from the means.
 fn product(a: &[f64], b: &[f64]) -> f64 {
     let (of_a, of_b) = (mean(a), mean(b));
     a.iter().zip(b).map(|(a, b)| (a - of_a) * (b - of_b)).sum()

@@ -4,10 +4,10 @@ use model::{ErrorCount, Severity};
 
 use super::{FindingText, View, count, percent, percent_text};
 
-/// Below this share of failures they are a note: the figures are those of the others.
+/// Share of failures, in percent, below which they are only a note.
 const FAILED_PERCENT_NOTED: f64 = 0.1;
 
-/// From this share on, the run measured something else than the workload.
+/// Share of failures, in percent, from which the run did not measure its workload.
 const FAILED_PERCENT_MAX: f64 = 50.0;
 
 enum Ending {
@@ -90,7 +90,7 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     all.into_iter().flatten().map(Ending::text).collect()
 }
 
-/// What failed most often, without the conflicts that were overcome by another attempt.
+/// Returns the commonest error, without conflicts that a retry overcame.
 fn commonest_cause(errors: &[ErrorCount], retried: u64) -> Option<ErrorCount> {
     let mut overcome = retried;
     let mut last = errors.to_vec();
@@ -102,7 +102,7 @@ fn commonest_cause(errors: &[ErrorCount], retried: u64) -> Option<ErrorCount> {
     last.into_iter().filter(|error| error.count > 0).max_by_key(|error| error.count)
 }
 
-/// A run that goes on may still finish something.
+/// Detects a run in which nothing finished. A run that has not ended may still finish something.
 fn nothing_finished(view: &View) -> Option<Ending> {
     let counts = &view.sum.counts;
     let (offered, failed) = (counts.offered(), counts.failed);
@@ -112,7 +112,7 @@ fn nothing_finished(view: &View) -> Option<Ending> {
     if counts.finished() == 0 {
         return Some(Ending::NothingFinished { offered, failed });
     }
-    // Where others of several groups have a rate, one may be busy with long transactions.
+    // If other groups have a rate, one group may be busy with long transactions.
     let all: Vec<usize> = (0..view.tally.groups.len()).collect();
     let commits = || view.tally.commits_per_second(&all, view.tally.seconds());
     let is_none = view.index == 0 && counts.committed > 0 && commits().iter().all(|n| *n == 0);

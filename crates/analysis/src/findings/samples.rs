@@ -54,7 +54,7 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     all.into_iter().map(Samples::text).collect()
 }
 
-/// The lowest quantile of those that are read most that the samples do not suffice for.
+/// Returns the lower one of p99 and p99.9 for which there are too few samples.
 fn too_few(view: &View) -> Option<Samples> {
     let response = &view.sum.response;
     if response.is_empty() || view.tally.measured_ns() < NS_PER_S {
@@ -74,7 +74,7 @@ fn overflow(view: &View) -> Option<Samples> {
     (overflow > 0).then_some(Samples::Overflow { overflow, highest_ns })
 }
 
-/// Counts and histograms are kept apart by the engine, and must agree.
+/// Checks that counts and histograms agree: the engine keeps them separately.
 fn books(view: &View) -> Vec<Samples> {
     let sum = &view.sum;
     let books: [(&'static str, u64, &Histogram); 3] = [

@@ -10,23 +10,22 @@ use super::{FindingText, duration};
 use crate::report::ReplyLagReport;
 use crate::tally::{Sum, Tally};
 
-/// A loop that is busier than this lets clients wait for each other: at 90 % as many as nine, in a
-/// queue of one server with arrivals at random.
+/// Largest load of an event loop, in percent. Above it clients wait for each other: at 90 %, nine
+/// on average, in an M/M/1 queue.
 const LOOP_BUSY_PERCENT_MAX: f64 = 90.0;
 
-/// Threads that wait for a CPU, and replies that lie in sockets, longer than this share of the
-/// service time change what is measured, unless it is no more than the wake-up of a sleeping
-/// thread, which no generator escapes: for threads of a transaction, which is what response times
-/// have of it, for replies of a round trip, of which each lies once.
+/// Largest share of the service time, in percent, for which threads wait for a CPU or replies lie
+/// in sockets. More changes the measurement, unless it is no more than the wake-up of a sleeping
+/// thread, which no generator escapes. Threads are compared with a transaction, whose response time
+/// has the wait; replies with a round trip, since each lies once.
 const WAIT_PERCENT_MAX: f64 = 10.0;
 const WAIT_NS_MIN: f64 = (100 * NS_PER_US) as f64;
 
-/// Threads that wait for a CPU for most of a transaction are too many for the CPUs, however short
-/// it is: being woken on a free CPU takes microseconds of run delay.
+/// Share of a transaction, in percent, above which threads that wait for a CPU are too many for the
+/// CPUs, however short the transaction: a wake-up on a free CPU takes microseconds.
 const RUN_DELAY_PERCENT_MOST: f64 = 50.0;
 
-/// A generator that came so late once has made outliers of its own, where its clients are served
-/// in less.
+/// Smallest lateness that makes an outlier of the generator's own, if service times are shorter.
 const LATE_NS_MAX: u64 = 25 * NS_PER_MS;
 
 pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
@@ -42,7 +41,7 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     }]
 }
 
-/// Percentages, as facts have them: one for each loop.
+/// Returns the percentages of a fact: one for each event loop.
 fn percents(tally: &Tally, name: &str) -> Vec<f64> {
     let all = tally.fact("client", name).map_or(&[][..], FactValue::all);
     all.iter().filter_map(FactValue::as_percent).collect()
@@ -92,14 +91,14 @@ fn replies(tally: &Tally) -> Option<String> {
     })
 }
 
-/// Whether a wait of the generator's, as a share of the service time and on average, is one that
-/// response times should not have.
+/// Returns true if a wait of the generator changes the measurement. `percent` is its share of the
+/// service time.
 fn changes_what_is_measured(percent: f64, mean_ns: f64) -> bool {
     percent > WAIT_PERCENT_MAX && mean_ns > WAIT_NS_MIN
 }
 
-/// The latest heartbeat of all loops, or the reply that lay longest, where a pause of the whole
-/// generator has not been told already.
+/// Describes the latest heartbeat of all loops, or the longest unread reply, unless a pause of the
+/// whole generator already explains it.
 fn late(tally: &Tally) -> Option<String> {
     if tally.fact("client", "pauses").is_some() {
         return None;

@@ -10,29 +10,29 @@ use stats::{period, stands_out, stands_out_at_load};
 use super::{FindingText, count, percent_text};
 use crate::tally::Tally;
 
-/// A second is slow if it has fewer commits than the median second by this factor.
+/// Factor by which a slow second has fewer commits than the median second.
 const RATE_FACTOR: f64 = 1.25;
 
-/// A second is slow if its p95 is above that of the median second by this factor.
+/// Factor by which a slow second has a higher p95 than the median second.
 const TIME_FACTOR: f64 = 1.5;
 
-/// Of seconds with fewer samples the median is compared instead of the p95.
+/// Smallest number of samples for a p95; with fewer, medians are compared.
 const P95_SAMPLES_MIN: u64 = 100;
 
-/// Seconds with fewer samples tell nothing of times.
+/// Smallest number of samples by which response times are compared.
 const SAMPLES_MIN: u64 = 20;
 
-/// One slow second is no pattern.
+/// Smallest number of slow periods that make a pattern.
 const EVENTS_MIN: usize = 2;
 
-/// More of the time than this, in percent, is a warning.
+/// Share of time, in percent, above which slow seconds are a warning.
 const PERCENT_NOTED: f64 = 3.0;
 
-/// What stands out in some seconds.
+/// Seconds that stand out from the others.
 struct Slow {
-    /// Which seconds, in the order of time.
+    /// Indices of the seconds, in the order of time.
     seconds: Vec<usize>,
-    /// How they differ from the others.
+    /// Difference from the other seconds, in words.
     what: String,
 }
 
@@ -66,7 +66,8 @@ fn text(slow: &Slow, tally: &Tally) -> FindingText {
     }
 }
 
-/// Whether these are several events, and none of them a stall, which has a finding of its own.
+/// Returns the seconds if they are several events, and none of them is a stall: stalls have a
+/// finding of their own.
 fn pattern(tally: &Tally, seconds: Vec<usize>) -> Option<Vec<usize>> {
     let all: Vec<usize> = (0..tally.groups.len()).collect();
     let stalls = tally.stability(&all).stalls;
@@ -129,7 +130,7 @@ fn slow_answers(tally: &Tally) -> Option<Slow> {
     Some(Slow { seconds, what })
 }
 
-/// The least and the most of some figures.
+/// Formats the range of figures: `3 to 5`, or `3` if all are equal.
 fn span(figures: impl Iterator<Item = f64> + Clone) -> String {
     let least = figures.clone().fold(f64::INFINITY, f64::min);
     let most = figures.fold(f64::NEG_INFINITY, f64::max);

@@ -9,41 +9,44 @@ use stats::{Stability, Stall, trend, warm_up};
 use super::{FindingText, count, duration, others_cpu, percent_text};
 use crate::tally::{SLOT_NS, Tally};
 
-/// Shorter runs say nothing.
+/// Shortest measured phase with any meaning.
 const MEASURED_NS_MIN: u64 = NS_PER_S;
 
-/// Shorter runs say little: no checkpoint, flush or vacuum fits in.
+/// Shortest measured phase without a warning: a shorter one has no time for a checkpoint, flush or
+/// vacuum.
 const MEASURED_NS_SHORT: u64 = 10 * NS_PER_S;
 
-/// What a run should measure.
+/// Advised length of the measured phase.
 const WANTED_NS: u64 = 60 * NS_PER_S;
 
-/// A trend that is smaller than this, in percent of the beginning, is of no concern, however
-/// significant.
+/// Smallest trend of concern, in percent of the beginning, however significant it is.
 const TREND_PERCENT_MIN: f64 = 5.0;
 
-/// How far beyond chance a trend of a long run is: of steady models that wander slowly, with a
-/// time constant of 10 s, 1 to 3 % have one by chance (`docs/explanation/intervals.md`). A fall of
-/// 10 % in a minute is found in 66 % of runs whose seconds scatter by 5 %, in all at 2 %.
+/// Significance from which a trend of a long run counts. Of steady models that wander slowly, with
+/// a time constant of 10 s, 1 to 3 % have such a trend by chance (`docs/explanation/intervals.md`).
+/// A fall of 10 % in a minute is found in 66 % of runs whose seconds scatter by 5 %, and in all at
+/// 2 %.
 const TREND_Z_MIN: f64 = 2.6;
 
-/// The same in fewer seconds than this: they show too little of a slow wander.
+/// Number of seconds below which a trend needs a higher significance, because they show too little
+/// of a slow wander.
 const TREND_SECONDS_LONG: usize = 48;
 const SHORT_Z_MIN: f64 = 2.85;
 
-/// In fewer seconds than this only a steep trend is one: what a cache or a checkpoint does once
-/// looks like one. It is a change by at least this, in percent of the beginning.
+/// Number of seconds below which only a steep trend counts: one effect of a cache or a checkpoint
+/// looks like a trend.
 const TREND_SECONDS_MIN: usize = 24;
 const STEEP_PERCENT_MIN: f64 = 10.0;
 const STEEP_Z_MIN: f64 = 3.3;
 
-/// Uneven: the standard deviation of seconds, beyond that of mere chance, as a share of the mean.
+/// Smallest coefficient of variation of seconds, beyond chance, that counts as uneven.
 const CV_MAX: f64 = 0.30;
 
-/// Stalls of less than this share of the time are a note, others a warning.
+/// Share of time, in percent, below which stalls are a note; from it on they are a warning.
 const STALLED_PERCENT_NOTED: f64 = 1.0;
 
-/// The same of stalls that the plan asks for: figures of the whole run mean little from here on.
+/// The same share for stalls that the plan causes: from it on, figures of the whole run mean
+/// little.
 const PLANNED_PERCENT_NOTED: f64 = 10.0;
 
 enum Time {
@@ -137,15 +140,15 @@ fn too_short(measured_ns: u64) -> FindingText {
     }
 }
 
-/// What a run had to do, which ended it.
+/// The number of transactions or measurements that ended a run.
 pub(super) struct Counted {
     n: u64,
     noun: &'static str,
-    /// How it is given.
+    /// Option that sets the number.
     flag: &'static str,
-    /// In how long, in nanoseconds.
+    /// Duration until the number was reached, in nanoseconds.
     took_ns: u64,
-    /// How long the load should take in all.
+    /// Advised duration of the whole load, in nanoseconds.
     wanted_ns: u64,
     ramp_up_ns: u64,
 }
@@ -161,7 +164,7 @@ impl Counted {
             (0, 0) => "Nothing was measured".to_owned(),
             _ => format!("Only {} were measured", duration(measured_ns)),
         };
-        // Two digits are enough of a rate that so short a run has shown.
+        // Two digits suffice for a rate from so short a run.
         let needed = n as f64 * wanted_ns as f64 / took_ns as f64;
         let digit = 10_f64.powf(needed.log10().floor() - 1.0).max(1.0);
         let needed = ((needed / digit).ceil() * digit) as u64;
@@ -182,7 +185,7 @@ impl Counted {
     }
 }
 
-/// The number of measurements or transactions that ended a run before its time.
+/// Returns the number of measurements or transactions that ended a run before its time.
 pub(super) fn counted(tally: &Tally) -> Option<Counted> {
     let (ended, description) = (tally.ended.as_ref()?, tally.description.as_ref()?);
     let phases = &description.phases;
@@ -201,7 +204,7 @@ pub(super) fn counted(tally: &Tally) -> Option<Counted> {
             }
             (None, StopCondition::Time) => return None,
         };
-        // Transactions count from the end of the ramp-up on, measurements from its beginning.
+        // Transactions are counted from the end of the ramp-up, measurements from its beginning.
         let (took_ns, wanted_ns) = match n_made {
             Some(_) => {
                 let took = tally.fact_of_group(group, model::PRODUCER_ELAPSED_S)?.as_seconds()?;
@@ -215,15 +218,16 @@ pub(super) fn counted(tally: &Tally) -> Option<Counted> {
     description.groups.iter().find_map(of_group)
 }
 
-/// Stalls that are reported together.
+/// Stalls that one finding reports.
 struct Stalls {
     n: u64,
     stalled_ns: u64,
     percent: f64,
     longest: Stall,
-    /// At which disturbance the longest began; none of those for which the plan is no reason.
+    /// The disturbance at which the longest stall began; `None` for stalls without one.
     at: Option<String>,
-    /// How long others were at disturbances, and at which the longest of them.
+    /// Total length of the stalls at disturbances, in nanoseconds, and the disturbance of the
+    /// longest.
     apart: Option<(u64, String)>,
 }
 
@@ -257,8 +261,8 @@ fn length_ns(stall: &Stall) -> u64 {
     stall.length_slots as u64 * SLOT_NS
 }
 
-/// The stalls of a run, those that began at disturbances apart. Of very many only the longest are
-/// known one by one: the others count with those at no disturbance, where there are any.
+/// Separates stalls at disturbances from the others. Of very many stalls only the longest are known
+/// individually; the rest count with those without a disturbance, if there are any.
 fn stalls(tally: &Tally, found: &Stability) -> Vec<Stalls> {
     let is_disturbed = |stall: &Stall| disturbance_at(tally, stall).is_some();
     let (at, others): (Vec<Stall>, Vec<Stall>) =
@@ -280,11 +284,11 @@ fn stalls(tally: &Tally, found: &Stability) -> Vec<Stalls> {
     others.into_iter().chain(planned).collect()
 }
 
-/// What had just begun or was under way when a stall began counts as its reason.
+/// Age up to which the beginning of a disturbance explains a stall.
 const JUST_BEGUN_NS: i64 = NS_PER_S as i64;
 
-/// `during 'kill' (8 s)`: the last disturbance that was under way when a stall began, or had just
-/// begun, or began soon after, within the first half of the stall.
+/// Returns the disturbance that explains a stall, such as `during 'kill' (8 s)`: the last one that
+/// was active or had just begun when the stall began, or that began within its first half.
 fn disturbance_at(tally: &Tally, stall: &Stall) -> Option<String> {
     let slot_ns = SLOT_NS as i64;
     let start_ns = stall.start_index as i64 * slot_ns;
@@ -295,7 +299,7 @@ fn disturbance_at(tally: &Tally, stall: &Stall) -> Option<String> {
         let is_begun = !matches!(one.outcome, Disturbed::Skipped { .. });
         is_begun && one.began_ns < start_ns + soon_ns && start_ns <= until_ns
     };
-    // What began before it comes before what began soon after: a server is started that was killed.
+    // An earlier disturbance comes before a later one: a server that was killed is started again.
     let is_before = |one: &DisturbanceEvent| one.began_ns <= start_ns + slot_ns;
     let reasons = tally.disturbances.iter().filter(is_reason);
     let last = reasons.max_by_key(|one| (is_before(one), one.began_ns))?;
@@ -334,19 +338,19 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     all.into_iter().map(Time::text).collect()
 }
 
-/// A beginning of this share of the rest more or less is of no concern.
+/// Smallest difference of concern between the beginning and the rest, as a share of the rest.
 const WARM_UP_EFFECT_MIN: f64 = 0.01;
 
-/// In a run of fewer slots than these, 30 s, only a third or less is a beginning: a longer one may
-/// as well be a phase of the system, such as a checkpoint.
+/// Number of slots (30 s) below which a beginning lasts at most a third of the run: a longer one
+/// may be a phase of the system, such as a checkpoint.
 const SLOTS_FEW: usize = 300;
 const PHASE_SHARE_MAX: usize = 3;
 
-/// The beginning of the measured phase differs from the rest.
+/// A beginning of the measured phase that differs from the rest.
 struct Warming {
-    /// How many seconds it lasts.
+    /// Length of the beginning, in seconds.
     seconds: usize,
-    /// What differs: at first and later.
+    /// The difference between beginning and rest, in words.
     what: String,
     ramp_up_ns: u64,
 }
@@ -370,8 +374,8 @@ impl Warming {
     }
 }
 
-/// Whether the measured phase began before the system was at its level, in commits or in response
-/// times. A beginning that a disturbance falls into is the disturbance's.
+/// Detects a measured phase that began before commits or response times were steady. A beginning
+/// with a disturbance in it is left out.
 fn warming(tally: &Tally, slots: &[u64]) -> Option<Warming> {
     let of_commits = (!follows_arrivals(tally)).then(|| commits_at_first(slots)).flatten();
     let medians = tally.whole_seconds().map(|second| tally.second(second).quantiles);
@@ -384,14 +388,15 @@ fn warming(tally: &Tally, slots: &[u64]) -> Option<Warming> {
     (!is_disturbed).then_some(Warming { seconds, what, ramp_up_ns })
 }
 
-/// Whether all commits follow arrivals that no response delays: what they do at first is what
-/// arrivals do, or what a queue of the ramp-up is caught up by, and tells nothing of the system.
+/// Returns true if all load is open. Commits at the beginning then follow the arrivals or the queue
+/// of the ramp-up, and say nothing about the system.
 fn follows_arrivals(tally: &Tally) -> bool {
     let groups = tally.description.iter().flat_map(|described| &described.groups);
     groups.into_iter().all(|group| matches!(group.load, Load::Open { .. }))
 }
 
-/// For how many seconds commits differ from the rest at first, and how.
+/// Returns the number of seconds at the beginning in which commits differ from the rest, and the
+/// difference in words.
 fn commits_at_first(slots: &[u64]) -> Option<(usize, String)> {
     let commits: Vec<f64> = slots.iter().map(|&n| n as f64).collect();
     let mean = commits.iter().sum::<f64>() / commits.len() as f64;
@@ -405,8 +410,9 @@ fn commits_at_first(slots: &[u64]) -> Option<(usize, String)> {
     Some((found.length.div_ceil(10), what))
 }
 
-/// The same of the medians of seconds, in nanoseconds. Their logarithms are nearly normal, where
-/// the times of a queue are not.
+/// Returns the number of seconds at the beginning in which medians, in nanoseconds, differ from the
+/// rest, and the difference in words. Logarithms are compared: they are nearly normal, unlike the
+/// times of a queue.
 fn times_at_first(medians_ns: &[u64]) -> Option<(usize, String)> {
     let logarithms: Vec<f64> = medians_ns.iter().map(|&ns| (ns.max(1) as f64).ln()).collect();
     let found = warm_up(&logarithms, WARM_UP_EFFECT_MIN.ln_1p())?;
@@ -419,7 +425,7 @@ fn times_at_first(medians_ns: &[u64]) -> Option<(usize, String)> {
     Some((found.length, format!("a median response of {first} ms, {rest} ms afterwards")))
 }
 
-/// A ramp-up, and how long connecting took.
+/// A ramp-up that was shorter than connecting.
 struct ShortRampUp {
     ramp_up_ns: u64,
     connecting_ns: u64,
@@ -439,7 +445,7 @@ impl ShortRampUp {
     }
 }
 
-/// Below this nobody need mind how long connecting took.
+/// Shortest time for connecting that is of concern.
 const CONNECTING_NS_MIN: u64 = NS_PER_S;
 
 fn short_ramp_up(tally: &Tally) -> Option<Time> {
@@ -477,11 +483,11 @@ fn short(tally: &Tally) -> Option<Time> {
     }
 }
 
-/// Commits that went up or down over the whole measured phase.
+/// A trend of commits over the whole measured phase.
 struct Drift {
     first_per_s: f64,
     last_per_s: f64,
-    /// What became of the CPU time meanwhile, where other programs took it.
+    /// Change of the CPU time during the trend, in words, if other programs used it.
     cpu: Option<String>,
 }
 
@@ -502,8 +508,8 @@ impl Drift {
     }
 }
 
-/// Whether commits went up or down over the whole measured phase, by more than chance and by
-/// enough to matter. The figures are those of the line through all seconds.
+/// Detects a trend of commits over the whole measured phase that is significant and large enough to
+/// matter. Its figures are those of the line through all seconds.
 fn drifting(seconds: &[u64]) -> Option<Drift> {
     let (percent_min, z_min) = match seconds.len() {
         TREND_SECONDS_LONG.. => (TREND_PERCENT_MIN, TREND_Z_MIN),
@@ -516,22 +522,26 @@ fn drifting(seconds: &[u64]) -> Option<Drift> {
     matters.then_some(Drift { first_per_s, last_per_s, cpu: None })
 }
 
-/// Whether the commits of seconds are a finding `drifting`, if the plan does not change the rate.
+/// Returns true if the commits of seconds cause the finding `drifting`, if the plan does not change
+/// the rate.
 pub fn is_drifting(seconds: &[u64]) -> bool {
     drifting(seconds).is_some()
 }
 
-/// Whether commits in slots of 100 ms that do not follow arrivals are a finding `warming_up`.
+/// Returns true if commits in slots of 100 ms cause the finding `warming_up`, if they do not follow
+/// arrivals.
 pub fn commits_warm_up(slots: &[u64]) -> bool {
     commits_at_first(slots).is_some()
 }
 
-/// Whether the median response times of seconds, in nanoseconds, are a finding `warming_up`.
+/// Returns true if the median response times of seconds, in nanoseconds, cause the finding
+/// `warming_up`.
 pub fn times_warm_up(medians_ns: &[u64]) -> bool {
     times_at_first(medians_ns).is_some()
 }
 
-/// Arrivals at random scatter by the root of their mean: only what is beyond it is uneven.
+/// Detects seconds that vary by more than chance: random arrivals scatter by the root of their
+/// mean.
 fn uneven(seconds: &[u64]) -> Option<Time> {
     let mut moments = stats::Moments::default();
     seconds.iter().for_each(|&n| moments.record(n));

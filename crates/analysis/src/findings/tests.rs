@@ -17,13 +17,14 @@ fn ids(made: &Made) -> Vec<String> {
     judge(&made.tally()).into_iter().map(|finding| finding.id).collect()
 }
 
-/// Changes a plain run so that it raises `id`, and only then.
+/// Checks that a change of a plain run causes the finding `id`, and that the plain run does not
+/// have it.
 fn raises(id: &str, severity: Severity, change: impl FnOnce(&mut Made)) {
     static FOUND: LazyLock<Vec<String>> = LazyLock::new(|| ids(&Made::closed()));
     changed((Made::closed(), &FOUND), id, severity, change);
 }
 
-/// The same with the overloaded run.
+/// Checks the same for a change of the overloaded run.
 fn overloaded(id: &str, severity: Severity, change: impl FnOnce(&mut Made)) {
     static FOUND: LazyLock<Vec<String>> = LazyLock::new(|| ids(&Made::open_overloaded()));
     changed((Made::open_overloaded(), &FOUND), id, severity, change);
@@ -34,7 +35,7 @@ fn from(made: Made, id: &str, severity: Severity, change: impl FnOnce(&mut Made)
     changed((made, &found), id, severity, change);
 }
 
-/// Changes a run that raises those that were found so that it raises `id` too.
+/// Checks that a change of a run with the findings `found` causes the finding `id` too.
 fn changed(
     (mut made, found): (Made, &[String]),
     id: &str,
@@ -64,7 +65,7 @@ fn the_list_of_all_findings_has_each_once_with_words_that_end() {
     }
 }
 
-/// Findings that others than [`judge`] make: their text is whole.
+/// Ids of findings that are not made by [`judge`]: their advice is part of the text.
 const OF_MAKERS: [&str; 18] = [
     "few_session_samples",
     "measurements_short",
@@ -166,14 +167,14 @@ fn the_dip_that_cost_most_is_reported() {
     let words = "A transaction took 2 s in seconds 7 to 8; at the same time round";
     assert!(found.text.starts_with(words), "{}", found.text);
     assert!(found.text.contains("It is a coincidence"), "{}", found.text);
-    // What the plan does itself is none.
+    // A disturbance of the plan is not a finding.
     let mut made = Made::closed();
     made.disturbance(7_500, Some(8_500), Disturbed::Done);
     let planned = Report::of(&made.tally()).disturbances;
     let found = judge_dips(&[long], &planned).expect("a cause is known");
     let words = format!("It is during '{}' of the plan", planned[0].name);
     assert!(found.text.contains(&words) && !found.text.contains("coincidence"), "{}", found.text);
-    // A summary of several runs has what was observed, without the advice.
+    // A summary of several runs has the observation without the advice.
     let observed = found.observed.expect("it is set apart from the advice");
     assert!(observed.contains(&words) && !observed.contains("Where the time goes"), "{observed}");
 }
@@ -197,7 +198,7 @@ fn a_plain_run_raises_only_notes() {
     assert!(severities.into_iter().all(|severity| severity == Severity::Note));
 }
 
-/// A run of 30 s with `n` commits in each, but `slow` ones every ten seconds.
+/// Makes a run of 30 s with `n` commits per second, but `slow` commits in every tenth.
 fn every_ten_seconds(made: &mut Made, n: u64, slow: u64) {
     made.measured_ns = 30 * NS_PER_S;
     let of = |index| second(index, if index % 10 == 9 { slow } else { n + index as u64 % 7 });
@@ -214,7 +215,7 @@ fn seconds_that_stand_out_are_found_with_their_period() {
     let expect = "3 seconds (10.0 % of the time: 9, 19, 29) stand out: 520 commits/s where the \
                   median second has 965.5. They recur every 10 s.";
     assert!(text.starts_with(expect), "{text}");
-    // As many commits, and slower answers.
+    // The same number of commits, with slower replies.
     raises("slow_seconds", Severity::Warning, |made| {
         every_ten_seconds(made, 963, 963);
         for second in made.seconds.iter_mut().filter(|second| second.second % 10 == 9) {
@@ -225,8 +226,8 @@ fn seconds_that_stand_out_are_found_with_their_period() {
     });
 }
 
-/// A minute of an open load whose plan offers 400/s for eight seconds and 2,200/s for two, again
-/// and again: p95 is 4 ms, 60 to 200 ms in a burst, and 90 ms in the second after it.
+/// Makes a minute of an open load whose plan offers 400/s for eight seconds and 2,200/s for two, in
+/// turn: the p95 is 4 ms, 60 to 200 ms in a burst, and 90 ms in the second after it.
 fn bursts(made: &mut Made) {
     let mut steps = Vec::new();
     (0..6).for_each(|_| steps.extend([(400.0, 8 * NS_PER_S), (2_200.0, 2 * NS_PER_S)]));
@@ -264,10 +265,10 @@ fn what_the_plan_offers_is_no_fault_and_no_error() {
     }
     let report = Report::of(&made.tally());
     let ci95 = report.block.tps_ci95.as_ref().expect("a minute");
-    // Arrivals at random would have 7; that of the bursts is 270.
+    // Poisson arrivals would give 7; the scatter of the bursts is 270.
     assert!(ci95.half_width < 15.0 && ci95.seconds_to_1_percent.is_none(), "{ci95:?}");
     assert!(report.dips.is_empty(), "{:?}", report.dips);
-    // Two seconds of the same rate that take as long as a burst are none of its doing.
+    // Two seconds of the same rate that take as long as a burst are not caused by one.
     for slow in [24, 45] {
         let mut times = Histogram::default();
         times.record_n(90 * NS_PER_MS, made.seconds[slow].kind(0).counts.finished());
@@ -434,7 +435,7 @@ fn what_was_offered_and_not_taken_is_found() {
     overloaded("closed_load", Severity::Note, |made| {
         made.description.groups[0].load = model::Load::Closed;
     });
-    // What offers measurements at a rate does so whatever the clients take.
+    // A producer offers measurements at its rate, whatever the clients can take.
     let mut made = Made::closed();
     made.description.groups[0].parameters = vec![(model::PRODUCER_RATE.to_owned(), "0".to_owned())];
     assert!(ids(&made).contains(&"closed_load".to_owned()));
@@ -444,7 +445,8 @@ fn what_was_offered_and_not_taken_is_found() {
 
 #[test]
 fn of_clients_whose_service_times_are_not_known_nobody_says_that_they_had_time_left() {
-    // Idle clients could not have taken what is dropped if it is many times what they took.
+    // Clients could not have taken the dropped arrivals, idle or not, if these are many times what
+    // they took.
     let mut flood = Made::open_overloaded();
     flood.seconds.iter_mut().flat_map(|second| &mut second.kinds).for_each(|kind| {
         let finished = kind.counts.finished();
@@ -457,7 +459,8 @@ fn of_clients_whose_service_times_are_not_known_nobody_says_that_they_had_time_l
     let dropped = findings.iter().find(|finding| finding.id == "dropped_arrivals");
     let words = "the rate is higher than the system can handle";
     assert!(dropped.is_some_and(|dropped| dropped.text.contains(words)), "{dropped:?}");
-    // They come later than the counts: of a run that goes on not yet, of a killed one never.
+    // Service times arrive later than counts: for a run in progress not yet, for a killed one
+    // never.
     let late = |ended: bool| {
         let mut made = Made::open_overloaded();
         made.seconds.iter_mut().flat_map(|second| &mut second.kinds).for_each(|kind| {
@@ -473,7 +476,7 @@ fn of_clients_whose_service_times_are_not_known_nobody_says_that_they_had_time_l
         let dropped = of("dropped_arrivals").expect("it drops");
         assert!(!dropped.text.contains("higher than the system"), "{}", dropped.text);
     }
-    // Clients that hang with what has not ended are at work.
+    // Clients with an unfinished transaction are busy, even if it hangs.
     let mut hangs = late(true);
     hangs.seconds.iter_mut().flat_map(|second| &mut second.kinds).for_each(|kind| {
         kind.counts.dropped += kind.counts.finished();
@@ -533,7 +536,7 @@ fn the_commonest_error_is_named_with_the_failures() {
         failed.expect("two failed").text
     };
     assert!(described(&made).contains(", mostly deadlock."), "{}", described(&made));
-    // Conflicts that another attempt overcame are not why anything failed.
+    // Conflicts that a retry overcame did not fail anything.
     made.seconds[10].kind(0).counts.retried += 99_999;
     let message = "Lost connection".to_owned();
     let error = ErrorCount {
@@ -638,7 +641,7 @@ fn an_unknown_commit_may_have_happened() {
     let text = all.iter().find(|finding| finding.id == "crosscheck_mismatch").map(|of| &of.text);
     assert!(text.is_some_and(|text| text.contains("13,000 commits")), "{text:?}");
     assert!(text.is_some_and(|text| text.contains("changed by 13,001.")), "{text:?}");
-    // Another run adds to the count, and takes nothing from it.
+    // Another run can only add to the count.
     made.fact("commits", "runs_meanwhile", "other, 0197-b");
     let all = judge(&made.tally());
     let shared = all.iter().find(|finding| finding.id == "crosscheck_shared");
@@ -721,7 +724,7 @@ fn of_a_count_that_is_done_early_as_much_is_wanted_as_a_minute_takes() {
         )
     );
     assert!(of("nothing_finished").is_none() && of("too_short").is_none(), "{findings:#?}");
-    // Its time ended it.
+    // The time limit ended it.
     made.description.phases.measure_ns = 0;
     made.description.groups[0].parameters[0].1 = "0".to_owned();
     assert!(ids(&made).contains(&"too_short".to_owned()));
@@ -782,12 +785,12 @@ fn a_stall_that_a_disturbance_began_names_it() {
     assert_eq!((id.as_str(), *severity), ("stalled_at_disturbance", Severity::Note));
     let words = "the longest took 1 s and began at 8.0 s, during 'drop' (8 s). The table";
     assert!(text.contains(words) && !text.contains("checkpoints"), "{text}");
-    // What has ended already may still be the reason.
+    // A disturbance that has ended may still be the reason.
     let [(_, _, text)] = &of(&[(8, 3..8)], Some((8_000, Some(8_100))))[..] else {
         panic!("one finding");
     };
     assert!(text.contains("right after 'drop' (8 s)"), "{text}");
-    // Others are reported apart, with their own figures.
+    // Other stalls are reported separately, with their own figures.
     let both = of(&[long.clone(), (40, 2..6)], Some((8_000, Some(8_500))));
     let ids: Vec<&str> = both.iter().map(|(id, ..)| id.as_str()).collect();
     assert!(ids.contains(&"stalled") && ids.contains(&"stalled_at_disturbance"), "{both:?}");
@@ -796,14 +799,14 @@ fn a_stall_that_a_disturbance_began_names_it() {
     assert!(other.2.contains("checkpoints"), "{}", other.2);
     let words = "began at 40.2 s; planned disturbances caused another 1 s, during 'drop' (8 s).";
     assert!(other.2.contains(words), "{}", other.2);
-    // A long one is more than a note: figures of the whole run mean little then.
+    // A long outage is more than a note: figures of the whole run then mean little.
     let outage: Vec<(usize, std::ops::Range<usize>)> = (8..36).map(|i| (i, 0..10)).collect();
     let [(id, severity, text)] = &of(&outage, Some((8_000, Some(36_000))))[..] else {
         panic!("one finding");
     };
     assert_eq!((id.as_str(), *severity), ("stalled_at_disturbance", Severity::Warning));
     assert!(text.contains("(46.7 % of the time)"), "{text}");
-    // One that began shortly before is the disturbance's, a long one is not.
+    // A stall that began shortly before belongs to the disturbance; a long one does not.
     let before = of(&[(7, 7..10), long.clone()], Some((8_000, Some(9_000))));
     assert_eq!(before[0].0, "stalled_at_disturbance", "{before:?}");
     let early = of(&[(6, 0..10), (7, 0..10), long.clone()], Some((8_000, Some(9_000))));
@@ -850,7 +853,8 @@ fn build_machine_and_durability_are_looked_at() {
     });
 }
 
-/// What programs take, in percent of the 4 processors of a machine and of one for processes.
+/// Sets the CPU time of programs, in percent: for a machine of its 4 processors, for processes of
+/// one.
 fn around(made: &mut Made, processes: &[(&str, f64)]) {
     made.fact("cpu", "logical", "4");
     let gauge = |about: &str, name: &str| model::Gauge {
@@ -889,13 +893,13 @@ fn programs_that_take_the_processors_from_generator_and_server_are_found() {
     assert!(text.contains("server took 30 % of this machine's CPU time (1.2 of 4 "), "{text}");
     let calm = [("machine", 36.0), ("generator", 80.0), ("server", 40.0)];
     assert_eq!(other_load(local(), &calm), None);
-    // Nodes of a cluster are servers; one that is not seen would be a neighbour.
+    // Nodes of a cluster are servers; a node that is not visible would count as another program.
     let nodes = [("machine", 36.0), ("generator", 80.0), ("node 1/server", 20.0)];
     assert_eq!(other_load(local(), &[&nodes[..], &[("node 2/server", 20.0)]].concat()), None);
     assert_eq!(other_load(local(), &all[..2]), None);
     assert_eq!(other_load(remote(), &[]), None);
     assert_eq!(other_load(remote(), &all[..1]), None);
-    // What the plan itself starts is none.
+    // A program that the plan starts is not another program.
     let mut planned = remote();
     planned.disturbance(0, Some(60_000), Disturbed::Done);
     assert_eq!(other_load(planned, &all[..2]), None);
@@ -916,8 +920,8 @@ fn what_shifts_every_figure_comes_before_what_happened_in_some_seconds() {
     assert!(place("other_cpu_load") < place("stalled"), "{found:?}");
 }
 
-/// A run whose commits follow the CPU time of the generator, in percent of one of four processors,
-/// while others take so much of the machine.
+/// Makes a run whose commits follow the CPU time of the generator, in percent of one of four
+/// processors, while other programs use `others` percent of the machine.
 fn beside_others(own: &dyn Fn(i64) -> f64, others: &dyn Fn(i64) -> f64, each: f64) -> Vec<Finding> {
     let mut made = Made::closed();
     made.description.target = "sqlite:/tmp/bench.db".to_owned();
@@ -944,10 +948,10 @@ fn a_drift_of_the_cpu_time_that_others_left_is_not_blamed_on_the_database() {
                   machine; commits per CPU second did not change.";
     assert!(text.contains(expect) && text.contains("measure on an idle machine"), "{text}");
     assert!(!text.contains("Lengthen the ramp-up"), "{text}");
-    // Others that take as much all the time are no reason.
+    // Other programs with a constant load are not the reason.
     let text = find(beside_others(&rising, &|_| 20.0, 10.0), "drifting").expect("it drifts").text;
     assert!(text.contains("Lengthen the ramp-up") && !text.contains("CPU"), "{text}");
-    // Nor are they where they take little.
+    // Other programs with little load are not the reason either.
     let little = beside_others(&rising, &|index| 8.0 - 0.1 * index as f64, 10.0);
     let text = find(little, "drifting").expect("it drifts").text;
     assert!(text.contains("Lengthen the ramp-up"), "{text}");
@@ -1034,7 +1038,7 @@ fn a_disturbance_that_was_not_done_as_planned_is_found() {
     check("disturbance_cut_off", Severity::Note, Disturbed::CutOff { why: why() });
 }
 
-/// What is said of a saturated generator; nothing where it is not.
+/// Returns the text of the finding on a saturated generator, if there is one.
 fn saturated(change: impl FnOnce(&mut Made)) -> Option<String> {
     let mut made = Made::closed();
     change(&mut made);
@@ -1042,7 +1046,7 @@ fn saturated(change: impl FnOnce(&mut Made)) -> Option<String> {
     found.map(|finding| finding.text)
 }
 
-/// Heartbeats every 10 ms, of which the first was so late.
+/// Makes heartbeats every 10 ms, of which the first is late.
 fn heartbeats(latest_ms: u64) -> Event {
     let mut lag = Histogram::default();
     lag.record(latest_ms * NS_PER_MS);
@@ -1078,7 +1082,7 @@ fn a_generator_that_limits_the_rate_is_found_on_threads_and_on_loops() {
         replies_lay(made, 50_100, 1);
     });
     assert!(text.contains("sockets for up to 50.1 ms"), "{text}");
-    // One that was not in the sample.
+    // The longest reply was not in the sample.
     let text = said(&|made| {
         replies_lay(made, 20, 10_000);
         let late = made.seconds[6].late_replies.get_or_insert_default();
@@ -1097,7 +1101,7 @@ fn a_saturated_server_with_an_idle_generator_is_no_saturated_generator() {
         replies_lay(made, 8_000, 3);
     };
     assert_eq!(saturated(idle), None);
-    // Threads that are woken in 30 µs, ten thousand of them, of a server that takes its time.
+    // Ten thousand threads that are woken in 30 µs, with a slow server.
     let threads = |made: &mut Made| {
         made.fact("client", "thread_busy_percent", "0.40");
         made.fact("client", "thread_run_delay_percent", "0.20");
@@ -1105,7 +1109,7 @@ fn a_saturated_server_with_an_idle_generator_is_no_saturated_generator() {
         replies_lay(made, 30, 10_000);
     };
     assert_eq!(saturated(threads), None);
-    // A wake-up is a large share of a service time that is short, and no saturation.
+    // A wake-up is a large share of a short service time, but not saturation.
     assert_eq!(saturated(|made| replies_lay(made, 95, 10_000)), None);
     let waited = |percent: &str, service_us: u64| {
         saturated(|made| {

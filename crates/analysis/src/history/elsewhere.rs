@@ -9,11 +9,11 @@ use super::series::{Known, Series};
 use crate::figures::{Figure, figure, spellings};
 use crate::report::Named;
 
-/// A build of which figures were imported.
+/// A build of imported figures.
 pub(super) struct Build<'i> {
     name: &'i str,
     values: Vec<&'i ImportedValue>,
-    /// The first time that is written of it.
+    /// The earliest time written for the build.
     first: Option<&'i str>,
 }
 
@@ -27,7 +27,7 @@ impl Dated for Build<'_> {
     }
 }
 
-/// The name under which imported figures have what is asked for, or their first; none where they
+/// Returns the name of the requested figure in imported figures, or of their first; `None` if they
 /// do not have it.
 pub(super) fn primary(question: &Question) -> Option<String> {
     let all = || question.imported.iter().flat_map(Imported::figures);
@@ -37,7 +37,7 @@ pub(super) fn primary(question: &Question) -> Option<String> {
     }
 }
 
-/// The builds of imported figures, in no order. An `Err` says why there are none.
+/// Returns the builds of imported figures, unordered. An `Err` says why there are none.
 pub(super) fn builds<'i>(
     imported: &'i Imported,
     by: &str,
@@ -70,7 +70,7 @@ pub(super) fn builds<'i>(
     Ok(builds)
 }
 
-/// The points of imported figures: the values of all columns but the builds'.
+/// Returns the points of imported figures: the values of all columns except the builds'.
 pub(super) fn points(imported: &Imported, by: &str, builds: &[&Build<'_>]) -> Vec<Named<String>> {
     let mut points: Vec<Named<String>> = Vec::new();
     for value in builds.iter().flat_map(|build| &build.values) {
@@ -79,7 +79,7 @@ pub(super) fn points(imported: &Imported, by: &str, builds: &[&Build<'_>]) -> Ve
             points.push(point);
         }
     }
-    // As the file has them, whatever the order of its builds is.
+    // In the order of the file, whatever the order of its builds is.
     let place = |point: &Named<String>| {
         imported.values.iter().position(|value| self::point(imported, by, value) == *point)
     };
@@ -92,7 +92,7 @@ fn point(imported: &Imported, by: &str, value: &ImportedValue) -> Named<String> 
     Named(all.map(|(column, at)| (column.clone(), at.clone())).collect())
 }
 
-/// A series of each point.
+/// Returns a series for each point.
 pub(super) fn series<'s>(
     imported: &'s Imported,
     by: &str,
@@ -113,7 +113,7 @@ pub(super) fn series<'s>(
     points.iter().filter_map(of).collect()
 }
 
-/// The figure of a build: of one value with the error that is written with it.
+/// Returns the figure of a build. A single value keeps the error that is written with it.
 fn given(values: &[&ImportedValue]) -> Option<Figure> {
     let all: Vec<f64> = values.iter().map(|value| value.value).collect();
     let of_values = figure(&all)?;
@@ -126,8 +126,8 @@ fn given(values: &[&ImportedValue]) -> Option<Figure> {
     })
 }
 
-/// A build as it is judged: one value that is the mean of several runs, with its error, as these
-/// runs; all others as so many runs.
+/// Returns a build as it is judged: a single value that is the mean of several runs, with its
+/// error, as these runs; otherwise each value as a run.
 fn judged_as(values: &[&ImportedValue]) -> stats::Build {
     if let [ImportedValue { value, count: Some(count @ 2..), half_width: Some(half), .. }] = values
     {
@@ -147,7 +147,7 @@ mod tests {
     use crate::fixtures::sides;
     use crate::matrix::Matrices;
 
-    /// Figures by build and number of clients, `tps` of each build.
+    /// Makes imported figures from builds, numbers of clients and values of `tps`.
     fn imported(columns: [&str; 2], values: &[(&str, &str, f64)]) -> Imported {
         let value = |(build, clients, value): &(&str, &str, f64)| ImportedValue {
             at: vec![(*build).to_owned(), (*clients).to_owned()],
@@ -173,7 +173,7 @@ mod tests {
         HistoryReport::new(question, builds, &mut || rng.bits())
     }
 
-    /// Builds of a level with some noise, the last one apart.
+    /// Makes builds of one level with some noise, followed by the last one.
     fn with_last(last: f64) -> Vec<(String, f64)> {
         let noise = [0.3, -0.7, 0.9, -0.2, -0.4, 0.6, 0.1, -0.1];
         let build = |(n, noise): (usize, f64)| (format!("1.{n}"), 1000.0 * (1.0 + 0.01 * noise));
@@ -201,7 +201,7 @@ mod tests {
             .iter()
             .map(|build| (build.build.as_str(), build.value.round(), build.figure.count))
             .collect();
-        // Of several values of a build the geometric mean.
+        // The geometric mean of several values of a build.
         assert_eq!(builds, [("1.9", 40.0, 2), ("1.10", 90.0, 1)]);
     }
 
@@ -217,7 +217,7 @@ mod tests {
         assert!(!shown.points[0].has_regressed && shown.points[1].has_regressed);
         assert_eq!(shown.points[1].imported.as_deref(), Some("theirs"));
         assert_eq!(shown.false_alarms.share, 2.0 * alone.false_alarms.share);
-        // What is accepted of our runs is not accepted of theirs.
+        // An acknowledgement for runs does not apply to imported figures.
         let accepted = model::Acknowledged {
             build: "1.9".to_owned(),
             point: String::new(),
@@ -235,7 +235,7 @@ mod tests {
         let mut noise = || (0..12).map(|_| rng.bits() as f64 / u64::MAX as f64).sum::<f64>() - 6.0;
         let (mut known, mut unknown) = (0, 0);
         for _ in 0..100 {
-            // Runs scatter by 5 %; all builds but the last are means of five.
+            // Runs scatter by 5 %; all builds except the last are means of five.
             let mut of = |n: u32| {
                 let runs: Vec<f64> = (0..n).map(|_| 1000.0 * (1.0 + 0.05 * noise())).collect();
                 stats::Build::of(&runs)
@@ -248,7 +248,7 @@ mod tests {
                 figure: "tps".to_owned(),
                 value: build.mean,
                 unit: String::new(),
-                // Student's t of four degrees of freedom.
+                // Student's t with four degrees of freedom.
                 half_width: (has_error && build.count > 1)
                     .then(|| 2.776 * (build.squares / 4.0 / 5.0).sqrt()),
                 count: Some(build.count as u64),
@@ -289,7 +289,7 @@ mod tests {
     fn a_table_has_the_mean_of_the_last_ten_builds_of_each_series() {
         let mut values: Vec<(String, &str, f64)> = Vec::new();
         for n in 0..12 {
-            // The first two are history.
+            // The first two belong to an earlier series.
             let first = if n < 2 { 1000.0 } else { 0.0 };
             values.push((format!("1.{n}"), "1", 10.0 + f64::from(n % 2) + first));
             values.push((format!("1.{n}"), "8", 20.0 + f64::from(n % 2) + first));
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!((line.best, line.smallest), (Some(2), Some(1)));
         assert_eq!(all.builds.as_ref().map(|of| of.last), Some(10));
         assert!(Matrices::of_history(&shown, "writers", None).is_err());
-        // Our own runs are apart from what was measured elsewhere.
+        // Runs and imported figures are separate.
         let mut both = history(&question(Vec::new()), &ours(1000.0)).expect("they have runs");
         both.points.extend(shown.points);
         let both = Matrices::of_history(&both, "clients", None).expect("clients differ");

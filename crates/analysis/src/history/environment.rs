@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 use crate::comparison::Difference;
 use crate::report::Report;
 
-/// Where a series begins again.
+/// The beginning of a new series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Start {
     /// The first build of the new series.
     pub build: String,
-    /// Its index among the builds of the point.
+    /// Index of that build among the builds of the point.
     pub at: usize,
-    /// What differs from the builds before.
+    /// Differences from the builds before.
     pub changed: Vec<Difference>,
 }
 
-/// Facts of the machine that begin a series: about, name.
+/// Facts of the machine that begin a series, by subject and name.
 const MACHINE: [(&str, &str); 6] = [
     ("machine", "product"),
     ("cpu", "model"),
@@ -31,7 +31,7 @@ const MACHINE: [(&str, &str); 6] = [
     ("cgroup", "cpu_limit_cores"),
     ("cgroup", "memory_limit_bytes"),
 ];
-/// Last words in the names of settings that say where a server stands, or when.
+/// Last words in the names of settings that give the place of a server, or a time.
 const OF_PLACE_OR_TIME: [&str; 17] = [
     "dir",
     "directory",
@@ -51,11 +51,11 @@ const OF_PLACE_OR_TIME: [&str; 17] = [
     "basename",
     "seed",
 ];
-/// Last words of settings of transaction ids; the others are positions that move.
+/// Last words of settings about transaction ids; the others are positions that move.
 const OF_GTID_SET: [&str; 2] = ["mode", "consistency"];
 const GIB: u64 = 1 << 30;
 
-/// What would begin a series again, by what it is about and by name.
+/// Facts and settings whose change begins a new series, by subject and name.
 pub(super) struct Environment {
     machine: BTreeMap<(String, String), String>,
     settings: BTreeMap<(String, String), String>,
@@ -68,7 +68,7 @@ impl Environment {
             Some(((about.to_owned(), name.to_owned()), report.fact(about, name)?.to_string()))
         };
         let mut machine: BTreeMap<_, _> = MACHINE.into_iter().filter_map(known).collect();
-        // A kernel takes some of the memory, and another one a little more.
+        // Kernels reserve some of the memory, and versions differ in how much.
         if let Some(bytes) = report.fact("memory", "total_bytes").and_then(FactValue::bytes) {
             let about = ("memory".to_owned(), "total".to_owned());
             machine.insert(about, format!("{} GiB", bytes.div_ceil(GIB)));
@@ -93,7 +93,7 @@ impl Environment {
         }
     }
 
-    /// What is another here than there.
+    /// Returns the differences from an earlier environment.
     fn changed(&self, before: &Environment) -> Vec<Difference> {
         let mut changed = differing(&before.machine, &self.machine);
         if self.version == before.version {
@@ -103,8 +103,8 @@ impl Environment {
     }
 }
 
-/// Whether somebody sets it: what a name ends with says what it is, so that
-/// `innodb_log_file_size` is a size and `general_log_file` a file.
+/// Returns true if a user sets this variable. The last word of the name decides:
+/// `innodb_log_file_size` is a size, and `general_log_file` a file.
 fn is_setting(name: &str) -> bool {
     let words: Vec<&str> = name.split(['_', '.']).collect();
     let last = words.last().map_or("", |last| last.trim_end_matches(|c: char| c.is_ascii_digit()));
@@ -113,7 +113,7 @@ fn is_setting(name: &str) -> bool {
     !OF_PLACE_OR_TIME.contains(&last) && !is_position && !is_version
 }
 
-/// Whether a value is a path, or a file's name such as `host-slow.log`.
+/// Returns true if a value is a path, or the name of a file such as `host-slow.log`.
 fn is_file(value: &str) -> bool {
     let is_extension = |end: &str| {
         (2..=4).contains(&end.len()) && end.bytes().all(|letter| letter.is_ascii_lowercase())
@@ -122,7 +122,7 @@ fn is_file(value: &str) -> bool {
     value.contains('/') || name.is_some_and(|(_, end)| is_extension(end))
 }
 
-/// What both know, and do not agree on.
+/// Returns the differences in values that both sides have.
 fn differing(
     before: &BTreeMap<(String, String), String>,
     after: &BTreeMap<(String, String), String>,
@@ -138,8 +138,8 @@ fn differing(
     after.iter().filter_map(one).collect()
 }
 
-/// Where the builds of a point, each with its first run, begin another series. What changes with
-/// every other build is no setting.
+/// Returns the builds of a point, each given with its first run, that begin another series. A value
+/// that changes with every other build is not a setting.
 pub(super) fn starts(builds: &[(&str, &Report)]) -> Vec<Start> {
     let all: Vec<Environment> = builds.iter().map(|(_, run)| Environment::of(run)).collect();
     let changed: Vec<Vec<Difference>> = all.windows(2).map(|two| two[1].changed(&two[0])).collect();

@@ -10,7 +10,7 @@ use crate::comparison::{between, is_worse};
 use crate::figures::is_less_better;
 use crate::report::{Named, Report};
 
-/// So many builds show how much builds vary.
+/// Number of builds from which the variation between builds is known.
 const BEFORE_MIN: usize = 3;
 
 /// Judges all series together.
@@ -46,20 +46,20 @@ pub(super) fn judged(
     let mut points: Vec<Judged> = shown
         .map(|((present, earlier), (last, pinned))| judge.point(present, earlier, last, pinned))
         .collect();
-    // One of all points may have been made for some of them.
+    // An acknowledgement without a point may apply to some of the points only.
     let seen: Vec<usize> = points.iter().flat_map(|point| point.seen.clone()).collect();
     points.iter_mut().for_each(|point| point.unseen.retain(|nth| !seen.contains(nth)));
     let all = all.into_iter().zip(points);
     all.map(|(series, point)| point.of(series, &question.acknowledged)).collect()
 }
 
-/// The present series of each point, its levels.
+/// Finds the levels of each point's present series.
 fn of_all(
     all: &[Series<'_>],
     bits: &mut dyn FnMut() -> u64,
 ) -> Vec<(usize, Result<Levels, NotDivided>)> {
     let from = |series: &Series<'_>| {
-        // What came before the last so many is history.
+        // Only the last [`SERIES_MAX`] builds are divided into levels.
         series.from().max(series.finite.len().saturating_sub(SERIES_MAX))
     };
     let figures = |series: &Series<'_>| -> Vec<Build> {
@@ -69,8 +69,8 @@ fn of_all(
     all.iter().map(from).zip(levels(&figures, ERROR, bits)).collect()
 }
 
-/// The changes in the series before the present ones, which raise no alarm: with their places
-/// among the figures of the point.
+/// Finds the changes in earlier series, which raise no alarm, with their places among the figures
+/// of the point.
 fn earlier(
     all: &[Series<'_>],
     bits: &mut dyn FnMut() -> u64,
@@ -96,15 +96,15 @@ fn earlier(
     found
 }
 
-/// The present series of a point: from which of its figures on, and its levels.
+/// The present series of a point: the index of its first figure, and its levels.
 struct Present<'a, 's> {
     of: &'a Series<'s>,
     found: (usize, Result<Levels, NotDivided>),
 }
 
 impl Present<'_, '_> {
-    /// The last build with those of its level before it; of a level that has only begun with those
-    /// of the one before, too.
+    /// Returns the last build and those of its level before it. A level that has only begun is
+    /// joined with the one before.
     fn held(&self) -> Held {
         let (starts, end) = (self.starts(), self.of.finite_before_last());
         let start = self.held_from();
@@ -117,7 +117,7 @@ impl Present<'_, '_> {
         Held { before, earlier: earlier.collect(), last: self.of.newest, pinned: None }
     }
 
-    /// Where its levels begin, among the figures of the point.
+    /// Returns the beginnings of the levels, as indices of the point's figures.
     fn starts(&self) -> Vec<usize> {
         let (from, levels) = &self.found;
         let changes = levels.as_ref().map(|levels| &levels.changes[..]).unwrap_or_default();
@@ -125,42 +125,43 @@ impl Present<'_, '_> {
         begun.map(|at| from + at).collect()
     }
 
-    /// From which figure on the last build is held against those before it.
+    /// Returns the index of the first figure with which the last build is compared.
     fn held_from(&self) -> usize {
         let (from, end) = (self.found.0, self.of.finite_before_last());
         let is_long = |start: &usize| *start + BEFORE_MIN <= end;
         self.starts().into_iter().rev().find(is_long).unwrap_or(from).min(end)
     }
 
-    /// Whether the last build is of a level that began after those it is held against.
+    /// Returns true if the level of the last build began after the builds with which it is
+    /// compared.
     fn is_of_former_level(&self) -> bool {
         self.starts().last().is_some_and(|start| *start > self.held_from())
     }
 
-    /// The build from which on figures vary more.
+    /// Returns the build from which on the figures vary more.
     fn varies_more_since(&self, last: &LatestBuild) -> Option<String> {
         let at = self.of.finite_before_last().checked_sub(last.varies_more_for?)?;
         let (index, _) = self.of.finite.get(at)?;
         Some(self.of.reports[*index].build.clone())
     }
 
-    /// The present series' figure of a build, by its index.
+    /// Returns the place of a build in the present series, by its index.
     fn place(&self, index: usize) -> Option<usize> {
         let (from, _) = self.found;
         self.of.finite[from..].iter().position(|(known, _)| *known == index)
     }
 }
 
-/// What was found of a point, without its builds.
+/// The judgement of a point, without its builds.
 struct Judged {
     changes: Option<Vec<Change>>,
     fall: Option<Fall>,
     last: Option<Last>,
     baseline: Option<Last>,
     has_regressed: bool,
-    /// Which of the acknowledgements are of a change that was found.
+    /// Indices of the acknowledgements whose change was found.
     seen: Vec<usize>,
-    /// Which are of a build of its levels, and of no change that was found.
+    /// Indices of the acknowledgements for a build of the series whose change was not found.
     unseen: Vec<usize>,
 }
 
@@ -186,35 +187,35 @@ impl Judged {
     }
 }
 
-/// Whether several runs are all of one seed, of which a simulated database draws the same.
+/// Returns true if several runs on a simulated database all have one seed: it draws the same
+/// numbers for them.
 fn is_one_seed(builds: &[(&str, &[Report])]) -> bool {
     let runs = || builds.iter().flat_map(|(_, runs)| runs.iter());
     let first = runs().next().map(|run| run.seed);
     runs().nth(1).is_some() && runs().all(|run| run.is_drawn() && Some(run.seed) == first)
 }
 
-/// A change that somebody has accepted, by the index of its build.
+/// An acknowledged change.
 struct Accepted {
-    /// Which of all acknowledgements.
+    /// Index of the acknowledgement.
     nth: usize,
     index: usize,
     reason: String,
     size: Option<f64>,
 }
 
-/// A change is the accepted one up to so many times its size: what was known of that then was
-/// measured with few builds.
+/// Factor by which a change may exceed its acknowledged size, which was estimated from few builds.
 pub const SIZE_MOST: f64 = 1.5;
 
 impl Accepted {
-    /// Whether a change of this ratio may be the one that was accepted.
+    /// Returns true if a change of this ratio may be the acknowledged one.
     fn covers(&self, ratio: f64) -> bool {
         self.size.is_none_or(|size| ratio.ln().abs() <= SIZE_MOST * size)
     }
 }
 
-/// Divides acknowledgements into those of changes that were found, or of a last build that is still
-/// outside, and those of none; the latter are not known where no levels are.
+/// Divides acknowledgements into those whose change was found, or whose last build is still outside
+/// its range, and the others; the latter are empty if there are no levels.
 fn seen(
     accepted: &[Accepted],
     changes: Option<&[Change]>,
@@ -232,7 +233,7 @@ fn seen(
     (numbers(seen), numbers(unseen))
 }
 
-/// How it is judged.
+/// Settings for judging a point.
 struct Said<'q> {
     question: &'q Question,
     primary: &'q str,
@@ -274,7 +275,7 @@ impl Said<'_> {
         Judged { changes, fall, last, baseline, has_regressed, seen, unseen }
     }
 
-    /// What is acknowledged at a point.
+    /// Returns the acknowledgements for a point.
     fn accepted(&self, series: &Series<'_>) -> Vec<Accepted> {
         let at = series.values.pairs(" ");
         let is_here = |one: &Acknowledged| one.point.is_empty() || one.point == at;
@@ -316,8 +317,8 @@ impl Said<'_> {
         }
     }
 
-    /// The present level against that of ten builds ago, or against the last one that somebody has
-    /// accepted since.
+    /// Compares the present level with that of ten builds ago, or with the last acknowledged one
+    /// since.
     fn fall(
         &self,
         present: &Present<'_, '_>,
@@ -327,8 +328,8 @@ impl Said<'_> {
         let (from, _) = present.found;
         let n_builds = present.of.finite.len() - from;
         let now = n_builds - 1;
-        // Where the level that was accepted begins, perhaps a little later; nowhere if what began
-        // there is far more than what was accepted.
+        // The beginning of the acknowledged level, perhaps a little later; nowhere if the level
+        // that began there changed by far more than was acknowledged.
         let begun = |one: &Accepted| {
             let at = present.place(one.index)?;
             let near = levels.changes.iter().filter(|of| (at..=at + NEAR).contains(&of.at));
@@ -353,11 +354,11 @@ impl Said<'_> {
         })
     }
 
-    /// The last build, by its logarithm, against what it is held against.
+    /// Compares the last build with its reference; values are logarithms.
     fn last(&self, known: &LatestBuild, newest: f64) -> Last {
         let min_effect = self.question.judge.min_effect;
         let ratio = (newest - known.before).exp();
-        // A rise of times, a fall of rates.
+        // A rise of times, or a fall of rates.
         let worst = if is_less_better(self.primary) { known.expected.1 } else { known.expected.0 };
         let seen_from = (worst - known.before).exp_m1().abs().max(min_effect);
         Last {
@@ -374,8 +375,8 @@ impl Said<'_> {
         }
     }
 
-    /// Why a last build that is worse is accepted: it is one that was, or comes right after one
-    /// and is no worse than that by as much as would be seen.
+    /// Returns the reason why a worse last build is acknowledged: it is itself acknowledged, or
+    /// follows an acknowledged build and is not noticeably worse than that.
     fn accepts_last(
         &self,
         series: &Series<'_>,

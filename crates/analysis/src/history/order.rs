@@ -4,27 +4,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::Side;
 
-/// What orders builds.
+/// An order of builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Their names, as packagers compare versions; equal ones stand by time.
+    /// By name, as packagers compare versions; equal versions by time.
     Version,
-    /// When their first run began.
+    /// By the start of their first runs.
     Time,
-    /// These commits, the oldest first: `git log --reverse --format=%H`.
+    /// By these commits, the oldest first: `git log --reverse --format=%H`.
     Commits(Vec<String>),
 }
 
-/// How builds are ordered, as it is reported.
+/// The order of builds in a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ordered {
-    /// By version.
     #[default]
     Version,
-    /// By time, as asked.
+    /// By time, as requested.
     Time,
-    /// By time, since their names are hashes of commits, which are no versions.
+    /// By time, since the names are hashes of commits and not versions.
     TimeOfHashes,
     /// By time, because the names are not versions of one series: some have no number, or a
     /// different word before the number.
@@ -34,7 +33,7 @@ pub enum Ordered {
 }
 
 impl Ordered {
-    /// In words.
+    /// Returns the order in words.
     pub fn name(self) -> &'static str {
         match self {
             Ordered::Version => "version",
@@ -44,13 +43,12 @@ impl Ordered {
     }
 }
 
-/// What builds are ordered by.
+/// An item that can be ordered by name or time.
 pub(super) trait Dated {
-    /// What it is called.
     fn name(&self) -> &str;
 
-    /// The time of its first run as text that sorts by time, and that run's id (UUID version 7),
-    /// which orders two runs of the same second.
+    /// Returns the time of the first run, as text that sorts by time, and its id (UUID version 7),
+    /// which orders runs of the same second.
     fn first(&self) -> Option<(&str, &str)>;
 }
 
@@ -65,21 +63,21 @@ impl Dated for Side {
     }
 }
 
-/// Builds in order, how they are ordered, and those that a list of commits does not have.
+/// Builds in order, the kind of order, and the builds that a list of commits does not have.
 pub(super) struct InOrder<'s, B> {
     pub(super) builds: Vec<&'s B>,
     pub(super) ordered: Ordered,
     pub(super) unlisted: Vec<String>,
-    /// The build that was measured last, if the order ends with another one: it may be unlisted.
+    /// The build that was measured last, if another one is last in the order: it may be unlisted.
     pub(super) measured_last: Option<String>,
 }
 
-/// Orders builds as asked; where nothing is asked, by version, and by time where most names are
-/// hashes of commits, or they are not the versions of one thing.
+/// Orders builds as requested. The default is by version; by time if most names are hashes of
+/// commits, or if they are not versions of one series.
 pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> InOrder<'s, B> {
     let mut all: Vec<&B> = builds.iter().collect();
     let mut unlisted: Vec<String> = Vec::new();
-    // One without a run stands where its name puts it: last.
+    // A build without a run is placed by its name: last.
     let by_time = |a: &&B, b: &&B| {
         let (a, b) = (a.first(), b.first());
         (a.is_none(), a).cmp(&(b.is_none(), b))
@@ -121,19 +119,19 @@ pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> 
     InOrder { builds: all, ordered, unlisted, measured_last }
 }
 
-/// Whether a name is that of a commit: either may be cut short.
+/// Returns true if a name is that of a commit: either may be abbreviated.
 fn is_of(commit: &str, name: &str) -> bool {
     let least = commit.len().min(name.len());
     least >= HASH_MIN && commit.as_bytes()[..least].eq_ignore_ascii_case(&name.as_bytes()[..least])
         || commit == name
 }
 
-/// Git shows at least so many digits of a hash.
+/// Smallest number of digits to which Git abbreviates a hash.
 const HASH_MIN: usize = 7;
-/// SHA-1 has so many.
+/// Number of digits of a SHA-1 hash.
 const HASH_MAX: usize = 40;
 
-/// Whether most names can be nothing but hashes: a date is of digits alone, too.
+/// Returns true if most names can only be hashes: a date, too, has only digits.
 fn are_hashes<B: Dated>(builds: &[&B]) -> bool {
     let is_hex = |name: &str| {
         (HASH_MIN..=HASH_MAX).contains(&name.len())
@@ -143,11 +141,12 @@ fn are_hashes<B: Dated>(builds: &[&B]) -> bool {
     let n_hashes = builds.iter().filter(|build| is_hex(build.name())).count();
     let n_with_letters =
         builds.iter().filter(|build| is_hex(build.name()) && has_letter(build.name())).count();
-    // Of hashes of seven digits one in 27 has no letter.
+    // One in 27 hashes of seven digits has no letter.
     2 * n_hashes > builds.len() && 2 * n_with_letters > n_hashes
 }
 
-/// The word before the first digit of a name, in lower case, and what follows: `v1.2` is `1.2`.
+/// Splits a name into the word before its first digit, in lower case, and the rest. A single `v` is
+/// left out: `v1.2` is `1.2`.
 fn number_of(name: &str) -> (String, &str) {
     let at = name.find(|letter: char| letter.is_ascii_digit()).unwrap_or(name.len());
     match name[..at].to_lowercase() {
@@ -156,14 +155,14 @@ fn number_of(name: &str) -> (String, &str) {
     }
 }
 
-/// Whether all names have a number, and the same word before it.
+/// Returns true if all names have a number, and the same word before it.
 fn are_versions<B: Dated>(builds: &[&B]) -> bool {
     let mut all = builds.iter().map(|build| number_of(build.name()));
     let Some((first, number)) = all.next() else { return true };
     !number.is_empty() && all.all(|(word, number)| word == first && !number.is_empty())
 }
 
-/// The commits of a list, one in a line, with whatever stands behind each.
+/// Returns the commits of a list with one per line; further text on a line is ignored.
 pub fn commits_of(text: &str) -> Vec<String> {
     text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }

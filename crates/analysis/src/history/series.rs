@@ -8,37 +8,37 @@ use crate::comparison::{Difference, Side, values_of};
 use crate::figures::{Figure, figure};
 use crate::report::{Named, Report};
 
-/// The builds of a point with all that is known of them, while they are judged.
+/// The builds of a point with all their data, for judging.
 pub(super) struct Series<'s> {
     pub(super) values: &'s Named<String>,
-    /// Each with the runs that are known of it.
+    /// Builds, each with its runs.
     pub(super) builds: Vec<(&'s str, &'s [Report])>,
     pub(super) reports: Vec<BuildReport>,
-    /// Of the builds that have a figure: index and logarithms.
+    /// Builds that have a figure: index and logarithms.
     pub(super) finite: Vec<(usize, Build)>,
-    /// The last one, whether it has one or not.
+    /// The last build, with or without a figure.
     pub(super) newest: Build,
     pub(super) starts: Vec<Start>,
     pub(super) lacks: Option<LeftOut>,
     pub(super) lost: String,
-    /// Whether its last build is among the last of all.
+    /// True if the last build of the series is among the last of all.
     pub(super) is_recent: bool,
 }
 
-/// A build of a series while that is made.
+/// A build of a series under construction.
 pub(super) struct Known<'s> {
     pub(super) build: &'s str,
     pub(super) reports: &'s [Report],
-    /// What each of its runs has measured.
+    /// The values of its runs.
     pub(super) figures: Vec<f64>,
-    /// The same together.
+    /// The figure over these values.
     pub(super) figure: Figure,
-    /// The logarithms, as they are judged.
+    /// The logarithms, for judging.
     pub(super) of_build: Build,
 }
 
 impl<'s> Series<'s> {
-    /// The builds that have the figure at a point; none where no build has.
+    /// Makes the series of the builds that have the figure at a point; `None` if no build has it.
     pub(super) fn of(
         values: &'s Named<String>,
         all: &[&'s Side],
@@ -61,7 +61,8 @@ impl<'s> Series<'s> {
         Some(Series { lacks, lost: lost.unwrap_or_default(), ..series })
     }
 
-    /// The builds that are known at a point, of all by their names; none where none is.
+    /// Makes the series of a point from its builds and the names of all; `None` if there are no
+    /// builds.
     pub(super) fn known(
         values: &'s Named<String>,
         known: Vec<Known<'s>>,
@@ -78,7 +79,7 @@ impl<'s> Series<'s> {
                 finite.push((index, of_build));
             }
             newest = Some(of_build);
-            // The mean of one value is that value, to its last digit.
+            // A single value is kept exactly; a mean would round its last digit.
             let value = match of.figures[..] {
                 [one] => one,
                 _ => of_build.mean.exp(),
@@ -102,7 +103,7 @@ impl<'s> Series<'s> {
         Some(Series { values, builds, reports, finite, newest, starts, lacks, lost, is_recent })
     }
 
-    /// Its present series: from which index of `finite` on it goes.
+    /// Returns the beginning of the present series, as an index of `finite`.
     pub(super) fn from(&self) -> usize {
         let start = self.starts.last().map_or(0, |start| start.at);
         self.finite.iter().position(|(index, _)| *index >= start).unwrap_or(self.finite.len())
@@ -113,8 +114,7 @@ impl<'s> Series<'s> {
     }
 }
 
-/// Where a point begins that follows on another one, which has ended before: what it differs in
-/// begins a new series.
+/// Finds points that continue another point, which has ended: their difference begins a new series.
 pub(super) fn follow(all: &mut [Series<'_>], builds: &[&Side]) {
     let place = |name: &str| builds.iter().position(|build| build.name == name);
     let ends: Vec<(Option<usize>, Option<usize>, Named<String>)> = all

@@ -59,7 +59,7 @@ fn builds_stand_in_the_order_of_versions() {
     assert!((series[1].mean_of_ten - 109.5).abs() < 1e-9);
 }
 
-/// Builds `1.0` to `1.n`, from the one at `from` on a tenth slower.
+/// Makes builds `1.0` to `1.n`, a tenth slower from index `from` on.
 fn long(n_builds: usize, from: usize) -> Vec<Side> {
     let tps = |n: usize| {
         let level = if n < from { 1000.0 } else { 900.0 };
@@ -89,7 +89,7 @@ fn series(tps: impl IntoIterator<Item = f64>) -> Vec<Side> {
     tps.into_iter().enumerate().map(side).collect()
 }
 
-/// One percent of noise, without a pattern that ends.
+/// Returns a noise of one percent, without a pattern.
 fn wobble(n: usize) -> f64 {
     let bits = (n as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let bits = (bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -114,7 +114,7 @@ fn a_regression_that_is_mended_in_part_is_one() {
     assert!((fall.ratio - 0.88).abs() < 0.02 && shown.has_regressed(), "{fall:?}");
     let places: Vec<usize> = point.changes.iter().flatten().map(|change| change.at).collect();
     assert_eq!(places, [30, 35]);
-    // Mended in whole it is history, and told.
+    // A change that was later repaired is reported, but is not a regression.
     let shown = history(&series(levels(&[(30, 1000.0), (5, 800.0), (8, 1000.0)])));
     assert!(!shown.has_regressed(), "{:?}", shown.points[0]);
     assert_eq!(shown.points[0].changes.as_ref().map(Vec::len), Some(2));
@@ -204,21 +204,21 @@ fn an_acknowledged_change_that_the_data_no_longer_show_is_named() {
         let mut rng = Rng::new(1, Stream::Order, 0);
         HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs").points
     };
-    // The build was outside when it was the last, and those after it are as fast as ever.
+    // The build was outside when it was the last; later ones are as fast as before.
     let passed = series(levels(&[(24, 1000.0)]));
     let shown = of(&passed, vec![ack("1.12", "")]);
     assert_eq!(shown[0].changes.as_deref(), Some(&[][..]));
     assert_eq!(shown[0].unseen, [ack("1.12", "")]);
-    // Without levels nobody can say.
+    // Without levels it cannot be decided.
     assert!(of(&passed[..8], vec![ack("1.5", "")])[0].unseen.is_empty());
-    // One that is there is not among them, also where its size is below the minimum effect.
+    // A change that was found is not listed, even if its size is below the minimum effect.
     for level in [880.0, 985.0] {
         let there = series(levels(&[(30, 1000.0), (12, level)]));
         assert!(of(&there, vec![ack("1.30", "")])[0].unseen.is_empty(), "{level}");
     }
     let outside = series(levels(&[(30, 1000.0), (1, 880.0)]));
     assert!(of(&outside, vec![ack("1.30", "")])[0].unseen.is_empty());
-    // One for all points is there if any of them has it.
+    // An acknowledgement for all points is found if any point has the change.
     let both = |n: usize| {
         let (one, other) = (levels(&[(30, 1000.0), (6, 880.0)])[n], levels(&[(36, 1000.0)])[n]);
         sides::side(&format!("1.{n}"), &[("8", &[one], n), ("64", &[other], n)])
@@ -240,7 +240,7 @@ fn an_acknowledged_change_does_not_hide_a_much_larger_one_beside_it() {
     };
     let accepted = Some((1.0_f64 / 0.95).ln());
     for n in [1, 2, 6] {
-        // The build that was accepted, and those as slow as it.
+        // The acknowledged build, and later ones as slow as it.
         let same = series(levels(&[(30, 1000.0), (n, 950.0)]));
         assert!(!of(&same, accepted).has_regressed(), "{n}");
         // The next ones are far slower: with time the two steps look like one.
@@ -257,7 +257,7 @@ fn a_last_build_that_lost_many_of_its_runs_is_undecided() {
     let shown = history(&sides);
     assert!(shown.points[0].lost.starts_with("3 of 4 runs of "), "{}", shown.points[0].lost);
     assert_eq!((shown.n_undecided(), shown.has_regressed()), (1, false));
-    // One of an older build says nothing of the last.
+    // An invalid run of an older build says nothing about the last.
     let mut sides = series(levels(&[(12, 1000.0)]));
     sides[3].not_counted = sides::lost(3);
     let shown = history(&sides);
@@ -336,7 +336,7 @@ fn settings_begin_a_series_unless_a_version_brings_them() {
     let first = &starts[0];
     let values: Vec<_> = first.changed[0].values.iter().map(Option::as_deref).collect();
     assert_eq!((&*first.build, values), ("1.20", vec![Some("134217728"), Some("1073741824")]));
-    // A new version is what is tested; what it brings stands beside the change.
+    // A new version is under test; its settings are listed beside the change.
     let shown = of(true);
     assert!(shown.points[0].starts.is_empty() && shown.has_regressed());
     let changes = shown.points[0].changes.as_ref().expect("long enough");
@@ -346,7 +346,7 @@ fn settings_begin_a_series_unless_a_version_brings_them() {
 #[test]
 fn one_run_after_twenty_builds_of_five_is_seldom_an_alarm() {
     let mut rng = Rng::new(7, Stream::Order, 0);
-    // The sum of twelve even figures is nearly normal.
+    // The sum of twelve uniform numbers is nearly normal.
     let mut noise = || {
         let all = (0..12).map(|_| (rng.bits() >> 11) as f64 / (1_u64 << 53) as f64);
         0.02 * (all.sum::<f64>() - 6.0)
@@ -379,11 +379,11 @@ fn last_of(newest: f64, level: &[f64], figure: &str, min_effect: f64) -> Option<
 
 #[test]
 fn the_last_build_of_a_long_series_is_held_against_its_level() {
-    // One alone makes no level.
+    // One build alone makes no level.
     let point = history(&long(40, 39)).points.swap_remove(0);
     assert_eq!(point.changes.as_deref(), Some(&[][..]));
     assert!(point.has_regressed, "{:?}", point.last);
-    // A second one is not held against the first.
+    // A second slow build is not compared with the first.
     let mut level = vec![7.0, 7.01, 6.99, 7.0, 7.02, 6.98, 6.5, 6.51];
     let last = last_of(6.5, &level, "tps", 0.02).expect("six before");
     assert!(last.is_outside && last.is_worse && (last.before.ln() - 7.0).abs() < 0.01);
@@ -420,7 +420,7 @@ fn where_noise_hides_a_tenth_it_is_said_and_else_it_is_not() {
     assert!(!quiet.is_noisy && (0.02..0.06).contains(&quiet.seen_from), "{quiet:?}");
     let noisy = last(0.1, "tps", 0.01);
     assert!(noisy.is_noisy && !noisy.is_outside, "{noisy:?}");
-    // A rate falls to its lower end, a time rises to its upper one, which is farther.
+    // A rate falls to its lower bound, a time rises to its upper bound, which is farther away.
     assert!((noisy.seen_from - (1.0 - noisy.expected.0 / noisy.before)).abs() < 1e-9);
     assert!(last(0.1, "p99_ms", 0.01).seen_from > noisy.seen_from);
     // Changes below the minimum effect are not reported, so they cannot be seen.
@@ -445,7 +445,7 @@ fn builds_that_lost_work_or_have_no_run_that_counts_do_not_vanish() {
     let point = &shown.points[0];
     assert!(point.builds.len() == 8 && point.builds[7].value.is_infinite());
     assert!(point.has_regressed && shown.has_regressed() && shown.left_out.is_empty());
-    // Only the last of those that are left out stands in the way.
+    // Only a missing last build matters.
     sides[7].points.clear();
     sides[7].not_counted = sides::lost(5);
     let shown = of(&sides);
@@ -455,7 +455,7 @@ fn builds_that_lost_work_or_have_no_run_that_counts_do_not_vanish() {
     sides.push(sides::side("2.0", &[("8", &[1000.0], 9)]));
     let shown = of(&sides);
     assert!(!shown.left_out[0].is_last && !shown.has_regressed());
-    // At a point that the last build has lost, too.
+    // The same at a single point that the last build lacks.
     let both: [(&str, &[f64], usize); 2] = [("8", &[1000.0], 9), ("64", &[1000.0], 9)];
     sides.iter_mut().take(7).for_each(|build| *build = sides::side(&build.name, &both));
     sides[8].not_counted = sides::lost(3);
@@ -464,7 +464,7 @@ fn builds_that_lost_work_or_have_no_run_that_counts_do_not_vanish() {
     assert_eq!((lacks, shown.has_regressed()), (vec![false, true], true));
     sides[8].not_counted = sides::lost(0);
     assert!(!of(&sides).has_regressed());
-    // A figure that no run has is no series.
+    // A figure that no run has makes no series.
     let nopm = Judge { primary: Some("nopm".to_owned()), min_effect: 0.02, also: Vec::new() };
     let none = HistoryReport::new(&Question::of("build", nopm), &sides, &mut || rng.bits());
     assert!(none.expect_err("no new orders").contains("has the figure"));

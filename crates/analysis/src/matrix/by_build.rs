@@ -10,8 +10,8 @@ use crate::figures::{Figure, number};
 use crate::history::{HistoryReport, OF_LAST};
 use crate::report::Named;
 
-/// The tables, where rows or columns are the builds. Without columns, they are the parameter whose
-/// values are no numbers, so that each number of clients has a table.
+/// Returns the tables of a history with builds as rows or columns. The other axis defaults to the
+/// parameter whose values are not numbers, so that each number of clients has a table.
 pub(super) fn of_builds(
     report: &HistoryReport,
     rows: &str,
@@ -31,7 +31,7 @@ pub(super) fn of_builds(
         Along::Rows => tables.columns.as_ref().map_or(&[][..], |axis| &axis.values),
         Along::Columns => &tables.rows.values,
     };
-    // Builds are not chosen: none is the best.
+    // Builds are not options to choose from: none is the best.
     let line = |of: &String| Line { of: of.clone(), best: None, smallest: None };
     for table in &mut tables.tables {
         add_means(table, &means, other.as_ref(), is_of_rows);
@@ -42,7 +42,7 @@ pub(super) fn of_builds(
     Ok(Matrices { units: report.units.clone(), builds, ..tables })
 }
 
-/// The last builds of every series, with the build as an axis behind the others.
+/// Returns the last builds of every series, with the build as a further axis, the last one.
 fn with_builds(report: &HistoryReport, means: &Grid) -> Grid {
     let mut builds: Vec<String> = Vec::new();
     let mut points = Vec::new();
@@ -50,7 +50,7 @@ fn with_builds(report: &HistoryReport, means: &Grid) -> Grid {
         let mut before = None;
         for one in present(series) {
             let known = builds.iter().position(|build| *build == one.build);
-            // Between those that it lies between in its own series.
+            // Between its neighbours in its own series.
             let place = known.unwrap_or_else(|| {
                 let place = before.map_or(0, |before: usize| before + 1);
                 builds.insert(place, one.build.clone());
@@ -67,7 +67,7 @@ fn with_builds(report: &HistoryReport, means: &Grid) -> Grid {
     Grid { figure: means.figure.clone(), axes, points, queue_full: Vec::new() }
 }
 
-/// `mean of 10`: of as many as each series has; where these differ, of the last ten at most.
+/// Returns the name of the means: `mean of 10`, or `mean of up to 10` if series differ in length.
 fn mean_name(report: &HistoryReport) -> String {
     let mut counts: Vec<usize> = report.points.iter().map(|of| present(of).len()).collect();
     counts.sort_unstable();
@@ -78,7 +78,7 @@ fn mean_name(report: &HistoryReport) -> String {
     }
 }
 
-/// Puts the mean of each series behind its builds.
+/// Adds the mean of each series after its builds.
 fn add_means(table: &mut Matrix, means: &Grid, other: Option<&Axis>, is_of_rows: bool) {
     let axis = other.and_then(|of| means.axes.iter().position(|axis| axis.name == of.name));
     let value = |at: &Named<String>| axis.and_then(|axis| at.0.get(axis).map(|(_, v)| v.clone()));
@@ -109,7 +109,7 @@ mod tests {
     use crate::fixtures::subjects;
     use crate::history::{BuildReport, PointHistory};
 
-    /// Two scenarios by two numbers of writers, each with builds of its own.
+    /// Makes two scenarios with two numbers of writers, each with its own builds.
     fn history() -> HistoryReport {
         let mut report = subjects::history();
         let first = report.points[0].clone();

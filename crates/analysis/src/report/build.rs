@@ -26,15 +26,15 @@ use super::{
 use crate::Tally;
 use crate::tally::{Crosscheck, GroupTally, LoopHeartbeats, SLOT_NS, SecondTally, Sum, Times};
 
-/// What a report may have beyond what it always has.
+/// Options for parts of a report that it may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What each client did: as many rows as clients and kinds.
+    /// Figures of each client: as many rows as clients times types.
     pub per_client: bool,
 }
 
 impl Report {
-    /// What was measured in a run, without findings.
+    /// Returns the measurements of a run, without findings.
     pub(crate) fn measured(tally: &Tally) -> Report {
         let described = tally.description.as_deref().cloned();
         let group_description = described.unwrap_or_else(undescribed);
@@ -102,35 +102,35 @@ impl Report {
 }
 
 impl Report {
-    /// Whether it is of a build of data, whose transactions are chunks of rows.
+    /// Returns true if the report is of a build of data, whose transactions are chunks of rows.
     pub fn is_build(&self) -> bool {
         self.of_build("method").is_some()
     }
 
-    /// What is known of the build that it is of.
+    /// Returns a fact about the build of data.
     pub fn of_build(&self, name: &str) -> Option<&FactValue> {
         self.fact(DATA_BUILD, name)
     }
 
-    /// A fact of the run, by what it is about and by name.
+    /// Returns a fact of the run, by subject and name.
     pub fn fact(&self, about: &str, name: &str) -> Option<&FactValue> {
         self.facts.get(about)?.get(name)
     }
 
-    /// Whether a simulated database drew its answers: it names their seed.
+    /// Returns true if a simulated database made the replies: it has a fact with its seed.
     pub fn is_drawn(&self) -> bool {
         self.fact("database", "seed").is_some()
     }
 
-    /// As it is kept beside the run's events: without what grows with each second of each gauge,
-    /// of which the events have all.
+    /// Removes the points of gauges, for the report that is stored beside the run's events, which
+    /// have them all.
     pub fn without_points(mut self) -> Report {
         self.gauges.iter_mut().for_each(|gauge| gauge.points = Vec::new());
         self
     }
 
-    /// With what each client did, which a report is kept without: as many rows as clients and
-    /// kinds.
+    /// Adds the figures of each client, which stored reports do not have: as many rows as clients
+    /// times types.
     pub fn with_clients(mut self, tally: &Tally) -> Report {
         let all: Vec<usize> = (0..tally.groups.len()).collect();
         self.block.per_client = Some(per_client(tally, &all));
@@ -142,22 +142,22 @@ impl Report {
         self
     }
 
-    /// With it again, as the run's events have it.
+    /// Restores the points of gauges from the run's events.
     pub fn with_points(mut self, gauges: &[Gauge], readings: &[Readings]) -> Report {
         super::gauges::fill(&mut self.gauges, gauges, readings);
         self
     }
 }
 
-/// What facts of a build are about.
+/// Subject of facts about a build.
 const DATA_BUILD: &str = "data_build";
 
-/// Whether a run is a build of data.
+/// Returns true if a run is a build of data.
 pub(crate) fn is_build(tally: &Tally) -> bool {
     tally.fact(DATA_BUILD, "method").is_some()
 }
 
-/// What stands for a run whose beginning was not seen.
+/// Returns the description of a run whose beginning is missing.
 fn undescribed() -> Description {
     Description {
         name: String::new(),
@@ -234,7 +234,7 @@ fn groups(tally: &Tally, group_description: &[GroupDescription]) -> Vec<GroupRep
     each.map(report).collect()
 }
 
-/// The name of a kind, as it is a key in `transactions`.
+/// Returns the name of a transaction type, as a key of `transactions`.
 fn kind_name(tally: &Tally, group: usize, kind: KindIndex) -> String {
     let group_description = tally.description(group);
     let name = group_description
@@ -243,7 +243,7 @@ fn kind_name(tally: &Tally, group: usize, kind: KindIndex) -> String {
     in_group(tally, group, name)
 }
 
-/// A name of a group's, made different from those of other groups where there are any.
+/// Adds the group to a name, if there are several groups.
 fn in_group(tally: &Tally, group: usize, name: String) -> String {
     match tally.description(group) {
         Some(group_description) if tally.groups.len() > 1 => {
@@ -318,13 +318,13 @@ impl Block {
     }
 }
 
-/// Why times of failed transactions have no intervals.
+/// Reason why times of failed transactions have no intervals.
 const FAILED_ORDER: &str = "the order of failures in time is not stored";
 
-/// Why times of connecting have none.
+/// Reason why times of connecting have no intervals.
 const CONNECT_ORDER: &str = "all clients connect at once";
 
-/// In which order times came; unknown where groups of a run record them in different stretches.
+/// Returns the order of times; unknown if the groups of a run record them in different stretches.
 fn order(in_time: &Option<InTime>) -> Order<'_> {
     let unknown = Order::Unknown("groups of different loads have no common intervals of time");
     in_time.as_ref().map_or(unknown, Order::Known)
@@ -359,13 +359,13 @@ fn ramp_up_counts(tally: &Tally, groups: &[usize]) -> CountsReport {
     counts(&sum)
 }
 
-/// The error of the rate of commits, or why there is none.
+/// Returns the error of the rate of commits, or the reason why it is not known.
 fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
     let slots = tally.commits_100ms(groups);
     ci95(&slots, tally.due(groups, SLOT_NS, slots.len()).as_ref())
 }
 
-/// What was moved within the measured window.
+/// Returns the traffic within the measured window.
 fn traffic(tally: &Tally, groups: &[usize]) -> Traffic {
     let mut sum = Traffic::default();
     for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
@@ -374,8 +374,8 @@ fn traffic(tally: &Tally, groups: &[usize]) -> Traffic {
     sum
 }
 
-/// Every primary metric of the groups; equal names are added up, second by second. What one count
-/// of each group makes of it may differ: a record of one has more bytes than one of another.
+/// Returns every primary metric of the groups. Equal names are added up, second by second; the
+/// amount per count may differ between groups, since records may differ in bytes.
 fn primary_metrics(tally: &Tally, groups: &[usize]) -> Named<PrimaryMetricReport> {
     let mut all = Named::default();
     for (name, title) in tally.primary_metrics(groups) {
@@ -406,8 +406,8 @@ fn primary_metrics(tally: &Tally, groups: &[usize]) -> Named<PrimaryMetricReport
     all
 }
 
-/// A primary metric that its workload has computed. There is no sum of several groups', which may
-/// be a time or a mean.
+/// Returns a primary metric that its workload computed. Several groups have no sum, since it may be
+/// a time or a mean.
 fn computed(tally: &Tally, groups: &[usize], name: &str, title: &str) -> PrimaryMetricReport {
     let is_it = |(group, figure): &&(u16, ComputedFigure)| {
         groups.contains(&usize::from(*group)) && figure.name == name
@@ -423,8 +423,8 @@ fn computed(tally: &Tally, groups: &[usize], name: &str, title: &str) -> Primary
     PrimaryMetricReport { title: title.to_owned(), value, half_width: None, reason }
 }
 
-/// What a primary metric counts, in each second that the measured window touches, and what one
-/// count is worth: the most of which those of all groups are whole numbers.
+/// Returns the count of a primary metric in each second that the measured window touches, and the
+/// value of one count: the greatest common divisor over all groups.
 fn counted_by_primary_metric(tally: &Tally, groups: &[usize], name: &str) -> (Vec<u64>, u64) {
     let all = || tally.with_primary_metric(groups, name);
     let per_ns = all().map(|(_, primary)| primary.per_ns).reduce(gcd).unwrap_or(1).max(1);
@@ -437,7 +437,7 @@ fn counted_by_primary_metric(tally: &Tally, groups: &[usize], name: &str) -> (Ve
     (counted, per_ns)
 }
 
-/// The greatest common divisor (Euclid).
+/// Returns the greatest common divisor (Euclid's algorithm).
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
@@ -509,7 +509,7 @@ fn transaction(
     }
 }
 
-/// The commits of a type in each whole second of the measured window.
+/// Returns the commits of a type in each whole second of the measured window.
 fn commits_by_second(tally: &Tally, group: &GroupTally, kind: KindIndex) -> Vec<u64> {
     let of = |second: i64| {
         let second = group.series.get(second);
@@ -595,8 +595,7 @@ fn custom_metrics(tally: &Tally, groups: &[usize]) -> Named<CustomMetricReport> 
     all
 }
 
-/// The errors of a metric's rate and mean, by how often it was recorded in each second and the sum
-/// of that.
+/// Adds the errors of a metric's rate and mean, from the number and sum of records in each second.
 fn add_half_widths(
     report: &mut CustomMetricReport,
     seconds: &[(u64, u64)],
@@ -618,7 +617,7 @@ fn add_half_widths(
     (report.per_second_half_width, report.mean_half_width) = (per_second, mean);
 }
 
-/// The quantiles of a metric that is a distribution, with their intervals, and its shares.
+/// Adds the quantiles of a metric that is a distribution, with their intervals, and its shares.
 fn add_quantiles(report: &mut CustomMetricReport, histogram: &Histogram, in_time: Option<&InTime>) {
     let mut quantile = |name: &str, q| match enough(histogram.count(), q, 0.95) {
         Ok(_) => histogram.quantile(q).map(|value| value as f64),
@@ -723,7 +722,8 @@ fn crosscheck(tally: &Tally, check: &Crosscheck) -> CrosscheckReport {
     }
 }
 
-/// Of each type that has committed; one alone says nothing that `seconds` does not say.
+/// Returns the commits of each type by second. A single type is left out, since `seconds` has the
+/// same.
 fn commits_by_type(tally: &Tally) -> Vec<TypeSeconds> {
     let first = |group: &GroupTally| group.series.first().unwrap_or(0).min(0);
     let from_s = tally.groups.iter().map(first).min().unwrap_or(0);
@@ -745,7 +745,7 @@ fn commits_by_type(tally: &Tally) -> Vec<TypeSeconds> {
     if all.len() > 1 { all } else { Vec::new() }
 }
 
-/// Every second, those too in which nothing happened: a stall is what one looks for.
+/// Returns every second, including those without events: stalls must show.
 fn seconds(tally: &Tally) -> Vec<SecondReport> {
     let mut all = Vec::new();
     let nothing = SecondTally::default();

@@ -29,8 +29,8 @@ pub(super) fn counts(counts: &Counts) -> CountsReport {
     report
 }
 
-/// The error of the rate of slots of 100 ms, in which so much was due where the plan changes that,
-/// or why there is none.
+/// Returns the error of the rate in slots of 100 ms, or the reason why it is not known. `due` has
+/// the transactions due in each slot, if the plan changes them.
 pub(super) fn ci95(slots: &[u64], due: Option<&Due>) -> (Option<Ci95>, Option<String>) {
     if slots.iter().all(|n| *n == 0) {
         return (None, Some("nothing was committed".to_owned()));
@@ -49,5 +49,5 @@ pub(super) fn ci95(slots: &[u64], due: Option<&Due>) -> (Option<Ci95>, Option<St
     }
 }
 
-/// What varies where commits do.
+/// Beginning of reasons about the rate of commits.
 pub(super) const COMMITS_VARY: &str = "commits vary";

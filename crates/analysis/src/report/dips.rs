@@ -20,65 +20,65 @@ use stats::{STRETCHES_MIN, Usual, set_apart, stands_out, stands_out_at_load};
 use super::{GaugeReport, PerTransaction};
 use crate::tally::{SecondFigures, Tally};
 
-/// A second is in a dip if it has fewer commits than the median second by this factor.
+/// Factor by which a second in a dip has fewer commits than the median second.
 const RATE_FACTOR: f64 = 1.25;
 
-/// Where seconds scatter widely, one is in a dip if it has fewer commits than all others by this.
+/// Factor by which a second in a dip has fewer commits than all others, if seconds scatter widely.
 const APART_FACTOR: f64 = 3.0;
 
-/// Commits that are added to those of each second there: without any of a few it is no dip.
+/// Number of commits that is added to each second for that comparison, so that a few commits more
+/// or less make no dip.
 const APART_COMMITS: f64 = 3.0;
 
-/// A second is in a dip if its p95 is above that of the median second by this factor.
+/// Factor by which the p95 of a second in a dip exceeds that of the median second.
 const TIME_FACTOR: f64 = 1.5;
 
-/// A transaction that takes so long, and longer than the longest of the median second by this
-/// factor, makes a dip of the seconds in which it is under way: one client of many may wait for a
-/// lock, and commits hardly fall.
+/// Shortest response time that makes a dip by itself, if it exceeds the longest of the median
+/// second by [`LONG_FACTOR`]. One client of many may wait for a lock while commits hardly fall.
 const LONG_MS: f64 = 500.0;
 const LONG_FACTOR: f64 = 10.0;
 
-/// So many sessions more than usual must wait for locks then.
+/// Smallest rise of sessions that wait for locks in such a dip.
 const LONG_SESSIONS: f64 = 0.5;
 
-/// Where commits fall and something leaps that explains it, seconds are in a dip however others
-/// scatter: rows that are read per transaction by this factor, or CPU time of other programs by
-/// this share of the machine, in percent.
+/// Factor by which rows read per transaction leap. A fall of commits with such a leap is a dip,
+/// however other seconds scatter.
 const LEAP_ROWS: f64 = 10.0;
 const LEAP_OTHERS: f64 = 25.0;
 
-/// At most this share of all seconds is in dips for that.
+/// Largest share of seconds that may be in dips because of leaps.
 const LEAPS_MAX: f64 = 1.0 / 3.0;
 
-/// With fewer samples in any second, p95 is not looked at.
+/// Smallest number of samples in every second for a comparison of p95.
 const P95_SAMPLES_MIN: u64 = 100;
 
-/// A cause must have taken this share of the clients' time more than usual.
+/// Smallest rise of a cause's share of the clients' time.
 const SHARE_MIN: f64 = 0.1;
 
-/// What moved must lie this many robust standard deviations above the usual.
+/// Smallest number of robust standard deviations above the usual for a gauge that moved.
 const SCORE_MIN: f64 = 5.0;
 
-/// What is as high by chance more often than this is no cause.
+/// Largest probability of as high a value by chance for a cause.
 const CHANCE_MAX: f64 = 0.1;
 
-/// Gauges that are listed beside the cause.
+/// Largest number of gauges that are listed beside the cause.
 const MOVED_MAX: usize = 5;
 
-/// Dips that are listed, those that cost most.
+/// Largest number of dips that are listed, those with the largest cost.
 const DIPS_MAX: usize = 20;
 
-/// Rows per second that are read, by this factor more than usual, are read by what is slow: a
-/// server may report rows a second late, and then they fall on few transactions.
+/// Factor by which rows read per second must exceed the usual to count as read by slow
+/// transactions. A server may report rows a second late; these are then divided by few
+/// transactions.
 const ALL_ROWS_FACTOR: f64 = 1.5;
 
 const SESSION_QUERY: &str = "database.session_query";
 const ROUND_TRIP: &str = "database.round_trip";
 
-/// Gauges that are derived from others: CPU time of programs other than ours, rows read per second
-/// and per transaction, sessions that wait for files, sessions at work for which the server has no
-/// thread on a CPU or waiting for one, CPU time of the server, that of generator and server as a
-/// share of the machine, and threads of both that wait for a CPU.
+/// Gauges that are derived from others: CPU time of other programs, rows read per second and per
+/// transaction, sessions that wait for files, sessions that execute without a thread on or waiting
+/// for a CPU, CPU time of the server, CPU time of generator and server as a share of the machine,
+/// and threads of both that wait for a CPU.
 const OTHERS: &str = "machine.cpu_others";
 const ROWS_READ: &str = "database.rows_read";
 const ROWS_READ_EACH: &str = "database.rows_read_per_transaction";
@@ -90,16 +90,17 @@ const RUN_DELAY: &str = "run_delay";
 const SERVER_DELAY: &str = "server.run_delay";
 const EXECUTING: &str = "database.sessions/executing";
 
-/// Counters of deadlocks of the products that have one.
+/// Counters of deadlocks, for the products that have one.
 const DEADLOCKS: [&str; 2] = ["database.Innodb_deadlocks", "database.database_deadlocks"];
 
-/// Sessions that wait for a lock of a table or index; its name follows.
+/// Sessions that wait for a lock of a table or index, whose name follows.
 const LOCK_WAITS: &str = "database.lock_waits/";
 
-/// What is locked is named if this share of those that waited for locks waited for it.
+/// Smallest share of the sessions waiting for locks that must wait for one object for it to be
+/// named.
 const LOCKED_LEAST: f64 = 0.5;
 
-/// Gauges that say nothing of a cause when they rise: they follow throughput, or are what a dip is.
+/// Gauges whose rise says nothing about a cause: they follow throughput, or are the dip itself.
 const FOLLOW: [&str; 6] = [
     "sessions/idle",
     "cpu_idle",
@@ -112,64 +113,61 @@ const FOLLOW: [&str; 6] = [
 /// Gauges of the machine that are listed last among those that moved: traffic of any program.
 const OF_OTHERS: [&str; 3] = ["machine.net_", "machine.disk_", OTHERS];
 
-/// A gauge that is usually 0 is listed as if it rose by this factor.
+/// Factor by which a gauge that is usually 0 is ranked.
 const FROM_NOTHING: f64 = 10.0;
 
 /// A gauge that moved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
-    /// Its name as a figure.
+    /// Name of the gauge as a figure.
     pub gauge: String,
-    /// Its unit.
     pub unit: String,
-    /// Its median in the seconds outside of dips.
+    /// Median in the seconds outside of dips.
     pub usual: f64,
-    /// Its mean within the dip.
+    /// Mean within the dip.
     pub then: f64,
 }
 
-/// A cause with its evidence.
+/// A cause of a dip with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CauseSeen {
-    /// Which.
     pub cause: Cause,
-    /// The gauge that shows it.
+    /// The gauge that is the evidence.
     pub shown_by: Moved,
-    /// The share of the clients' time that it explains, from 0 to 1.
+    /// Share of the clients' time that it explains, from 0 to 1.
     pub share: f64,
-    /// In what share of the stretches of the same length outside of dips the gauge is as high; the
-    /// dip itself counted, so that it is never 0.
+    /// Share of the stretches of the same length outside of dips in which the gauge is as high. The
+    /// dip itself counts, so that it is never 0.
     pub chance: f64,
 }
 
-/// A stretch of seconds that stands out.
+/// A stretch of seconds with low throughput or high response times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dip {
-    /// Its first second.
     pub from_s: i64,
     /// The second after its last.
     pub to_s: i64,
-    /// Commits per second within it, over those of the median second; null in load whose rate is
-    /// planned.
+    /// Commits per second within it, relative to the median second; null if the plan changes the
+    /// rate.
     pub rate_ratio: Option<f64>,
-    /// The highest p95 of its seconds, over that of the median second; null where seconds have too
-    /// few samples.
+    /// Highest p95 of its seconds, relative to the median second; null if seconds have too few
+    /// samples.
     pub p95_ratio: Option<f64>,
-    /// What it comes from, what explains most first; empty where nothing is known to.
+    /// Known causes, the one that explains most first.
     pub causes: Vec<CauseSeen>,
-    /// What else rose: gauges of the database first, by how much.
+    /// Other gauges that rose: those of the database first, then by how much.
     pub moved: Vec<Moved>,
-    /// Stretches of its length outside of dips, the fewest for what moved: to compare it with. Old
-    /// reports do not say it.
+    /// Number of stretches of its length outside of dips, for comparison; the smallest number over
+    /// the gauges that moved. `None` in old reports.
     #[serde(default)]
     pub n_stretches: Option<usize>,
-    /// Deadlocks that the server counted in it.
+    /// Deadlocks that the server counted within it.
     #[serde(default, skip_serializing_if = "is_none")]
     pub deadlocks: u64,
-    /// The table or index whose lock most sessions waited for that waited for one.
+    /// The table or index with the lock that most sessions waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locked: Option<String>,
-    /// The longest response time of its transactions, where it stands out.
+    /// Longest response time of its transactions, if it stands out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_ms: Option<f64>,
 }
@@ -179,7 +177,7 @@ fn is_none(count: &u64) -> bool {
 }
 
 impl Dip {
-    /// Its seconds: `12`, or `12 to 14`.
+    /// Returns the seconds in words: `12`, or `12 to 14`.
     pub fn seconds(&self) -> String {
         match self.to_s - self.from_s {
             1 => self.from_s.to_string(),
@@ -187,17 +185,17 @@ impl Dip {
         }
     }
 
-    /// What it cost, in seconds: of the usual throughput, or of the time that transactions took
-    /// beyond the usual, where commits were made up for or their rate is planned.
+    /// Returns the cost in seconds of usual throughput. If commits were made up for or their rate
+    /// is planned, it is the cost in response time beyond the usual.
     pub fn cost_s(&self) -> f64 {
         let of_time = 1.0 - 1.0 / self.p95_ratio.unwrap_or(1.0).max(1.0);
         let lost = self.rate_ratio.map_or(0.0, |ratio| 1.0 - ratio);
-        // Of one client at least.
+        // The cost of one client at least.
         let of_one = if self.longest_ms.is_some() { SHARE_MIN } else { 0.0 };
         lost.max(of_time).max(of_one) * (self.to_s - self.from_s) as f64
     }
 
-    /// A cause in words: `sessions waited for locks on warehouse.PRIMARY, with 2 deadlocks`.
+    /// Describes a cause: `sessions waited for locks on warehouse.PRIMARY, with 2 deadlocks`.
     pub fn words(&self, cause: Cause) -> String {
         let mut words = cause.words().to_owned();
         if cause == Cause::Locks {
@@ -208,21 +206,21 @@ impl Dip {
         words
     }
 
-    /// By how many seconds a run would have to be longer, so that there is enough to compare it
-    /// with: without that, nothing is known of what moved.
+    /// Returns the number of seconds by which the run would have to be longer for enough comparison
+    /// stretches; with fewer, the causes are not known.
     pub fn seconds_lacking(&self) -> usize {
         self.n_stretches.map_or(0, |n| STRETCHES_MIN.saturating_sub(n))
     }
 }
 
-/// Gauges by second, by name.
+/// The gauges of a run by name, with a value for each second.
 struct Series {
-    /// Whether a second lies in a dip.
+    /// True for seconds in a dip.
     is_dip: Vec<bool>,
     all: BTreeMap<String, (String, Vec<f64>)>,
 }
 
-/// All dips of a run, in the order of time.
+/// Returns all dips of a run, in the order of time.
 pub(super) fn dips(
     tally: &Tally,
     gauges: &[GaugeReport],
@@ -246,14 +244,14 @@ pub(super) fn dips(
     all
 }
 
-/// What transactions did in each second.
+/// Figures of transactions in each second.
 struct Transactions {
-    /// Whether the rate of the load is planned to change: then commits that fall say nothing.
+    /// True if the plan changes the rate of the load: a fall of commits then says nothing.
     is_planned: bool,
     clients: f64,
     commits: Vec<f64>,
     usual_rate: f64,
-    /// None where any second has too few samples.
+    /// The p95 of each second; `None` if any second has too few samples.
     p95_ms: Option<Vec<f64>>,
     longest_ms: Vec<Option<f64>>,
 }
@@ -276,7 +274,7 @@ impl Transactions {
         }
     }
 
-    /// By second, whether its transactions stand out, whatever the gauges say.
+    /// Marks seconds whose transactions stand out, independent of gauges.
     fn stand_out(&self, tally: &Tally) -> Vec<bool> {
         let mut is_dip = vec![false; self.commits.len()];
         let mut mark = |seconds: Vec<usize>| seconds.into_iter().for_each(|at| is_dip[at] = true);
@@ -292,9 +290,9 @@ impl Transactions {
         is_dip
     }
 
-    /// Seconds in which commits fell.
+    /// Returns the seconds in which commits fell.
     fn fell(&self) -> Vec<usize> {
-        // A second without any commit counts as one with half of one.
+        // A second without any commit counts as half a commit.
         let per_commit: Vec<f64> = self.commits.iter().map(|n| 1.0 / n.max(0.5)).collect();
         let apart: Vec<f64> = self.commits.iter().map(|n| 1.0 / (n + APART_COMMITS)).collect();
         let mut seconds = stands_out(&per_commit, RATE_FACTOR);
@@ -302,7 +300,7 @@ impl Transactions {
         seconds
     }
 
-    /// Seconds in which response times rose.
+    /// Returns the seconds in which response times rose.
     fn slow(&self, tally: &Tally) -> Vec<usize> {
         let Some(times) = &self.p95_ms else { return Vec::new() };
         match tally.borne() {
@@ -314,9 +312,9 @@ impl Transactions {
         }
     }
 
-    /// The dip of a stretch of seconds.
+    /// Makes a dip of a stretch of seconds.
     fn dip(&self, series: &Series, within: Range<usize>, round_trips: Option<f64>) -> Dip {
-        // What was caught up within it does not make up for what fell.
+        // Commits that caught up within the dip do not make up for its fall.
         let fallen = self.commits[within.clone()].iter().map(|n| n.min(self.usual_rate));
         let rate = fallen.sum::<f64>() / within.len() as f64;
         let rate_ratio = (!self.is_planned).then_some(rate / self.usual_rate);
@@ -349,12 +347,12 @@ impl Transactions {
     }
 }
 
-/// The median of all seconds.
+/// Returns the median of all seconds.
 fn median(values: &[f64]) -> f64 {
     Usual::of(values, &vec![false; values.len()]).median()
 }
 
-/// The p95 of each second, if all have enough samples.
+/// Returns the p95 of each second, if all have enough samples.
 fn p95_ms(figures: &[SecondFigures]) -> Option<Vec<f64>> {
     let fewest = figures.iter().map(|second| second.counts.finished()).min().unwrap_or(0);
     let to_ms = |second: &SecondFigures| {
@@ -363,7 +361,7 @@ fn p95_ms(figures: &[SecondFigures]) -> Option<Vec<f64>> {
     (fewest >= P95_SAMPLES_MIN).then(|| figures.iter().map(to_ms).collect())
 }
 
-/// The longest response time of each second, where it stands out.
+/// Returns the longest response time of each second in which it stands out.
 fn longest_ms(figures: &[SecondFigures]) -> Vec<Option<f64>> {
     let all: Vec<f64> = figures.iter().map(|of| of.max_ns as f64 / NS_PER_MS as f64).collect();
     let least = LONG_MS.max(LONG_FACTOR * median(&all));
@@ -371,7 +369,7 @@ fn longest_ms(figures: &[SecondFigures]) -> Vec<Option<f64>> {
 }
 
 impl Series {
-    /// Marks seconds in which commits fell and something leapt that explains it.
+    /// Marks seconds in which commits fell and a gauge leapt that explains it.
     fn mark_leaps(&mut self, commits: &[f64]) {
         let usual = |values: &[f64]| Usual::of(values, &self.is_dip).median();
         let leaps = |name: &str, far: &dyn Fn(f64, f64) -> bool| {
@@ -405,7 +403,8 @@ impl Series {
             let mut values = vec![f64::NAN; is_dip.len()];
             let name = gauge.figure();
             for (second, value) in gauge.points.iter().filter(|(s, _)| seconds.contains(s)) {
-                // A reading that came late shares its second with the next: of these the longest.
+                // A late reading may fall in the same second as the next; of query times the
+                // longest counts.
                 let before = values[*second as usize];
                 let is_longest = name == SESSION_QUERY;
                 values[*second as usize] = if is_longest { value.max(before) } else { *value };
@@ -434,7 +433,7 @@ impl Series {
             "server.cpu_user",
             "server.cpu_system",
         ]);
-        // Of a process 100 % is one CPU, of the machine all of them.
+        // For a process 100 % is one CPU, for the machine all of them.
         if let (Some(machine), Some(ours), Some(processors)) = (of_machine, ours, processors) {
             let others = machine.iter().zip(&ours).enumerate().map(|(at, (machine, ours))| {
                 let steal = steal.as_ref().map_or(0.0, |steal| steal[at]);
@@ -481,14 +480,15 @@ impl Series {
         self.all.get(name).map(|(_, values)| values.as_slice())
     }
 
-    /// Stretches of seconds that are in dips; a good second between two bad ones is one of them.
+    /// Returns the stretches of seconds in dips. A good second between two bad ones belongs to the
+    /// dip.
     fn stretches(&self) -> Vec<Range<usize>> {
         let bad: Vec<usize> = (0..self.is_dip.len()).filter(|at| self.is_dip[*at]).collect();
         let stretches = bad.chunk_by(|a, b| b - a <= 2);
         stretches.map(|of| of[0]..of[of.len() - 1] + 1).collect()
     }
 
-    /// How a gauge stands within a stretch, if it was read there and outside.
+    /// Compares a gauge within a stretch with its usual value; `None` if it was not read in both.
     fn beside(&self, name: &str, within: &Range<usize>) -> Option<Moved> {
         let (unit, values) = self.all.get(name)?;
         let of = Usual::of(values, &self.is_dip);
@@ -497,31 +497,32 @@ impl Series {
         (usual.is_finite() && then.is_finite()).then_some(moved)
     }
 
-    /// By how many robust standard deviations a gauge lies above the usual.
+    /// Returns the number of robust standard deviations by which a gauge exceeds the usual.
     fn score(&self, moved: &Moved) -> f64 {
         let of = |values| Usual::of(values, &self.is_dip).score(moved.then);
         self.values(&moved.gauge).map_or(0.0, of)
     }
 
-    /// In what share of the stretches of this length outside of dips a gauge is as high.
+    /// Returns the share of stretches of this length outside of dips in which a gauge is as high.
     fn chance(&self, moved: &Moved, length: usize) -> Option<f64> {
         Usual::of(self.values(&moved.gauge)?, &self.is_dip).chance(moved.then, length)
     }
 
-    /// How many stretches there are to compare one with, the fewest for what moved.
+    /// Returns the number of stretches for comparison, the smallest over the gauges that moved.
     fn n_stretches(&self, within: &Range<usize>) -> usize {
         let n_of = |values: &[f64]| Usual::of(values, &self.is_dip).means(within.len()).len();
         let moved = self.rose(within).map(|moved| self.values(&moved.gauge).map_or(0, n_of));
         moved.chain([n_of(&vec![0.0; self.is_dip.len()])]).min().unwrap_or(0)
     }
 
-    /// Whether a gauge is higher than in all stretches of this length outside of dips.
+    /// Returns true if a gauge is higher than in all stretches of this length outside of dips.
     fn is_highest(&self, moved: &Moved, length: usize) -> bool {
         let of = |values| Usual::of(values, &self.is_dip).is_highest(moved.then, length);
         self.values(&moved.gauge).is_some_and(of)
     }
 
-    /// Deadlocks within a stretch; a server may report them a second late.
+    /// Returns the number of deadlocks within a stretch. The second after it is included, since a
+    /// server may report them late.
     fn deadlocks(&self, within: &Range<usize>) -> u64 {
         let of = |values: &[f64]| {
             let seconds = &values[within.start..(within.end + 1).min(values.len())];
@@ -530,7 +531,7 @@ impl Series {
         DEADLOCKS.iter().filter_map(|name| self.values(name)).map(of).sum()
     }
 
-    /// What most of those waited for who waited for locks within a stretch.
+    /// Returns the object that most sessions waiting for locks within a stretch waited for.
     fn locked(&self, within: &Range<usize>) -> Option<String> {
         let sum = |of: &[f64]| of[within.clone()].iter().map(|n| n.max(0.0)).sum::<f64>();
         let all = sum(self.values("database.sessions/lock")?);
@@ -541,7 +542,7 @@ impl Series {
         (most.1 > 0.0 && most.1 >= LOCKED_LEAST * all).then_some(most.0)
     }
 
-    /// What rose clearly within a stretch.
+    /// Returns the gauges that rose clearly within a stretch.
     fn rose(&self, within: &Range<usize>) -> impl Iterator<Item = Moved> {
         let is_consequence = |name: &str| FOLLOW.iter().any(|of| name.contains(of));
         let names = self.all.keys().filter(move |name| !is_consequence(name));
@@ -549,7 +550,8 @@ impl Series {
         moved.filter(|moved| self.score(moved) >= SCORE_MIN)
     }
 
-    /// What rose within a stretch and not elsewhere, by how much; what others may have done last.
+    /// Returns the gauges that rose within a stretch and not elsewhere, by how much. Gauges that
+    /// other programs may move come last.
     fn moved(&self, within: &Range<usize>) -> Vec<Moved> {
         let chance = |moved: &Moved| self.chance(moved, within.len()).unwrap_or(1.0);
         let rank = |moved: &Moved| {

@@ -18,22 +18,22 @@ use crate::tally::{GroupTally, Sum, Tally};
 
 const NS_PER_MINUTE: f64 = 60.0 * NS_PER_S as f64;
 
-/// How a requirement stands.
+/// The verdict on a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It holds.
+    /// The requirement is met.
     Pass,
-    /// It does not.
+    /// The requirement is not met.
     Fail,
-    /// It does not apply to this workload or run; the reason says why.
+    /// The requirement does not apply to this workload or run; the reason says why.
     NotApplicable,
-    /// It is not known whether it holds; the reason says why.
+    /// The verdict is not known; the reason says why.
     NotKnown,
 }
 
 impl Verdict {
-    /// As people read it.
+    /// Returns the verdict in words.
     pub fn words(self) -> &'static str {
         match self {
             Verdict::Pass => "pass",
@@ -44,25 +44,24 @@ impl Verdict {
     }
 }
 
-/// One requirement, and what was measured.
+/// A requirement, and what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequirementReport {
     /// The clause of the standard.
     pub clause: String,
-    /// What is required, without the limits.
+    /// The requirement, without its limits.
     pub title: String,
     /// The limits, in words.
     pub required: String,
-    /// What was measured; null where it is not known.
+    /// The measured value; null if not known.
     pub measured: Option<f64>,
     /// The unit of both.
     pub unit: String,
-    /// What was measured, in words, where it is more than that number: pauses by type.
+    /// The measured values in words, if they are more than one number: pauses by type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_times: Option<String>,
-    /// How it stands.
     pub verdict: Verdict,
-    /// Why it is not known or does not apply, or what else must be known.
+    /// Reason why the verdict is not known or the requirement does not apply, or a remark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -70,21 +69,20 @@ pub struct RequirementReport {
 /// The requirements of a group's standard, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Disclosure {
-    /// The group.
     pub group: String,
     /// The standard and its revision.
     pub standard: String,
-    /// What this is not.
+    /// A statement of what this result is not.
     pub note: String,
-    /// How many hold.
+    /// Number of requirements that are met.
     pub passed: u64,
-    /// How many do not.
+    /// Number of requirements that are not met.
     pub failed: u64,
-    /// Each, in the workload's order.
+    /// The requirements, in the workload's order.
     pub requirements: Vec<RequirementReport>,
 }
 
-/// The disclosures of all groups that have a standard.
+/// Returns the disclosures of all groups that have a standard.
 pub(super) fn disclosures(tally: &Tally) -> Vec<Disclosure> {
     let Some(description) = &tally.description else { return Vec::new() };
     let groups = description.groups.iter().zip(&tally.groups);
@@ -111,17 +109,17 @@ fn disclosure(
     })
 }
 
-/// What was measured, and of how many it is a share.
+/// A measured value and its sample.
 struct Measured {
     value: f64,
-    /// How often what is counted happened.
+    /// Number of counted events.
     count: u64,
-    /// Of how many; none where it is no share that chance decides.
+    /// Number of trials, if the value is a share with a random error.
     of: Option<u64>,
 }
 
 impl RequirementReport {
-    /// What was measured, with its unit; none where nothing was.
+    /// Returns the measured value with its unit; `None` if nothing was measured.
     pub fn measured_words(&self) -> Option<String> {
         let number = self.measured.map(|value| {
             let number = significant(value, 5);
@@ -132,7 +130,7 @@ impl RequirementReport {
 }
 
 impl Disclosure {
-    /// How it stands, in a sentence: how many requirements hold, and how many are not judged.
+    /// Summarizes the disclosure: the number of requirements that are met, and of those not judged.
     pub fn summary(&self) -> String {
         let count = |verdict: Verdict| match self
             .requirements
@@ -162,14 +160,14 @@ impl Measured {
     }
 }
 
-/// Why there is nothing to be judged.
+/// Reason why a requirement cannot be judged.
 enum Unknown {
     NotKnown(String),
-    /// It is not there at all, which the standard does not allow.
+    /// The figure does not exist, which the standard does not allow.
     Absent(String),
 }
 
-/// One group of a run.
+/// A group of a run.
 struct Scene<'a> {
     tally: &'a Tally,
     described: &'a GroupDescription,
@@ -207,7 +205,7 @@ impl Scene<'_> {
         report(value, Verdict::Fail, reason)
     }
 
-    /// The pauses of each type as they were, in words.
+    /// Describes the actual pauses of each type.
     fn pauses(&self, requirement: &Requirement) -> Option<String> {
         let pauses = &requirement.pauses_ns;
         match self.described.load {
@@ -225,7 +223,7 @@ impl Scene<'_> {
             Figure::KindShare { kind } => {
                 let all = self.group.measured.counts().finished();
                 let share = Measured::share(self.finished(kind), all, "transaction")?;
-                // Cards of decks, not draws: chance has no part in it.
+                // Cards of decks, not draws: there is no random error.
                 Ok(Measured { of: None, ..share })
             }
             Figure::RolledBackShare { kind } => {
@@ -270,7 +268,7 @@ impl Scene<'_> {
         self.group.kind(kind).map_or(0, |kind| kind.counts.finished())
     }
 
-    /// The sum of a counter; not known in a run of before it was counted.
+    /// Returns the sum of a counter; unknown for a run that did not count it.
     fn counter(&self, place: u16) -> Result<u64, Unknown> {
         if usize::from(place) >= self.described.custom_metrics.len() {
             return Err(Unknown::NotKnown("this run did not count it".to_owned()));
@@ -279,7 +277,8 @@ impl Scene<'_> {
         Ok(found.map_or(0, |it| it.sum))
     }
 
-    /// Of all that was offered of a kind: what failed or was dropped never ended.
+    /// Returns the 90th percentile over all offered transactions of a type: those that failed or
+    /// were dropped never ended.
     fn p90(&self, kind: KindIndex) -> Result<Measured, Unknown> {
         let mut sum = Sum::default();
         let closed = self.described.load == Load::Closed;
@@ -299,7 +298,8 @@ impl Scene<'_> {
         Err(Unknown::NotKnown(why.to_owned()))
     }
 
-    /// Commits that finished in the window, and what was rolled back by design (TPC-C 5.4.2).
+    /// Returns the rate of commits in the window and of transactions rolled back by design (TPC-C
+    /// 5.4.2).
     fn rate(&self, kind: KindIndex, scale: u64) -> Result<Measured, Unknown> {
         let minutes = self.tally.measured_ns() as f64 / NS_PER_MINUTE;
         if minutes == 0.0 {
@@ -310,8 +310,8 @@ impl Scene<'_> {
         Ok(Measured::plain((commits + rolled_back) as f64 / minutes / scale.max(1) as f64))
     }
 
-    /// Rates of those counters that the driver names, a second each, added up over the measured
-    /// phase.
+    /// Returns the number of checkpoints in the measured phase, from the counters that the driver
+    /// names.
     fn checkpoints(&self) -> Result<Measured, Unknown> {
         let counters = self.tally.fact("checkpoints", "counters").and_then(FactValue::text);
         let counters: Vec<&str> = counters.into_iter().flat_map(|all| all.split(", ")).collect();
@@ -344,15 +344,15 @@ fn holds(requirement: &Requirement, measured: &Measured) -> bool {
     is_enough && is_no_more
 }
 
-/// Times in seconds, one of each type: `18/3/2/2/2 s`.
+/// Formats times in seconds, one for each type: `18/3/2/2/2 s`.
 fn seconds(times_ns: impl Iterator<Item = f64>) -> String {
-    // To a microsecond: what a factor leaves below that is rounding.
+    // To a microsecond: smaller digits are rounding errors of a factor.
     let number = |ns: f64| ((ns / 1e3).round() / 1e6).to_string();
     let all: Vec<String> = times_ns.map(number).collect();
     format!("{} s", all.join("/"))
 }
 
-/// The limits in words: `0.9 to 1.1 %`, `< 5 s`, `≤ 1 % or one`, `≥ 18/3/2/2/2 s`.
+/// Formats the limits: `0.9 to 1.1 %`, `< 5 s`, `≤ 1 % or one`, `≥ 18/3/2/2/2 s`.
 fn required(requirement: &Requirement) -> String {
     if !requirement.pauses_ns.is_empty() {
         let required = requirement.pauses_ns.iter().map(|(_, required)| *required as f64);
@@ -360,7 +360,7 @@ fn required(requirement: &Requirement) -> String {
     }
     let unit = requirement.figure.unit();
     let gap = if unit.is_empty() { "" } else { " " };
-    // As the clause has them.
+    // As the clause writes them.
     let number = |value: f64| value.to_string();
     match (requirement.min, requirement.max) {
         (Some(min), Some(max)) if min == max => format!("{}{gap}{unit}", number(min)),
@@ -375,8 +375,8 @@ fn required(requirement: &Requirement) -> String {
     }
 }
 
-/// Where the limits lie closer around their middle than two standard deviations of a share of so
-/// few (binomial), a miss says little.
+/// Returns a remark if the limits are within two binomial standard deviations of their middle: a
+/// miss then says little.
 fn chance(requirement: &Requirement, measured: &Measured) -> Option<String> {
     let (min, max, of) = (requirement.min?, requirement.max?, measured.of?);
     let middle = (min + max) / 200.0;

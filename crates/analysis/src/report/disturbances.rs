@@ -13,80 +13,78 @@ use super::{Ci95, CountsReport, Latency, Named};
 use crate::Tally;
 use crate::tally::SLOT_NS;
 
-/// The share of the rate before at which it counts as back.
+/// Share of the earlier rate at which commits have recovered.
 const BACK: f64 = 0.9;
 
 const NOTHING_BEFORE: &str = "the measured phase has no whole second before it to compare with";
 const STILL_BEFORE: &str = "nothing was committed in the seconds before it";
 const NO_FALL: &str = "no second fell below 90 % by more than chance";
 
-/// A disturbance and what it did.
+/// A disturbance and its effects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DisturbanceReport {
-    /// Its name.
     pub name: String,
-    /// What was done, in one short line.
+    /// The action, in one short line.
     pub what: String,
-    /// Which time it was done, from 0.
+    /// Index of the repetition, from 0.
     pub nth: u32,
-    /// When it began, in seconds of the measured phase; when it was due, if it was skipped.
+    /// Start, in seconds of the measured phase; the due time, if it was skipped.
     pub began_s: f64,
-    /// When it ended; null while it is under way, or if it was skipped.
+    /// End, in seconds of the measured phase; null while in progress, or if skipped.
     pub ended_s: Option<f64>,
     /// `running`, `done`, `failed`, `cut_off` or `skipped`.
     pub outcome: String,
-    /// Why it failed, was cut off or skipped.
+    /// Reason why it failed, was cut off or skipped.
     pub why: Option<String>,
-    /// The last of what it said.
+    /// The end of its output.
     pub output: String,
-    /// As long as it lasted and at least 5 s, without the second right before it; null if the
-    /// measured phase has no such seconds.
+    /// A window before it, of its length and at least 5 s, without the second right before; null if
+    /// the measured phase has no such seconds.
     pub before: Option<WindowReport>,
     /// All seconds that it touched.
     pub during: Option<WindowReport>,
-    /// As long as before.
+    /// A window after it, of the length of `before`.
     pub after: Option<WindowReport>,
-    /// Whether the commits of a second fell below 90 % of the mean before, by more than chance;
+    /// True if the commits of a second fell below 90 % of the earlier mean, by more than chance;
     /// null if there is nothing to compare with.
     pub fell: Option<bool>,
-    /// From its beginning until they were back at 90 %, to the second; null if they did not fall
-    /// or were not back.
+    /// Time from its beginning until commits were back at 90 %, in whole seconds; null if they did
+    /// not fall or did not recover.
     pub recovery_s: Option<f64>,
-    /// Why `recovery_s` is null.
+    /// Reason why `recovery_s` is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery_s_reason: Option<String>,
-    /// Other disturbances in the same windows, by name.
+    /// Names of other disturbances in the same windows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<String>,
 }
 
-/// Whole seconds of a run, all groups together.
+/// A window of whole seconds of a run, all groups together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WindowReport {
-    /// The first second.
     pub from_s: i64,
-    /// The one after the last.
+    /// The second after the last one.
     pub to_s: i64,
-    /// How many transactions were offered from `from_s` on; null in reports of before 0.1.0.
+    /// Number of transactions offered from `from_s` on; null in reports before 0.1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<u64>,
-    /// The first second of `counts` and `response_ms`. In `during` it is the one right before: what
-    /// was under way when the disturbance began is what it hits first.
+    /// The first second of `counts` and `response_ms`. In `during` it is the second before: a
+    /// disturbance first affects transactions that have already begun.
     pub intended_from_s: i64,
-    /// Commits that finished in them, per second.
+    /// Commits in the window, per second.
     pub tps: Option<f64>,
-    /// Its error within them.
+    /// Error of `tps` within the window.
     pub tps_ci95: Option<Ci95>,
-    /// Why `tps_ci95` is null.
+    /// Reason why `tps_ci95` is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tps_ci95_reason: Option<String>,
-    /// What became of what was intended from `intended_from_s` on.
+    /// Outcomes of transactions intended from `intended_from_s` on.
     pub counts: CountsReport,
-    /// Response times of what was intended from `intended_from_s` on and finished.
+    /// Response times of finished transactions intended from `intended_from_s` on.
     pub response_ms: Latency,
 }
 
-/// All of a run.
+/// Returns all disturbances of a run with their effects.
 pub(super) fn disturbances(tally: &Tally) -> Vec<DisturbanceReport> {
     let seconds = tally.whole_seconds();
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
@@ -99,14 +97,14 @@ pub(super) fn disturbances(tally: &Tally) -> Vec<DisturbanceReport> {
     all.into_iter().map(|described| look.at(described)).collect()
 }
 
-/// A run as disturbances are looked for in it.
+/// A run, prepared for its disturbances.
 struct Look<'a> {
     tally: &'a Tally,
     n_seconds: i64,
-    /// Of each whole second.
+    /// Commits in each whole second.
     commits: Vec<u64>,
     slots: Vec<u64>,
-    /// What was due in these, where the plan changes that.
+    /// Transactions due in these seconds, if the plan changes their rate.
     due: Option<Due>,
 }
 
@@ -147,7 +145,7 @@ impl Look<'_> {
         report
     }
 
-    /// Commits in each of these seconds, as far as they are whole.
+    /// Returns the commits in each of these seconds, as far as they are whole.
     fn commits_in(&self, seconds: Range<i64>) -> &[u64] {
         &self.commits[self.places(seconds)]
     }
@@ -157,8 +155,8 @@ impl Look<'_> {
         index(seconds.start)..index(seconds.end)
     }
 
-    /// Commits of all seconds, as many as if as much had been due in each: a rate that the plan
-    /// lowers is no fall.
+    /// Returns the commits of all seconds, scaled to an equal number of due transactions: a planned
+    /// fall of the rate is not an effect.
     fn comparable(&self) -> Vec<u64> {
         let Some(due) = &self.due else { return self.commits.clone() };
         let due: Vec<f64> = due.per_slot.chunks(10).map(|second| second.iter().sum()).collect();
@@ -191,7 +189,7 @@ impl Look<'_> {
         }
     }
 
-    /// The names of others that were under way in `seconds`.
+    /// Returns the names of other disturbances that were in progress in `seconds`.
     fn overlaps(&self, described: &DisturbanceEvent, seconds: Range<i64>) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for other in &self.tally.disturbances {
@@ -242,7 +240,7 @@ impl Look<'_> {
     }
 }
 
-/// Seconds of long ago have no distributions any more.
+/// Returns the times of seconds whose distributions are no longer stored.
 fn no_longer_kept(counts: &Counts) -> Latency {
     let mut reasons = Named::default();
     for name in ["p50", "p90", "p95", "p99", "p999"] {
@@ -297,7 +295,7 @@ mod tests {
         assert_eq!(reason(first), (None, NOTHING_BEFORE.to_owned()));
         let mut made = Made::closed();
         made.disturbance(20_500, Some(20_600), Disturbed::Done);
-        // Seconds that nobody tells of had no commits.
+        // Seconds without an event had no commits.
         made.seconds.retain(|second| !(10..20).contains(&second.second));
         let in_a_stall = disturbances(&made.tally()).pop().expect("there is one");
         assert!(in_a_stall.before.is_some());

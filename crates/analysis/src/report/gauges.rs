@@ -11,53 +11,50 @@ use super::times::too_short;
 use crate::gauges::{WHOSE, points, whose};
 use crate::tally::Tally;
 
-/// One gauge over the run.
+/// A gauge over a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GaugeReport {
-    /// Whose: `machine`, `generator`, `server`, `database`, with a host's name before where an
+    /// Subject: `machine`, `generator`, `server` or `database`, with a host's name before it if an
     /// agent read it.
     pub about: String,
-    /// What, as in [`model::Gauge`].
+    /// Name, as in [`model::Gauge`].
     pub name: String,
-    /// Its unit.
     pub unit: String,
-    /// What it means.
     pub help: String,
-    /// The mean of the readings of the measured window; null if there are none.
+    /// Mean of the readings in the measured window; null if there are none.
     pub mean: Option<f64>,
-    /// Half the width of its 95 % interval within this run; null where `reason` says why, and in
-    /// older runs.
+    /// Half the width of its 95 % CI within this run; null with a `reason`, and in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_half_width: Option<f64>,
-    /// Why the mean has no interval.
+    /// Reason why the mean has no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The smallest of them.
+    /// The smallest reading.
     pub min: Option<f64>,
-    /// The largest of them.
+    /// The largest reading.
     pub max: Option<f64>,
-    /// Second and number; the ramp-up's seconds are negative. A second that could not be read is
-    /// not there. Empty in a report as it is kept beside its events, which have them.
+    /// Second and value; the ramp-up's seconds are negative. Seconds without a reading are missing.
+    /// Empty in a report that is stored beside its events, which have the points.
     #[serde(default)]
     pub points: Vec<(i64, f64)>,
 }
 
 impl GaugeReport {
-    /// Its name as a figure: `server.disk_written`.
+    /// Returns the name as a figure: `server.disk_written`.
     pub fn figure(&self) -> String {
         format!("{}.{}", self.about, self.name)
     }
 
-    /// Whether it counts writes of a process as the kernel does, which may be many times what the
-    /// disks get.
+    /// Returns true if the gauge counts writes of a process as the kernel does: many times more
+    /// than reaches the disks.
     pub(crate) fn is_of_cached_writes(&self) -> bool {
         let about = self.about.rsplit('/').next().unwrap_or(&self.about);
         about != "machine" && self.name == "disk_written"
     }
 }
 
-/// All gauges that were ever read: those of the machine first, then generator, server, database,
-/// each in the order in which they were declared.
+/// Returns all gauges that were ever read: those of the machine first, then generator, server and
+/// database, each in the order of declaration.
 pub(super) fn gauges(tally: &Tally) -> Vec<GaugeReport> {
     let measured = tally.seconds();
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
@@ -93,13 +90,13 @@ pub(super) fn gauges(tally: &Tally) -> Vec<GaugeReport> {
     reports
 }
 
-/// By whose they are, whichever host they were read on.
+/// Returns the place of a subject in the order of pages, whatever its host.
 fn rank(about: &str) -> usize {
     let whose = whose(about);
     WHOSE.iter().position(|known| *known == whose).unwrap_or(WHOSE.len())
 }
 
-/// Gives the gauges of a kept report their points again, which its events have.
+/// Restores the points of gauges in a stored report from its events.
 pub(super) fn fill(reports: &mut [GaugeReport], gauges: &[Gauge], readings: &[Readings]) {
     for (gauge, points) in gauges.iter().zip(points(gauges, readings)) {
         let is_it =

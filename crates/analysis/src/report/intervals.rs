@@ -10,48 +10,48 @@ use stats::rank;
 use super::times::ms;
 use crate::tally::{Span, Tally};
 
-/// One stretch of the measured phase, all groups together.
+/// An interval of the measured phase, all groups together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntervalReport {
-    /// Where it begins, in seconds from the beginning of the measured phase.
+    /// Start, in seconds of the measured phase.
     pub from_s: f64,
-    /// Where it ends.
+    /// End, in seconds of the measured phase.
     pub to_s: f64,
     /// Transactions intended in it, per second.
     pub offered_per_second: f64,
-    /// Commits that finished in it, per second.
+    /// Commits in it, per second.
     pub tps: f64,
-    /// Half of what was offered was answered within this; null if it is among what was lost, or
-    /// times of so long ago are not kept.
+    /// The median over all offered transactions; null if it falls among lost ones, or if times are
+    /// no longer stored.
     pub p50_ms: Option<f64>,
-    /// The same of 95 %.
+    /// The 95th percentile, likewise.
     pub p95_ms: Option<f64>,
-    /// The same of 99 %.
+    /// The 99th percentile, likewise.
     pub p99_ms: Option<f64>,
-    /// The share of waiting for a free client in the times of what finished; null in closed load,
-    /// and where stretches are not made of whole windows, as of older runs.
+    /// Share of waiting for a free client in the times of finished transactions; null in closed
+    /// load, and in older runs whose intervals are not whole windows.
     pub wait_percent: Option<f64>,
-    /// How many waited for a free client, on average over what was read at the ends of its
-    /// seconds. Null where nobody waits, in closed and key/think load, in older runs, and where
-    /// it was not read for a while, as of a generator that stood still.
+    /// Mean number of transactions waiting for a free client, over the readings at the ends of its
+    /// seconds. Null if none can wait, in closed and key/think load; in older runs; and if readings
+    /// are missing, as of a generator that was paused.
     pub queue_mean: Option<f64>,
-    /// Refused after all attempts.
+    /// Transactions that failed after all attempts.
     pub failed: u64,
-    /// Never begun, since the queue was full.
+    /// Transactions that never began, because the queue was full.
     pub dropped: u64,
-    /// Not ended when the run was.
+    /// Transactions that were unfinished at the end of the run.
     pub unfinished: u64,
 }
 
-/// The stretches of `seconds` each; the last may be shorter.
+/// Divides a run into intervals of `seconds` each; the last may be shorter.
 pub(super) fn intervals(tally: &Tally, seconds: i64) -> Vec<IntervalReport> {
     let measured = tally.seconds();
     let starts = measured.clone().step_by(usize::try_from(seconds.max(1)).unwrap_or(1));
     starts.map(|from| interval(tally, from, (from + seconds).min(measured.end))).collect()
 }
 
-/// How many waited on average over some seconds, from what is known of their beginnings and ends.
-/// What nobody read of a second makes the whole not known: the others would tell of themselves.
+/// Returns the mean queue over some seconds, from the readings at their beginnings and ends. `None`
+/// if a second has neither: the mean of the others could mislead.
 fn queue_mean(tally: &Tally, from: i64, to: i64) -> Option<f64> {
     let over = |second: i64| match (tally.waiting(second - 1), tally.waiting(second)) {
         (Some(before), Some(after)) => Some(f64::midpoint(before as f64, after as f64)),
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_grows_is_reported_as_it_stands() {
-        // 500 a second come and 400 can be taken; the queue is full at 1,000.
+        // 500 per second arrive and 400 can be processed; the queue is full at 1,000.
         let tally = fixtures::Made::open_overloaded().tally();
         for seconds in [1, 3, 10] {
             for interval in intervals(&tally, seconds) {
@@ -136,7 +136,7 @@ mod tests {
             .iter()
             .map(|interval| interval.queue_mean.is_some())
             .collect::<Vec<_>>();
-        // Of seconds 20 to 25 the last is known by its beginning.
+        // Of seconds 20 to 25 the last is known from its beginning.
         assert_eq!(
             known,
             [true, true, true, true, true, false, false, false, true, true, true, true]
@@ -160,7 +160,7 @@ mod tests {
             .sum();
         assert!((offered - within as f64).abs() < 1e-6 * offered, "{offered} and {within}");
         assert!(all.iter().any(|interval| interval.dropped > 0));
-        // Where more than 1 % is dropped, nobody knows a p99.
+        // If more than 1 % is dropped, there is no p99.
         let hopeless =
             all.iter().find(|interval| interval.dropped as f64 > 0.2 * interval.offered_per_second);
         assert!(hopeless.is_some_and(|interval| interval.p99_ms.is_none()));

@@ -6,7 +6,7 @@ use super::PerTransaction;
 use super::times::known;
 use crate::tally::Tally;
 
-/// What a transaction takes on average, over all kinds.
+/// Returns the averages per transaction, over all types.
 pub(super) fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction {
     let (traffic, ended) = moved_by_all(tally, groups);
     let each = |count: u64| known(count as f64 / ended as f64);
@@ -21,8 +21,8 @@ pub(super) fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction
     }
 }
 
-/// What was moved by the transactions of all kinds that ended in the measured window, and how
-/// many these are.
+/// Returns the traffic of transactions of all types that ended in the measured window, and their
+/// number.
 pub(super) fn moved_by_all(tally: &Tally, groups: &[usize]) -> (Traffic, u64) {
     let (mut traffic, mut ended) = (Traffic::default(), 0);
     for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
@@ -37,9 +37,9 @@ pub(super) fn moved_by_all(tally: &Tally, groups: &[usize]) -> (Traffic, u64) {
     (traffic, ended)
 }
 
-/// The same of one kind. Runs of before this number was kept count transactions by their intended
-/// instant and traffic by its end: there it is taken over both phases, too low where the ramp-up
-/// left a queue.
+/// Returns the same for one type. Older runs count transactions by their intended start and traffic
+/// by its end; for these it is taken over both phases, which is too low if the ramp-up left a
+/// queue.
 pub(super) fn moved(ramp_up: Option<&KindSecond>, measured: Option<&KindSecond>) -> (Traffic, u64) {
     if [ramp_up, measured].into_iter().flatten().any(|kind| kind.ended > 0) {
         return measured.map_or_else(Default::default, |kind| (kind.traffic, kind.ended));
@@ -49,7 +49,7 @@ pub(super) fn moved(ramp_up: Option<&KindSecond>, measured: Option<&KindSecond>)
         traffic += kind.traffic;
         ended += kind.counts.finished() + kind.counts.failed;
     }
-    // Carried out of the window: unfinished, or ended in the drain.
+    // Carried out of the window: unfinished, or ended in the drain phase.
     let drained = measured.map_or(0, |kind| kind.carried.saturating_sub(kind.counts.unfinished));
     (traffic, ended.saturating_sub(drained))
 }

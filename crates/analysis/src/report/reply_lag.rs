@@ -13,54 +13,52 @@ use crate::tally::{Sum, Tally};
 
 const CONFIDENCE: f64 = 0.95;
 
-/// How long replies lay in the generator's sockets before it read them, in microseconds, of a
-/// sample of the round trips: from the kernel's receive timestamp of the last byte until that was
-/// read. Those that lay for 10 ms and more are known of all round trips.
+/// Time for which replies lay in the generator's sockets before it read them, in microseconds, for
+/// a sample of round trips: from the kernel's receive timestamp of the last byte until the read.
+/// Replies that lay for 10 ms or more are counted for all round trips.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplyLagReport {
-    /// How many round trips were sampled.
+    /// Number of sampled round trips.
     pub count: u64,
-    /// The mean.
     pub mean: Option<f64>,
-    /// The median.
     pub p50: Option<f64>,
-    /// 99 % are at or below it.
+    /// The 99th percentile.
     pub p99: Option<f64>,
-    /// The longest of the sample, or of the late replies where one of those lay longer.
+    /// The longest of the sample, or of the late replies if longer.
     pub max: Option<f64>,
-    /// How many replies of all round trips were late: lay for 10 ms and more, to a tick of the
-    /// kernel's clock. Reports of before they were looked for have none.
+    /// Number of late replies in all round trips: unread for 10 ms or more, to a tick of the
+    /// kernel's clock. 0 in older reports.
     #[serde(default)]
     pub late: u64,
-    /// Why a field is null, by its name; `count` where nothing was sampled.
+    /// Reasons why fields are null, by name; `count` if nothing was sampled.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
-    /// What it means for the service time; null where nothing was sampled.
+    /// The share in the service time; null if nothing was sampled.
     #[serde(default)]
     pub service: Option<ServiceSplit>,
 }
 
-/// The mean service time, split into what the generator took to see replies and the rest.
+/// The mean service time, divided into the generator's delay in reading replies and the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServiceSplit {
-    /// The mean service time of finished transactions.
+    /// Mean service time of finished transactions.
     pub mean_ms: f64,
-    /// Of it: until the last byte of each reply had come. Server and network, and what the
-    /// generator took to make and send its requests.
+    /// Part until the last byte of each reply had arrived: server, network, and the time in which
+    /// the generator made and sent its requests.
     pub server_and_network_ms: f64,
-    /// Of it: until replies were read. The mean reply lag times the round trips per transaction.
+    /// Part until replies were read: the mean reply lag times the round trips per transaction.
     pub generator_ms: f64,
-    /// The standard error of `generator_ms`, from the seconds: what was sampled in one of them came
-    /// within some milliseconds, so that its round trips resemble each other. None of fewer than
-    /// eight seconds, and in reports of before it was computed.
+    /// Standard error of `generator_ms`, from seconds: samples of one second are milliseconds
+    /// apart, so that they resemble each other. `None` with fewer than eight seconds, and in older
+    /// reports.
     #[serde(default)]
     pub generator_ms_error: Option<f64>,
-    /// The share of `generator_ms`, in percent.
+    /// Share of `generator_ms`, in percent.
     pub generator_percent: f64,
 }
 
 impl ReplyLagReport {
-    /// Of some groups of a run.
+    /// Returns the reply lag of some groups of a run.
     pub(crate) fn of(tally: &Tally, groups: &[usize]) -> ReplyLagReport {
         let within = || groups.iter().filter_map(|index| tally.groups.get(*index));
         let late = merged(within().map(|group| &group.measured.late_replies));
@@ -101,7 +99,7 @@ fn split(tally: &Tally, groups: &[usize], lag: &Histogram) -> Option<ServiceSpli
     let ms = |ns: f64| known(ns / NS_PER_MS as f64);
     let service_ns = Sum::of(tally, groups).service.mean();
     let round_trips = per_transaction(tally, groups).round_trips?;
-    // Sampled and finished transactions are not quite the same ones.
+    // Sampled and finished transactions are not exactly the same ones.
     let generator_ns = (lag.mean() * round_trips).min(service_ns);
     let error = ratio_error(&per_second(tally, groups)).map(|error_ns| error_ns * round_trips);
     Some(ServiceSplit {
@@ -113,7 +111,7 @@ fn split(tally: &Tally, groups: &[usize], lag: &Histogram) -> Option<ServiceSpli
     })
 }
 
-/// The sum of the sampled lags and their count, in each second that has any.
+/// Returns the sum of the sampled lags and their number, in each second that has any.
 fn per_second(tally: &Tally, groups: &[usize]) -> Vec<(f64, f64)> {
     let mut seconds: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
     let groups = groups.iter().filter_map(|index| tally.groups.get(*index));

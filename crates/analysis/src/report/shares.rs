@@ -11,30 +11,31 @@ use super::times::{Order, known, no_interval};
 
 const CONFIDENCE: f64 = 0.95;
 
-/// The first bound that is no single digit: those of two digits are it to 99, times tens.
+/// Smallest bound with two digits: bounds are 10 to 99, times powers of ten.
 const TWO_DIGITS: u64 = 10;
 
 /// Shares of samples below bounds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Shares {
-    /// How many samples: of transactions all that was offered. What failed, was dropped or has not
-    /// ended is below no bound.
+    /// Number of samples: of transactions, all that were offered. Those that failed, were dropped
+    /// or are unfinished are below no bound.
     pub count: u64,
-    /// Bounds, rising, and the percentage of samples below each; those at which it is the same as
-    /// at the one before are left out. Bounds of times are nanoseconds, those of another custom
-    /// metric its unit; a sample that a histogram cannot distinguish from the bound (0.1 %) is not
+    /// Bounds, rising, and the percentage of samples below each; bounds with the same percentage as
+    /// the one before are left out. Bounds of times are in nanoseconds, others in the unit of the
+    /// custom metric. A sample that the histogram cannot distinguish from the bound (0.1 %) is not
     /// below it.
     pub below: Vec<(u64, f64)>,
-    /// By how many times the variance of a percentage exceeds that of independent samples; between
-    /// two of them the larger one holds. Empty where `reason` says why.
+    /// Factors by which the variance of a percentage exceeds that of independent samples; between
+    /// two percentages the larger factor applies. Empty with a `reason`.
     pub dispersion: Vec<(f64, f64)>,
-    /// Why shares have no interval within the run.
+    /// Reason why shares have no interval within the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl Shares {
-    /// Of `count` samples of which these have a value; the others lie above all bounds.
+    /// Returns the shares of `count` samples, of which these have a value; the others are above all
+    /// bounds.
     pub(super) fn of(values: &Histogram, count: u64, order: Order) -> Shares {
         let found = match order {
             Order::Known(in_time) => {
@@ -51,19 +52,19 @@ impl Shares {
         Shares { count, below: below(values, count), dispersion, reason }
     }
 
-    /// Whether nothing was recorded, or the run is one of before shares were kept.
+    /// Returns true if nothing was recorded, or the run is of a version without shares.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The percentage below a bound; none where there are no samples.
+    /// Returns the percentage below a bound; `None` if there are no samples.
     pub fn percent_below(&self, bound: u64) -> Option<f64> {
         let first_above = self.below.partition_point(|(known, _)| *known <= bound);
         let at = first_above.checked_sub(1).map_or(0.0, |index| self.below[index].1);
         (!self.is_empty()).then_some(at)
     }
 
-    /// The 95 % interval of that within the run, in percent.
+    /// Returns the 95 % CI of that percentage within the run.
     pub fn interval_below(&self, bound: u64) -> Option<(f64, f64)> {
         let share = self.percent_below(bound)? / 100.0;
         if self.dispersion.is_empty() {
@@ -78,7 +79,7 @@ impl Shares {
     }
 }
 
-/// The percentages below bounds of two digits at which they change.
+/// Returns the percentages below bounds of two digits at which they change.
 fn below(values: &Histogram, count: u64) -> Vec<(u64, f64)> {
     let mut all: Vec<(u64, f64)> = Vec::new();
     if values.is_empty() {
@@ -86,7 +87,7 @@ fn below(values: &Histogram, count: u64) -> Vec<(u64, f64)> {
     }
     let mut recorded = values.recorded().peekable();
     let (mut n_below, mut tens, mut digits) = (0, 1, 1);
-    // A bound of one digit is one of two as well, but of the first ten.
+    // Bounds of one digit are reached only in the first decade.
     loop {
         let bound = digits * tens;
         while let Some((_, n)) = recorded.next_if(|(value, _)| *value < bound) {
@@ -107,7 +108,7 @@ fn below(values: &Histogram, count: u64) -> Vec<(u64, f64)> {
     }
 }
 
-/// The bounds of two digits at and around a number: equal where it is one of them.
+/// Returns the bounds of two digits below and above a number; both are equal if it is such a bound.
 pub(crate) fn two_digits(number: u64) -> (u64, u64) {
     let mut tens = 1;
     while number / tens >= 10 * TWO_DIGITS {

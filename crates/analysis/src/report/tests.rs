@@ -123,7 +123,7 @@ fn names(json: &Value) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The keys of every object, by its path; equal objects by the first of them.
+/// Collects the keys of every object, by its path.
 fn shape(path: &str, value: &Value, objects: &mut BTreeMap<String, BTreeSet<String>>) {
     match value {
         Value::Object(map) => {
@@ -168,7 +168,8 @@ fn offered_is_finished_and_failed_and_dropped_and_unfinished() {
     }
 }
 
-/// A client that learns late of an early end may begin a transaction in a later second.
+/// Checks that no counts are lost between seconds: a client that learns late of an early end may
+/// begin a transaction in a later second.
 #[test]
 fn the_seconds_have_all_that_the_counts_have() {
     let mut made = Made::interrupted();
@@ -232,12 +233,12 @@ fn what_the_store_lacks_is_a_finding_once() {
 fn round_trips_are_a_mean_over_what_ended_in_the_window() {
     let block = report(&Made::closed()).block;
     assert_eq!(block.transactions.get("new_order").and_then(|kind| kind.reads), Some(12.0));
-    // A run of before the ended ones were counted.
+    // A run of a version that did not count ended transactions.
     let mut drained = Made::closed();
     drained.seconds.iter_mut().flat_map(|part| &mut part.kinds).for_each(|kind| kind.ended = 0);
     let block = report(&drained).block;
     let payment = block.transactions.get("payment").expect("a kind");
-    // Two failures moved nothing in this run.
+    // Two failures had no traffic in this run.
     assert!(payment.round_trips.is_some_and(|trips| trips > 24.9 && trips <= 25.0));
     let kind = drained.kind(0);
     kind.counts.committed += 9_000;
@@ -290,7 +291,7 @@ fn clients_are_reported_only_when_asked_for() {
     let first = all.as_deref().and_then(<[ClientReport]>::first).expect("eight clients");
     let new_order = first.transactions.get("new_order").expect("a kind");
     assert_eq!((new_order.calls, new_order.mean_ms, new_order.total_ms), (5, Some(2.5), 10.0));
-    // Of 1, 2, 3 and 4 ms.
+    // The values are 1, 2, 3 and 4 ms.
     assert!(new_order.sd_ms.is_some_and(|sd| (sd - 1.290_994).abs() < 1e-6));
 }
 
@@ -332,7 +333,7 @@ fn the_service_time_is_split_by_the_reply_lag_of_all_round_trips() {
     let mut made = Made::closed();
     made.seconds[5].reply_lag.get_or_insert_default().record_n(20_000, 500);
     made.seconds[9].reply_lag.get_or_insert_default().record_n(40_000, 500);
-    // What was read in the ramp-up is not of the measured phase.
+    // Replies that were read in the ramp-up do not belong to the measured phase.
     made.seconds[0].reply_lag.get_or_insert_default().record_n(9_000_000, 500);
     let block = report(&made).block;
     let (lag, split) = (&block.reply_lag_us, block.reply_lag_us.service.expect("it is known"));
@@ -386,7 +387,7 @@ fn rates_of_one_name_are_added_up_by_what_each_group_counts() {
     let alone = rate(&made);
     let mut other = made.description.groups[0].clone();
     other.name.push('2');
-    // What one transaction of the other group is worth is half as much again.
+    // A transaction of the other group counts half as much again.
     other.primary_metrics.iter_mut().for_each(|of| of.per_ns = of.per_ns / 2 * 3);
     made.description.groups.push(other);
     let seconds = made.seconds.iter().cloned().map(|second| model::Second { group: 1, ..second });

@@ -16,7 +16,7 @@ use super::per_transaction::moved_by_all;
 use super::{Block, GaugeReport};
 use crate::tally::Tally;
 
-/// States in which a session of the server waits for something else than a CPU.
+/// States in which a session of the server waits for something other than a CPU.
 const WAITS: [SessionState; 5] = [
     SessionState::Lock,
     SessionState::Latch,
@@ -25,26 +25,26 @@ const WAITS: [SessionState; 5] = [
     SessionState::Other,
 ];
 
-/// The part of sessions that execute a statement without a CPU.
+/// Name of the part in which sessions execute a statement without a CPU.
 const EXECUTING: &str = "executing";
 
-/// Where the time of a transaction went, over the measured phase and all groups.
+/// The time profile of a transaction: its parts, over the measured phase and all groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeProfile {
-    /// The mean time of a finished transaction at its client, without any wait for a free client,
-    /// in milliseconds.
+    /// Mean service time of a finished transaction at its client, in milliseconds; waiting for a
+    /// free client is not included.
     pub service_ms: f64,
-    /// How many transactions ended, failed ones too.
+    /// Number of transactions that ended, including failed ones.
     pub transactions: u64,
-    /// Its parts, in the order of the way to the server.
+    /// The parts, in the order from client to server.
     pub parts: Vec<TimePart>,
-    /// The service time less all parts, in milliseconds: below zero only in older reports.
+    /// Service time less all parts, in milliseconds; negative only in older reports.
     pub unexplained_ms: f64,
-    /// What client and server were measured to do beyond the service time, which is in no part: CPU
-    /// time while the other side worked already, after a reply was sent or in background threads,
-    /// waits for a CPU of sessions that were counted as waiting for a lock still, and sessions that
-    /// were sampled in a state a little more often than transactions can have been in it. Reports
-    /// of before it was recorded apart have none.
+    /// Measured activity of client and server beyond the service time, which is in no part. It is
+    /// CPU time while the other side works already, after a reply was sent or in background
+    /// threads; waits for a CPU of sessions that still count as waiting for a lock; and states that
+    /// were sampled a little more often than transactions can have been in them. Empty in older
+    /// reports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<TimePart>,
 }
@@ -52,20 +52,18 @@ pub struct TimeProfile {
 /// A part of the time of a transaction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimePart {
-    /// A word for it: `client_cpu`, `network`, `server_cpu`, `lock`.
+    /// Name of the part: `client_cpu`, `network`, `server_cpu`, `lock`.
     pub name: String,
-    /// Its mean, in milliseconds.
     pub ms: f64,
 }
 
 impl TimePart {
-    /// What it is, for people.
     pub fn title(&self) -> &str {
         part_title(&self.name)
     }
 }
 
-/// What a part of the time is for people, by its name; a name that is none of a part stays.
+/// Returns the title of a part by its name; an unknown name is returned as it is.
 pub fn part_title(name: &str) -> &str {
     match name {
         "client_cpu" => "client: CPU",
@@ -84,29 +82,29 @@ pub fn part_title(name: &str) -> &str {
     }
 }
 
-/// Fewer samples of sessions make rough parts: all sessions of a sample may wait for the same
-/// flush, so that only samples are independent, and a share of one half has a standard error of
-/// 9 % of the service time with 30 of them.
+/// Smallest number of samples of sessions for exact parts. All sessions of a sample may wait for
+/// the same flush, so that only samples are independent: with 30 of them, a share of one half has a
+/// standard error of 9 % of the service time.
 pub const SAMPLES_LEAST: u64 = 30;
 
-/// Whether a part of the time, by its name, is known from samples of sessions and probes, or is
-/// what these leave; clocks of the kernel count the others.
+/// Returns true if a part is estimated from samples of sessions and probes, or is the remainder;
+/// the others are counted by clocks of the kernel.
 pub fn is_of_samples(part: &str) -> bool {
     const COUNTED: [&str; 5] =
         ["client_cpu", "client_run_delay", "server_cpu", "server_run_delay", "service"];
     !COUNTED.contains(&part)
 }
 
-/// What stands before the title of a part that is beside the service time.
+/// Beginning of the title of a part beside the service time.
 pub const NOT_IN_THE_SUM: &str = "not in the sum: ";
 
-/// Samples that add up to more than the service time and this share of it do not fit to it, where
-/// fewer than so many of the seconds have any: elsewhere few samples scatter as much.
+/// Share of the service time by which samples may exceed it before they contradict it, if less than
+/// the share [`SECONDS_MIN`] of all seconds has samples: few samples scatter as much.
 const MISFIT_MAX: f64 = 0.1;
 const SECONDS_MIN: f64 = 0.8;
 
-/// The profile of a run; none where the sessions of its database were not sampled, or too few
-/// transactions ended. An error says why the samples do not fit to the transactions.
+/// Returns the profile of a run; `None` if the sessions of its database were not sampled, or too
+/// few transactions ended. An `Err` says why the samples do not fit to the transactions.
 pub(super) fn time_profile(
     tally: &Tally,
     gauges: &[GaugeReport],
@@ -141,17 +139,17 @@ pub(super) fn time_profile(
     let beside = take_beside(service_ms, &mut parts);
     let rest = service_ms - parts.iter().map(|part| part.ms).sum::<f64>();
     if let Some(network) = parts.iter_mut().find(|part| part.name == "network") {
-        // How long its session waited for the client. The server counts so until it has a CPU
-        // again.
+        // Time for which sessions waited for the client. The server counts it until the session has
+        // a CPU again.
         let for_client = means.each_ms(sessions_for_clients(tally, &means));
-        // The probes missed what else the way took: a delay that came and went between them.
+        // The rest was not seen by the probes: a network delay that came and went between them.
         network.ms += (for_client - busy.client_and_woken_ms() - network.ms).min(rest).max(0.0);
     }
     let unexplained_ms = service_ms - parts.iter().map(|part| part.ms).sum::<f64>();
     Some(Ok(TimeProfile { service_ms, transactions, parts, unexplained_ms, beside }))
 }
 
-/// Means of the measured phase, and how they are shared among its transactions.
+/// Means over the measured phase, and their division among its transactions.
 struct Means<'g> {
     gauges: &'g [GaugeReport],
     seconds: f64,
@@ -164,34 +162,35 @@ impl Means<'_> {
         self.gauges.iter().find(is_it).and_then(|gauge| gauge.mean)
     }
 
-    /// How many sessions of the server were in a state.
+    /// Returns the mean number of sessions of the server in a state.
     fn state(&self, state: SessionState) -> Option<f64> {
         self.mean("database", &format!("sessions/{}", state.name()))
     }
 
-    /// Of something that so many do at a time, the milliseconds of each transaction.
+    /// Returns the milliseconds per transaction of an activity with `at_a_time` concurrent
+    /// instances.
     fn each_ms(&self, at_a_time: f64) -> f64 {
         at_a_time * self.seconds * 1e3 / self.transactions as f64
     }
 
-    /// How many CPUs a process had.
+    /// Returns the mean number of CPUs that a process used.
     fn cpus(&self, about: &str) -> Option<f64> {
         let user = self.mean(about, "cpu_user")?;
         Some((user + self.mean(about, "cpu_system").unwrap_or(0.0)) / 100.0)
     }
 
-    /// The CPU time of clients, without that of the producer.
+    /// Returns the CPU time of clients, without that of the producer.
     fn client_cpu_ms(&self, tally: &Tally) -> Option<f64> {
         let all = self.cpus("generator")?;
         Some(self.each_ms((all - tally.producer_cpus().unwrap_or(0.0)).max(0.0)))
     }
 
-    /// How long threads of a process waited for a CPU.
+    /// Returns the time for which threads of a process waited for a CPU.
     fn delay_ms(&self, about: &str) -> Option<f64> {
         self.mean(about, "run_delay").map(|ms_per_s| self.each_ms(ms_per_s / 1e3))
     }
 
-    /// All parts of the time of a transaction; `way_ms` is the time of its round trips.
+    /// Returns all parts of the time of a transaction; `way_ms` is the time of its round trips.
     fn parts(&self, busy: &Busy, way_ms: Option<f64>) -> Vec<TimePart> {
         let executing = self.state(SessionState::Executing).map_or(0.0, |n| self.each_ms(n));
         let on_cpus = busy.server_cpu.unwrap_or(0.0) + busy.server_delay.unwrap_or(0.0);
@@ -212,7 +211,7 @@ impl Means<'_> {
     }
 }
 
-/// The milliseconds of a transaction in which client and server had a CPU or waited for one.
+/// Milliseconds of a transaction in which client and server had a CPU or waited for one.
 struct Busy {
     client_cpu: Option<f64>,
     client_delay: Option<f64>,
@@ -221,30 +220,31 @@ struct Busy {
 }
 
 impl Busy {
-    /// What a round trip that does nothing takes too, and which has parts of its own.
+    /// Returns the time that an empty round trip takes too, and that has parts of its own.
     fn counted_ms(&self) -> f64 {
         [self.client_cpu, self.client_delay, self.server_cpu].into_iter().flatten().sum()
     }
 
-    /// In which the server counts the session as waiting for its client.
+    /// Returns the time in which the server counts the session as waiting for its client.
     fn client_and_woken_ms(&self) -> f64 {
         [self.client_cpu, self.client_delay, self.server_delay].into_iter().flatten().sum()
     }
 }
 
-/// The time of the round trips of a transaction.
+/// Returns the time of the network round trips of a transaction.
 fn way_ms(tally: &Tally, gauges: &[GaugeReport], block: &Block, service_ms: f64) -> Option<f64> {
     let round_trips = block.per_transaction.round_trips;
     round_trips.zip(round_trip_ms(tally, gauges)).map(|(n, ms)| {
         let longer_ms = longer_way_ms(tally, ms);
-        // Where probes took longer than the transactions themselves, all that nothing else takes
-        // may be the way.
+        // If probes took longer than the transactions themselves, the network may have all the
+        // rest.
         (n * (ms + longer_ms)).min(service_ms)
     })
 }
 
-/// How long replies lay unread is sampled, and has the time to wake a thread; how long all of the
-/// clients' threads waited for a CPU is counted. Either may be the lesser one.
+/// Returns the time for which replies waited for their client: the smaller one of the sampled reply
+/// lag, which includes the wake-up of a thread, and the counted waits of the clients' threads for a
+/// CPU.
 fn client_delay_ms(tally: &Tally, block: &Block, service_ms: f64) -> Option<f64> {
     let of_threads =
         tally.fact("client", "run_delay_share_percent").and_then(FactValue::as_percent);
@@ -254,7 +254,7 @@ fn client_delay_ms(tally: &Tally, block: &Block, service_ms: f64) -> Option<f64>
     of_threads.into_iter().chain(lay).max_by(f64::total_cmp)
 }
 
-/// How many seconds of the measured phase have samples of sessions.
+/// Returns the number of seconds in the measured phase that have samples of sessions.
 fn seconds_sampled(tally: &Tally, gauges: &[GaugeReport]) -> usize {
     let is_executing =
         |gauge: &&GaugeReport| gauge.about == "database" && gauge.name == "sessions/executing";
@@ -263,16 +263,15 @@ fn seconds_sampled(tally: &Tally, gauges: &[GaugeReport]) -> usize {
     })
 }
 
-/// Whether it is known from samples of sessions alone.
+/// Returns true if a part is estimated from samples of sessions alone.
 fn is_sampled(part: &TimePart) -> bool {
     part.name == EXECUTING || WAITS.iter().any(|state| state.name() == part.name)
 }
 
-/// Takes out of the parts what cannot be of the time of a transaction, since together they are
-/// longer than it: first waits for a CPU, as far as sessions wait for something else; then the CPU
-/// time and waits for a CPU of both sides, each in proportion: a client still ends its call while
-/// the server has begun, and a server works on after its reply; last what is sampled and estimated,
-/// in proportion too.
+/// Takes from the parts what exceeds the service time, in this order: waits for a CPU, as far as
+/// sessions wait for something else; CPU time and waits for a CPU of both sides, in proportion,
+/// since a client still ends its call while the server has begun, and a server works on after its
+/// reply; then sampled and estimated parts, in proportion.
 fn take_beside(service_ms: f64, parts: &mut [TimePart]) -> Vec<TimePart> {
     const RUN_DELAY: &str = "server_run_delay";
     const BUSY: [&str; 4] = ["client_cpu", "client_run_delay", "server_cpu", RUN_DELAY];
@@ -306,8 +305,8 @@ fn take_beside(service_ms: f64, parts: &mut [TimePart]) -> Vec<TimePart> {
     beside
 }
 
-/// The shortest round trip of a query that does nothing: while nobody waits for a CPU, it is the
-/// way itself. Before the load, or in any second of it.
+/// Returns the shortest round trip of an empty query, before the load or in any second of it:
+/// without waits for a CPU it is the network itself.
 fn round_trip_ms(tally: &Tally, gauges: &[GaugeReport]) -> Option<f64> {
     let before = tally.fact("path", "round_trip_min_s").and_then(FactValue::as_seconds);
     let is_it = |gauge: &&GaugeReport| gauge.about == "database" && gauge.name == "round_trip";
@@ -316,9 +315,9 @@ fn round_trip_ms(tally: &Tally, gauges: &[GaugeReport]) -> Option<f64> {
     before.into_iter().chain(within).reduce(f64::min)
 }
 
-/// By how much the way of the average transaction was longer than at its best: over the seconds in
-/// which even the shortest round trips took more than a millisecond longer and six times as long,
-/// as none does that only waits for a CPU.
+/// Returns the time by which round trips of the average transaction were longer than the best, over
+/// the seconds in which even the shortest took more than a millisecond longer and six times as
+/// long, which a wait for a CPU does not cause.
 fn longer_way_ms(tally: &Tally, best_ms: f64) -> f64 {
     const LONGER_MIN_MS: f64 = 1.0;
     const TIMES_MIN: f64 = 5.0;
@@ -339,9 +338,10 @@ fn longer_way_ms(tally: &Tally, best_ms: f64) -> f64 {
     if n_finished > 0.0 { all.sum::<f64>() / n_finished } else { 0.0 }
 }
 
-/// How many sessions waited for their clients within transactions, at a time. In closed load
-/// without pauses nobody waits between them either, so that these are all that the server does not
-/// work for nor lets wait; a sample may find a session between two statements that are one each.
+/// Returns the mean number of sessions that waited for their clients within transactions. In closed
+/// load without pauses these are all sessions that the server neither serves nor makes wait, since
+/// clients do not wait between transactions; a sample may still find a session between two
+/// statements that are transactions of their own.
 fn sessions_for_clients(tally: &Tally, means: &Means<'_>) -> f64 {
     let within = means.state(SessionState::Client).unwrap_or(0.0);
     if !(0..tally.groups.len()).all(|group| tally.is_closed(group)) {
@@ -355,7 +355,7 @@ fn sessions_for_clients(tally: &Tally, means: &Means<'_>) -> f64 {
     (f64::from(clients) - at_work).clamp(0.0, within + idle)
 }
 
-/// How many transactions ended in the measured window.
+/// Returns the number of transactions that ended in the measured window.
 fn ended(tally: &Tally) -> u64 {
     let all: Vec<usize> = (0..tally.groups.len()).collect();
     moved_by_all(tally, &all).1
@@ -370,7 +370,7 @@ mod tests {
         over_time(gauges, &|_, value| value)
     }
 
-    /// The same where the last gauge has another value in some seconds.
+    /// Makes the same report with a last gauge that varies over time.
     fn over_time(gauges: &[(&str, &str, f64)], last: &dyn Fn(i64, f64) -> f64) -> Report {
         let mut made = Made::closed();
         let names: Vec<(&str, &str)> = gauges.iter().map(|of| (of.0, of.1)).collect();
@@ -427,7 +427,7 @@ mod tests {
         check("executing", 2.5);
         let network = part("network");
         let round_trips = report.block.per_transaction.round_trips.expect("it has traffic");
-        // Beyond the CPU time of both sides.
+        // In addition to the CPU time of both sides.
         let told = part("client_cpu") + part("server_cpu");
         assert!(network > 0.0 && (network + told - 0.2 * round_trips).abs() < 1e-9, "{network}");
         check("client_cpu", 0.5);
@@ -455,13 +455,13 @@ mod tests {
             (ms / report.block.per_transaction.round_trips.expect("it has traffic"), profile)
         };
         let (usual, _) = path_ms(&|_, ms| ms);
-        // A sixth of the time, and of the transactions but for a slow second.
+        // A sixth of the time, and of the transactions except for a slow second.
         let (longer, _) = path_ms(&|second, ms| if second < 10 { ms + 1.2 } else { ms });
         assert!((longer - usual - 0.2).abs() < 0.02, "{longer} {usual}");
-        // Half a millisecond is what waiting for a CPU takes.
+        // Half a millisecond is within what waiting for a CPU takes.
         let (busy, _) = path_ms(&|second, ms| if second < 10 { ms + 0.5 } else { ms });
         assert!((busy - usual).abs() < 1e-9, "{busy} {usual}");
-        // Probes that took longer than the transactions say no more than that.
+        // Probes longer than the transactions give no more than an upper bound.
         let (_, profile) = path_ms(&|_, _| 100.0);
         assert!(profile.unexplained_ms.abs() < 1e-9, "{profile:?}");
         let all: f64 = profile.parts.iter().map(|part| part.ms).sum();
@@ -487,10 +487,10 @@ mod tests {
             assert!((all + profile.unexplained_ms - profile.service_ms).abs() < 1e-9);
             (network / each_ms, profile.unexplained_ms / each_ms)
         };
-        // Eight clients: four are at work or wait in the server, and half a one has a CPU.
+        // Eight clients: four execute or wait in the server, and half a client has a CPU.
         let (network, rest) = of(3.0, 3.0);
         assert!((network - 3.5).abs() < 0.2 && rest.abs() < 0.8, "{network} {rest}");
-        // No more than the samples say.
+        // No more than the samples show.
         let (network, rest) = of(1.5, 0.0);
         assert!((network - 1.0).abs() < 1e-9 && rest > 2.0, "{network} {rest}");
         let (network, rest) = of(0.0, 0.0);
@@ -527,7 +527,7 @@ mod tests {
         let [cpu, delay, no_cpu, taken, busy] = of(4_000.0, 6.0, 200.0);
         assert!((cpu - 2.0).abs() < 1e-9 && no_cpu == 0.0, "{cpu}, {no_cpu}");
         assert!((delay + taken - 4.0).abs() < 1e-9 && (taken - (12.0 - busy)).abs() < 1e-9);
-        // Without locks it is beside the transaction, of both in proportion.
+        // Without locks it is beside the transaction, for both sides in proportion.
         let [cpu, delay, cpu_beside, delay_beside, busy] = of(4_000.0, 0.0, 800.0);
         assert!((cpu + delay - busy).abs() < 1e-9, "{cpu}, {delay}");
         assert!((cpu_beside / delay_beside - 2.0).abs() < 1e-9, "{cpu_beside}, {delay_beside}");

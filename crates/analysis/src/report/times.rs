@@ -16,43 +16,38 @@ const QUANTILES: [(&str, f64); 5] =
 
 const CONFIDENCE: f64 = 0.95;
 
-/// How finely a distribution is reported, and to which share at most: one in 10^8.
+/// Resolution of a reported distribution, and its highest quantile: all but one in 10^8.
 const STEPS_PER_TENFOLD: usize = 8;
 const DISTRIBUTION_MOST: usize = 8 * STEPS_PER_TENFOLD;
 
 /// A distribution of times in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
-    /// How many samples.
+    /// Number of samples.
     pub count: u64,
-    /// The shortest.
     pub min: Option<f64>,
-    /// The mean.
     pub mean: Option<f64>,
-    /// The standard deviation.
     pub sd: Option<f64>,
-    /// The median.
     pub p50: Option<f64>,
-    /// 90 % are at or below it.
+    /// The 90th percentile.
     pub p90: Option<f64>,
-    /// 95 % are at or below it.
+    /// The 95th percentile.
     pub p95: Option<f64>,
-    /// 99 % are at or below it.
+    /// The 99th percentile.
     pub p99: Option<f64>,
-    /// 99.9 % are at or below it.
+    /// The 99.9th percentile.
     pub p999: Option<f64>,
-    /// The longest, exact.
+    /// The longest time, exact.
     pub max: Option<f64>,
-    /// The 95 % interval of the mean and of each quantile: the error within this run, which knows
-    /// how strongly samples depend on each other; between runs it is larger. An upper end among
-    /// what was lost, or had not ended, is none, and a quantile whose lower end is there too has no
-    /// interval.
+    /// The 95 % CI of the mean and of each quantile: the error within this run, which accounts for
+    /// the dependence between samples; between runs it is larger. An upper end among lost or
+    /// unfinished transactions is `None`; a quantile whose lower end is there too has no interval.
     pub intervals: Named<(f64, Option<f64>)>,
-    /// Why a mean or quantile that is known has no interval, by its name.
+    /// Reasons why a known mean or quantile has no interval, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub interval_reasons: Named<String>,
-    /// The whole distribution, where it is reported: percents of the samples, rising, and what they
-    /// are at or below.
+    /// The whole distribution, if requested: percentages of samples, rising, and the times that
+    /// these do not exceed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distribution: Vec<(f64, f64)>,
     /// Samples above the range of the histogram; a quantile among them is given as the maximum.
@@ -60,57 +55,55 @@ pub struct Latency {
     /// Lower bounds of quantiles that are null.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub at_least: Named<f64>,
-    /// Quantiles that are null because they fall among lost work.
+    /// Quantiles that are null because they fall among lost transactions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub infinite: Vec<String>,
-    /// Why a field is null, by its name.
+    /// Reasons why fields are null, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
-    /// What else must be known of it.
+    /// A remark on the distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// The generator's own lateness in microseconds: from when a transaction was due and its client
-/// free until its first request went out.
+/// Lateness of the generator in microseconds: from when a transaction was due and its client free
+/// until its first request was sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LagTimes {
-    /// How many samples.
+    /// Number of samples.
     pub count: u64,
-    /// The median.
     pub p50: Option<f64>,
-    /// 99 % are at or below it.
+    /// The 99th percentile.
     pub p99: Option<f64>,
-    /// The longest.
     pub max: Option<f64>,
 }
 
-/// How long connecting took, in milliseconds.
+/// Times for connecting, in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConnectTimes {
-    /// Of those that succeeded.
+    /// Times of successful connections.
     #[serde(flatten)]
     pub times: Latency,
-    /// How many did not.
+    /// Number of failed connections.
     pub failed: u64,
 }
 
-/// Nanoseconds as milliseconds.
+/// Converts nanoseconds to milliseconds.
 pub(super) fn ms(ns: u64) -> f64 {
     ns as f64 / NS_PER_MS as f64
 }
 
-/// Nanoseconds as microseconds.
+/// Converts nanoseconds to microseconds.
 pub(super) fn us(ns: u64) -> f64 {
     ns as f64 / NS_PER_US as f64
 }
 
-/// A number to six decimals, or nothing where it does not exist.
+/// Rounds a number to six decimals; `None` if it is not finite.
 pub(super) fn known(value: f64) -> Option<f64> {
     value.is_finite().then(|| (value * 1e6).round() / 1e6)
 }
 
-/// Why there is no quantile.
+/// Says why there is no quantile.
 pub(crate) fn too_few(few: TooFew) -> String {
     let (needed, have) = (model::format_count(few.needed), model::format_count(few.have));
     match few.have {
@@ -120,11 +113,11 @@ pub(crate) fn too_few(few: TooFew) -> String {
     }
 }
 
-/// Why an extreme or a count has no interval, and whatever only its sum over a run is kept of.
+/// Reason why an extreme, a count, or a sum over the whole run has no interval.
 pub(crate) const ONE_NUMBER: &str =
     "a run has one number of it: repeat the run to see how much it varies";
 
-/// Why a rate or a mean has no error, after what varies.
+/// Says why a rate or a mean has no error. `varies` is the beginning of the sentence.
 pub(crate) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String {
     let seconds = |slots: u64| slots as f64 * slot_ns as f64 / NS_PER_S as f64;
     let (needed, have) = (seconds(few.needed), seconds(few.have));
@@ -134,17 +127,17 @@ pub(crate) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String 
     )
 }
 
-/// In which order times came.
+/// The order in which times were recorded.
 #[derive(Clone, Copy, Debug)]
 pub enum Order<'a> {
-    /// These stretches of them one after the other.
+    /// Consecutive stretches of times.
     Known(&'a InTime),
-    /// It is not kept, for this reason, so that nobody knows how they depend on each other.
+    /// Order that was not kept, with the reason: dependence between samples is not known.
     Unknown(&'static str),
 }
 
-/// The intervals of some quantiles by their names, in nanoseconds, and why there are none; of an
-/// upper end among what was lost, or had not ended, nothing is known.
+/// Returns the intervals of quantiles in nanoseconds, and reasons for missing ones, by name. An
+/// upper end among lost or unfinished transactions is `None`.
 pub(super) fn intervals(
     quantiles: &[(&str, f64)],
     all: &Offered,
@@ -172,7 +165,7 @@ pub(super) fn intervals(
     (intervals, reasons)
 }
 
-/// Why a quantile has no interval, and how long a run has one.
+/// Says why a quantile has no interval, and how long a run must be for one.
 pub(super) fn no_interval(why: NoInterval, in_time: &InTime) -> String {
     let run_s = in_time.stretches.len() as f64 * in_time.width_s as f64;
     match why {
@@ -195,18 +188,18 @@ pub(super) fn no_interval(why: NoInterval, in_time: &InTime) -> String {
 }
 
 impl Latency {
-    /// Whether a quantile lies among what was lost.
+    /// Returns true if a quantile falls among lost transactions.
     pub fn is_infinite(&self, name: &str) -> bool {
         self.infinite.iter().any(|lost| lost == name)
     }
 
-    /// Whether a quantile lies among what was lost, or had not ended when the run was: nobody knows
-    /// how long that would have taken, and it is above every time that was seen.
+    /// Returns true if a quantile falls among lost or unfinished transactions: its value is not
+    /// known, but is above every measured time.
     pub fn is_among_lost(&self, name: &str) -> bool {
         self.at_least.get(name).is_some() || self.is_infinite(name)
     }
 
-    /// The distribution of times that were all seen to end.
+    /// Returns the distribution of times that were all measured to their end.
     pub fn of(histogram: &Histogram, order: Order) -> Latency {
         let mut latency = Latency::extremes(histogram);
         for (name, q) in QUANTILES {
@@ -223,7 +216,7 @@ impl Latency {
         latency
     }
 
-    /// The intervals of the quantiles that are known.
+    /// Adds the intervals of the known quantiles.
     fn add_intervals(&mut self, all: &Offered, order: Order) {
         let is_known = |(name, _): &&(&str, f64)| {
             self.get(name).is_some() || self.at_least.get(name).is_some()
@@ -237,7 +230,7 @@ impl Latency {
         self.add_interval_of_mean(order);
     }
 
-    /// The interval of the mean, by the sums and counts of stretches of time.
+    /// Adds the interval of the mean, from the sums and counts of stretches of time.
     fn add_interval_of_mean(&mut self, order: Order) {
         let (Some(_), Order::Known(in_time)) = (self.mean, order) else { return };
         match dependent_mean(&in_time.stretches, &in_time.course, CONFIDENCE) {
@@ -251,12 +244,12 @@ impl Latency {
         }
     }
 
-    /// The same with all percentiles that there are.
+    /// Returns the same with all percentiles that are known.
     pub fn whole(histogram: &Histogram, order: Order) -> Latency {
         Latency::of(histogram, order).with_distribution(|q| histogram.quantile(q))
     }
 
-    /// The distribution of times of all that was offered, with all percentiles that are known.
+    /// Returns the distribution over all offered transactions, with all percentiles that are known.
     pub fn offered(offered: &Offered, counts: &CountsReport, order: Order) -> Latency {
         let mut latency = Latency::extremes(offered.finished);
         latency.count = offered.count();
@@ -296,7 +289,7 @@ impl Latency {
         })
     }
 
-    /// All but the quantiles.
+    /// Returns a distribution without its quantiles.
     fn extremes(histogram: &Histogram) -> Latency {
         let any = !histogram.is_empty();
         Latency {
@@ -310,8 +303,8 @@ impl Latency {
         }
     }
 
-    /// The same with its distribution: eight percentiles for each tenfold of 1 / (1 - q), to the
-    /// last sample, as far as `quantile` (ns) knows them.
+    /// Adds the distribution: eight percentiles for each factor of ten in 1 / (1 - q), to the last
+    /// sample. `quantile` returns nanoseconds.
     fn with_distribution(self, quantile: impl Fn(f64) -> Option<u64>) -> Latency {
         let steps = (0..=DISTRIBUTION_MOST).map(|step| step as f64 / STEPS_PER_TENFOLD as f64);
         let described = steps
@@ -336,7 +329,7 @@ impl Latency {
         *field = Some(value);
     }
 
-    /// How many samples a quantile needs at least that is not known since there are fewer.
+    /// Returns the number of samples that an unknown quantile needs, if there are too few.
     pub fn samples_needed(&self, name: &str) -> Option<u64> {
         let (_, q) = QUANTILES.iter().find(|(of, _)| *of == name)?;
         let is_unknown = self.count > 0 && self.get(name).is_none();
@@ -344,7 +337,7 @@ impl Latency {
         few.map(|few| few.needed)
     }
 
-    /// A quantile by its name.
+    /// Returns a quantile by its name.
     pub fn get(&self, name: &str) -> Option<f64> {
         match name {
             "p50" => self.p50,
@@ -369,7 +362,7 @@ fn transactions(count: u64) -> String {
 }
 
 impl LagTimes {
-    /// The distribution of lags.
+    /// Returns the distribution of lags.
     pub fn of(histogram: Option<&Histogram>) -> LagTimes {
         let Some(lag) = histogram else { return LagTimes::default() };
         let quantile = |q| {
@@ -385,7 +378,7 @@ impl LagTimes {
     }
 }
 
-/// All that there are of histograms, added up; none of none.
+/// Adds up all histograms; `None` if there are none.
 pub(super) fn merged<'a>(parts: impl Iterator<Item = &'a Option<Histogram>>) -> Option<Histogram> {
     let mut sum: Option<Histogram> = None;
     for part in parts.flatten() {
@@ -407,7 +400,7 @@ mod tests {
         histogram
     }
 
-    /// So many stretches that all have the times of `histogram`, in the same shares.
+    /// Makes stretches of which each has times of `histogram` in the same shares.
     fn alike(histogram: &Histogram, offered: u64) -> InTime {
         let n = 20;
         let mut stretches = vec![stats::Stretch::default(); n];
@@ -441,7 +434,7 @@ mod tests {
         let latency = Latency::of(&times, Order::Known(&in_time));
         let reason = latency.interval_reasons.get("p50").map(String::as_str);
         assert_eq!(reason, Some("the run is too short: needs at least 10 s"));
-        // All that is slow in one second of a minute.
+        // All slow times are in one second of a minute.
         let mut in_time = alike(&times, 5000);
         in_time.stretches.iter_mut().for_each(|stretch| stretch.finished = of([1; 247]));
         in_time.stretches[7].finished = of(1..=250);
@@ -485,8 +478,8 @@ mod tests {
         assert!(reason("p95").ends_with(": 800 transactions unfinished"), "{}", reason("p95"));
         assert_eq!(reason("p99"), "infinite: 200 of 10,000 transactions were dropped or failed");
         assert_eq!(latency.infinite, ["p99", "p999"]);
-        // The lower end of p95 is the age of what had not ended; its upper end is not known, and
-        // nothing is known of p99 and beyond, where at least 170 of the 200 lost ones are.
+        // The lower end of p95 is the age of an unfinished transaction; its upper end is not known.
+        // Nothing is known of p99 and beyond, where at least 170 of the 200 lost ones are.
         let close = |value: f64, expect: f64| (value / expect - 1.0).abs() < 0.01;
         let p50 = latency.intervals.get("p50").copied();
         assert!(p50.is_some_and(

@@ -11,26 +11,27 @@ use stats::ratio_error;
 
 use super::Beyond;
 
-/// Batches of a window whose longest times tell how much the longest of all varies.
+/// Number of batches of a window for the error of the maximum.
 const BATCHES: usize = 20;
-/// Batches that must have a longest time.
+/// Smallest number of batches that have a maximum.
 const BATCHES_MIN: usize = 8;
 
-/// The seconds of a run against objectives of a time.
+/// The seconds of a run, compared with objectives on times.
 #[derive(Clone, Debug)]
 pub struct Late {
     objectives: Vec<(Objective, u64)>,
     seconds: BTreeMap<i64, OfSecond>,
 }
 
-/// What was intended in one second, of all groups and kinds.
+/// Transactions intended in one second, of all groups and types.
 #[derive(Clone, Debug, Default)]
 struct OfSecond {
-    /// Offered requests.
+    /// Number of offered transactions.
     offered: f64,
-    /// Of each objective, the offered ones beyond its time.
+    /// Number of offered transactions beyond the time of each objective.
     beyond: Vec<f64>,
-    /// Requests of which a time is known, their times (ms), and the squares of these.
+    /// Number of transactions with a known time, the sum of these times (ms), and the sum of their
+    /// squares.
     timed: f64,
     sum_ms: f64,
     sum_ms_sq: f64,
@@ -38,7 +39,7 @@ struct OfSecond {
 }
 
 impl Late {
-    /// Nothing yet; objectives of no time are left out.
+    /// Makes an empty sum; objectives that are not on a time are left out.
     pub fn new(objectives: &[Objective]) -> Late {
         let of = |objective: &Objective| match objective.bound {
             Bound::Time(ns) => Some((*objective, ns)),
@@ -47,7 +48,7 @@ impl Late {
         Late { objectives: objectives.iter().filter_map(of).collect(), seconds: BTreeMap::new() }
     }
 
-    /// Takes in a second, or a part of one; those of the ramp-up do not count.
+    /// Adds a second, or a part of one; those of the ramp-up are ignored.
     pub fn add(&mut self, second: &Second) {
         if second.second < 0 {
             return;
@@ -72,7 +73,8 @@ impl Late {
         }
     }
 
-    /// The mean or the longest of times that are known, what had not ended at its age.
+    /// Returns the mean or the maximum of known times; unfinished transactions count with their
+    /// age.
     pub(super) fn time_ms(&self, metric: Metric) -> Option<f64> {
         let sum = |of: &dyn Fn(&OfSecond) -> f64| self.seconds.values().map(of).sum::<f64>();
         let timed = sum(&|second| second.timed);
@@ -86,7 +88,7 @@ impl Late {
         }
     }
 
-    /// How much is beyond an objective's time; none where nothing was offered.
+    /// Returns the ratio for an objective; `None` if nothing was offered.
     pub fn beyond(&self, objective: &Objective) -> Option<Beyond> {
         let index = self.objectives.iter().position(|(known, _)| known == objective)?;
         let bound_ms = self.objectives[index].1 as f64 / NS_PER_MS as f64;
@@ -115,7 +117,8 @@ impl Late {
         Some(Beyond { objective: *objective, ratio, error, independent: self.independent() })
     }
 
-    /// How many independent requests tell as much of the mean time as these.
+    /// Returns the number of independent transactions with as much information about the mean time
+    /// as these.
     fn independent(&self) -> Option<f64> {
         let times: Vec<(f64, f64)> =
             self.seconds.values().map(|second| (second.sum_ms, second.timed)).collect();
@@ -127,9 +130,9 @@ impl Late {
         (independent.is_finite() && independent > 0.0).then_some(independent)
     }
 
-    /// The standard error of the logarithm of the longest time: that between the longest of
-    /// batches. The longest of many varies as the longest of few does where tails fall like an
-    /// exponential, and more where they are heavier (E. J. Gumbel, Statistics of Extremes, 1958).
+    /// Returns the standard error of the logarithm of the maximum: that between the maxima of
+    /// batches. The maximum of many varies as that of few if tails are exponential, and more if
+    /// they are heavier (E. J. Gumbel, Statistics of Extremes, 1958).
     fn error_of_longest(&self) -> Option<f64> {
         let all: Vec<u64> = self.seconds.values().map(|second| second.max_ns).collect();
         let n = all.len().min(BATCHES);
@@ -144,8 +147,8 @@ fn sum(series: &[(f64, f64)]) -> (f64, f64) {
     series.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
-/// What of a kind is beyond a time: what took longer (or as long, where times must be below it),
-/// was lost, or had not ended.
+/// Returns the number of transactions of a type beyond a time: those that took longer (or as long,
+/// if times must be below it), were lost, or are unfinished.
 fn beyond_in(kind: &KindSecond, comparison: Comparison, bound_ns: u64) -> u64 {
     let slow = kind.response.as_ref().map_or(0, |response| {
         let in_time = match comparison {
@@ -164,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// What is said of the longest of 40 seconds with 100 requests each.
+    /// Returns the ratio of the maximum over 40 seconds with 100 transactions each.
     fn longest(seed: u64, draw_ms: fn(f64) -> f64) -> Beyond {
         let objective: Objective = "max<1s".parse().expect("an objective");
         let mut late = Late::new(&[objective]);
@@ -185,7 +188,7 @@ mod tests {
     #[test]
     fn the_error_of_the_longest_time_is_that_of_longest_times() {
         let exponential: fn(f64) -> f64 = |u| -10.0 * u.ln();
-        // Tails that fall like the fourth power: its longest varies more.
+        // Tails that fall like the fourth power: their maximum varies more.
         let heavy: fn(f64) -> f64 = |u| 10.0 * u.powf(-0.25);
         let check = |draw_ms: fn(f64) -> f64| {
             let all: Vec<Beyond> = (0..200).map(|seed| longest(seed, draw_ms)).collect();

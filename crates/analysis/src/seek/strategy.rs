@@ -20,105 +20,103 @@ use stats::{Crossing, Grows, RatioPoint, students_t};
 
 use super::{Answer, Beyond, CONFIDENCE, Judged, Stage, Verdict};
 
-/// A short probe has this share of the budget.
+/// Share of the budget for a short probe.
 pub const SHORT_PROBE_SHARE: f64 = 1.0 / 32.0;
-/// The first method that scores by shares; searches by it go on as they began.
+/// The first method that scores by shares; searches by it continue with it.
 pub const METHOD_OF_SHARES: u32 = 2;
-/// Bracketing ends at this ratio.
+/// Ratio of the ends of the range at which bracketing stops.
 const RATIO_NARROW: f64 = 1.15;
-/// And after so many probes, whatever the range.
+/// Largest number of short probes, whatever the range.
 const BRACKETS_MOST: usize = 12;
-/// Long probes.
+/// Number of long probes.
 const REFINES: usize = 9;
-/// Fresh probes at the end.
+/// Number of fresh probes at the end.
 const CONFIRMS: usize = 7;
-/// Fresh probes where an end of the range is the answer.
+/// Number of fresh probes if an end of the range is the answer.
 const CONFIRMS_OF_END: usize = 3;
-/// Where long probes lie around the boundary, in units of how far around.
+/// Offsets of long probes from the boundary, in units of their reach.
 const OFFSETS: [f64; 9] = [-1.0, 1.0, 0.0, -0.5, 0.5, -0.8, 0.8, -0.25, 0.25];
-/// How far around: where the logarithm of the ratio differs by this from that at the bound, at
-/// least and at most.
+/// Smallest and largest reach, as a difference of the logarithm of the ratio from that at the
+/// bound.
 const REACH: (f64, f64) = (0.15, 2.0);
-/// And by so many standard deviations of a probe: the noisier, the further, and no further than it
-/// takes, since over more the curve bends.
+/// Reach in standard deviations of a probe: the more noise, the larger, but no larger than needed,
+/// since over a wider range the curve bends.
 const REACH_IN_NOISE: f64 = 1.5;
-/// How far around at least and at most, as a logarithm of the value.
+/// Smallest and largest reach, as a logarithm of the value.
 const AROUND: (f64, f64) = (0.002, 0.12);
-/// Probes that are further away than so many times how far around are left out of the curve.
+/// Distance in units of the reach beyond which probes are left out of the curve.
 const NEAR: f64 = 2.5;
-/// And so are those further away than this, as a logarithm of the value: over more the curve bends.
+/// Distance as a logarithm of the value beyond which probes are left out: over a wider range the
+/// curve bends.
 const NEAR_VALUES: f64 = 0.12;
-/// So many long probes on one side of the boundary are looked beyond.
+/// Number of long probes on one side of the boundary after which the search looks beyond them.
 const ONE_SIDED_LEAST: usize = 3;
-/// By how much the search widens with each probe that has shown no slope.
+/// Factor by which the search widens with each probe that has shown no slope.
 const WIDER: f64 = 1.35;
-/// Probes that a curve is drawn through at least.
+/// Smallest number of probes for a curve.
 const CURVE_LEAST: usize = 5;
-/// Where the requests of a long probe are worth fewer independent ones than this, none says what
-/// others would be.
+/// Smallest number of independent transactions in a long probe; with fewer, other probes cannot be
+/// predicted.
 const INDEPENDENT_LEAST: f64 = 5.0;
-/// Ratios rise if ranks that do not would seem so once in a hundred times.
+/// z value from which ratios rise: random ranks exceed it once in a hundred times.
 const RISES_LEAST: f64 = 2.33;
-/// After so many fresh probes at a place it may be given up, and so many must be left.
+/// Number of fresh probes after which a place may be given up; as many must be left.
 const STEP_AFTER: usize = 3;
 /// Degrees of freedom of an error from batches within several probes.
 const FREEDOM_WITHIN: usize = 30;
-/// A step down is at least this, as a logarithm of the value.
+/// Smallest step down, as a logarithm of the value.
 const STEP_LEAST: f64 = 0.002;
 
-/// What is to be found, and for how much.
+/// The range and budget of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchStrategy {
-    /// The least value.
+    /// The lowest value.
     pub low: f64,
-    /// The greatest.
+    /// The highest value.
     pub high: f64,
-    /// Whether values are whole numbers.
+    /// True if values are whole numbers.
     pub is_whole: bool,
-    /// Load in all, ramp-ups included, in nanoseconds.
+    /// Total length of the load, including ramp-ups, in nanoseconds.
     pub budget_ns: u64,
-    /// The ramp-up of each probe.
+    /// Length of the ramp-up of each probe, in nanoseconds.
     pub ramp_up_ns: u64,
-    /// By which method it looks, from [`METHOD_OF_SHARES`] on.
+    /// Number of the method, from [`METHOD_OF_SHARES`] on.
     pub method: u32,
 }
 
 /// A probe to be made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlannedProbe {
-    /// Where.
+    /// Value on the axis.
     pub at: f64,
-    /// Measured for so long, in nanoseconds.
+    /// Length of the measured phase, in nanoseconds.
     pub measure_ns: u64,
-    /// What for.
     pub stage: Stage,
 }
 
 /// A probe that was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// As it was asked for.
+    /// The probe as it was requested.
     pub planned: PlannedProbe,
-    /// What it says.
     pub judged: Judged,
 }
 
-/// What the probes show.
+/// The conclusion from the probes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conclusion {
-    /// The answer.
     pub answer: Answer,
-    /// Whether fresh probes show that objectives hold at the lower end.
+    /// True if fresh probes show that objectives are met at the lower end.
     pub confirmed: Option<bool>,
-    /// The standard deviation of a long probe's ratio at the bound.
+    /// Standard deviation of a long probe's ratio at the bound.
     pub noise: Option<f64>,
-    /// By how many percent the ratio grows where the axis grows by one, at the answer.
+    /// Growth of the ratio in percent for one percent of the axis, at the answer.
     pub steepness: Option<f64>,
-    /// What each probe says, now that the error between them is known.
+    /// The verdict of each probe, with the error between probes.
     pub verdicts: Vec<Verdict>,
 }
 
-/// Where bracketing stands.
+/// The state of bracketing.
 struct Bracket {
     low: f64,
     high: f64,
@@ -127,19 +125,19 @@ struct Bracket {
     count: usize,
 }
 
-/// What the probes of a place say of its being broken.
+/// The state of a place by its probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// It is not: what did break was outvoted.
+    /// The place is not broken: other probes outvoted a broken one.
     Sound,
-    /// One broke, and another must tell.
+    /// One probe was broken, and another is needed.
     Doubtful,
-    /// Two of at most three did.
+    /// Two of at most three probes were broken.
     Broken,
 }
 
 impl SearchStrategy {
-    /// The next probe; none when all are made.
+    /// Returns the next probe; `None` when all are made.
     pub fn next(&self, probes: &[Probe]) -> Option<PlannedProbe> {
         let bracket = self.bracket(probes);
         if let Some(at) = self.next_of_bracket(probes, &bracket) {
@@ -164,7 +162,8 @@ impl SearchStrategy {
         }
     }
 
-    /// How many probes are left, and how many nanoseconds of load, as far as that can be known.
+    /// Returns the number of probes that are left, and the nanoseconds of load, as far as they are
+    /// known.
     pub fn left(&self, probes: &[Probe]) -> (u64, u64) {
         let spent: u64 =
             probes.iter().map(|probe| probe.planned.measure_ns + self.ramp_up_ns).sum();
@@ -182,7 +181,7 @@ impl SearchStrategy {
         (n_short + n_long_left as u64, self.budget_ns.saturating_sub(spent))
     }
 
-    /// What the probes show.
+    /// Concludes from the probes.
     pub fn conclude(&self, probes: &[Probe]) -> Conclusion {
         match self.next(probes) {
             None => self.conclude_as_they_are(probes),
@@ -193,7 +192,7 @@ impl SearchStrategy {
         }
     }
 
-    /// The same of probes that another method has asked for, all of them.
+    /// Concludes from all probes of a search by another method.
     pub fn conclude_as_they_are(&self, probes: &[Probe]) -> Conclusion {
         let answer = self.answer_with_fresh(probes);
         let curves = self.curves(probes);
@@ -211,11 +210,12 @@ impl SearchStrategy {
 
     fn measure_ns(&self, with_ramp_up_ns: f64) -> u64 {
         let measure_ns = (with_ramp_up_ns as u64).saturating_sub(self.ramp_up_ns);
-        // Whole seconds: so many pieces of a window are as long as each other.
+        // Whole seconds, so that the parts of a window are equally long.
         (measure_ns / 1_000_000_000).max(1) * 1_000_000_000
     }
 
-    /// How long a long probe measures: all share what short ones leave.
+    /// Returns the length of a long probe, in nanoseconds: all share the time that short ones
+    /// leave.
     fn long_ns(&self, probes: &[Probe]) -> u64 {
         let short = probes.iter().filter(|probe| probe.planned.stage == Stage::Bracket);
         let short: u64 = short.map(|probe| probe.planned.measure_ns + self.ramp_up_ns).sum();
@@ -223,14 +223,14 @@ impl SearchStrategy {
         self.measure_ns(long)
     }
 
-    /// A value as it can be asked for: within the range, to five digits, or whole.
+    /// Rounds a value: within the range, to five digits, or to a whole number.
     fn rounded(&self, at: f64) -> f64 {
         let digits = |at: f64| format!("{at:.4e}").parse().unwrap_or(at);
         let at = if self.is_whole { at.round() } else { digits(at) };
         at.clamp(self.low, self.high)
     }
 
-    /// The same, and not above the value.
+    /// Rounds a value down.
     fn rounded_down(&self, at: f64) -> f64 {
         let at = if self.is_whole { at.floor() } else { at * (1.0 - 5e-5) };
         self.rounded(at)
@@ -247,7 +247,7 @@ impl SearchStrategy {
         for probe in probes.iter().filter(|probe| probe.planned.stage == Stage::Bracket) {
             let at = probe.planned.at;
             bracket.count += 1;
-            // What is in doubt goes by its best guess: long probes will look again.
+            // A doubtful place counts by its best estimate: long probes will check it.
             match is_place_above(probes, at) {
                 false => {
                     bracket.low = bracket.low.max(at);
@@ -274,7 +274,7 @@ impl SearchStrategy {
         let is_doubtful = is_narrow && bracket.is_high_known && is_said_once(probes, bracket.high);
         match (is_narrow, bracket.is_low_known, bracket.is_high_known) {
             (false, _, _) => Some(self.rounded((bracket.low * bracket.high).sqrt())),
-            // One that broke by chance must not keep the search below it.
+            // A probe that was broken by chance must not keep the search below it.
             _ if is_doubtful => Some(bracket.high),
             _ if bracket.count >= BRACKETS_MOST => None,
             (true, false, _) => Some(self.low),
@@ -283,7 +283,7 @@ impl SearchStrategy {
         }
     }
 
-    /// The end of the range, if even that fails or meets.
+    /// Returns the end of the range, if even that fails or meets the objectives.
     fn end(&self, probes: &[Probe]) -> Option<f64> {
         let short = |at: f64| {
             probes
@@ -300,7 +300,7 @@ impl SearchStrategy {
         }
     }
 
-    /// The next place of a long probe.
+    /// Returns the place of the next long probe.
     fn refined(&self, probes: &[Probe], bracket: &Bracket, nth: usize) -> f64 {
         let (low, high) = (bracket.low.ln(), bracket.high.ln());
         let (first, first_around) = (f64::midpoint(low, high), ((high - low) / 2.0).max(0.02));
@@ -319,15 +319,15 @@ impl SearchStrategy {
                 let around = around(curve, weight).max(self.spacing(curve.at));
                 (curve.at.clamp(least - around, most + around), around)
             }
-            // All are on one side: the boundary is on the other.
+            // All are on one side, so the boundary is on the other.
             None if is_one_sided && n_above == 0 => (most + step, 0.0),
             None if is_one_sided && n_above == places.len() => (least - step, 0.0),
-            // Nothing is known of a slope yet: wider, the longer that is so.
+            // The slope is not known yet: widen with each probe.
             None => (first, step),
         };
         let at = (centre + OFFSETS[nth % OFFSETS.len()] * around).exp();
         match edge(probes) {
-            // Beyond the edge there is nothing to be measured.
+            // Beyond the edge there is nothing to measure.
             Some(edge) if at >= edge => {
                 let below = probes.iter().map(|probe| probe.planned.at).filter(|at| *at < edge);
                 let below = below.fold(bracket.low.min(edge / RATIO_NARROW), f64::max);
@@ -337,13 +337,13 @@ impl SearchStrategy {
         }
     }
 
-    /// For each objective of a time, the curve through the probes that are near where it crosses.
+    /// Returns a curve for each objective on a time, through the probes near its crossing.
     fn curves(&self, probes: &[Probe]) -> Vec<Option<Crossing>> {
         let most = probes.iter().map(|probe| probe.judged.beyond.len()).max().unwrap_or(0);
         (0..most).map(|index| self.curve(probes, index)).collect()
     }
 
-    /// The curve of an objective through the probes that are near where it crosses.
+    /// Returns the curve of an objective through the probes near its crossing.
     fn curve(&self, probes: &[Probe], index: usize) -> Option<Crossing> {
         let edge = edge(probes).unwrap_or(f64::INFINITY);
         let counted = |probe: &&Probe| probe.planned.at < edge;
@@ -352,13 +352,14 @@ impl SearchStrategy {
         let allowed = probes.iter().find_map(|probe| probe.judged.beyond.get(index))?.allowed();
         let grows = match allowed > 0.0 {
             true => Grows::Share(allowed),
-            // Whole numbers are of clients, and rates are none.
+            // Whole numbers are numbers of clients, and not rates.
             false if self.is_whole || self.method <= METHOD_OF_SHARES => Grows::Time,
             false => Grows::TimeOfQueue,
         };
         let weight = points.iter().map(|point| point.weight).fold(0.0, f64::max);
         let mut curve = Crossing::fit(&points, grows, CONFIDENCE)?;
-        // Where it crosses decides what is near, and that where it crosses: a few rounds settle.
+        // The crossing decides which probes are near, and these decide the crossing: a few
+        // iterations settle.
         for _ in 0..4 {
             if curve.slope <= 0.0 {
                 break;
@@ -381,8 +382,8 @@ impl SearchStrategy {
         Some(curve)
     }
 
-    /// How far away, as a logarithm of the value, a place must be to be another one: whole numbers
-    /// next to each other are far apart where they are small.
+    /// Returns the smallest distance between places, as a logarithm of the value: small whole
+    /// numbers are far apart.
     fn spacing(&self, at: f64) -> f64 {
         if self.is_whole { (1.0 / at.exp()).ln_1p() } else { 0.0 }
     }
@@ -406,7 +407,7 @@ impl SearchStrategy {
         let edge = edge(probes);
         let curves = self.curves(probes);
         if let Some(curve) = binding(&curves).filter(|_| rises(probes)) {
-            // Where no slope is sure among those nearby, the places that were looked at are.
+            // Without a certain slope among those nearby, the range of the probes is used.
             let known = |end: f64, looked: f64| if end.is_finite() { end } else { looked };
             let (least, most) = (least.ln().min(curve.at), most.ln().max(curve.at));
             let all = || curves.iter().flatten().filter(|curve| curve.slope > 0.0);
@@ -434,8 +435,8 @@ impl SearchStrategy {
         }
     }
 
-    /// Whether long probes at an end of the range say, each by itself, that the boundary lies
-    /// beyond it. Where hardly any other place was looked at, there is no curve to say so.
+    /// Returns the answer if long probes at an end of the range each show that the boundary is
+    /// beyond it. Hardly any other place was probed then, so that there is no curve.
     fn beyond_an_end(&self, probes: &[Probe]) -> Option<Answer> {
         let all_say = |end: f64, verdict: Verdict| {
             let here = || long(probes).filter(|probe| probe.planned.at == end);
@@ -452,11 +453,11 @@ impl SearchStrategy {
         }
     }
 
-    /// Where a curve crosses, within the range and below the edge. Of whole numbers it is the
-    /// highest at which objectives hold, so each end of the interval is rounded down.
+    /// Returns the answer at a crossing, within the range and below the edge. Of whole numbers it
+    /// is the highest at which objectives are met, so each end of the interval is rounded down.
     fn found(&self, value: f64, (low, high): (f64, f64), edge: Option<f64>) -> Answer {
         let whole = |at: f64| if self.is_whole { at.floor() } else { at };
-        // What broke at the edge is not in the interval of whole numbers below it.
+        // The edge itself is not in the interval of whole numbers below it.
         let below = edge.map(|edge| if self.is_whole { edge - 1.0 } else { edge });
         let most = below.unwrap_or(f64::INFINITY).min(self.high);
         let value = whole(value).max(self.low);
@@ -465,11 +466,11 @@ impl SearchStrategy {
         Answer::Found { value, low, high }
     }
 
-    /// The answer of all probes, with the lower end no higher than where fresh ones were made, and
-    /// no value below a place of which they show that objectives hold there.
+    /// Returns the answer of all probes. The lower end is no higher than the place of fresh probes,
+    /// and no value is below a place at which these show that objectives are met.
     fn answer_with_fresh(&self, probes: &[Probe]) -> Answer {
         let site = fresh(probes).last().map(|probe| probe.planned.at);
-        // What lies below by its rounding alone is the place itself.
+        // A value that is lower only by rounding is the place itself.
         let lower = |low: f64, site: f64| if low < self.rounded_down(site) { low } else { site };
         match (self.answer(probes), site) {
             (Answer::Found { value, low, high }, Some(site)) => {
@@ -484,7 +485,7 @@ impl SearchStrategy {
         }
     }
 
-    /// The place of the next fresh probe; none if there is nothing to be confirmed.
+    /// Returns the place of the next fresh probe; `None` if there is nothing to confirm.
     fn confirming(&self, probes: &[Probe]) -> Option<f64> {
         let low_end = |probes: &[Probe]| match self.answer(probes) {
             Answer::Found { low, .. } | Answer::Between { low, .. } => Some(low),
@@ -507,8 +508,8 @@ impl SearchStrategy {
         Some(self.rounded_down(lower))
     }
 
-    /// Whether fresh probes at a place show that every objective holds there, if there were
-    /// `count` of them such as these: the one-sided test of a ratio that is not below 1.
+    /// Returns true if fresh probes at a place show that every objective is met, if there were
+    /// `count` such probes: a one-sided test of a ratio that is not below 1.
     fn shows(&self, probes: &[Probe], site: f64, count: usize) -> bool {
         let here = || fresh(probes).filter(|probe| probe.planned.at == site);
         if here().filter(|probe| probe.judged.is_broken).count() > 1 {
@@ -524,7 +525,7 @@ impl SearchStrategy {
             })
     }
 
-    /// Whether the fresh probes agree with the answer that they are to confirm.
+    /// Returns true if the fresh probes agree with the answer.
     fn confirmed(&self, probes: &[Probe]) -> Option<bool> {
         let site = fresh(probes).last()?.planned.at;
         let here: Vec<&Probe> = fresh(probes).filter(|probe| probe.planned.at == site).collect();
@@ -535,10 +536,9 @@ impl SearchStrategy {
     }
 }
 
-/// Whether the mean of fresh ratios is below 1 by more than its error: mean + t se <= 1. The error
-/// is that between them, within them, or the one that a ratio of 1 would have in windows as
-/// correlated as theirs, whichever is most: where late requests are rare and come together, that
-/// none was seen says little.
+/// Returns true if the mean of fresh ratios is below 1 by more than its error: mean + t se <= 1.
+/// The error is the largest of that between probes, that within them, and that of a ratio of 1 in
+/// windows as correlated: if late transactions are rare and cluster, to see none says little.
 fn is_below(points: &[RatioPoint], count: usize) -> bool {
     let n = points.len() as f64;
     let ratios: Vec<f64> = points.iter().map(|point| point.ratio).collect();
@@ -562,20 +562,20 @@ fn point(probe: &Probe, index: usize) -> Option<RatioPoint> {
     Some(RatioPoint { x: probe.planned.at.ln(), ratio, weight, error, error_at_bound })
 }
 
-/// The curve of the objective that is broken first.
+/// Returns the curve of the objective that fails first.
 fn binding(curves: &[Option<Crossing>]) -> Option<&Crossing> {
     let rising = curves.iter().flatten().filter(|curve| curve.slope > 0.0);
     rising.min_by(|a, b| a.at.total_cmp(&b.at))
 }
 
-/// The probes that tell where times cross their bound: once there are enough long ones these
-/// alone, since short ones may have seen the system in another state.
+/// Returns the probes that locate the boundary: only long ones if there are enough, since short
+/// ones may have measured the system in another state.
 fn steering(probes: &[Probe]) -> impl Iterator<Item = &Probe> {
     let is_enough = long(probes).count() >= CURVE_LEAST;
     probes.iter().filter(move |probe| !is_enough || probe.planned.stage != Stage::Bracket)
 }
 
-/// Whether ratios rise over all places, or over those of long probes, by more than chance.
+/// Returns true if ratios rise over all places, or over those of long probes, by more than chance.
 fn rises(probes: &[Probe]) -> bool {
     ranks_rise(probes.iter()) || ranks_rise(steering(probes))
 }
@@ -588,7 +588,7 @@ fn ranks_rise<'p>(probes: impl Iterator<Item = &'p Probe>) -> bool {
     stats::rank_trend(&all.iter().map(worst).collect::<Vec<f64>>()) > RISES_LEAST
 }
 
-/// What a probe says, with the error between probes where that is known.
+/// Returns the verdict of a probe, with the error between probes if it is known.
 fn verdict(probe: &Probe, curves: &[Option<Crossing>]) -> Verdict {
     if probe.judged.is_broken || probe.judged.lacks.is_some() {
         return probe.judged.verdict;
@@ -611,7 +611,7 @@ fn verdict(probe: &Probe, curves: &[Option<Crossing>]) -> Verdict {
     }
 }
 
-/// The probes that an answer is drawn from, before fresh ones are made to confirm it.
+/// Returns the probes from which an answer is drawn before fresh ones confirm it.
 fn refined(probes: &[Probe]) -> Vec<Probe> {
     probes.iter().filter(|probe| probe.planned.stage != Stage::Confirm).cloned().collect()
 }
@@ -635,30 +635,30 @@ fn standing(probes: &[Probe], at: f64) -> Standing {
     }
 }
 
-/// Whether a probe is broken, and others of its place say otherwise.
+/// Returns true if a probe is broken, but others of its place are not.
 fn is_outvoted(probes: &[Probe], probe: &Probe) -> bool {
     probe.judged.is_broken && standing(probes, probe.planned.at) == Standing::Sound
 }
 
-/// On which side of the boundary a place lies, by the best guess.
+/// Returns true if a place is above the boundary, by the best estimate.
 fn is_place_above(probes: &[Probe], at: f64) -> bool {
     let here = || probes.iter().filter(|probe| probe.planned.at == at);
     2 * here().filter(|probe| is_above(probe)).count() > here().count()
 }
 
-/// Whether probes of a place have not yet said twice on which side of the boundary it lies.
+/// Returns true if probes of a place have not yet agreed twice on the side of the boundary.
 fn is_said_once(probes: &[Probe], at: f64) -> bool {
     let here = || probes.iter().filter(|probe| probe.planned.at == at);
     let n_above = here().filter(|probe| is_above(probe)).count();
     n_above < 2 && here().count() - n_above < 2
 }
 
-/// On which side of the boundary a probe lies, by its best guess.
+/// Returns true if a probe is above the boundary, by its best estimate.
 fn is_above(probe: &Probe) -> bool {
     probe.judged.is_broken || probe.judged.is_late()
 }
 
-/// The lowest value from which on things break in another way than by times that rise.
+/// Returns the lowest value from which on probes fail for other reasons than rising times.
 fn edge(probes: &[Probe]) -> Option<f64> {
     let places = probes.iter().map(|probe| probe.planned.at);
     let broken = places.filter(|at| standing(probes, *at) == Standing::Broken);
@@ -666,29 +666,30 @@ fn edge(probes: &[Probe]) -> Option<f64> {
     edge.is_finite().then_some(edge)
 }
 
-/// How far around its crossing a curve is looked for, on the scale of its link.
+/// Returns the reach around the crossing of a curve, on the scale of its link.
 fn reach(curve: &Crossing, weight: f64) -> f64 {
     (REACH_IN_NOISE * noise(curve, weight)).clamp(REACH.0, REACH.1)
 }
 
-/// The standard deviation that the ratio of a probe of this weight has at the bound.
+/// Returns the standard deviation of the ratio of a probe of this weight at the bound.
 fn noise(curve: &Crossing, weight: f64) -> f64 {
     noise_at(curve, weight, 1.0)
 }
 
-/// The same of a ratio whose expectation is `mean`.
+/// Returns the standard deviation of a ratio with expectation `mean`.
 fn noise_at(curve: &Crossing, weight: f64, mean: f64) -> f64 {
     (curve.dispersion * curve.variance_at(mean).max(0.0) / weight).sqrt()
 }
 
-/// How far around as a logarithm of the value: no less than half of what its interval leaves open.
+/// Returns the reach as a logarithm of the value: at least half of the uncertainty of the crossing.
 fn around(curve: &Crossing, weight: f64) -> f64 {
     let open = (curve.interval.1 - curve.interval.0) / 4.0;
     let open = if open.is_finite() { open } else { 0.0 };
     (reach(curve, weight) / curve.slope).max(open).clamp(AROUND.0, AROUND.1)
 }
 
-/// Whether requests depend on each other for so long that probes of this length show nothing.
+/// Returns true if transactions depend on each other for so long that probes of this length show
+/// nothing.
 fn is_too_short(probes: &[Probe]) -> bool {
     let known = |probe: &Probe| {
         probe.judged.beyond.iter().filter_map(|beyond| beyond.independent).reduce(f64::min)

@@ -13,36 +13,34 @@ use stats::{Histogram, Stretches};
 
 use super::Series;
 
-/// The sums of one group.
+/// The sums of a group.
 #[derive(Clone, Debug)]
 pub struct GroupTally {
-    /// How many clients connected.
+    /// Number of connected clients.
     pub connected: u32,
-    /// How many did not.
+    /// Number of clients that could not connect.
     pub connect_failed: u32,
-    /// How long connecting took.
+    /// Times for connecting.
     pub connect: Option<Histogram>,
-    /// All seconds of the ramp-up, added up (its tenths and its queue are not).
+    /// Sum of all seconds of the ramp-up, without tenths and queue.
     pub ramp_up: Second,
-    /// All seconds from the beginning of the measured phase on, added up (its tenths and its queue
-    /// are not).
+    /// Sum of all seconds from the beginning of the measured phase on, without tenths and queue.
     pub measured: Second,
-    /// Second by second.
     pub series: Series,
-    /// What each client did.
+    /// Moments of each client.
     pub clients: Vec<ClientMoments>,
-    /// The times of each kind in the order of time.
+    /// Times of each type in the order of time.
     pub(super) in_time: Vec<KindInTime>,
-    /// The records of each custom metric in the order of time.
+    /// Records of each custom metric in the order of time.
     pub(super) custom_metrics_in_time: Vec<CustomMetricInTime>,
-    /// How many reply lags were sampled in each second of the measured phase, and their sum in
-    /// nanoseconds: the sample of a second is one short spell of it.
+    /// Number of reply lags sampled in each second of the measured phase, and their sum in
+    /// nanoseconds. The sample of a second is one short part of it.
     pub(crate) reply_lags_in_time: BTreeMap<i64, (u64, u128)>,
-    /// How many seconds share a window of service and wait.
+    /// Number of seconds in a window of service and wait times.
     window_seconds: i64,
 }
 
-/// The times of a kind, stretch by stretch.
+/// The times of a transaction type, by stretch.
 #[derive(Clone, Debug)]
 pub(super) struct KindInTime {
     pub(super) response: Stretches,
@@ -50,10 +48,10 @@ pub(super) struct KindInTime {
     pub(super) wait: Stretches,
 }
 
-/// The records of a custom metric, second by second and stretch by stretch.
+/// The records of a custom metric, by second and by stretch.
 #[derive(Clone, Debug)]
 pub(super) struct CustomMetricInTime {
-    /// How many, and their sum, of the seconds of the measured phase that have any.
+    /// Number and sum of records, for the seconds of the measured phase that have any.
     seconds: BTreeMap<i64, (u64, u64)>,
     pub(super) values: Stretches,
 }
@@ -119,14 +117,15 @@ impl GroupTally {
         metric.values.add(second, values.map_or(0, Histogram::count), values);
     }
 
-    /// How often a custom metric was recorded in each of `seconds`, and the sum of it.
+    /// Returns the number of records of a custom metric in each of `seconds`, and their sum.
     pub fn measured_per_second(&self, metric: usize, seconds: Range<i64>) -> Vec<(u64, u64)> {
         let sums = self.custom_metrics_in_time.get(metric).map(|metric| &metric.seconds);
         let sum_at = |second: i64| sums.and_then(|of| of.get(&second)).copied().unwrap_or_default();
         seconds.map(sum_at).collect()
     }
 
-    /// What a primary metric counts in each of `seconds`: commits of its kinds, or a custom metric.
+    /// Returns the count of a primary metric in each of `seconds`: commits of its types, or a
+    /// custom metric.
     pub fn counted_per_second(
         &self,
         primary: &PrimaryMetricDescription,
@@ -144,34 +143,36 @@ impl GroupTally {
         seconds.map(to_count).collect()
     }
 
-    /// What one kind did in the measured phase.
+    /// Returns the sums of a transaction type in the measured phase.
     pub fn kind(&self, kind: KindIndex) -> Option<&KindSecond> {
         self.measured.kinds.iter().find(|k| k.kind == kind)
     }
 
-    /// What one kind did in the ramp-up.
+    /// Returns the sums of a transaction type in the ramp-up.
     pub fn ramp_up_kind(&self, kind: KindIndex) -> Option<&KindSecond> {
         self.ramp_up.kinds.iter().find(|k| k.kind == kind)
     }
 
-    /// What one kind did in the ramp-up and in the measured phase, as far as it did anything.
+    /// Returns the sums of a transaction type in the ramp-up and the measured phase, if there are
+    /// any.
     pub fn phases_of_kind(&self, kind: KindIndex) -> impl Iterator<Item = &KindSecond> {
         self.ramp_up_kind(kind).into_iter().chain(self.kind(kind))
     }
 
-    /// What was intended in the ramp-up and ended after it, or not at all.
+    /// Returns the number of transactions that were intended in the ramp-up and ended after it, or
+    /// not at all.
     pub fn backlog_at_start(&self) -> u64 {
         self.ramp_up.kinds.iter().map(|kind| kind.carried).sum()
     }
 
-    /// The longest response time of these, in nanoseconds; 0 where there is none.
+    /// Returns the longest response time of the backlog, in nanoseconds; 0 if there is none.
     pub fn backlog_at_start_max_ns(&self) -> u64 {
         self.ramp_up.kinds.iter().map(|kind| kind.carried_max_ns).max().unwrap_or(0)
     }
 
-    /// How long clients were busy within the measured phase, in nanoseconds, all together: with
-    /// what was intended in it, less what that took beyond its end, and with the backlog at its
-    /// start.
+    /// Returns the total time for which clients were busy within the measured phase, in
+    /// nanoseconds: with transactions intended in it, less their time beyond its end, and with the
+    /// backlog at its start.
     pub(super) fn busy_ns(&self) -> f64 {
         let total = |times: &Option<Histogram>| times.as_ref().map_or(0.0, |h| h.sum() as f64);
         let within = self.measured.kinds.iter().map(|kind| {
@@ -182,13 +183,13 @@ impl GroupTally {
         within.chain(backlog_at_start).sum()
     }
 
-    /// Commits of a kind that finished within `seconds`.
+    /// Returns the commits of a type within `seconds`.
     pub fn commits_of(&self, kind: KindIndex, seconds: Range<i64>) -> u64 {
         let within = self.series.iter().filter(|(second, _)| seconds.contains(second));
         within.filter_map(|(_, s)| s.commits_by_kind.get(usize::from(kind))).sum()
     }
 
-    /// What transactions that ended within `seconds` moved.
+    /// Returns the traffic of transactions that ended within `seconds`.
     pub fn traffic(&self, seconds: Range<i64>) -> Traffic {
         let mut sum = Traffic::default();
         for (_, second) in self.series.iter().filter(|(second, _)| seconds.contains(second)) {

@@ -14,25 +14,25 @@ use std::collections::{BTreeMap, VecDeque};
 use model::{Counts, Second, Traffic};
 use stats::{Histogram, Packed};
 
-/// Seconds of a group whose histogram is open: the present one, and those that late parts hit.
+/// Number of seconds of a group with an open histogram: the present one, and those that receive
+/// late parts.
 const WHOLE_MOST: usize = 12;
 
-/// Seconds of a group whose histogram is kept: half an hour, some 7 MB.
+/// Number of seconds of a group whose histogram is kept: half an hour, about 7 MB.
 const KEPT_SECONDS: i64 = 1800;
 
-/// Quantiles of the response times of one second, in nanoseconds.
+/// Quantiles of the response times of a second, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantiles {
-    /// The median.
     pub p50_ns: u64,
-    /// 95 % are at or below it.
+    /// The 95th percentile.
     pub p95_ns: u64,
-    /// 99 % are at or below it.
+    /// The 99th percentile.
     pub p99_ns: u64,
 }
 
 impl Quantiles {
-    /// Those of `histogram`; none of nothing.
+    /// Returns the quantiles of `histogram`; `None` if it is empty.
     pub fn of(histogram: &Histogram) -> Option<Quantiles> {
         Some(Quantiles {
             p50_ns: histogram.quantile(0.50)?,
@@ -42,12 +42,12 @@ impl Quantiles {
     }
 }
 
-/// The response times of one second, as far as they are kept.
+/// The response times of a second, as far as they are kept.
 #[derive(Clone, Debug)]
 enum Kept {
     Times(Packed),
     Settled(Quantiles),
-    /// Settled, and then more came: there is no telling.
+    /// Unknown, because further times came after it was settled.
     Unknown,
 }
 
@@ -86,37 +86,38 @@ impl Kept {
     }
 }
 
-/// One second of one group.
+/// A second of a group.
 #[derive(Clone, Debug, Default)]
 pub struct SecondTally {
-    /// What became of those intended in it.
+    /// Outcomes of the transactions intended in it.
     pub counts: Counts,
-    /// Commits that finished in it, by kind.
+    /// Commits in the second, by type.
     pub commits_by_kind: Vec<u64>,
-    /// Commits that finished in it, by tenth.
+    /// Commits in the second, by tenth.
     pub tenths: [u32; 10],
-    /// What the transactions that ended in it moved.
+    /// Traffic of the transactions that ended in it.
     pub traffic: Traffic,
-    /// The longest response time of those intended in it, in nanoseconds; 0 without any.
+    /// Longest response time of the transactions intended in it, in nanoseconds; 0 without any.
     pub max_ns: u64,
-    /// How many waited for a free client when it had just ended; none in other than open load.
+    /// Number of transactions that waited for a free client at its end; `None` except in open load.
     pub waiting: Option<u64>,
     response: Kept,
 }
 
 impl SecondTally {
-    /// Commits that finished in it.
+    /// Returns the commits in the second.
     pub fn commits(&self) -> u64 {
         self.commits_by_kind.iter().sum()
     }
 
-    /// The response times of those intended in it that finished; none if there are none, or
-    /// they are no longer kept.
+    /// Returns the response times of finished transactions intended in it; `None` if there are
+    /// none, or they are no longer kept.
     pub fn response(&self) -> Option<Cow<'_, Histogram>> {
         self.response.histogram()
     }
 
-    /// Quantiles of the response times; none of nothing, or where they are not known any more.
+    /// Returns quantiles of the response times; `None` if there are none, or they are no longer
+    /// known.
     pub fn quantiles(&self) -> Option<Quantiles> {
         match &self.response {
             Kept::Settled(quantiles) => Some(*quantiles),
@@ -149,42 +150,40 @@ impl SecondTally {
     }
 }
 
-/// The seconds of one group, ramp-up (negative) and drain included.
+/// The seconds of a group, including ramp-up (negative) and drain phase.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     seconds: BTreeMap<i64, SecondTally>,
-    /// The seconds with an open histogram, the one touched last at the end.
+    /// Seconds with an open histogram; the last one used is at the end.
     whole: VecDeque<i64>,
     /// Every second before this one is settled.
     settled_before: Option<i64>,
-    /// The sums of waits and service times, by the second that begins their window.
+    /// Sums of wait and service times, by the first second of their window.
     windows: BTreeMap<i64, (u128, u128)>,
 }
 
 impl Series {
-    /// The second `second`, if anything happened in it.
+    /// Returns a second, if anything happened in it.
     pub fn get(&self, second: i64) -> Option<&SecondTally> {
         self.seconds.get(&second)
     }
 
-    /// All seconds in which anything happened, in the order of time.
+    /// Returns all seconds in which anything happened, in the order of time.
     pub fn iter(&self) -> impl Iterator<Item = (i64, &SecondTally)> {
         self.seconds.iter().map(|(second, tally)| (*second, tally))
     }
 
-    /// The first of them.
     pub fn first(&self) -> Option<i64> {
         self.seconds.keys().next().copied()
     }
 
-    /// The last of them.
     pub fn last(&self) -> Option<i64> {
         self.seconds.keys().next_back().copied()
     }
 
-    /// The sums of waits and of service times, in nanoseconds, of the windows of `length` seconds
-    /// that make up the seconds from `from` to before `to`; none where nobody waits, or where they
-    /// are made up of parts of windows.
+    /// Returns the sums of wait and service times, in nanoseconds, of the windows of `length`
+    /// seconds between `from` and `to`. `None` if no transaction can wait, or if windows would have
+    /// to be divided.
     pub fn windows(&self, from: i64, to: i64, length: i64) -> Option<(u128, u128)> {
         let is_whole =
             from % length == 0 && (to % length == 0 || self.seconds.range(to..).next().is_none());
@@ -231,8 +230,8 @@ impl Series {
     }
 }
 
-/// Whether `part` says anything of its own second; one that only begins a window of service,
-/// wait and lag does not.
+/// Returns true if `part` has data of its own second; a part that only begins a window of service,
+/// wait and lag has none.
 fn happened(part: &Second) -> bool {
     let kinds = &part.kinds;
     part.commits_tenths.iter().any(|&n| n > 0)

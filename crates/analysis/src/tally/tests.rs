@@ -62,7 +62,7 @@ fn a_standstill_is_seen_within_two_seconds() {
     assert_eq!(tally.shown_second(ns(7.1)), Some(5));
     assert_eq!(tally.second(5).commits, 0);
     assert_eq!(Tally::new().shown_second(ns(3.0)), None);
-    // Of another group the newest second is still on its way.
+    // The latest second of the other group has not arrived yet.
     tally.add(&Event::Second(Second { group: 1, ..fixtures::second(3, 100) }));
     assert_eq!(tally.shown_second(ns(5.1)), Some(3));
 }
@@ -102,7 +102,7 @@ fn a_backlog_at_start_fills_the_time_of_closed_clients_and_what_is_carried_out_d
     let tally = made.tally();
     assert_eq!(tally.outside_percent(), Some(0.0));
     assert_eq!(tally.groups[0].backlog_at_start_max_ns(), 2_500 * NS_PER_MS);
-    // One of eight did nothing until the window was half over.
+    // One of eight did nothing in the first half of the window.
     made.seconds[0].kind(0).carried_ns -= 1_500 * NS_PER_MS;
     let outside = made.tally().outside_percent().expect("all are closed");
     assert!((outside - 6.25).abs() < 1e-9, "{outside}");

@@ -108,7 +108,7 @@ fn what_one_group_alone_has_may_be_named_without_it() {
     assert_eq!(found(&report, "lines_p90").as_deref(), Ok("readers.lines.p90"));
     assert_eq!(found(&report, "lines.below_5").as_deref(), Ok("readers.lines.below_5"));
     assert_eq!(found(&report, "p99").as_deref(), Ok("p99_ms"));
-    // What a group counts goes before what all clients do.
+    // Metrics of one group come before those of all clients.
     let rows = report.block.custom_metrics.get("readers.lines").expect("one").clone();
     report.block.custom_metrics.push("writers.rows".to_owned(), rows);
     report.block.rows_per_second = Some(1e6);

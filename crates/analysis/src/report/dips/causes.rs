@@ -14,32 +14,34 @@ use super::{
     SERVER_CPU, SERVER_DELAY, SESSION_QUERY, SHARE_MIN, Series,
 };
 
-/// While others have the CPUs, any round trip takes somewhat longer: a network must by this factor.
+/// Factor by which a round trip must be longer to blame the network while other programs use the
+/// CPUs, which slows any round trip.
 const CROWDED_FACTOR: f64 = 3.0;
 
-/// Otherwise by this factor, or by so many milliseconds: on a machine that is a little busier each
-/// is longer by some microseconds.
+/// The same factor otherwise; a rise by [`PATH_MS`] suffices too. A slightly busier machine adds
+/// some microseconds.
 const PATH_FACTOR: f64 = 1.5;
 const PATH_MS: f64 = 0.5;
 
-/// Or be higher than in all other stretches, if it took this share of the clients' time more.
+/// Rise of a cause's share of the clients' time from which it suffices that it is higher than in
+/// all other stretches.
 const SHARE_LARGE: f64 = 0.5;
 
-/// Rows per transaction that are read, by this factor more than usual, are another plan.
+/// Factor by which rows read per transaction must rise to indicate another query plan.
 const ROWS_FACTOR: f64 = 3.0;
 
-/// A server with less than this share of its usual CPU time stands still, if it does not answer.
+/// Share of the server's usual CPU time below which a server that does not answer has stopped.
 const LOW: f64 = 0.2;
 
-/// Or if it did not answer for this many milliseconds (the lower number where no other programs
-/// have the CPUs), and by this factor longer than usual, while it lacked this share of the CPU time
-/// that it usually takes in that time.
+/// Time without an answer, in milliseconds, from which the server counts as paused (a shorter one
+/// suffices if no other programs use the CPUs). It must also exceed the usual by a factor, and the
+/// server must lack a share of the CPU time that it usually has in that time.
 const UNANSWERED_MS: f64 = 500.0;
 const UNANSWERED_ALONE_MS: f64 = 300.0;
 const UNANSWERED_FACTOR: f64 = 20.0;
 const UNANSWERED_CPU: f64 = 0.5;
 
-/// Counters of a database that rise while pages are written back, on any product.
+/// Counters of a database that rise while pages are written back, for any product.
 const WRITE_BACK: [&str; 5] = [
     "database.Innodb_buffer_pool_pages_flushed",
     "database.checkpointer_buffers_written",
@@ -48,11 +50,12 @@ const WRITE_BACK: [&str; 5] = [
     "database.bgwriter_checkpoints_req",
 ];
 
-/// How long a cluster paused its commits so that a node could follow, and how many nodes it has.
+/// Time for which a cluster paused its commits so that a node could follow, and the number of
+/// nodes.
 const FLOW_CONTROL: &str = "database.wsrep_flow_control_paused_ns";
 const CLUSTER_SIZE: &str = "database.wsrep_cluster_size";
 
-/// The mean time of a request of a disk; its name follows.
+/// Mean time of a request to a disk, whose name follows.
 const DISK_LATENCY: &str = "machine.disk_latency/";
 
 /// A stretch of seconds in a dip, with the figures that show its causes.
@@ -63,16 +66,16 @@ pub(super) struct Stretch<'a> {
     /// Commits per second within it, and in the median second.
     pub rate: f64,
     pub usual_rate: f64,
-    /// Whether one of its transactions took so long that it stands out.
+    /// True if a transaction in it took so long that it stands out.
     pub is_long: bool,
-    /// Round trips of a transaction, where they are known.
+    /// Round trips per transaction, if known.
     pub round_trips: Option<f64>,
 }
 
-/// A cause that a gauge shows, before it is held against other stretches.
+/// A cause that a gauge shows, before it is compared with other stretches.
 struct Shown {
     cause: Cause,
-    /// The share of the clients' time that it explains, from 0 to 1.
+    /// Share of the clients' time that it explains, from 0 to 1.
     share: f64,
     by: Moved,
 }
@@ -84,29 +87,29 @@ impl Shown {
 }
 
 impl Stretch<'_> {
-    /// What it comes from, what explains most of the clients' time first.
+    /// Returns the causes, the one that explains most of the clients' time first.
     pub(super) fn causes(&self) -> Vec<CauseSeen> {
         let locks = self.sessions(Cause::Locks, "database.sessions/lock");
         let latches = self.sessions(Cause::Latches, "database.sessions/latch");
         let shown = [locks, latches, self.other_cpu_load()].into_iter().flatten();
         let shown = shown.chain(self.storage()).chain(self.network()).chain(self.rows_read());
         let mut causes: Vec<CauseSeen> = shown.filter_map(|shown| self.if_clear(shown)).collect();
-        // A disk may be shown in two ways.
+        // Two gauges may show the disk as the cause.
         causes.dedup_by_key(|seen| seen.cause);
         causes.extend(self.stopped().or_else(|| self.unanswered()));
-        // Who waits while the server stands still waits for that.
+        // Sessions that wait while the server has stopped wait because of that.
         let is_last = |seen: &CauseSeen| seen.cause != Cause::ServerStopped;
         causes.sort_by(|a, b| is_last(a).cmp(&is_last(b)).then(b.share.total_cmp(&a.share)));
         causes
     }
 
-    /// What is shown, where it explains enough and is not as high elsewhere.
+    /// Returns the cause if it explains enough and is not as high elsewhere.
     fn if_clear(&self, Shown { cause, share, by }: Shown) -> Option<CauseSeen> {
         let length = self.within.len();
         let chance = self.series.chance(&by, length).unwrap_or(1.0);
-        // What shows these is what they take, and no sign of something else that takes it.
+        // These gauges measure the time itself, and are not signs of something else that takes it.
         let is_direct = matches!(cause, Cause::Locks | Cause::Latches | Cause::Network);
-        // One client of many that stands for long is what is looked for.
+        // A single client of many that hangs for long is enough here.
         let few = if self.is_long { LONG_SESSIONS / self.clients.max(1.0) } else { f64::INFINITY };
         let is_large = is_direct && share >= SHARE_LARGE.min(few);
         let is_far =
@@ -115,44 +118,44 @@ impl Stretch<'_> {
         is_clear.then_some(CauseSeen { cause, shown_by: by, share, chance })
     }
 
-    /// How a gauge stands within it, if it was read there and outside.
+    /// Compares a gauge within the stretch with its usual value; `None` if it was not read in both.
     fn beside(&self, name: &str) -> Option<Moved> {
         self.series.beside(name, &self.within)
     }
 
-    /// A gauge that is higher within it than usual.
+    /// Returns a gauge if it is higher within the stretch than usual.
     fn rise(&self, name: &str) -> Option<Moved> {
         self.beside(name).filter(|moved| moved.then > moved.usual)
     }
 
-    /// Of a number of sessions, the share of all clients.
+    /// Returns the rise of a number of sessions as a share of all clients.
     fn share_of_clients(&self, moved: &Moved) -> f64 {
         (moved.then - moved.usual) / self.clients.max(1.0)
     }
 
-    /// The share of all clients by which a number of sessions rose; 0 where it did not.
+    /// Returns the share of all clients by which a number of sessions rose; 0 if it did not.
     fn risen_share(&self, name: &str) -> f64 {
         self.rise(name).map_or(0.0, |moved| self.share_of_clients(&moved))
     }
 
-    /// The share of transactions that were lost.
+    /// Returns the share of transactions by which the rate fell.
     fn lost(&self) -> f64 {
         1.0 - self.rate / self.usual_rate
     }
 
-    /// By how much more of the machine's CPU time other programs had, in percent.
+    /// Returns the rise of other programs' CPU time, in percent of the machine.
     fn crowd(&self) -> f64 {
         self.beside(OTHERS).map_or(0.0, |others| others.then - others.usual)
     }
 
-    /// A cause that more sessions in one state show, which explains their share of the clients.
+    /// Returns the cause of a rise of sessions in one state, with their share of the clients.
     fn sessions(&self, cause: Cause, state: &str) -> Option<Shown> {
         let waits = self.rise(state)?;
         let share = self.share_of_clients(&waits);
         Some(Shown::new(cause, waits, share))
     }
 
-    /// The one of several gauges that stands out most.
+    /// Returns the gauge that stands out most.
     fn clearest(&self, all: impl Iterator<Item = Moved>) -> Option<Moved> {
         all.max_by(|a, b| self.series.score(a).total_cmp(&self.series.score(b)))
     }
@@ -163,9 +166,9 @@ impl Stretch<'_> {
         Some(Shown::new(Cause::OtherCpuLoad, others, share))
     }
 
-    /// The share of the clients' time that other programs took with CPUs: as far as more of our
-    /// threads waited for one. Where ours wait for CPUs all the time, no more of them wait, and it
-    /// is the CPU time that ours lost to others; at most the share of transactions that were lost.
+    /// Returns the share of the clients' time that other programs took by using CPUs: the rise of
+    /// the generator's and server's threads that wait for a CPU. If these always wait, it is the
+    /// CPU time that they lost to others, at most the share of lost transactions.
     fn taken_by_others(&self, others: &Moved) -> f64 {
         let Some(delay) = self.beside(RUN_DELAY) else { return 0.0 };
         let of_delay = self.share_of_clients(&delay);
@@ -176,8 +179,8 @@ impl Stretch<'_> {
         of_delay.max(of_time.min(self.lost()))
     }
 
-    /// What holds up sessions that wait for files: other nodes, pages that are written back, or
-    /// else the disk.
+    /// Returns the causes of waits for files: other nodes, pages that are written back, or the
+    /// disk.
     fn storage(&self) -> Vec<Shown> {
         let paused = self.rise(FLOW_CONTROL);
         let paused_share =
@@ -191,13 +194,14 @@ impl Stretch<'_> {
         }
     }
 
-    /// The share of the clients' time in which sessions waited for files. Not every server says
-    /// that a session waits for a file: it is at work without a CPU.
+    /// Returns the share of the clients' time in which sessions waited for files. Some servers do
+    /// not report such waits; their sessions then execute without a CPU.
     fn file_wait_share(&self) -> f64 {
         self.risen_share(FILE_WAITS).max(self.risen_share(OFF_CPU))
     }
 
-    /// What a commit waits for of other nodes looks like a wait for the log.
+    /// Returns replication as the cause: a commit that waits for other nodes looks like a wait for
+    /// the log.
     fn replication(&self, paused: Option<Moved>, paused_share: f64) -> Option<Shown> {
         let share = self.file_wait_share().max(paused_share);
         let by = self.rise(FILE_WAITS).or(paused)?;
@@ -208,15 +212,15 @@ impl Stretch<'_> {
         let written_back = WRITE_BACK.iter().filter_map(|name| self.rise(name));
         let clear = written_back.filter(|moved| self.series.score(moved) >= SCORE_MIN);
         let by = self.clearest(clear)?;
-        // Whoever writes back takes CPU time from the sessions too.
+        // Writing back also takes CPU time from the sessions.
         let of_delay = self.risen_share(SERVER_DELAY) / 1e3;
-        // Or statements write pages back themselves, to have free ones.
+        // Statements may also write pages back themselves, to have free ones.
         let of_work = self.risen_share(EXECUTING);
         let share = self.file_wait_share().max(of_delay.max(of_work).min(self.lost()));
         Some(Shown::new(Cause::Checkpoint, by, share))
     }
 
-    /// Sessions that wait for files, and a disk whose requests take longer.
+    /// Returns the disk as the cause: sessions wait for files, or its requests take longer.
     fn disk(&self) -> Vec<Shown> {
         let disks = self.series.all.keys().filter(|name| name.starts_with(DISK_LATENCY));
         let slowest = self.clearest(disks.filter_map(|name| self.rise(name)));
@@ -224,7 +228,7 @@ impl Stretch<'_> {
         self.sessions(Cause::Disk, FILE_WAITS).into_iter().chain(slow).collect()
     }
 
-    /// Every round trip of a client was longer.
+    /// Returns the network as the cause: every round trip of a client was longer.
     fn network(&self) -> Option<Shown> {
         let trip = self.rise(ROUND_TRIP)?;
         let is_crowded = self.crowd() > LEAP_OTHERS;
@@ -241,16 +245,17 @@ impl Stretch<'_> {
         let rises = |name: &str, factor: f64| {
             self.rise(name).filter(|moved| moved.then > factor * moved.usual)
         };
-        // A second that commits next to nothing has many rows for each, without reading more.
+        // A second with hardly any commits has many rows for each, without reading more.
         rises(ROWS_READ, ALL_ROWS_FACTOR)?;
         let by = rises(ROWS_READ_EACH, ROWS_FACTOR)?;
-        // Who waits for a few statements that read much is not executing: at least that is lost
-        // by which transactions take longer.
+        // Clients that wait for a few statements with many rows are not executing: at least the
+        // lost share counts.
         let share = self.risen_share(EXECUTING).max(self.lost());
         Some(Shown::new(Cause::RowsRead, by, share))
     }
 
-    /// Whether a level is another one right after it than right before it.
+    /// Returns true if a level differs between the readings right before and right after the
+    /// stretch.
     fn has_changed(&self, name: &str) -> bool {
         let Some(values) = self.series.values(name) else { return false };
         let mut before = values[..self.within.start].iter().rev().filter(|value| value.is_finite());
@@ -258,12 +263,13 @@ impl Stretch<'_> {
         before.next().zip(after.next()).is_some_and(|(before, after)| before != after)
     }
 
-    /// Whether the server had no CPU time where it usually has some, and did not answer.
+    /// Detects a server that did not answer and had almost no CPU time, although it usually has
+    /// some.
     fn stopped(&self) -> Option<CauseSeen> {
         let values = self.series.values(SERVER_CPU)?;
         let usual = Usual::of(values, &self.series.is_dip).median();
         let (states, trips) = (self.series.values(EXECUTING)?, self.series.values(ROUND_TRIP));
-        // A server that answers anything does not stand still.
+        // A server that answers anything has not stopped.
         let answers = |at: usize| states[at].is_finite() || trips.is_some_and(|of| of[at] > 0.0);
         let is_low = |at: &usize| values[*at] < LOW * usual && !answers(*at);
         let lows = self.within.clone().filter(is_low).count();
@@ -284,16 +290,16 @@ impl Stretch<'_> {
         })
     }
 
-    /// Whether the server did not answer for some part of a second, and took no CPU time
-    /// meanwhile: a stop that is too short to empty a whole second.
+    /// Detects a server that did not answer for a part of a second and used no CPU time meanwhile:
+    /// a stop too short to empty a whole second.
     fn unanswered(&self) -> Option<CauseSeen> {
         let (cpu, answers) = (self.series.values(SERVER_CPU)?, self.series.values(SESSION_QUERY)?);
-        // What was not read counts as nothing.
+        // A missing reading counts as 0.
         let then = answers[self.within.clone()].iter().copied().fold(0.0, f64::max);
         let shown_by = Moved { then, ..self.beside(SESSION_QUERY)? };
         let usual_cpu = self.beside(SERVER_CPU)?.usual;
         let missing: f64 = cpu[self.within.clone()].iter().map(|n| (usual_cpu - n).max(0.0)).sum();
-        // Beside others who have the CPUs, any answer takes longer.
+        // While other programs use the CPUs, any answer takes longer.
         let least_ms = if self.crowd() > LEAP_OTHERS { UNANSWERED_MS } else { UNANSWERED_ALONE_MS };
         let is_long = then >= least_ms && then >= UNANSWERED_FACTOR * shown_by.usual;
         let is_idle = usual_cpu > 1.0 && missing >= UNANSWERED_CPU * usual_cpu * then / 1e3;

@@ -4,16 +4,17 @@ use super::*;
 use crate::fixtures::{Draw, Made};
 use crate::report::Report;
 
-/// The second in which the closed run has a dip.
+/// The second at which the closed run has a dip.
 const DIP: i64 = 42;
 
-/// The closed run with these gauges: what each is, its value, and its value in the dip.
+/// Returns the dips of the closed run with these gauges: subject, name, usual value and value in
+/// the dip.
 fn with(gauges: &[(&str, &str, f64, f64)]) -> Vec<Dip> {
     let mut made = Made::closed();
     let names: Vec<(&str, &str)> = gauges.iter().map(|of| (of.0, of.1)).collect();
     made.gauges(&names, &|second, at| match gauges[at] {
         (.., then) if second == DIP => then,
-        // Something of a scatter, so that there is a spread.
+        // Some scatter, so that there is a spread.
         (.., usual, _) => usual * (1.0 + (second % 5) as f64 / 100.0),
     });
     made.fact("cpu", "logical", "2");
@@ -60,16 +61,16 @@ fn what_most_sessions_waited_for_is_named_with_a_lock() {
     };
     let both = [LOCK, on(stock.0, stock.1), on(warehouse.0, warehouse.1)];
     assert_eq!(words(&both), "sessions waited for locks on warehouse.PRIMARY");
-    // Most waited for something that the server does not name.
+    // Most sessions waited for something that the server does not name.
     assert_eq!(words(&both[..2]), "sessions waited for locks");
     assert_eq!(words(&[LOCK]), "sessions waited for locks");
 }
 
-/// A gauge: about, name, and its value in a second.
+/// A gauge: subject, name, and value by second.
 type Gauged<'g> = (&'g str, &'g str, &'g dyn Fn(i64) -> f64);
 
-/// The closed run with so many commits in each second, a transaction of this second that takes
-/// long, and gauges.
+/// Returns the dips of the closed run with the given commits in each second, one long transaction
+/// (second, nanoseconds), and gauges.
 fn minute(commits: &dyn Fn(i64) -> u64, long: Option<(i64, u64)>, gauges: &[Gauged]) -> Vec<Dip> {
     let mut made = Made::closed();
     for second in made.seconds.iter_mut().filter(|of| of.second >= 0) {
@@ -99,7 +100,7 @@ fn one_client_that_waits_long_for_a_lock_is_found_where_commits_hardly_fall() {
     assert!(dips[0].longest_ms.is_some_and(|ms| ms > 1_900.0), "{dips:?}");
     let causes: Vec<Cause> = dips[0].causes.iter().map(|seen| seen.cause).collect();
     assert_eq!(causes, [Cause::Locks]);
-    // No lock, no cause; and no transaction that takes long, no dip.
+    // Without locks there is no cause, and without a long transaction no dip.
     let none: [Gauged; 1] = [("database", "sessions/lock", &|_| 0.1)];
     assert_eq!(minute(&|_| 200, Some((20, 2_000_000_000)), &none)[0].causes, []);
     assert_eq!(minute(&|_| 200, None, &gauges), []);
@@ -118,7 +119,7 @@ fn commits_that_wait_while_a_cluster_changes_or_pauses_wait_for_its_nodes() {
     let flushed: Gauged = ("database", "Innodb_buffer_pool_pages_flushed", &flushed);
     assert_eq!(first(&[waits]), Cause::Disk);
     assert_eq!(first(&[waits, flushed]), Cause::Checkpoint);
-    // The helper scatters values: a size of nothing is left as it is.
+    // The test function scatters values; a size of 0 stays.
     let lost = |second: i64| if second < 21 { 3.0 } else { 0.0 };
     let lost: Gauged = ("database", "wsrep_cluster_size", &lost);
     assert_eq!(first(&[waits, lost]), Cause::Replication);
@@ -132,7 +133,7 @@ fn commits_that_wait_while_a_cluster_changes_or_pauses_wait_for_its_nodes() {
 
 #[test]
 fn what_leaps_while_commits_fall_makes_a_dip_among_seconds_that_scatter() {
-    // From 120 to 300 commits/s, and 100 where something leaps.
+    // From 120 to 300 commits/s, and 100 where a gauge leaps.
     let commits = |second: i64| match second {
         20..23 => 100,
         _ => 120 + 20 * (second as u64 * 7 % 10),
@@ -168,7 +169,7 @@ fn a_stop_that_is_shorter_than_a_second_is_named_before_what_it_makes_wait() {
         [("database", "session_query", 3.0, 950.0), ("server", "cpu_user", 80.0, 40.0)];
     let first = |gauges: &[(&str, &str, f64, f64)]| causes(gauges).first().copied();
     assert_eq!(first(&[LOCK, answer, cpu]), Some(Cause::ServerStopped));
-    // It answers late, and works on; or it answers.
+    // It answers late but keeps working; or it answers in time.
     let busy = ("server", "cpu_user", 80.0, 80.0);
     assert_eq!(first(&[LOCK, answer, busy]), Some(Cause::Locks));
     let soon = ("database", "session_query", 3.0, 60.0);
@@ -237,7 +238,8 @@ fn other_programs_matter_as_far_as_ours_waited_for_a_cpu() {
     assert_eq!(causes(&[machine, ours, server]), [], "nobody waited");
     let delay = ("server", "run_delay", 100.0, 4_000.0);
     assert_eq!(causes(&[machine, ours, server, delay]), [Cause::OtherCpuLoad]);
-    // With CPUs that are always busy, the others' take all that ours lose, and no more wait.
+    // With CPUs that are always busy, other programs take all that these lose, and no more threads
+    // wait.
     let always = ("server", "run_delay", 2_000.0, 2_000.0);
     assert_eq!(causes(&[machine, ours, server, always]), [Cause::OtherCpuLoad]);
     let as_usual = [("generator", "cpu_user", 40.0, 40.0), ("server", "cpu_user", 60.0, 60.0)];
@@ -249,15 +251,15 @@ fn rows_and_round_trips_are_told_by_how_many_there_are_of_each_transaction() {
     let rows = ("database", "Handler_read_rnd_next", 4_000.0, 900_000.0);
     let executing = ("database", "sessions/executing", 1.0, 7.0);
     assert_eq!(causes(&[rows, executing]), [Cause::RowsRead]);
-    // Twice as many are no other plan.
+    // Twice as many are not another plan.
     let rows = ("database", "Handler_read_rnd_next", 4_000.0, 5_000.0);
     assert_eq!(causes(&[rows, executing]), []);
-    // Nor are as many rows as always, of transactions that do not end.
+    // The usual number of rows, of transactions that do not end, is not another plan either.
     let rows = ("database", "Handler_read_rnd_next", 4_000.0, 20.0);
     assert_eq!(causes(&[rows, executing]), []);
-    // Nor are a few more per second, however few transactions they fall on.
+    // Nor are a few more per second, however few the transactions.
     assert_eq!(causes(&[("database", "Handler_read_rnd_next", 4_000.0, 5_500.0), executing]), []);
-    // Some microseconds more are those of a busier machine.
+    // Some microseconds more come from a busier machine.
     assert_eq!(causes(&[("database", "round_trip", 0.113, 0.134)]), []);
     assert_eq!(causes(&[("database", "round_trip", 0.1, 5.0)]), [Cause::Network]);
 }
@@ -272,7 +274,8 @@ fn a_server_without_cpu_time_stands_still_if_it_does_not_answer() {
     assert_eq!(causes(&[cpu, QUIET]), [], "it may have nothing to do");
 }
 
-/// The dips of the closed run with these gauges, by second; what is not finite was not read.
+/// Returns the dips of the closed run with these gauges, by second; a value that is not finite
+/// stands for a missing reading.
 fn dips_of(gauges: &[(&str, &str)], value: &dyn Fn(i64, usize) -> f64) -> Vec<Dip> {
     let mut made = Made::closed();
     made.gauges(gauges, value);
@@ -338,8 +341,8 @@ fn rows_of_a_few_transactions_are_named_and_listed_before_traffic_of_others() {
     assert_eq!(names[3..], ["database.Innodb_row_lock_waits", "machine.net_in/eth0"]);
 }
 
-/// Sessions are sampled some times per second: eight clients that wait for a lock for a part of
-/// the time, also in a dip that comes from something else.
+/// Checks the rate of false causes. Sessions are sampled some times per second: eight clients wait
+/// for a lock for a part of the time, also in a dip with another cause.
 #[test]
 fn locks_that_are_waited_for_as_always_are_seldom_a_cause() {
     let mut draw = Draw(5);

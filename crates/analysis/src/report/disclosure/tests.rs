@@ -9,9 +9,9 @@ use stats::Histogram;
 use super::*;
 use crate::fixtures::Made;
 
-/// Ten minutes of one warehouse with ten clients who key and think: 1,000 new orders, of which 10
-/// are rolled back, 450 payments and 550 others, each of 2 s; counters 0 (lines entered, 10,000),
-/// 1 (remote ones, 100) and 2 (short deliveries, 0).
+/// Makes ten minutes of one warehouse with ten clients with key and think times: 1,000 new orders,
+/// of which 10 are rolled back, 450 payments and 550 others, each of 2 s; counters 0 (order lines,
+/// 10,000), 1 (remote lines, 100) and 2 (short deliveries, 0).
 fn run() -> Made {
     let mut made = Made::bare();
     let described = &mut made.description.groups[0];
@@ -69,7 +69,7 @@ fn judged(made: &mut Made, requirement: Requirement) -> RequirementReport {
     report.disclosures[0].requirements[0].clone()
 }
 
-/// The run holds the limits with `good` as it is, and not when it was changed.
+/// Checks that the run meets the requirement, and that the changed run does not.
 fn check(
     requirement: &Requirement,
     (required, measured): (&str, f64),
@@ -97,7 +97,7 @@ fn nine_in_ten_response_times_are_below_their_limit() {
         made.kind(1).response = Some(times);
     };
     check(&requirement, ("< 5 s", 2.0), slow, 6.0);
-    // What failed never ended, so it is beyond every limit.
+    // A failed transaction never ended, so it is beyond every limit.
     let fails = |made: &mut Made| made.kind(1).counts.failed = 60;
     check(&requirement, ("< 5 s", 2.0), fails, f64::INFINITY);
     let mut few = run();
@@ -159,7 +159,7 @@ fn counters_are_shares_and_means() {
     );
     made.seconds[0].custom_metrics[2].sum = 2;
     assert_eq!(judged(&mut made, short.clone()).verdict, Verdict::Fail);
-    // A run of before it was counted.
+    // A run of a version that did not count it.
     made.description.groups[0].custom_metrics.truncate(1);
     assert_eq!(judged(&mut made, short).verdict, Verdict::NotKnown);
 }
@@ -177,7 +177,7 @@ fn pacing_is_that_of_key_think_load() {
     let more = |made: &mut Made| made.description.groups[0].clients = 11;
     check(&terminals, ("10", 10.0), more, 11.0);
     let rate = Figure::FinishedPerMinute { kind: 0, scale: 10 };
-    // 1,000 in ten minutes over ten warehouses, those that are rolled back too.
+    // 1,000 in ten minutes over ten warehouses, including those rolled back.
     let rate = required_of(rate, Some(9.0), Some(12.86));
     check(&rate, ("9 to 12.86", 10.0), |made| made.kind(0).commits = 800, 8.1);
     let minutes = required_of(Figure::MeasuredMinutes, Some(10.0), None);
@@ -223,7 +223,7 @@ fn checkpoints_are_counted_where_the_server_does() {
         let gauges = vec![gauge("xact_commit"), gauge("bgwriter_checkpoints_timed")];
         made.more.push(Event::Gauges { gauges });
         made.fact("checkpoints", "counters", "bgwriter_checkpoints_timed, num_timed");
-        // One in the ramp-up is none of the measured phase.
+        // A checkpoint in the ramp-up does not count.
         for second in -5..600 {
             let is_one = f64::from(u8::from(
                 second == -3

@@ -5,7 +5,7 @@ use model::{Rng, Stream};
 
 use super::*;
 
-/// A search in which `look` stands for the database.
+/// Runs a search in which `look` stands for the database.
 fn search(
     strategy: &SearchStrategy,
     look: &mut dyn FnMut(&PlannedProbe) -> Judged,
@@ -19,7 +19,7 @@ fn search(
     (strategy.conclude(&probes), probes)
 }
 
-/// A probe whose ratio has this logarithm, at so much of noise.
+/// Makes a probe whose ratio has this logarithm, with this noise.
 fn judged(score: f64, half_width: f64) -> Judged {
     of_ratios(&[score.exp()], half_width)
 }
@@ -61,7 +61,7 @@ fn a_noisy_curve_is_found_and_its_interval_holds_the_truth() {
     for seed in 0..n {
         let mut normal = noise(seed);
         let mut look = |planned: &PlannedProbe| {
-            // The bound is met up to 1,700; 1 % more rate costs 20 % more late requests.
+            // The bound is met up to 1,700; 1 % more rate causes 20 % more late transactions.
             judged(20.0 * (planned.at / 1700.0).ln() + 0.3 * normal() - 0.045, 0.5)
         };
         let (found, _) = search(&COURSE, &mut look);
@@ -88,7 +88,7 @@ fn a_budget_is_kept() {
 fn the_ends_of_the_range_are_reported() {
     let (found, probes) = search(&COURSE, &mut |_| judged(1.0, 0.1));
     assert_eq!(found.answer, Answer::LowestFails { value: 100.0 });
-    // Five halve, one looks again, two look at the end, and three are fresh.
+    // Five probes halve the range, one checks, two are at the end, and three are fresh.
     assert_eq!((found.confirmed, probes.len()), (Some(true), 11));
     let (found, _) = search(&COURSE, &mut |_| judged(-1.0, 0.1));
     assert_eq!(found.answer, Answer::HighestMeets { value: 5000.0 });
@@ -128,7 +128,7 @@ fn long_probes_find_their_way_from_where_short_ones_were_wrong() {
     for truth in [500.0, 1600.0] {
         let mut normal = noise(6);
         let mut look = |planned: &PlannedProbe| match planned.stage {
-            // They take the boundary to be at 900.
+            // Short probes put the boundary at 900.
             Stage::Bracket => judged((planned.at / 900.0).ln(), 0.5),
             _ => judged(10.0 * (planned.at / truth).ln() + 0.02 * normal(), 0.05),
         };
@@ -140,7 +140,7 @@ fn long_probes_find_their_way_from_where_short_ones_were_wrong() {
 
 #[test]
 fn a_probe_that_breaks_once_sets_no_edge_and_two_of_three_do() {
-    // Wherever the nth probe breaks by a stall, the answer is where times break.
+    // Wherever the nth probe breaks by a stall, the answer is where times exceed the bound.
     for nth in 0..20 {
         let (mut normal, mut n) = (noise(nth), 0);
         let mut look = |planned: &PlannedProbe| {
