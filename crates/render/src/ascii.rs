@@ -2,7 +2,7 @@
 //!
 //! Not here: which terminals those are.
 
-/// A block of a sparkline, from the lowest, as a letter that is higher or darker.
+/// Blocks of a sparkline, from the lowest, and characters that are taller or darker.
 const BLOCKS: [(char, char); 8] = [
     ('▁', '.'),
     ('▂', ':'),
@@ -14,7 +14,7 @@ const BLOCKS: [(char, char); 8] = [
     ('█', '#'),
 ];
 
-/// What stands for a letter, and what it takes.
+/// Returns the ASCII replacement of a character.
 fn instead(letter: char) -> &'static str {
     match letter {
         '±' => "+-",
@@ -41,11 +41,11 @@ fn instead(letter: char) -> &'static str {
     }
 }
 
-/// `text` in ASCII. A letter that takes more columns now takes them from the gap before or behind,
-/// so that columns stay below each other.
+/// Converts `text` to ASCII. A longer replacement takes its columns from the gap before or after
+/// it, so that columns stay aligned.
 pub fn ascii(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    // Columns that were taken, and the length of the gap that is being read.
+    // Columns that were taken, and the length of the present gap.
     let (mut taken, mut gap) = (0, 0);
     for letter in text.chars() {
         gap = if letter == ' ' { gap + 1 } else { 0 };
@@ -62,7 +62,7 @@ pub fn ascii(text: &str) -> String {
             None => {
                 let instead = instead(letter);
                 let more = instead.len() - 1;
-                // What stands at the right of its column grows to the left.
+                // Text at the right of its column grows to the left.
                 let before = shown.len() - shown.trim_end_matches(' ').len();
                 let from_left = more.min(before.saturating_sub(2));
                 shown.truncate(shown.len() - from_left);

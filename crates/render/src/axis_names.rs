@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use analysis::ComparisonReport;
 use model::{Axis, Named, short_axis};
 
-/// The values of an axis as people tell them apart: of targets what stands before their options,
-/// or, where that does not tell them apart, also the options in which they differ.
+/// Returns distinct names of the values of an axis. A target is named by the part before its
+/// options; if that is not distinct, also by the options in which targets differ.
 pub(crate) fn names(axis: &Axis) -> Vec<String> {
     let options = |value: &str| -> Vec<String> {
         let of = value.split_once('?').map_or("", |(_, options)| options);
@@ -39,13 +39,13 @@ pub(crate) fn names(axis: &Axis) -> Vec<String> {
     }
 }
 
-/// What a value of an axis is called.
+/// Returns the name of a value of an axis.
 pub(crate) fn name_of(axis: &Axis, value: &str) -> String {
     let at = axis.values.iter().position(|known| known == value);
     at.map_or_else(|| value.to_owned(), |at| names(axis).swap_remove(at))
 }
 
-/// The axes of a comparison's points, each with all its values.
+/// Returns the axes of a comparison's points, each with all its values.
 pub(crate) fn axes_of(report: &ComparisonReport) -> Vec<Axis> {
     let mut axes: Vec<Axis> = Vec::new();
     let points = report.pairs.iter().flat_map(|pair| &pair.points);
@@ -61,7 +61,7 @@ pub(crate) fn axes_of(report: &ComparisonReport) -> Vec<Axis> {
     axes
 }
 
-/// The values of a point as people tell them apart, by the names of their axes.
+/// Returns the names of the values of a point, by axis.
 pub(crate) fn told(axes: &[Axis], values: &Named<String>) -> Named<String> {
     let told = |(name, value): (&str, &String)| {
         let axis = axes.iter().find(|axis| axis.name == name);

@@ -17,25 +17,24 @@ use model::numbers::significant;
 
 use crate::charts::{Along, Chart, Mark, Palette, Point, Scale, Shape, Trace};
 
-/// How an SVG or PNG is set.
+/// The size and colours of an SVG or PNG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drawn {
-    /// Its width, in pixels of CSS.
+    /// Width, in CSS pixels.
     pub width: u32,
-    /// Its height.
+    /// Height, in CSS pixels.
     pub height: u32,
-    /// Its colours.
     pub theme: Theme,
 }
 
 impl Drawn {
-    /// As on a wide page.
+    /// Size on a wide page.
     pub const WIDE: Drawn = Drawn { width: 680, height: 340, theme: Theme::Auto };
-    /// As one of many below each other, as wide as a page.
+    /// Size of one of many charts below each other, as wide as a page.
     pub const LOW: Drawn = Drawn { width: 1360, height: 230, theme: Theme::Auto };
-    /// As on a telephone.
+    /// Size on a telephone.
     pub const NARROW: Drawn = Drawn { width: 368, height: 300, theme: Theme::Auto };
-    /// As in a file of its own.
+    /// Size in a file of its own.
     pub const ALONE: Drawn = Drawn { width: 960, height: 480, theme: Theme::Auto };
 }
 
@@ -46,30 +45,31 @@ pub enum Theme {
     Light,
     /// Light on black.
     Dark,
-    /// As the reader's system has it.
+    /// Colours of the reader's system.
     Auto,
-    /// As the page that it stands in, which has the rules.
+    /// Colours of the page around it, which has the rules.
     OfPage,
 }
 
-/// Points of a trace that a page has beside its picture, to show values.
+/// Largest number of points of a trace that a page stores to show values.
 const POINTS_SHOWN: usize = 2_000;
 
-/// How many times lower than the lowest value of an axis of ratios the low end of an interval may
-/// reach: one that goes down to nothing, or nearly, would leave the values no room.
+/// Largest factor by which the low end of an interval may lie below the lowest value of a
+/// logarithmic axis: an interval that ends near 0 would leave the values no room.
 const WHISKER_MOST: f64 = 3.0;
-/// What an arrow head at the end of an interval says.
+/// Explanation of an arrow head at the end of an interval.
 const BEYOND: &str = "An arrow head: the interval goes on beyond the axis.";
-/// Numbers along an axis of which only the ends are asked for.
+/// Number of ticks of an axis of which only the ends are used.
 const TICKS: usize = 5;
-/// How far apart dots of the same name stand, in pixels.
+/// Distance between dots of the same name, in pixels.
 const APART: f64 = 7.0;
-/// How far apart dots with intervals stand at the same number, in pixels, and all of them together.
+/// Distance between dots with intervals at the same number, and largest distance of all together,
+/// in pixels.
 const WHISKERS_APART: (f64, f64) = (6.0, 24.0);
 
 impl Chart {
-    /// The same with as many points as a page needs to show values: the worst of each stretch are
-    /// among them.
+    /// Returns the chart with as many points as a page needs to show values; the extremes of each
+    /// stretch are kept.
     pub fn thinned(&self) -> Chart {
         let kept = decimate::decimate(&self.traces, POINTS_SHOWN);
         let thin = |(trace, points): (&Trace, Vec<&Point>)| Trace {
@@ -79,8 +79,8 @@ impl Chart {
         Chart { traces: self.traces.iter().zip(kept).map(thin).collect(), ..self.clone() }
     }
 
-    /// What is along its horizontal axis, for scripts: `time`, `numbers` or `names`; `rows` of a
-    /// forest plot, whose names stand below each other.
+    /// Returns the kind of the horizontal axis, for scripts: `time`, `numbers` or `names`; `rows`
+    /// for a forest plot, whose names are below each other.
     pub(crate) fn axis(&self) -> &'static str {
         match (self.is_forest, self.x.categories.is_empty(), self.x.unit.as_str()) {
             (true, ..) => "rows",
@@ -90,12 +90,12 @@ impl Chart {
         }
     }
 
-    /// Whether a legend is needed: a single trace is what the title says.
+    /// Returns true if a legend is needed: the title says what a single trace is.
     fn has_legend(&self) -> bool {
         self.traces.len() > 1 || self.marks.iter().any(Mark::is_in_legend)
     }
 
-    /// All numbers that an axis must have room for: intervals too, and levels of the vertical one.
+    /// Returns all numbers that an axis must have room for, including intervals and levels.
     fn values(&self, along: Along) -> impl Iterator<Item = f64> {
         let lowest = match along {
             Along::Y => self.lowest_whisker(),
@@ -119,7 +119,7 @@ impl Chart {
         values.chain(range).chain(levels)
     }
 
-    /// What arrow heads say, where an interval goes on beyond the axis.
+    /// Returns the explanation of arrow heads, if an interval goes beyond the axis.
     pub(crate) fn beyond(&self) -> Option<&'static str> {
         let room = if self.is_forest { Room::Dots } else { Room::Round };
         let y = AxisScale::of(&self.y, self.values(Along::Y), room, TICKS);
@@ -132,14 +132,14 @@ impl Chart {
         ends.any(|end| y.is_beyond(end)).then_some(BEYOND)
     }
 
-    /// What stands below it: its note, and what arrow heads mean.
+    /// Returns the caption: the chart's note, and the explanation of arrow heads.
     #[cfg(any(test, feature = "pages"))]
     pub(crate) fn caption(&self) -> Option<String> {
         let all: Vec<&str> = self.note.as_deref().into_iter().chain(self.beyond()).collect();
         (!all.is_empty()).then(|| all.join(" "))
     }
 
-    /// Down to where intervals stretch the vertical axis.
+    /// Returns the lowest value to which intervals extend the vertical axis.
     fn lowest_whisker(&self) -> f64 {
         if self.y.scale != Scale::Log {
             return f64::NEG_INFINITY;
@@ -148,11 +148,11 @@ impl Chart {
         values.filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min) / WHISKER_MOST
     }
 
-    /// How many pixels right of its place a trace stands, so that it is seen beside others there.
+    /// Returns the offset of a trace in pixels to the right, so that it does not cover others.
     fn aside(&self, index: usize) -> f64 {
         let has_names = !self.x.categories.is_empty();
         let stands_aside = |trace: &Trace| match trace.shape {
-            // Of a forest plot each row has one.
+            // In a forest plot each trace has a row of its own.
             Shape::Points if has_names => !self.is_forest,
             Shape::Points | Shape::Joined => trace.points.iter().any(|point| point.band.is_some()),
             Shape::Line | Shape::Steps | Shape::Bars | Shape::Cells => false,
@@ -170,7 +170,7 @@ impl Chart {
     }
 }
 
-/// The value of each row of a forest plot in words, where a row has no more than one.
+/// Returns the value of each row of a forest plot in words, if rows have only one.
 fn row_values(chart: &Chart) -> Vec<(f64, String)> {
     let points = chart.traces.iter().flat_map(|trace| &trace.points);
     let mut values: Vec<(f64, String)> = Vec::new();
@@ -190,15 +190,16 @@ fn is_line(trace: &Trace) -> bool {
     matches!(trace.shape, Shape::Line | Shape::Steps)
 }
 
-/// The rules of charts in light colours.
+/// CSS rules of charts, with light colours.
 const LIGHT: &str = include_str!("../templates/chart-light.css");
-/// The rules in which dark colours differ.
+/// CSS rules in which dark colours differ.
 const DARK: &str = include_str!("../templates/chart-dark.css");
 
-/// Colours beyond which they begin again, with broken lines.
+/// Number of colours, after which they begin again with broken lines.
 const COLOURS: usize = 8;
 
-/// The name of a trace's colour: the rules have it for lines (`l-`), areas (`a-`) and dots (`d-`).
+/// Returns the name of a trace's colour: the rules have it for lines (`l-`), areas (`a-`) and dots
+/// (`d-`).
 fn colour(chart: &Chart, index: usize) -> String {
     match chart.palette {
         Palette::Different => (place(chart, index) % COLOURS).to_string(),
@@ -215,34 +216,35 @@ fn colour(chart: &Chart, index: usize) -> String {
     }
 }
 
-/// The place of a trace's colour: that of another, or that which it has on all charts of a page.
+/// Returns the place of a trace's colour: that of another trace, or the one that it has on all
+/// charts of a page.
 fn place(chart: &Chart, index: usize) -> usize {
     let of = |trace: &Trace| trace.shares.or(trace.place);
     chart.traces.get(index).and_then(of).unwrap_or(index)
 }
 
-/// How much of its colour a shade of a heat map has.
+/// Returns the opacity of a shade of a heat map.
 fn shade(chart: &Chart, index: usize) -> f64 {
     let n = chart.traces.len().max(2) as f64;
     0.15 + 0.85 * index as f64 / (n - 1.0)
 }
 
-/// Whether a trace has a colour that another has before it, or beside it.
+/// Returns true if another trace before or beside this one has the same colour.
 fn is_again(chart: &Chart, index: usize) -> bool {
     let is_shared = chart.traces.get(index).is_some_and(|trace| trace.shares.is_some());
     let is_again = is_shared || place(chart, index) / COLOURS % 2 == 1;
     chart.palette == Palette::Different && is_again
 }
 
-/// Whether what is drawn may begin at the edge: lines, and charts of the same stretch of time.
+/// Returns true if drawing may begin at the edge: lines, and charts of the same time range.
 fn is_lines(chart: &Chart) -> bool {
     chart.x.range.is_some() || chart.traces.iter().all(is_line)
 }
 
-/// A place, or a point along two axes.
+/// A point along two axes.
 type At = (f64, f64);
 
-/// Each value held until the next.
+/// Returns a step function: each value holds until the next.
 fn stepped(points: Vec<At>) -> Vec<At> {
     let corners = points.windows(2).flat_map(|two| [two[0], (two[1].0, two[0].1)]);
     corners.chain(points.last().copied()).collect()

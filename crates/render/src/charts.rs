@@ -45,139 +45,133 @@ use serde::{Deserialize, Serialize};
 
 use crate::table::{Align, Cell, Column, Table};
 
-/// A chart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
-    /// Its name on the command line and in addresses: letters, digits and `-`, of one page each
-    /// once. It begins with the name of its line in [`ALL`].
+    /// Name on the command line and in addresses: letters, digits and `-`, unique on a page. It
+    /// begins with the name of its entry in [`ALL`].
     pub id: String,
-    /// What it shows.
     pub title: String,
-    /// From left to right.
+    /// Horizontal axis, from left to right.
     pub x: Axis,
-    /// From below to above.
+    /// Vertical axis, from bottom to top.
     pub y: Axis,
-    /// How its traces are distinguished.
+    /// The way in which traces are distinguished.
     pub palette: Palette,
-    /// What is drawn, the first below the others.
+    /// Traces; later ones are drawn above earlier ones.
     pub traces: Vec<Trace>,
-    /// What is marked behind the traces.
+    /// Marks behind the traces.
     pub marks: Vec<Mark>,
-    /// What a reader must know of it.
+    /// A note for the reader.
     pub note: Option<String>,
-    /// Whether it is a forest plot: the names of the `x` axis stand one below the other, each with
-    /// its values and intervals from left to right.
+    /// True for a forest plot: the names of the `x` axis are one below the other, each with its
+    /// values and intervals from left to right.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_forest: bool,
 }
 
-/// An axis.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
-    /// What is along it.
     pub title: String,
-    /// The unit of its numbers; empty where they have none.
+    /// Unit of the numbers; empty if they have none.
     pub unit: String,
-    /// How numbers stand along it.
+    /// Scale of the numbers.
     pub scale: Scale,
-    /// Names instead of numbers: 0 is the first. Empty of an axis of numbers.
+    /// Names instead of numbers, from 0; empty for an axis of numbers.
     pub categories: Vec<String>,
-    /// From where to where it goes at least: charts of the same stretch of time are read one
-    /// below the other.
+    /// Range that the axis has at least: charts over the same time are read one below the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<(f64, f64)>,
-    /// Whether it ends at its range although points lie beyond: a stretch of it is looked at.
+    /// True if the axis ends at its range although points are beyond: it is a section of the whole.
     #[serde(skip)]
     pub is_stretch: bool,
 }
 
-/// How numbers stand along an axis.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// Equal distances, from as little as there is.
+    /// A linear scale, from the smallest value on.
     #[default]
     Linear,
-    /// Equal distances, and zero is on it.
+    /// A linear scale that includes 0.
     FromZero,
-    /// Equal ratios; what is not above zero has no place.
+    /// A logarithmic scale; values that are not above 0 have no place.
     Log,
 }
 
-/// How traces are distinguished.
+/// The way in which traces are distinguished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Palette {
-    /// They have no order: colours that the colour-blind can tell.
+    /// Traces without an order: colours that the colour-blind can distinguish.
     #[default]
     Different,
-    /// They have one, such as percentiles, or numbers of clients: shades.
+    /// Traces with an order, such as percentiles or numbers of clients: shades.
     Ordered,
-    /// They are verdicts, by their names: better or meets, worse or fails, and others.
+    /// Verdicts, by the names of the traces: better or meets, worse or fails, and others.
     Verdicts,
 }
 
-/// A series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// How its points are drawn.
+    /// The way in which points are drawn.
     pub shape: Shape,
-    /// Its points, by rising `x` but for [`Shape::Points`] and [`Shape::Joined`].
+    /// Points, by rising `x` except for [`Shape::Points`] and [`Shape::Joined`].
     pub points: Vec<Point>,
-    /// The place of the colour that it shares with another trace, here or in the chart beside; it
-    /// is drawn broken. Null where its own place says its colour.
+    /// The place of the colour that it shares with another trace, here or in the chart beside it;
+    /// it is drawn broken. Null if the colour is its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<usize>,
-    /// The place of its colour, which it has on all charts of a page, where that is not its own.
+    /// The place of its colour on all charts of a page, if it is not its own place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<usize>,
 }
 
-/// How points are drawn.
+/// The way in which points are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// A line from one to the next, its `band` a filled area.
+    /// A line from each point to the next; `band` is a filled area.
     Line,
-    /// Each holds until the next one, its `band` a filled area.
+    /// Steps: each value holds until the next; `band` is a filled area.
     Steps,
-    /// Each for itself, its `band` a whisker.
+    /// Separate dots; `band` is a whisker.
     Points,
-    /// Each for itself and joined to the next by a line, its `band` a whisker.
+    /// Dots joined by lines; `band` is a whisker.
     Joined,
-    /// Each a bar from zero, its `band` a whisker.
+    /// Bars from 0; `band` is a whisker.
     Bars,
-    /// Each an area as high as its `band`, from its place to that of the next; traces are shades.
+    /// Areas as high as `band`, each from its place to that of the next; traces are shades.
     Cells,
 }
 
 /// A point of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// Where along the horizontal axis.
+    /// Place along the horizontal axis.
     pub x: f64,
-    /// Its value; null where there is none, which is a gap in a line.
+    /// The value; null for a gap in a line.
     pub y: Option<f64>,
-    /// The low and the high end of what belongs to it: an interval, or what lies between.
+    /// Low and high end of its interval or area.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<(f64, f64)>,
-    /// What it is called where it is pointed at.
+    /// Label in its tooltip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
 }
 
-/// Something marked behind the traces.
+/// A mark behind the traces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
-    /// Which axis `from` and `to` are of.
+    /// The axis of `from` and `to`.
     pub along: Along,
-    /// Where it is, or begins.
+    /// The place, or the beginning.
     pub from: f64,
-    /// Where it ends; null of a single place.
+    /// The end; null for a single place.
     pub to: Option<f64>,
-    /// What it is; empty where that is plain.
+    /// Label of the mark; empty if it needs none.
     pub text: String,
 }
 
@@ -185,39 +179,39 @@ pub struct Mark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Along {
-    /// An upright stripe or line.
+    /// A vertical stripe or line.
     X,
-    /// A level one.
+    /// A horizontal stripe or line.
     Y,
 }
 
-/// What makes charts of what.
+/// A function that makes charts.
 #[derive(Clone, Copy)]
 pub enum Of {
-    /// Of a run.
+    /// Makes charts of a run.
     Run(fn(&Report) -> Vec<Chart>),
-    /// Of an experiment and the reports of its trials.
+    /// Makes charts of an experiment and the reports of its trials.
     Experiment(fn(&ExperimentReport, &[TrialReport]) -> Vec<Chart>),
-    /// Of a search.
+    /// Makes charts of a search.
     Seek(fn(&SeekReport) -> Vec<Chart>),
-    /// Of a comparison.
+    /// Makes charts of a comparison.
     Comparison(fn(&ComparisonReport) -> Vec<Chart>),
-    /// Of a history.
+    /// Makes charts of a history.
     History(fn(&HistoryReport) -> Vec<Chart>),
 }
 
-/// A chart that can be made.
+/// An entry of the list of charts.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// Its name: the ids of its charts begin with it.
+    /// The name: ids of its charts begin with it.
     pub name: &'static str,
-    /// What it shows, for lists.
+    /// Description for lists.
     pub about: &'static str,
-    /// What makes it. Where there is nothing to show it makes none.
+    /// Function that makes the charts; without data it makes none.
     pub of: Of,
 }
 
-/// Every chart, in the order of the page.
+/// All charts, in the order of the page.
 pub const ALL: &[Entry] = &[
     throughput::ENTRY,
     types::ENTRY,
@@ -247,17 +241,17 @@ pub const ALL: &[Entry] = &[
     builds::ENTRY,
 ];
 
-/// So many traces and marks are in a summary.
+/// Largest number of traces and of marks in a summary.
 const SUMMED_MOST: usize = 4;
 
-/// What stands in the columns of a chart's table.
+/// Columns of a chart's table.
 const TITLES: [&str; 6] = ["trace", "x", "value", "low", "high", "label"];
 
-/// How many times larger the longest of some times is than the shortest, where a linear axis
-/// would lay the short ones on each other.
+/// Ratio of the longest to the shortest time from which an axis is logarithmic: on a linear one the
+/// short times would overlap.
 const FAR_APART: f64 = 20.0;
 
-/// The charts of a run.
+/// Returns the charts of a run.
 pub fn of_run(report: &Report) -> Vec<Chart> {
     let of = |entry: &Entry| match entry.of {
         Of::Run(make) => make(report),
@@ -266,7 +260,7 @@ pub fn of_run(report: &Report) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(of).collect())
 }
 
-/// The charts of an experiment; without trials those that need them are left out.
+/// Returns the charts of an experiment. Without trials, charts that need them are left out.
 pub fn of_experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let of = |entry: &Entry| match entry.of {
         Of::Experiment(make) => make(report, trials),
@@ -275,7 +269,7 @@ pub fn of_experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<C
     distinct(ALL.iter().flat_map(of).collect())
 }
 
-/// Charts whose ids begin with one of these names.
+/// Returns the charts whose ids begin with one of these names.
 pub(crate) fn named(charts: &[Chart], names: &[&str]) -> Vec<Chart> {
     let is_of = |chart: &Chart, name: &str| {
         chart.id.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
@@ -284,7 +278,7 @@ pub(crate) fn named(charts: &[Chart], names: &[&str]) -> Vec<Chart> {
     charts.iter().filter(is_named).cloned().collect()
 }
 
-/// The chart of this name, or which there are: those that it may be meant by, or the first ones.
+/// Returns the chart of this name. An `Err` lists similar ones, or the first ones.
 pub fn chart_named<'c>(charts: &'c [Chart], name: &str) -> Result<&'c Chart, String> {
     const SHOWN_MOST: usize = 6;
     const WORD_LEAST: usize = 3;
@@ -314,7 +308,7 @@ pub fn chart_named<'c>(charts: &'c [Chart], name: &str) -> Result<&'c Chart, Str
     })
 }
 
-/// The charts of a search.
+/// Returns the charts of a search.
 pub fn of_seek(report: &SeekReport) -> Vec<Chart> {
     let of = |entry: &Entry| match entry.of {
         Of::Seek(make) => make(report),
@@ -323,7 +317,7 @@ pub fn of_seek(report: &SeekReport) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(of).collect())
 }
 
-/// The charts of a comparison.
+/// Returns the charts of a comparison.
 pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
     let of = |entry: &Entry| match entry.of {
         Of::Comparison(make) => make(report),
@@ -332,13 +326,13 @@ pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(of).collect())
 }
 
-/// The median run of each side of a comparison over each other: over time, and how long
-/// transactions took.
+/// Returns charts of the median runs of a comparison's sides over each other: over time, and
+/// distributions of response times.
 pub fn of_median_runs(report: &ComparisonReport, runs: &[(String, Report)]) -> Vec<Chart> {
     distinct(overlays::charts(report, runs))
 }
 
-/// The charts of a history.
+/// Returns the charts of a history.
 pub fn of_history(report: &HistoryReport) -> Vec<Chart> {
     let of = |entry: &Entry| match entry.of {
         Of::History(make) => make(report),
@@ -347,8 +341,7 @@ pub fn of_history(report: &HistoryReport) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(of).collect())
 }
 
-/// The same charts, each with an id of its own: names of groups may differ by letters alone that
-/// ids do not have.
+/// Makes ids unique: names of groups may differ only in characters that ids do not have.
 fn distinct(mut charts: Vec<Chart>) -> Vec<Chart> {
     for index in 1..charts.len() {
         let (before, rest) = charts.split_at_mut(index);
@@ -362,7 +355,7 @@ fn distinct(mut charts: Vec<Chart>) -> Vec<Chart> {
     charts
 }
 
-/// A name as a part of an id: small letters, digits, and `-` for what lies between.
+/// Converts a name to a part of an id: lower case, digits, and `-` for all else.
 fn slug(name: &str) -> String {
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words: Vec<String> =
@@ -370,11 +363,11 @@ fn slug(name: &str) -> String {
     words.join("-")
 }
 
-/// The unit of an axis on which one in so many lies beyond: 100 is p99.
+/// Unit of an axis of N where one in N is beyond: 100 is p99.
 pub(crate) const ONE_IN: &str = "N";
 
 impl Chart {
-    /// A chart without traces.
+    /// Makes a chart without traces.
     fn new(id: impl Into<String>, title: impl Into<String>, x: Axis, y: Axis) -> Chart {
         Chart {
             id: id.into(),
@@ -389,7 +382,7 @@ impl Chart {
         }
     }
 
-    /// The same with what happened during the run marked on its axis of time.
+    /// Makes a chart over time, with marks for the events of the run.
     fn of_time(id: impl Into<String>, title: impl Into<String>, y: Axis, of: &Report) -> Chart {
         let first = of.seconds.iter().map(|row| row.second).min().unwrap_or(0).min(0) as f64;
         let axis = Axis::of("time in the measured phase", "s", Scale::Linear);
@@ -398,8 +391,7 @@ impl Chart {
         Chart { marks: happened(of), ..Chart::new(id, title, x, y) }
     }
 
-    /// Adds a point to the line of this name, which is made where there is none; where lines need
-    /// no name, to `only`.
+    /// Adds a point to the line of this name, which is made if needed; without a name, to `only`.
     fn join(&mut self, line: &str, only: &str, point: Point) {
         let name = if line.is_empty() { only } else { line };
         match self.traces.iter_mut().find(|trace| trace.name == name) {
@@ -408,19 +400,20 @@ impl Chart {
         }
     }
 
-    /// Whether it shows a figure over an axis of an experiment or the points of a comparison.
+    /// Returns true if the chart shows a figure over an axis of an experiment or the points of a
+    /// comparison.
     pub fn is_over_axis_of(&self, figure: &str) -> bool {
         let is_of = |name: &str| self.id.starts_with(name);
         (is_of("curves-") || is_of("sides-")) && self.id.ends_with(&format!("-{}", slug(figure)))
     }
 
-    /// The chart, if any of its traces has a value to show.
+    /// Returns the chart, if any of its traces has a value.
     fn if_any(mut self) -> Vec<Chart> {
         self.traces.retain(|trace| trace.points.iter().any(|point| point.y.is_some()));
         if self.traces.is_empty() { Vec::new() } else { vec![self] }
     }
 
-    /// The chart in a few sentences, for whoever does not see it.
+    /// Describes the chart in a few sentences, for readers who cannot see it.
     pub fn summary(&self) -> String {
         let titled = |axis: &Axis| match axis.unit.is_empty() {
             true => axis.title.clone(),
@@ -464,13 +457,13 @@ impl Chart {
         text
     }
 
-    /// Its data as titles and rows: one of each trace and point. All of it, nothing is thinned.
+    /// Returns all data as titles and rows, one for each trace and point.
     pub fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let rows = self.rows().map(Vec::from).collect();
         (TITLES.map(str::to_owned).to_vec(), rows)
     }
 
-    /// The same for a page, up to so many rows.
+    /// Returns the data as a table for a page, with at most `most` rows.
     pub fn rows_shown(&self, most: usize) -> Table {
         let column = |title: &'static str| match title {
             "trace" | "label" => Column::new(title, Align::Left),
@@ -481,7 +474,7 @@ impl Chart {
         all.shown_max(most, "rows in the CSV")
     }
 
-    /// The same as text (RFC 4180).
+    /// Returns the data as CSV (RFC 4180).
     pub fn to_csv(&self) -> String {
         crate::csv_rows::of_arrays(TITLES, self.rows())
     }
@@ -504,20 +497,20 @@ impl Chart {
     }
 }
 
-/// The smallest and the largest of some numbers.
+/// Returns the smallest and the largest number.
 fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.map(|value| (value, value)).reduce(|(low, high), (a, b)| (low.min(a), high.max(b)))
 }
 
-/// What a stretch is called that is not measured.
+/// Label of the mark for time that is not measured.
 const RAMP_UP: &str = "ramp-up";
 
-/// The ramp-up, the disturbances and the dips of a run.
+/// Returns marks for the ramp-up, the disturbances and the dips of a run.
 fn happened(report: &Report) -> Vec<Mark> {
     let first = report.seconds.iter().map(|row| row.second).min().unwrap_or(0);
     let ramp_up = Mark::stretch(first as f64, Some(0.0), RAMP_UP);
     let ramp_up = (first < 0).then_some(ramp_up);
-    // What is known to have a cause is found again beside it.
+    // Dips with a known cause are marked, so that readers find them beside it.
     let known = report.dips.iter().filter_map(|dip| Some((dip, dip.causes.first()?)));
     let dips = known.map(|(dip, seen)| {
         Mark::stretch(dip.from_s as f64, Some(dip.to_s as f64), seen.cause.in_short())
@@ -525,7 +518,7 @@ fn happened(report: &Report) -> Vec<Mark> {
     ramp_up.into_iter().chain(disturbed(report)).chain(dips).collect()
 }
 
-/// The disturbances of a run.
+/// Returns marks for the disturbances of a run.
 fn disturbed(report: &Report) -> Vec<Mark> {
     let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
     let stretch = |one: &DisturbanceReport| {
@@ -535,14 +528,14 @@ fn disturbed(report: &Report) -> Vec<Mark> {
     begun.map(stretch).collect()
 }
 
-/// The disturbances of several runs: one that is at the same time in all of them is marked once,
-/// from its first beginning to its last end.
+/// Returns marks for the disturbances of several runs. One that is at the same time in all of them
+/// is marked once, from its first beginning to its last end.
 fn disturbed_in_all<'r>(reports: impl Iterator<Item = &'r Report>) -> Vec<Mark> {
     let mut found: Vec<Mark> = Vec::new();
     for report in reports {
         let mut seen: Vec<String> = Vec::new();
         for mark in disturbed(report) {
-            // The nth of a name is the nth in every run.
+            // The nth of a name corresponds to the nth in every run.
             let nth = seen.iter().filter(|known| **known == mark.text).count();
             let same = found.iter_mut().filter(|known| known.text == mark.text).nth(nth);
             seen.push(mark.text.clone());
@@ -558,10 +551,10 @@ fn disturbed_in_all<'r>(reports: impl Iterator<Item = &'r Report>) -> Vec<Mark> 
     found
 }
 
-/// The figures of the response time, without their unit.
+/// Figures of the response time, without their unit.
 const RESPONSE_TIMES: [&str; 7] = ["p50", "p90", "p95", "p99", "p999", "mean", "max"];
 
-/// A figure's axis: what it is and its unit, which `units` have where its name does not tell it.
+/// Returns the axis of a figure: its title and unit. `units` has the unit if the name does not.
 fn figure_axis(name: &str, units: &Named<String>, scale: Scale) -> Axis {
     let unit = units.get(name).map_or(figures::unit(name), String::as_str);
     match name {
@@ -580,7 +573,8 @@ fn figure_axis(name: &str, units: &Named<String>, scale: Scale) -> Axis {
 }
 
 impl Scale {
-    /// The one on which times are distinguished: from zero, or by ratios where they lie far apart.
+    /// Returns the scale on which times can be distinguished: from 0, or logarithmic if they are
+    /// far apart.
     fn of_times(times: impl IntoIterator<Item = f64>) -> Scale {
         let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
         for time in times.into_iter().filter(|time| *time > 0.0) {
@@ -589,7 +583,7 @@ impl Scale {
         if high > low * FAR_APART { Scale::Log } else { Scale::FromZero }
     }
 
-    /// The one for the values of an axis that was varied: numbers of clients go by doubling.
+    /// Returns the scale for a varied axis: numbers of clients often double.
     fn of_varied(values: &[f64]) -> Scale {
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(0.0, f64::max);
@@ -598,53 +592,53 @@ impl Scale {
 }
 
 impl Trace {
-    /// A trace.
     fn new(name: impl Into<String>, shape: Shape, points: Vec<Point>) -> Trace {
         Trace { name: name.into(), shape, points, shares: None, place: None }
     }
 }
 
 impl Point {
-    /// A point without more.
+    /// Makes a point without interval and label.
     fn at(x: f64, y: Option<f64>) -> Point {
         Point { x, y: y.filter(|y| y.is_finite()), ..Point::default() }
     }
 }
 
 impl Mark {
-    /// Whether it is named in the legend: beside a level stripe no place is free for sure.
+    /// Returns true if the mark is named in the legend: a horizontal stripe may have no free place
+    /// for a label.
     pub(crate) fn is_in_legend(&self) -> bool {
         self.along == Along::Y && self.to.is_some() && !self.text.is_empty()
     }
 
-    /// Whether it is what is not measured: of other things nobody looks there.
+    /// Returns true if the mark is the ramp-up.
     pub(crate) fn is_ramp_up(&self) -> bool {
         self.text == RAMP_UP
     }
 
-    /// A stretch of the horizontal axis.
+    /// Makes a mark along the horizontal axis.
     fn stretch(from: f64, to: Option<f64>, text: impl Into<String>) -> Mark {
         Mark { along: Along::X, from, to, text: text.into() }
     }
 
-    /// A level line.
+    /// Makes a horizontal line.
     fn level(at: f64, text: impl Into<String>) -> Mark {
         Mark { along: Along::Y, from: at, to: None, text: text.into() }
     }
 }
 
 impl Axis {
-    /// An axis of numbers.
+    /// Makes an axis of numbers.
     fn of(title: impl Into<String>, unit: impl Into<String>, scale: Scale) -> Axis {
         Axis { title: title.into(), unit: unit.into(), scale, ..Axis::default() }
     }
 
-    /// An axis of names.
+    /// Makes an axis of names.
     fn named(title: impl Into<String>, categories: Vec<String>) -> Axis {
         Axis { categories, ..Axis::of(title, "", Scale::Linear) }
     }
 
-    /// A place along it as people call it: its name, or its number.
+    /// Returns the name of a place on the axis: its name, or its number.
     pub fn name_of(&self, at: f64) -> String {
         let is_category = at >= 0.0 && at.fract() == 0.0;
         let name = is_category.then(|| self.categories.get(at as usize)).flatten();

@@ -40,28 +40,28 @@ use words::{
     aside, detectable, differ_in, headline, is_twofold, said_name, shortened, sign, smallest,
 };
 
-/// The sections of a comparison's page, by the names with which they can be asked for.
+/// The sections of a comparison's page, by their names on the command line.
 pub const COMPARISON_SECTIONS: [&str; 7] =
     ["did", "changed", "each_transaction", "gauges", "curves", "figures", "sides"];
 
-/// Differences that are listed one by one where a page cannot fold.
+/// Largest number of differences that a page without folding lists.
 const DIFFERENCES_SHOWN_MAX: usize = 30;
-/// A longer name of a side is no title of a column.
+/// Largest length of a side's name as the title of a column.
 const TITLE_MAX: usize = 18;
-/// What a side lost of what was offered is in the first sentence from so many percent on.
+/// Share of lost transactions, in percent, from which the first sentence reports them.
 const LOST_LEAST_PERCENT: f64 = 1.0;
-/// What sides differ in is named in their first sentence up to so many.
+/// Largest number of differences between sides that their first sentence names.
 const DIFFER_SHOWN_MAX: usize = 3;
-/// A longer value is cut in a sentence.
+/// Largest length of a value in a sentence.
 const VALUE_MAX: usize = 40;
-/// Where a finding is in so much more of one side's runs than of another's, it is worth a word.
+/// Difference between the shares of two sides' runs with a finding from which it is remarked.
 const UNEVEN: f64 = 0.25;
-/// A bound of a change has so many digits, and more where it would look like its limit.
+/// Number of digits of the bound of a change; more if it would look like its limit.
 const DIGITS_OF_BOUND: usize = 2;
-/// What stands for all points, or the only one.
+/// Name for all points, or for the only one.
 const ALL: &str = "all";
 
-/// The page of a comparison, and of the limits that it was held against.
+/// Makes the page of a comparison, with the limits of its gate.
 pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     let charts = of_comparison(report);
     let min_effect = exact(report.min_effect * 100.0);
@@ -83,10 +83,10 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
             with_caution(verdict, report, pair);
         }
     }
-    // What decides whether a script goes on comes first.
+    // The outcome of a gate, which decides whether a script continues, comes first.
     page.verdicts.splice(0..0, gates.iter().map(gate));
     let mut did = vec![Block::Charts(named(&charts, &["ratios"]))];
-    // What holds for all pairs is said once, below them.
+    // Remarks on all pairs are written once, below them.
     let all_how: Vec<_> = report.pairs.iter().map(|pair| judged_how(report, pair)).collect();
     let is_of_all = |words: &&String| all_how.iter().all(|how| how.contains(words));
     let of_all = all_how.iter().take(1).flatten().filter(is_of_all);
@@ -111,7 +111,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page
 }
 
-/// The page of a comparison with the median run of each side over each other.
+/// Makes the page of a comparison with the median runs of the sides over each other.
 pub fn comparison_of_runs(
     report: &ComparisonReport,
     gates: &[GateResult],
@@ -123,14 +123,14 @@ pub fn comparison_of_runs(
     page
 }
 
-/// What a comparison's page is called: its sides against the baseline.
+/// Returns the title of a comparison's page: its sides and the baseline.
 pub fn comparison_title(report: &ComparisonReport) -> String {
     let names: Vec<&str> = report.sides.iter().skip(1).map(|side| said_name(&side.name)).collect();
     versus(&names.join(", "), said_name(&report.sides[0].name))
 }
 
-/// What a pair has shown in a sentence, and below it what else is known: in what the sides differ,
-/// what would have been seen all the same, and the figure that is looked at next.
+/// Describes the result of a pair: a sentence, then the differences between the sides, the
+/// detectable change, and the next figure.
 fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let (tone, word) = judgement_of(pair);
     let headline = headline(report, pair).into();
@@ -146,14 +146,14 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     Verdict { tone, word, headline, details }
 }
 
-/// How a pair is to be taken, and the same in a word or two.
+/// Returns the tone of a pair's verdict, and the verdict in a word or two.
 fn judgement_of(pair: &PairReport) -> (Tone, String) {
     let judged = match (&pair.overall, &pair.points[..]) {
         (_, [point]) => Some(point.primary.verdict),
         (overall, _) => overall.as_ref().map(|judged| judged.verdict),
     };
     let (tone, word) = match judged {
-        // What a side cannot do at all is not outweighed.
+        // A figure that a side does not reach at all cannot be outweighed.
         Some(
             Judgement::Better
             | Judgement::BelowMinEffect
@@ -176,7 +176,7 @@ fn judgement_of(pair: &PairReport) -> (Tone, String) {
     (tone, word.to_owned())
 }
 
-/// Marks a verdict on runs with warnings, with the reason, which is shown where the word is not.
+/// Marks a verdict on runs with warnings. The reason is shown if the word is not.
 fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairReport) {
     if matches!(verdict.tone, Tone::Good | Tone::Bad) && !verdict.word.is_empty() {
         verdict.word = format!("{}, with caution.", verdict.word.trim_end_matches('.'));
@@ -189,7 +189,7 @@ fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairRep
     }
 }
 
-/// What a limit has met.
+/// Describes the outcome of a gate.
 fn gate(gate: &GateResult) -> Verdict {
     let at = gate.at.join(", ");
     let (tone, headline) = match gate.passed {
@@ -234,7 +234,7 @@ fn gate(gate: &GateResult) -> Verdict {
     Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details: Vec::new() }
 }
 
-/// What a side did against the baseline.
+/// Makes the comparison of a side with the baseline.
 fn of_pair(report: &ComparisonReport, pair: &PairReport, how: Vec<String>) -> Block {
     let title = match report.pairs.len() {
         1 => String::new(),
@@ -243,10 +243,10 @@ fn of_pair(report: &ComparisonReport, pair: &PairReport, how: Vec<String>) -> Bl
     Block::Part(title, vec![Block::Table(table(report, pair)), Block::paragraphs(how)])
 }
 
-/// How a difference is known where ranks cannot tell.
+/// Remark on a difference that ranks cannot show.
 const BY_MEANS: &str = ", by means alone (p < 0.01): ranks cannot tell with so few runs";
 
-/// What is known of all sides, and folded what is known of some alone.
+/// Lists the differences known for all sides, and, folded, those known for some only.
 fn changed(report: &ComparisonReport) -> Vec<Block> {
     if report.differences.is_empty() {
         return vec![Block::paragraphs([no_difference(report)])];
@@ -272,7 +272,7 @@ fn changed(report: &ComparisonReport) -> Vec<Block> {
     blocks
 }
 
-/// What differs, a row each.
+/// Makes the table of differences, one per row.
 fn differences(report: &ComparisonReport, all: &[&Difference]) -> Table {
     let names = names_of(report);
     let title =
@@ -292,7 +292,7 @@ fn differences(report: &ComparisonReport, all: &[&Difference]) -> Table {
     table
 }
 
-/// The gauges that changed most between each side and the baseline.
+/// Lists the gauges that changed most between each side and the baseline.
 fn gauges_changed(report: &ComparisonReport) -> Vec<Block> {
     let pairs = report.pairs.iter().filter(|pair| !pair.gauges_changed.is_empty());
     let part = |pair| {
@@ -325,7 +325,7 @@ fn gauges_table(report: &ComparisonReport, pair: &PairReport) -> Table {
     table
 }
 
-/// What the table of gauges says, and what it does not.
+/// Introduces the table of gauges, with its limits.
 fn gauges_words(report: &ComparisonReport, pair: &PairReport) -> String {
     let of = match report.pairs.len() {
         1 => String::new(),
@@ -336,7 +336,7 @@ fn gauges_words(report: &ComparisonReport, pair: &PairReport) -> String {
     )
 }
 
-/// First, mean, best and last of each side over an axis of numbers.
+/// Makes the table of first, mean, best and last value of each side over an axis of numbers.
 fn sweeps(report: &ComparisonReport) -> Option<Table> {
     let curves = || report.sides.iter().filter_map(|side| Some((side, side.curve.as_ref()?)));
     let (_, first) = curves().next()?;
@@ -359,7 +359,7 @@ fn sweeps(report: &ComparisonReport) -> Option<Table> {
     Some(table)
 }
 
-/// What programs read of each figure beside what people do.
+/// Columns of each figure for programs, besides those for people.
 const OF_PROGRAMS: [&str; 7] = [
     "unit",
     "confidence_percent",
@@ -370,8 +370,8 @@ const OF_PROGRAMS: [&str; 7] = [
     "reason",
 ];
 
-/// The unit of a figure, the confidence of its interval, the valid runs of both sides, what both
-/// ran, and why the figure is undecided.
+/// Returns the unit of a figure, the confidence of its interval, the valid runs of both sides,
+/// their workload, and why the figure is undecided.
 fn cells_of_programs(report: &ComparisonReport, judged: &Judged) -> [Cell; 7] {
     let unit = report.units.get(&judged.figure).map(String::as_str);
     let unit = unit.unwrap_or_else(|| analysis::figures::unit(&judged.figure));
@@ -391,7 +391,8 @@ fn cells_of_programs(report: &ComparisonReport, judged: &Judged) -> [Cell; 7] {
     ]
 }
 
-/// Every figure of every side, at each point and over all of them: what programs read, too.
+/// Makes the table of every figure of every side, at each point and over all of them; programs read
+/// it too.
 fn by_point(report: &ComparisonReport) -> Block {
     let side = Column::words("side", "side");
     let columns = [side].into_iter().chain(columns("baseline".into(), "side".into()));
@@ -414,7 +415,7 @@ fn by_point(report: &ComparisonReport) -> Block {
     Block::details("By point", Length::Short, vec![Block::Table(table), whys])
 }
 
-/// What a side is to the others.
+/// Returns the role of a side: `baseline`, `side`, or `side 2`.
 fn role(report: &ComparisonReport, at: usize) -> Cow<'static, str> {
     match (at, report.sides.len()) {
         (0, _) => "baseline".into(),
@@ -423,7 +424,7 @@ fn role(report: &ComparisonReport, at: usize) -> Cow<'static, str> {
     }
 }
 
-/// A side in a line, and its runs.
+/// Makes the block of a side, with its runs.
 fn of_side(report: &ComparisonReport, at: usize) -> Block {
     let (role, side) = (role(report, at), &report.sides[at]);
     let lost = match side.runs_not_counted {
@@ -439,7 +440,8 @@ fn of_side(report: &ComparisonReport, at: usize) -> Block {
     })
 }
 
-/// The plans of the sides, those that are the same once; and the comparison itself.
+/// Makes the section with the plans of the sides, equal ones once, and the command of the
+/// comparison.
 fn repeat(report: &ComparisonReport) -> Section {
     let mut plans: Vec<(Vec<&str>, &str)> = Vec::new();
     for side in &report.sides {
@@ -460,12 +462,12 @@ fn repeat(report: &ComparisonReport) -> Section {
     Section::new(REPEAT, "How to repeat it", blocks)
 }
 
-/// What a pair is over all points, where there are several: the primary figure first.
+/// Returns the figures of a pair over all points, if there are several: the primary figure first.
 fn over_all(pair: &PairReport) -> impl Iterator<Item = &Judged> {
     pair.overall.iter().chain(&pair.overall_others)
 }
 
-/// The figures that a pair is summed up by: those of its only point, or those over all points.
+/// Returns the figures that summarize a pair: those of its only point, or those over all points.
 fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     match &pair.points[..] {
         [point] => once(&point.primary).chain(&point.others).collect(),
@@ -473,7 +475,7 @@ fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     }
 }
 
-/// Names two sides, such as `build=1.3 vs. 1.2`; a key that both have stands once.
+/// Names two sides, such as `build=1.3 vs. 1.2`; a common key is written once.
 fn versus(side: &str, base: &str) -> String {
     let (of_side, of_base) = (key_value(side), key_value(base));
     match (of_side, of_base) {
@@ -484,7 +486,8 @@ fn versus(side: &str, base: &str) -> String {
     }
 }
 
-/// The key and the value of a name such as `build=1.3`; none for a URL, whose options have `=` too.
+/// Splits a name such as `build=1.3` into key and value; `None` for a URL, whose options have `=`
+/// too.
 fn key_value(name: &str) -> Option<(&str, &str)> {
     let is_key = |key: &str| {
         key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
@@ -492,7 +495,7 @@ fn key_value(name: &str) -> Option<(&str, &str)> {
     name.split_once('=').filter(|(key, _)| is_key(key))
 }
 
-/// What is the same on all sides, where nothing differs between them.
+/// Says what is the same on all sides, if nothing differs between them.
 fn no_difference(report: &ComparisonReport) -> &'static str {
     match report.mixed.is_empty() {
         true => "Plan, database, machine and build are the same on all sides.",
@@ -500,23 +503,24 @@ fn no_difference(report: &ComparisonReport) -> &'static str {
     }
 }
 
-/// Whether a fact is known of some sides alone: another product has others.
+/// Returns true if a fact is known for some sides only: another product has other facts.
 fn is_one_sided(difference: &Difference) -> bool {
     let is_of_plan = matches!(difference.about.as_str(), "plan" | "target");
     !is_of_plan && difference.values.iter().any(Option::is_none)
 }
 
-/// The name of a point as programs read it.
+/// Returns the name of a point for programs.
 fn whole_name(values: &Named<String>) -> String {
     if values.is_empty() { ALL.to_owned() } else { values.pairs(" ") }
 }
 
-/// A point as people read it: of targets what tells them apart.
+/// Returns the name of a point for people: targets have only the part in which they differ.
 fn point_name(report: &ComparisonReport, values: &Named<String>) -> String {
     whole_name(&told(&axes_of(report), values))
 }
 
-/// The judged figures of a pair; of a single point all of them. Programs read them by point.
+/// Makes the table of a pair's judged figures; of a single point all figures. Programs read them by
+/// point.
 fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     let [baseline, side] = titles(&report.sides[0].name, &pair.side);
     let columns = columns(baseline.into(), side.into()).map(|column| column.key(""));
@@ -526,7 +530,7 @@ fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     let cells = |at: &str, judged: &Judged| for_people(cells(report, at, judged), is_all);
     for point in &pair.points {
         for (index, judged) in once(&point.primary).chain(&point.others).enumerate() {
-            // Of many points the judged figure alone: the rest stands by point.
+            // With many points only the judged figure: the others are listed by point.
             if index > 0 && !is_one {
                 break;
             }
@@ -537,8 +541,8 @@ fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     table
 }
 
-/// A row as people read it: the verdict stands beside its ratio, where a narrow page has it too,
-/// and a point that is the only one goes without saying.
+/// Arranges a row for people: the verdict is beside its ratio, where a narrow page has it too. The
+/// only point needs no name.
 fn for_people<T>(row: [T; 12], is_all: bool) -> Vec<T> {
     let mut row: Vec<T> = row.into();
     let verdict = row.pop();
@@ -549,8 +553,8 @@ fn for_people<T>(row: [T; 12], is_all: bool) -> Vec<T> {
     row
 }
 
-/// The names of sides as titles: whole, or by the first trait that they have, or by its value
-/// alone. What comes first tells most. None where these are long or do not tell them apart.
+/// Returns the names of sides as titles: whole, or the first trait, or its value alone, since the
+/// first trait matters most. `None` if these are long or not distinct.
 fn short_names(names: &[&str]) -> Option<Vec<String>> {
     fn first(name: &str) -> String {
         name.split(", ").next().unwrap_or(name).to_owned()
@@ -573,18 +577,18 @@ fn short_names(names: &[&str]) -> Option<Vec<String>> {
     kinds.map(of_kind).into_iter().find(|all| are_different(all) && all.iter().all(fits))
 }
 
-/// Short names of all sides.
+/// Returns short names of all sides.
 fn names_of(report: &ComparisonReport) -> Option<Vec<String>> {
     short_names(&report.sides.iter().map(|side| side.name.as_str()).collect::<Vec<_>>())
 }
 
-/// Titles of a pair's columns.
+/// Returns the titles of a pair's columns.
 fn titles(baseline: &str, side: &str) -> [String; 2] {
     let found = short_names(&[baseline, side]).and_then(|names| names.try_into().ok());
     found.unwrap_or_else(|| ["baseline".to_owned(), "side".to_owned()])
 }
 
-/// What a table of figures has.
+/// Returns the columns of a table of figures.
 fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12] {
     [
         Column::words("point", "point"),
@@ -602,7 +606,7 @@ fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12]
     ]
 }
 
-/// A figure of a side against the baseline's.
+/// Returns the cells of a side's figure, compared with the baseline.
 fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] {
     let unit = report.units.get(&judged.figure).map_or("", String::as_str);
     let ratio = judged.ratio.as_ref();
@@ -628,11 +632,11 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
     ]
 }
 
-/// What the column `detectable` has.
+/// Explanation of the column `detectable`.
 const MIN_DETECTABLE: &str = "Detectable: the smallest difference that so many runs would \
                               show, in four of five such comparisons.";
 
-/// How figures are judged, in sentences.
+/// Describes how figures are judged.
 fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let mut said = Vec::new();
     let is_within = pair.points.iter().any(|point| point.primary.is_within_repeats);

@@ -7,8 +7,8 @@ use crate::csv_rows::of_rows;
 use crate::document::Document;
 use crate::table::Table;
 
-/// The rows of a document's tables, below the names of their columns. Tables with the same
-/// columns are one, such as that of each point; others stand below an empty line.
+/// Writes a document's tables below the names of their columns. Tables with the same columns are
+/// joined, such as those of points; others follow after an empty line.
 pub fn csv(document: &Document) -> String {
     let mut found: Vec<(Vec<String>, Vec<Vec<String>>)> = Vec::new();
     for table in document.tables() {
@@ -27,7 +27,7 @@ pub fn csv(document: &Document) -> String {
     tables.join("\n")
 }
 
-/// One table.
+/// Writes one table as CSV.
 pub fn of_table(table: &Table) -> String {
     of_rows(table.keys(), table.exact_rows().into_iter())
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Rows with as many cells as there are titles. Names and messages come from plans and servers, so
-/// no spreadsheet may take one for a formula.
+/// Writes rows with as many cells as there are titles. Names and messages come from plans and
+/// servers, so no spreadsheet may take one for a formula.
 pub(crate) fn of_rows(titles: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut text = csv::Writer::from_writer(Vec::new());
     let mut put = |cells: &[String]| {
@@ -18,7 +18,7 @@ pub(crate) fn of_rows(titles: Vec<String>, rows: impl Iterator<Item = Vec<String
     String::from_utf8(bytes).expect("only text was put in")
 }
 
-/// The same of rows whose length is known.
+/// Writes rows whose length is known at compile time.
 pub(crate) fn of_arrays<const N: usize>(
     titles: [&str; N],
     rows: impl Iterator<Item = [String; N]>,
@@ -26,8 +26,8 @@ pub(crate) fn of_arrays<const N: usize>(
     of_rows(titles.map(str::to_owned).to_vec(), rows.map(Vec::from))
 }
 
-/// A cell that a spreadsheet takes for text or a number: `'` stands before what it would run
-/// (OWASP, "CSV Injection"). Numbers stay as they are.
+/// Escapes a cell that a spreadsheet would take for a formula, with a `'` before it (OWASP, "CSV
+/// Injection"). Numbers are not changed.
 fn not_a_formula(cell: &str) -> Cow<'_, str> {
     let begins = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
     match cell.starts_with(begins) && cell.parse::<f64>().is_err() {

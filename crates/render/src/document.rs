@@ -13,88 +13,79 @@ use crate::charts::Chart;
 use crate::flame_graph::FlameGraph;
 use crate::table::{Cell, Table};
 
-/// So many findings are named in the answer of several runs.
+/// Largest number of findings that the summary of several runs names.
 const NAMED_MOST: usize = 3;
 
-/// A page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
-    /// What kind of page it is, and of what.
+    /// Kind of the page and its subject.
     pub kind: String,
-    /// Its name.
     pub title: String,
-    /// What was asked, in sentences.
+    /// The question that the page answers, in sentences.
     pub question: Vec<String>,
-    /// What was measured, on what and when, in sentences: for a page that is read alone.
+    /// The environment of the measurements, in sentences, for a page that is read alone.
     pub scene: Vec<String>,
     /// The answers, the most important first.
     pub verdicts: Vec<Verdict>,
-    /// The figures that are asked for first; the headline of a verdict has them in words, and is
-    /// left out where tiles are drawn.
+    /// Key figures. The headline of a verdict has them in words, and is left out if tiles are
+    /// drawn.
     pub tiles: Vec<Tile>,
-    /// The same in lines, for a first page on a terminal; or nothing.
+    /// Summary in lines, for a first page on a terminal; may be empty.
     pub summary: Vec<Block>,
-    /// Whether the result is valid.
+    /// Validity of the result.
     pub validity: Option<Validity>,
-    /// What there is to read, in its order.
     pub sections: Vec<Section>,
-    /// So many of these have the answer in figures: where nothing is drawn they stand before what
-    /// speaks against it.
+    /// Number of leading sections that answer the question: where nothing is drawn they come before
+    /// the remarks.
     pub n_answering: usize,
-    /// Which one this is, and how to make it again: the end of the page.
+    /// The last section: identity of the page's subject, and the commands to repeat it.
     pub repeat: Option<Section>,
 }
 
-/// An answer.
+/// An answer to the question of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// How it is to be taken.
     pub tone: Tone,
-    /// The same in a word or two, for pages that have colours; or nothing.
+    /// The verdict in a word or two, for pages that have colours; may be empty.
     pub word: String,
-    /// The answer.
     pub headline: Text,
-    /// What else is known of it.
+    /// Further sentences.
     pub details: Vec<Text>,
 }
 
-/// The section that says how to make the same again.
+/// Id of the section with the commands to repeat a run.
 pub const REPEAT: &str = "repeat";
 
-/// How something is to be taken.
+/// The tone of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// As good news.
+    /// Good news.
     Good,
-    /// As it is.
+    /// Neutral.
     Plain,
-    /// With care.
+    /// Needs caution.
     Warning,
-    /// As bad news.
+    /// Bad news.
     Bad,
 }
 
 /// A figure at the head of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tile {
-    /// What.
     pub name: String,
-    /// How much.
     pub value: Quantity,
-    /// What belongs to it; or nothing.
+    /// A remark; may be empty.
     pub note: String,
-    /// How it went over time, at equal distances; or nothing.
+    /// Course over time, at equal distances; may be empty.
     pub trend: Vec<f64>,
 }
 
-/// How much, how surely, in which unit.
+/// A number with its error and unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantity {
-    /// How much.
     pub value: Value,
-    /// How surely.
     pub error: Uncertainty,
-    /// In which unit; empty where it has none.
+    /// The unit; empty if it has none.
     pub unit: &'static str,
     /// Significant digits of a value without a half-width.
     pub digits: usize,
@@ -106,173 +97,158 @@ pub enum Value {
     /// It is not known.
     #[default]
     Unknown,
-    /// It is known.
     Known(f64),
-    /// It is at least this.
+    /// A lower bound.
     AtLeast(f64),
-    /// It is infinite, since work was lost.
+    /// Infinite, because transactions were lost.
     Infinite,
 }
 
 /// Significant digits of a bound in a table.
 const BOUND_DIGITS: usize = 3;
 
-/// Significant digits of what is not known to one.
+/// Significant digits of a number whose error exceeds it.
 const CLIPPED_DIGITS: usize = 2;
 
-/// How surely a number is known.
+/// The error of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Uncertainty {
-    /// Nobody can say.
+    /// No error is known.
     #[default]
     Unknown,
-    /// By so much more or less.
+    /// Half the width of a symmetric interval.
     HalfWidth(f64),
-    /// Between these; an upper end among lost work is infinite.
+    /// Lower and upper end; `None` is infinite, among lost transactions.
     Interval(f64, Option<f64>),
 }
 
-/// Whether a result is valid.
+/// The validity of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Validity {
     /// The answer in a sentence.
     pub answer: String,
-    /// What was found.
+    /// Findings and other remarks.
     pub remarks: Vec<Remark>,
 }
 
-/// What is to be thought of a result.
+/// A remark on a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
-    /// How grave it is.
     pub severity: Severity,
-    /// What it is.
     pub text: Text,
 }
 
-/// Where a section stands on a page that draws charts.
+/// The place of a section on a page that draws charts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// Before the others: its charts are looked for first.
+    /// Before the others: its charts are the most important ones.
     First,
-    /// Before those in order: why a result is as it is.
+    /// Before those in order: it explains the result.
     Early,
-    /// Where it stands in the document.
+    /// In the order of the document.
     #[default]
     InOrder,
-    /// Behind the others: it is long where everything folded stands.
+    /// After the others: it is long.
     Last,
 }
 
 /// A part of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// Its name in addresses.
+    /// Anchor in addresses.
     pub id: &'static str,
-    /// Its title.
     pub title: String,
-    /// What its figures are; or nothing.
+    /// Description of its figures; may be empty.
     pub note: String,
-    /// What stands in it.
     pub blocks: Vec<Block>,
-    /// Where it stands on a page that draws charts.
+    /// Place on a page that draws charts.
     pub where_drawn: Place,
 }
 
-/// A piece of a section.
+/// A part of a section.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
-    /// Paragraphs.
     Paragraphs(Vec<Text>),
-    /// Text as it stands: commands, plans, output.
+    /// Preformatted text: commands, plans, output.
     Verbatim(String),
-    /// Commands to go on with, and what each is for, where there is room to say it.
+    /// Suggested commands, each with its purpose.
     Next(Vec<(String, String)>),
-    /// Labels, and what belongs to them; a label that goes on is empty.
+    /// Labels with texts; the label of a continuation is empty.
     Pairs(Vec<(String, Text)>),
-    /// A table.
     Table(Table),
-    /// Charts, where there is room to draw them.
+    /// Charts, for media that can draw them.
     Charts(Vec<Chart>),
-    /// Sampled stacks, where there is room to draw them.
+    /// Sampled stacks, for media that can draw them.
     FlameGraph(FlameGraph),
-    /// A curve in one line, where there is none.
+    /// A curve in one line, for media that cannot draw charts.
     Sketch(Sketch),
     /// Blocks with a title of their own.
     Part(String, Vec<Block>),
-    /// Blocks that are seen when asked for.
+    /// Blocks that are folded until the reader opens them.
     Details(Details),
 }
 
-/// A curve in one line of blocks.
+/// A curve in one line of block characters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sketch {
-    /// What it shows.
     pub title: String,
-    /// Its values, at equal distances.
+    /// Values, at equal distances.
     pub values: Vec<f64>,
-    /// Indexes of values that are marked.
+    /// Indices of values that are marked.
     pub marks: Vec<usize>,
 }
 
-/// What is folded where a page can fold.
+/// Blocks that are folded where a page can fold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Details {
-    /// What it is.
     pub title: String,
-    /// All of it.
     pub blocks: Vec<Block>,
-    /// Whether it is printed on paper.
+    /// Length, which decides whether it is printed.
     pub length: Length,
-    /// What stands for it on a page that cannot fold.
+    /// Blocks that replace it on a page that cannot fold.
     pub otherwise: Vec<Block>,
 }
 
-/// How long details are.
+/// The length of details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// Paper has room for them.
+    /// Short enough for paper.
     Short,
-    /// A machine has written them at length: they are not printed.
+    /// Long machine output, which is not printed.
     Long,
 }
 
-/// Inline text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Text(pub Vec<Span>);
 
-/// A piece of inline text.
+/// A part of inline text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Span {
-    /// Words.
     Words(String),
-    /// Words that matter more.
+    /// Emphasized words.
     Strong(String),
-    /// What is typed into a shell.
+    /// Text that is typed into a shell.
     Code(String),
-    /// How much.
     Quantity(Quantity),
-    /// Another page, where pages have addresses.
+    /// A link to another page, in media that have addresses.
     Link(Link),
 }
 
-/// Another page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Link {
-    /// That of a run, by its id.
+    /// The page of a run, by its id.
     Run(String),
-    /// That of a comparison of two values of a label.
+    /// The comparison of two values of a label.
     Comparison {
-        /// The label.
         by: String,
-        /// Its value of the baseline.
+        /// The label's value of the baseline.
         baseline: String,
-        /// Its value of the other side.
+        /// The label's value of the other side.
         side: String,
     },
 }
 
-/// The section of commands to go on with.
+/// Makes the section of suggested commands.
 pub fn next(commands: &[(String, String)]) -> Section {
     Section::new("next", "Next", vec![Block::Next(commands.to_vec())])
 }
@@ -304,17 +280,16 @@ impl Document {
         self
     }
 
-    /// An empty page.
+    /// Makes an empty page.
     pub fn new(kind: impl Into<String>, title: impl Into<String>) -> Document {
         Document { kind: kind.into(), title: title.into(), ..Document::default() }
     }
 
-    /// Adds a section.
     pub fn section(&mut self, id: &'static str, title: impl Into<String>, blocks: Vec<Block>) {
         self.sections.push(Section::new(id, title, blocks));
     }
 
-    /// All tables, in the order of the page, folded ones too.
+    /// Returns all tables, in the order of the page, including folded ones.
     pub fn tables(&self) -> Vec<&Table> {
         let sections = self.sections.iter().chain(&self.repeat);
         sections.flat_map(|section| tables_of(&section.blocks)).collect()
@@ -345,46 +320,47 @@ fn tables_of(blocks: &[Block]) -> Vec<&Table> {
 }
 
 impl Section {
-    /// A section without a note.
+    /// Makes a section without a note.
     pub fn new(id: &'static str, title: impl Into<String>, blocks: Vec<Block>) -> Section {
         Section { id, title: title.into(), blocks, ..Section::default() }
     }
 }
 
 impl Block {
-    /// Paragraphs.
+    /// Makes a block of paragraphs.
     pub fn paragraphs<T: Into<Text>>(all: impl IntoIterator<Item = T>) -> Block {
         Block::Paragraphs(all.into_iter().map(Into::into).collect())
     }
 
-    /// Labels with words.
+    /// Makes a block of labelled texts.
     pub fn pairs<L: Into<String>, T: Into<Text>>(all: impl IntoIterator<Item = (L, T)>) -> Block {
         let pair = |(label, text): (L, T)| (label.into(), text.into());
         Block::Pairs(all.into_iter().map(pair).collect())
     }
 
-    /// Runs by what they are of.
+    /// Makes a block of runs by labels.
     pub fn runs<'r, L: Into<String>>(all: impl IntoIterator<Item = (L, &'r [String])>) -> Block {
         Block::pairs(all.into_iter().map(|(label, runs)| (label, Text::runs(runs))))
     }
 
-    /// What is folded, and left out where a page cannot fold.
+    /// Makes folded blocks, which are left out where a page cannot fold.
     pub fn details(title: impl Into<String>, length: Length, blocks: Vec<Block>) -> Block {
         Block::Details(Details { title: title.into(), blocks, length, otherwise: Vec::new() })
     }
 }
 
 impl Validity {
-    /// Findings, with a sentence that sums them up.
+    /// Makes the validity from findings, with a summary.
     pub fn of(answer: impl Into<String>, findings: &[Finding]) -> Validity {
         Validity { answer: answer.into(), remarks: findings.iter().map(Remark::of).collect() }
     }
 
-    /// Remarks of several runs, summed up by how grave they are; nothing where there are none.
+    /// Makes the validity from remarks on several runs, with a summary by severity; `None` if there
+    /// are none.
     pub fn of_remarks(remarks: Vec<Remark>) -> Option<Validity> {
         let mut validity = Validity { answer: String::new(), remarks };
         let (n_warnings, names) = (validity.count(Severity::Warning), validity.named());
-        // One more name takes no more room than an ellipsis.
+        // One more name is no longer than an ellipsis.
         let n_shown = if names.len() > NAMED_MOST + 1 { NAMED_MOST } else { names.len() };
         let more = if names.len() > n_shown { ", ..." } else { "" };
         let named = match &names[..n_shown] {
@@ -394,7 +370,7 @@ impl Validity {
         validity.answer = match (validity.count(Severity::Invalid), n_warnings) {
             (1.., _) => "NOT VALID.".to_owned(),
             (0, 0) => "Valid, with notes.".to_owned(),
-            // A remark on several runs names several.
+            // A remark on several runs names several findings.
             (0, n) => {
                 let n = n.max(names.len()) as u64;
                 format!("Valid, with {}{named}.", count(n, "warning"))
@@ -403,7 +379,7 @@ impl Validity {
         (!validity.remarks.is_empty()).then_some(validity)
     }
 
-    /// Which findings the warnings name, in their order: `other_cpu_load`.
+    /// Returns the findings that the warnings name, in their order: `other_cpu_load`.
     fn named(&self) -> Vec<String> {
         let warnings = self.remarks.iter().filter(|of| of.severity == Severity::Warning);
         let texts: Vec<String> = warnings.map(|of| of.text.plain()).collect();
@@ -417,27 +393,27 @@ impl Validity {
         all.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// How many remarks are as grave.
+    /// Returns the number of remarks of a severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.remarks.iter().filter(|remark| remark.severity == severity).count()
     }
 }
 
 impl Remark {
-    /// Something, and how grave it is.
+    /// Makes a remark of a severity.
     pub fn new(severity: Severity, text: impl Into<Text>) -> Remark {
         Remark { severity, text: text.into() }
     }
 
-    /// A finding.
+    /// Makes a remark of a finding.
     pub fn of(finding: &Finding) -> Remark {
         Remark::new(finding.severity, finding.text.as_str())
     }
 }
 
 impl Quantity {
-    /// What cannot be negative, such as a rate, with half the width of its interval where that is
-    /// known: an interval that would begin below 0 begins there.
+    /// Makes a quantity that cannot be negative, such as a rate, with half the width of its
+    /// interval if it is known: the interval is cut at 0.
     pub fn at_least_zero(value: Option<f64>, half_width: Option<f64>) -> Quantity {
         let (error, digits) = match (value, half_width) {
             (Some(value), Some(half_width)) if half_width > value => {
@@ -449,12 +425,12 @@ impl Quantity {
         Quantity { value: value.map_or(Value::Unknown, Value::Known), error, unit: "", digits }
     }
 
-    /// A number alone, to so many digits.
+    /// Makes a number without an error, with `digits` significant digits.
     pub fn number(value: f64, digits: usize, unit: &'static str) -> Quantity {
         Quantity { value: Value::Known(value), error: Uncertainty::Unknown, unit, digits }
     }
 
-    /// The value with its unit.
+    /// Returns the value with its unit.
     pub fn value(&self) -> String {
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
         match (self.value, self.error) {
@@ -468,7 +444,7 @@ impl Quantity {
         }
     }
 
-    /// Its error; nothing where that is not known.
+    /// Returns the error as text; empty if it is not known.
     pub fn error(&self) -> String {
         match (self.value, self.error) {
             (Value::Known(value), Uncertainty::HalfWidth(half_width)) => {
@@ -498,7 +474,7 @@ impl From<Value> for Cell {
 }
 
 impl std::fmt::Display for Quantity {
-    /// `451.8 TPS ± 6.8`, `84.4 ms (81.9 to 88.0)`.
+    /// Writes `451.8 TPS ± 6.8` or `84.4 ms (81.9 to 88.0)`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (value, error) = (self.value(), self.error());
         match self.error {
@@ -510,7 +486,7 @@ impl std::fmt::Display for Quantity {
 }
 
 impl Text {
-    /// Ids of runs, with commas between.
+    /// Lists ids of runs, separated by commas.
     pub fn runs(runs: &[String]) -> Text {
         let mut text = Text::default();
         for (index, run) in runs.iter().enumerate() {
@@ -520,7 +496,7 @@ impl Text {
         text
     }
 
-    /// The same with something behind it.
+    /// Appends more text.
     pub fn and(mut self, more: impl Into<Span>) -> Text {
         match (self.0.last_mut(), more.into()) {
             (Some(Span::Words(words)), Span::Words(more)) => words.push_str(&more),
@@ -530,12 +506,12 @@ impl Text {
         self
     }
 
-    /// Whether it says nothing.
+    /// Returns true if the text is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The same in words alone.
+    /// Returns the text in plain words.
     pub fn plain(&self) -> String {
         let span = |span: &Span| match span {
             Span::Words(words) | Span::Strong(words) | Span::Code(words) => words.clone(),
@@ -547,7 +523,7 @@ impl Text {
 }
 
 impl Link {
-    /// What leads there from a shell.
+    /// Returns a command or an id that shows the target in a shell.
     pub fn plain(&self) -> String {
         match self {
             Link::Run(id) => id.clone(),

@@ -35,20 +35,20 @@ use super::wording::{
 };
 use super::{Align, Cell, Column, Table};
 
-/// As many other points that may be the best one are named.
+/// Largest number of further points that may be the best one and are named.
 const ALSO_MOST: usize = 4;
 
-/// Fewer points are read in the table.
+/// Smallest number of points that are sketched as a curve.
 const SKETCHED_LEAST: usize = 4;
 
-/// Figures that a table leaves out where it has no room, the first of them last.
+/// Figures that a narrow table leaves out; the last is left out first.
 const SPARE: [&str; 3] = ["p50_ms", "p95_ms", "tps"];
 
-/// The heads of a table leave it out of the names of settings: they stand on narrow pages too.
+/// Prefix of settings that heads of tables leave out to save space.
 const OF_SERVER: &str = "server.";
 
-/// The page of an experiment; without its trials, without what is made of them. Where its points
-/// are sides of a comparison, the verdicts of that come first.
+/// Makes the page of an experiment; without its trials, only with what its report has. If its
+/// points are sides of a comparison, the verdicts of that come first.
 pub fn experiment(
     report: &ExperimentReport,
     trials: &[TrialReport],
@@ -63,7 +63,7 @@ pub fn experiment(
     page.verdicts[0].details.splice(0..0, made_with(trials).map(Text::from));
     page.verdicts[0].details.extend(not_counted(report).map(Text::from));
     if let Some(sides) = sides {
-        // Of sides there is one verdict: which has the higher mean is none.
+        // Sides have one verdict: the higher mean is not another.
         page.verdicts[0].headline = name_over_axes(report).into();
         page.verdicts.splice(0..0, comparison_verdicts(sides));
     } else {
@@ -117,12 +117,12 @@ pub fn experiment(
     page
 }
 
-/// Whether trials are left. A rule may end the repeats before there are as many.
+/// Returns true if trials are missing. A rule may end the repeats before the largest number.
 fn is_short(report: &ExperimentReport) -> bool {
     report.stop_condition.is_none() && trials_left(report).1 > 0
 }
 
-/// Whether more trials will be made, or should be.
+/// Returns true if more trials will be made, or should be.
 pub fn is_unfinished(report: &ExperimentReport) -> bool {
     report.status == Some(Status::Running) || is_short(report)
 }
@@ -139,7 +139,7 @@ fn question(report: &ExperimentReport) -> Vec<String> {
     }
 }
 
-/// `SQLite 3.54.1, 4 clients, each measured 30 s`: what the trials were made with.
+/// Describes what the trials have in common: `SQLite 3.54.1, 4 clients, each measured 30 s`.
 fn made_with(trials: &[TrialReport]) -> Option<String> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
     let of = Environment::of(&all);
@@ -151,7 +151,7 @@ fn made_with(trials: &[TrialReport]) -> Option<String> {
     })
 }
 
-/// The databases, machines and versions that the trials were made with, and when.
+/// Returns the databases, machines, versions and dates of the trials.
 fn made_on(trials: &[TrialReport]) -> Vec<(&'static str, String)> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
     let of = Environment::of(&all);
@@ -198,7 +198,7 @@ fn what_is_shown(report: &ExperimentReport, has_sides: bool) -> Option<String> {
     has_repeats.then(|| format!("means over runs ± 95 % CIs{verdict}"))
 }
 
-/// Which values of an axis may lose commits that others keep.
+/// Describes the values of an axis that may lose commits that others keep.
 fn durability(report: &ExperimentReport, trials: &[TrialReport]) -> Option<String> {
     unequally_durable(trials, |point| {
         let values = report.points.get(point as usize).map(|point| &point.values.0[..]);
@@ -206,12 +206,12 @@ fn durability(report: &ExperimentReport, trials: &[TrialReport]) -> Option<Strin
     })
 }
 
-/// What a reader of any figure of the trials must know.
+/// Returns the disclaimers of the trials' figures.
 fn notices(trials: &[TrialReport]) -> Vec<String> {
     Environment::of(&trials.iter().map(|trial| &trial.report).collect::<Vec<_>>()).notices
 }
 
-/// Why attempts at trials do not count, each reason once.
+/// Explains why attempts at trials are not valid, each reason once.
 fn not_counted(report: &ExperimentReport) -> Option<String> {
     let mut whys: Named<u64> = Named::default();
     for (why, n) in report.points.iter().flat_map(|point| point.why_not_counted.iter()) {
@@ -222,14 +222,14 @@ fn not_counted(report: &ExperimentReport) -> Option<String> {
     (!whys.is_empty()).then(|| format!("Not counted: {}.", whys.join("; ")))
 }
 
-/// What speaks against the runs of an experiment.
+/// Returns the remarks on the runs of an experiment.
 fn validity(report: &ExperimentReport) -> Option<Validity> {
     let texts = left_out(&report.damaged).into_iter().chain(findings(report));
     let warnings = texts.map(|text| Remark::new(Severity::Warning, text));
     Validity::of_remarks(report.findings.iter().map(Remark::of).chain(warnings).collect())
 }
 
-/// Whether repeats are enough, and where they vary.
+/// Describes the repeats: whether there are enough, and at which level they vary.
 fn repeats(report: &ExperimentReport) -> Vec<Block> {
     let mut blocks = Vec::new();
     if let Some(stop) = &report.stop_condition {
@@ -240,7 +240,7 @@ fn repeats(report: &ExperimentReport) -> Vec<Block> {
     blocks
 }
 
-/// What all trials have in common: what was varied stands in the table.
+/// Describes what all trials have in common; varied parameters are in the table.
 fn ran(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Block> {
     let name = |point: &PointReport| match point.values.pairs(" ") {
         name if name.is_empty() => "all".to_owned(),
@@ -254,7 +254,7 @@ fn ran(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Block> {
     vec![Block::pairs(in_common(trials)), Block::pairs(made_on(trials)), runs, plan]
 }
 
-/// Which experiment it is, whether it goes on, and how to see it again.
+/// Makes the section with the experiment's id and status, and the command that shows it.
 pub(super) fn again(id: &str, status: Option<Status>, is_short: bool) -> Section {
     let short = short_id(id);
     let state = match status {
@@ -271,9 +271,9 @@ pub(super) fn again(id: &str, status: Option<Status>, is_short: bool) -> Section
     Section::new(REPEAT, "How to repeat it", vec![Block::pairs([("experiment", text)])])
 }
 
-/// How many trials do not count, and how many were not made.
+/// Returns the numbers of invalid trials and of missing ones.
 fn trials_left(report: &ExperimentReport) -> (u64, u64) {
-    // One that was lost may have been made again.
+    // A lost trial may have been made again.
     let repeats = report.trials / (report.points.len() as u64).max(1);
     let lost = report
         .points
@@ -283,7 +283,7 @@ fn trials_left(report: &ExperimentReport) -> (u64, u64) {
     (lost, report.trials.saturating_sub(report.trials_done + lost))
 }
 
-/// `tpcc over mode × clients`.
+/// Returns the name with the axes: `tpcc over mode × clients`.
 fn name_over_axes(report: &ExperimentReport) -> String {
     let axes: Vec<&str> = report.axes.iter().map(|axis| axis.name.as_str()).collect();
     match axes.is_empty() {
@@ -292,7 +292,7 @@ fn name_over_axes(report: &ExperimentReport) -> String {
     }
 }
 
-/// What was found, and how many trials it took.
+/// Returns the result, and the number of trials.
 fn headline(report: &ExperimentReport) -> (String, String) {
     let name = name_over_axes(report);
     let found = match &report.rate {
@@ -300,7 +300,7 @@ fn headline(report: &ExperimentReport) -> (String, String) {
             let n_lost: u64 = report.points.iter().map(|point| point.runs_not_counted).sum();
             if n_lost == 0 { "nothing measured yet" } else { "no valid run" }.to_owned()
         }
-        // The first trials are no sample of all.
+        // The first trials are not a sample of all.
         _ if is_unfinished(report) && report.points.len() > 1 => {
             "no best point before all trials are done".to_owned()
         }
@@ -326,7 +326,7 @@ fn headline(report: &ExperimentReport) -> (String, String) {
     (format!("{name}: {found}"), format!("{n}, {trials}{order}"))
 }
 
-/// The point whose primary figure is the best one.
+/// Describes the point with the best primary figure.
 fn best(report: &ExperimentReport) -> String {
     let of = title(&report.primary);
     let best = report
@@ -350,7 +350,7 @@ fn best(report: &ExperimentReport) -> String {
     let most = match (is_less_better(&report.primary), figure.is_wide()) {
         (true, false) => "least",
         (false, false) => "most",
-        // Nobody can say yet.
+        // It cannot be decided yet.
         (true, true) => "lowest mean",
         (false, true) => "highest mean",
     };
@@ -358,8 +358,8 @@ fn best(report: &ExperimentReport) -> String {
     format!("{most} {of}{at}: {}{also}", answered(&figure))
 }
 
-/// Where the best may as well be: at other points whose intervals reach its own. Points whose
-/// intervals reach everything are not as good, but not known.
+/// Names other points that may be the best: those whose intervals overlap that of the best mean,
+/// except intervals that are too wide.
 fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> String {
     let own = |point: &PointReport| point.figures.get(&report.primary).copied();
     let reaches = |point: &&PointReport| {
@@ -378,7 +378,7 @@ fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Strin
     format!("{tied}{unknown}")
 }
 
-/// The values of points; of many how many they are.
+/// Lists the values of points; with many points only their number.
 fn places(report: &ExperimentReport, points: &[&PointReport]) -> Option<String> {
     let name = |point: &&PointReport| {
         let values = told(&report.axes, &point.values);
@@ -394,7 +394,7 @@ fn places(report: &ExperimentReport, points: &[&PointReport]) -> Option<String> 
     }
 }
 
-/// Up to where a rate is kept, and the primary figure there.
+/// Describes the highest rate that was kept, with the primary figure there.
 fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
     let Some(point) = rate.kept.and_then(|index| report.points.get(index)) else {
         return format!("no value of {} keeps up with the offered rate", rate.axis);
@@ -407,7 +407,7 @@ fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
     format!("keeps up with the offered rate up to {at}; {of} there: {figure}")
 }
 
-/// The points, a row each.
+/// Makes the table of points, one per row.
 pub fn experiment_points(report: &ExperimentReport) -> Table {
     let mut names: Vec<&str> = Vec::new();
     for (name, figure) in report.points.iter().flat_map(|point| &point.figures.0) {
@@ -425,7 +425,7 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
             names.insert(after.map_or(0, |index| index + 1), name);
         }
     }
-    // People tell targets apart by what differs, programs have all of them.
+    // People see only the part in which targets differ; programs read the whole name.
     let axis = |axis: &model::Axis| {
         let name = axis.name.strip_prefix(OF_SERVER).unwrap_or(&axis.name).to_owned();
         [Column::data(axis.name.clone()), Column::new(name, align(axis)).head()]
@@ -438,7 +438,7 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
         let unit = report.units.get(name).map_or("", String::as_str);
         title_with_unit(name, unit)
     };
-    // On a narrow page the figure that is judged and p99 tell most.
+    // A narrow page keeps the primary figure and p99.
     let of_figure = |name: &&str| match *name {
         name if name == report.primary => Column::new(titled(name), Align::Right),
         name => match SPARE.iter().position(|spare| *spare == name) {
@@ -447,7 +447,7 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
         },
     };
     columns.extend(names.iter().map(of_figure));
-    // Programs read what is dull, too, but not what no point has.
+    // Programs read figures that are always 0 too, but none that no point has.
     let mut known: Vec<&str> = Vec::new();
     for (name, _) in report.points.iter().flat_map(|point| point.figures.iter()) {
         if !known.contains(&name) {
@@ -476,8 +476,7 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
     Table::filled("points", "", columns, report.points.iter().map(row).collect())
 }
 
-/// A figure as programs read it: its mean, half the width of its interval, its lowest and its
-/// highest.
+/// Returns a figure for programs: mean, half-width of its interval, minimum and maximum.
 fn exact_cells(point: &PointReport, name: &str) -> [Cell; 4] {
     let of = point.figures.get(name);
     [
@@ -488,7 +487,7 @@ fn exact_cells(point: &PointReport, name: &str) -> [Cell; 4] {
     ]
 }
 
-/// Numbers stand by their ends, words by their beginnings.
+/// Aligns numbers to the right and words to the left.
 fn align(axis: &model::Axis) -> Align {
     match axis.values.iter().all(|value| number(value).is_some()) {
         true => Align::Right,
@@ -519,7 +518,7 @@ fn cell(point: &PointReport, name: &str) -> String {
     }
 }
 
-/// A time of one run in a cell; where it has too few samples, that.
+/// Formats a time of one run, or says that there are too few samples.
 pub(super) fn time(value: Option<f64>, samples_needed: &Named<u64>, name: &str) -> String {
     match (value, samples_needed.get(name)) {
         (None, Some(_)) => "too few".to_owned(),
@@ -527,7 +526,7 @@ pub(super) fn time(value: Option<f64>, samples_needed: &Named<u64>, name: &str) 
     }
 }
 
-/// How many samples times need that have too few, a line for each.
+/// Describes the numbers of samples that unknown times need, a line for each.
 pub(super) fn too_few<'r>(all: impl Iterator<Item = &'r Named<u64>>) -> Vec<String> {
     let mut found: Vec<(&str, u64)> = Vec::new();
     for (name, needed) in all.flat_map(Named::iter) {
@@ -542,7 +541,7 @@ pub(super) fn too_few<'r>(all: impl Iterator<Item = &'r Named<u64>>) -> Vec<Stri
     found.into_iter().map(line).collect()
 }
 
-/// A curve in words and in a line, which the words name.
+/// Describes a curve in words and as a sketch, which the words name.
 fn sketched(report: &ExperimentReport, curve: &Curve) -> Vec<Block> {
     let means: Vec<f64> = report
         .points
@@ -553,7 +552,7 @@ fn sketched(report: &ExperimentReport, curve: &Curve) -> Vec<Block> {
         return Vec::new();
     }
     let words = format!("{}: {}.", along(report, curve), in_words(curve));
-    // What is infinite has no place in a picture.
+    // Infinite values cannot be drawn.
     let sketch = means
         .iter()
         .all(|mean| mean.is_finite())
@@ -561,12 +560,12 @@ fn sketched(report: &ExperimentReport, curve: &Curve) -> Vec<Block> {
     std::iter::once(Block::paragraphs([words])).chain(sketch).collect()
 }
 
-/// Times over a rate are lowest where it is, which is news to nobody.
+/// Returns true if the lowest value is expected at the beginning, as for times over a rate.
 fn is_least_at_first(curve: &Curve) -> bool {
     is_time(&curve.figure) && is_arrival_rate(&curve.axis)
 }
 
-/// What goes along which axis, and at how many of its points it is known if not at all.
+/// Names the figure and axis of a curve, and the number of points if some lack the figure.
 fn along(report: &ExperimentReport, curve: &Curve) -> String {
     let (figure, axis) = (title(&curve.figure), &curve.axis);
     let known = report.points.iter().filter(|point| point.figures.get(&curve.figure).is_some());
@@ -578,7 +577,7 @@ fn along(report: &ExperimentReport, curve: &Curve) -> String {
     }
 }
 
-/// `first 1, mean of points 2, peak 3 at 8, last 2`.
+/// Describes a curve: `first 1, mean of points 2, peak 3 at 8, last 2`.
 fn in_words(curve: &Curve) -> String {
     let number = |value: f64| significant(value, 4);
     let (first, mean, last) = (number(curve.first), number(curve.mean), number(curve.last));
@@ -593,7 +592,7 @@ fn best_word(curve: &Curve) -> &'static str {
     if is_less_better(&curve.figure) { "lowest" } else { "peak" }
 }
 
-/// The law: its parameters, and how well it fits.
+/// Makes the section of the scalability law: its parameters, and the quality of the fit.
 fn of_law(report: &ExperimentReport, law: &ScalabilityReport) -> Section {
     let of = |[value, low, high]: [f64; 3]| {
         let number = |value: f64| significant(value, 3);
@@ -617,7 +616,7 @@ fn of_law(report: &ExperimentReport, law: &ScalabilityReport) -> Section {
     Section { note: "with 90 % intervals".to_owned(), ..section }
 }
 
-/// Where the law has its peak, or why none is reported.
+/// Describes the peak of the law, or why none is reported.
 fn peak(law: &ScalabilityReport) -> Option<(&'static str, String)> {
     let of = |value: f64, interval: Option<(f64, f64)>, digits: usize| {
         let number = |value: f64| significant(value, digits);
@@ -636,8 +635,8 @@ fn peak(law: &ScalabilityReport) -> Option<(&'static str, String)> {
     }
 }
 
-/// The warnings of the runs: a sentence for each kind, with the number of runs and what was
-/// measured in them, or one example.
+/// Summarizes the warnings of the runs: a sentence for each kind, with the number of runs and the
+/// range of observations, or one example.
 fn findings(report: &ExperimentReport) -> Vec<String> {
     let mut all = Named::default();
     let of_points = report.points.iter().flat_map(|point| point.findings.iter());
@@ -662,7 +661,7 @@ fn findings(report: &ExperimentReport) -> Vec<String> {
     all.iter().map(printed).collect()
 }
 
-/// What ran, without the parts of it that are not those of every trial.
+/// Returns the setup, without the parts that differ between trials.
 fn in_common(trials: &[TrialReport]) -> Vec<(String, String)> {
     let all: Vec<Vec<Line>> = trials.iter().map(|trial| lines(&trial.report)).collect();
     let Some((first, others)) = all.split_first() else { return Vec::new() };

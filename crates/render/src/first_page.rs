@@ -6,31 +6,32 @@ use model::numbers::cut;
 
 use crate::document::Block;
 
-/// Warnings that are shown; the others are counted.
+/// Largest number of warnings that are shown; the others are counted.
 pub(crate) const WARNINGS_MOST: usize = 3;
 
-/// Notes that are shown; the others are counted or left out.
+/// Largest number of notes that are shown; the others are counted or left out.
 pub(crate) const NOTES_MOST: usize = 2;
 
-/// Three to four lines of 80 columns beside their label.
+/// Largest length of a remark: three to four lines of 80 columns beside their label.
 const REMARK_LETTERS_MOST: usize = 240;
 
 /// Tells the user how to see what is left out.
 pub(crate) const WITH_FULL: &str = "with --full";
 
-/// Counts what is not shown, such as `5 more, with --full`; none if all is shown.
+/// Counts the items that are not shown, such as `5 more, with --full`; `None` if all are shown.
 pub(crate) fn more(all: usize, shown_most: usize) -> Option<String> {
     let more = all.checked_sub(shown_most).filter(|more| *more > 0)?;
     Some(format!("{} more, {WITH_FULL}", format_count(more as u64)))
 }
 
-/// A block of suggested commands, each with its purpose; none without commands.
+/// Makes a block of suggested commands, each with its purpose; `None` without commands.
 pub(crate) fn next_block(commands: &[(String, String)]) -> Option<Block> {
     let next = || Block::Part(String::new(), vec![Block::Next(commands.to_vec())]);
     (!commands.is_empty()).then(next)
 }
 
-/// The text up to the end of its first sentence: a full stop before anything but a small letter.
+/// Returns the text up to the end of its first sentence: a full stop before anything but a
+/// lower-case letter.
 pub(crate) fn first_sentence(text: &str) -> &str {
     let is_end = |at: &usize| text[at + 2..].starts_with(|next: char| !next.is_lowercase());
     match text.match_indices(". ").map(|(at, _)| at).find(is_end) {
@@ -39,7 +40,7 @@ pub(crate) fn first_sentence(text: &str) -> &str {
     }
 }
 
-/// The first sentence of a remark without its full stop, cut if it is very long.
+/// Returns the first sentence of a remark without its full stop, cut if it is very long.
 pub(crate) fn in_brief(text: &str) -> String {
     cut(first_sentence(text).trim_end_matches('.'), REMARK_LETTERS_MOST)
 }

@@ -9,66 +9,65 @@ use std::fmt::Write;
 use model::numbers::{count, significant};
 use model::{FRAME_SEPARATOR, KERNEL_FRAME};
 
-/// Pixels of a graph, and of a row.
+/// Width of a graph, in pixels.
 const WIDTH: f64 = 1200.0;
 const ROW: f64 = 17.0;
-/// Above the highest row: the line for searching.
+/// Height of the line for searching above the highest row, in pixels.
 const HEAD: f64 = 30.0;
-/// A letter of the font in the style.
+/// Width of a letter of the style's font, in pixels.
 const LETTER: f64 = 6.65;
-/// Narrower bars are not drawn: half a pixel.
+/// Smallest width of a bar that is drawn, as a share: half a pixel.
 const SHARE_MIN: f64 = 0.5 / WIDTH;
-/// Shades of a colour, so that bars side by side differ.
+/// Number of shades of a colour, so that neighbouring bars differ.
 const SHADES: u32 = 4;
 
 const CSS: &str = include_str!("../templates/flame.css");
 
-/// Makes every flame graph of a page zoom and search.
+/// Script with which flame graphs of a page zoom and search.
 pub const FLAME_JS: &str = include_str!("../templates/flame.js");
 
-/// What a graph is of.
+/// The data of a flame graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlameGraph {
-    /// The run.
+    /// Id of the run.
     pub run: String,
     /// The side: `server` or `generator`.
     pub side: String,
-    /// What it shows.
     pub title: String,
-    /// All samples, those of stacks that were left out too.
+    /// Number of all samples, including those of stacks that were left out.
     pub samples: u64,
-    /// Folded stacks with their samples, in the order of their text.
+    /// Folded stacks with their samples, sorted as text.
     pub stacks: Vec<(String, u64)>,
 }
 
-/// What a drawn graph can do.
+/// The medium of a drawn graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlameUse {
-    /// It has no script: a pointer shows names.
+    /// Without a script: a pointer shows names.
     Static,
-    /// The page that it stands in has [`FLAME_JS`].
+    /// In a page that has [`FLAME_JS`].
     InPage,
-    /// It is a file of its own, with its script.
+    /// In a file of its own, with its script.
     Alone,
 }
 
-/// A function in a place of the graph.
+/// A function at a place of the graph.
 #[derive(Debug, Default)]
 struct Bar<'s> {
     name: &'s str,
     depth: usize,
-    /// Samples to the left of it.
+    /// Number of samples to its left.
     from: u64,
     samples: u64,
 }
 
-/// The bars of stacks, callers before those whom they call; stacks with equal beginnings stand side
-/// by side, as they are in the order of their text.
+/// Returns the bars of stacks, callers before callees. Stacks with equal beginnings are neighbours,
+/// since they are sorted as text.
 fn bars(stacks: &[(String, u64)], all: u64) -> Vec<Bar<'_>> {
     let kept: u64 = stacks.iter().map(|(_, count)| count).sum();
     let all = all.max(kept);
     let mut bars = vec![Bar { name: "all", depth: 0, from: 0, samples: all }];
-    // The bars over which the last stack went, by depth.
+    // Indices of the bars of the last stack, by depth.
     let mut open: Vec<usize> = Vec::new();
     let mut from = 0;
     for (stack, samples) in stacks {
@@ -90,7 +89,7 @@ fn bars(stacks: &[(String, u64)], all: u64) -> Vec<Bar<'_>> {
 }
 
 impl FlameGraph {
-    /// As SVG, of any width.
+    /// Draws the graph as SVG, of any width.
     pub fn svg(&self, with: FlameUse) -> String {
         let all = bars(&self.stacks, self.samples);
         let total = all[0].samples.max(1) as f64;
@@ -104,7 +103,7 @@ impl FlameGraph {
             "<svg{namespace} class=\"flame\" viewBox=\"0 0 {WIDTH} \
              {height}\" data-width=\"{WIDTH}\" data-letter=\"{LETTER}\" role=\"img\" \
              aria-label=\"{title}\"><style>{CSS}</style><text x=\"3\" y=\"18\">{title}, {n}</text>",
-            // A page knows what it is, and a file of its own must say it.
+            // A page declares the namespace, and a file of its own must do so itself.
             namespace = match with {
                 FlameUse::Alone => " xmlns=\"http://www.w3.org/2000/svg\"",
                 FlameUse::InPage | FlameUse::Static => "",
@@ -147,7 +146,7 @@ impl FlameGraph {
     }
 }
 
-/// The colour of a function: one of the kernel, one without a name, or another.
+/// Returns the CSS class of a function: of the kernel, without a name, or other.
 fn class(name: &str) -> String {
     let kind = match name {
         name if name.ends_with(KERNEL_FRAME) => 'k',
@@ -158,7 +157,7 @@ fn class(name: &str) -> String {
     format!("{kind}{}", sum % SHADES)
 }
 
-/// So much of a name as a bar has room for.
+/// Cuts a name to the width of a bar.
 fn fitted(name: &str, room: f64) -> String {
     let letters = ((room - 4.0) / LETTER).max(0.0) as usize;
     match name.chars().count() {
@@ -168,7 +167,7 @@ fn fitted(name: &str, room: f64) -> String {
     }
 }
 
-/// Text in an element or attribute (XML 1.0, 2.4).
+/// Escapes text for an element or attribute (XML 1.0, 2.4).
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -234,7 +233,7 @@ mod tests {
 
     #[test]
     fn the_script_is_xml_text() {
-        // It stands in an SVG as it is.
+        // The script is part of an SVG without escaping.
         assert!(!FLAME_JS.contains(['&', '<']));
     }
 

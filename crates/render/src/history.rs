@@ -20,7 +20,7 @@ use super::wording::left_out as damaged;
 use super::wording::{changed, title_with_unit};
 use super::{Align, Cell, Column, Table};
 
-/// The page of a history.
+/// Makes the page of a history.
 pub fn history(report: &HistoryReport) -> Document {
     let figure = title(&report.figure);
     let mut page = Document::new("History", format!("{figure} by {}", report.by));
@@ -45,7 +45,7 @@ pub fn history(report: &HistoryReport) -> Document {
     page
 }
 
-/// The builds of a point: their curve in a line, and a row each.
+/// Makes the block of a point's builds: a sketch of the curve, and a table.
 fn series(report: &HistoryReport, point: &PointHistory) -> Block {
     let values: Vec<f64> = point.builds.iter().map(|build| build.value).collect();
     let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
@@ -54,7 +54,7 @@ fn series(report: &HistoryReport, point: &PointHistory) -> Block {
         Block::Sketch(Sketch { title: String::new(), values, marks: Vec::new() }),
         Block::Table(table(report, point)),
     ];
-    // Of what was measured elsewhere no run is known.
+    // Imported figures have no runs.
     if point.imported.is_none() {
         let runs = point.builds.iter().map(|build| (build.build.clone(), &build.runs[..]));
         let runs = vec![Block::runs(runs)];
@@ -63,14 +63,14 @@ fn series(report: &HistoryReport, point: &PointHistory) -> Block {
     Block::Part(point.name(), blocks)
 }
 
-/// What is wrong with a history: runs that are not independent, and what is left out.
+/// Returns the remarks on a history: runs that are not independent, and what is left out.
 fn validity(report: &HistoryReport) -> Option<Validity> {
     let warning = |text: String| Remark::new(Severity::Warning, text);
     let seeds = report.points.iter().filter_map(|point| one_seed(report, point));
     Validity::of_remarks(seeds.chain(left_out(report)).map(warning).collect())
 }
 
-/// That the runs of a series say less than their number, in a sentence.
+/// Warns that the runs of a series have one seed, so that they are not independent.
 fn one_seed(report: &HistoryReport, point: &PointHistory) -> Option<String> {
     let noun = report.noun();
     let name = point.name();
@@ -106,13 +106,13 @@ fn verdict(report: &HistoryReport, point: &PointHistory) -> Verdict {
     Verdict { tone, word: String::new(), headline, details: sentences(report, point).collect() }
 }
 
-/// Whether a series has too few builds for any statement on the last one.
+/// Returns true if a series has too few builds to judge the last one.
 fn is_short(point: &PointHistory) -> bool {
     let is_unknown = point.changes.is_none() && point.last.is_none() && point.baseline.is_none();
     is_unknown && point.lacks.is_none() && point.starts.is_empty()
 }
 
-/// Says once that several series have too few builds.
+/// Makes one verdict for all series with too few builds.
 fn too_short_verdict(report: &HistoryReport, short: &[&PointHistory]) -> Verdict {
     let most = short.iter().map(|point| point.builds.len()).max().unwrap_or(0);
     let most = if most > 1 { format!("at most {most}") } else { "1".to_owned() };
@@ -127,7 +127,7 @@ fn too_short_verdict(report: &HistoryReport, short: &[&PointHistory]) -> Verdict
     Verdict { tone: Tone::Plain, word, headline: headline.into(), details }
 }
 
-/// The builds that no series has, and the runs that cannot be read, in sentences.
+/// Describes the builds that no series has, and the runs that cannot be read.
 fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
     let without = (report.without_figure > 0).then(|| {
         let (n, of) = (count(report.without_figure, "run"), title(&report.figure));
@@ -173,7 +173,7 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
         .chain(damaged(&report.damaged))
 }
 
-/// How builds are ordered, and how often alarms are false, in sentences.
+/// Describes the order of builds, and the frequency of false alarms.
 fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
     let noun = report.noun();
     let nouns = capital(&format!("{noun}s"));
@@ -213,7 +213,7 @@ fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
     hashes.into_iter().chain(imported(report)).chain(means).chain(rate)
 }
 
-/// Where series come from that nobody has measured here, in sentences.
+/// Describes the sources of imported series.
 fn imported(report: &HistoryReport) -> impl Iterator<Item = String> {
     let of = |from: &ImportedFrom| {
         format!(
@@ -224,21 +224,21 @@ fn imported(report: &HistoryReport) -> impl Iterator<Item = String> {
     report.imported.iter().map(of)
 }
 
-/// The first of some names.
+/// Lists the first of some names.
 fn few(names: &[String]) -> String {
     const SHOWN_MAX: usize = 5;
     let shown = names.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN_MAX { format!("{shown}, ...") } else { shown }
 }
 
-/// What a series is of, and what is to be thought of it.
+/// Names a series and its result.
 fn headline(report: &HistoryReport, point: &PointHistory) -> String {
     let n_builds = count(point.builds.len() as u64, report.noun());
     let series = format!("{} by {} {}", title(&report.figure), report.by, point.name());
     format!("{}: {n_builds}, {}", series.trim_end(), in_short(report, point))
 }
 
-/// What is known of the last build of a series.
+/// Returns the sentences about the changes and the last build of a series.
 fn sentences<'p>(
     report: &'p HistoryReport,
     point: &'p PointHistory,
@@ -265,7 +265,7 @@ fn sentences<'p>(
     starts.map(Text::from).chain(with).chain(rest)
 }
 
-/// That a series begins again, and why.
+/// Describes the beginning of a new series, with the reason.
 fn start_line(report: &HistoryReport, start: &Start) -> String {
     let since = match start.changed.is_empty() {
         true => String::new(),
@@ -279,7 +279,8 @@ fn start_line(report: &HistoryReport, start: &Start) -> String {
     )
 }
 
-/// What changed with a level, and what compares the build before it with its first one.
+/// Describes a change of level, with a command that compares the build before it with its first
+/// one.
 fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) -> Text {
     let with = match change.changed.is_empty() {
         true => "no other known change".to_owned(),
@@ -302,7 +303,7 @@ fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) ->
     }
 }
 
-/// That a change was acknowledged which is not there any more.
+/// Says that an acknowledged change is no longer found.
 fn unseen_line(change: &Acknowledged) -> String {
     format!(
         "A change was acknowledged at {} ({}): the present data no longer show it.",
@@ -323,7 +324,7 @@ fn baseline_line(report: &HistoryReport, held: &Last, name: &str) -> String {
     )
 }
 
-/// That the last build is not in a series, in a sentence.
+/// Says that the last build is missing in a series.
 fn lacks(report: &HistoryReport, point: &PointHistory) -> Option<String> {
     let build = point.lacks.as_ref()?;
     let runs = count(build.runs_not_counted, "run");
@@ -339,7 +340,7 @@ fn lacks(report: &HistoryReport, point: &PointHistory) -> Option<String> {
     ))
 }
 
-/// The builds of a series, a row each.
+/// Makes the table of a series, one build per row.
 fn table(report: &HistoryReport, point: &PointHistory) -> Table {
     let unit = report.units.get(&report.figure).map_or("", String::as_str);
     let columns = [
@@ -376,11 +377,11 @@ fn table(report: &HistoryReport, point: &PointHistory) -> Table {
     Table::filled("builds", "", columns, rows)
 }
 
-/// What is to be thought of a series, in a few words.
+/// Describes the result of a series in a few words.
 fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
     let outside = point.last.as_ref().filter(|last| last.is_outside);
     let name = point.builds.last().map_or("", |last| &last.build);
-    // A newer one that nobody can judge is no reason to praise the one before it.
+    // If a newer build cannot be judged, the verdict names the build that it is about.
     let is_newer = report.measured_now().is_some() || report.left_out.iter().any(|of| of.is_last);
     let judged = if is_newer { "judged " } else { "" };
     let what = format!("the last {judged}{}", report.noun());
@@ -419,7 +420,7 @@ fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
                     format!("{percent} % {word} since {} ({n} of level)", change.build)
                 }
             };
-            // The last step may be upward, and yet not all of the way.
+            // The last step may be upward, but not all the way.
             let fall = point.fall.as_ref().map(|fall| {
                 let percent = significant((fall.ratio - 1.0).abs() * 100.0, 3);
                 format!("{percent} % WORSE than {}", fall.since)
@@ -436,7 +437,7 @@ fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
     }
 }
 
-/// Where a level or a series begins.
+/// Describes the beginning of a level or series.
 fn level(change: Option<&Change>, start: Option<&Start>) -> String {
     if let Some(start) = start {
         return format!("new series: {}", changed(&start.changed));
@@ -451,7 +452,7 @@ fn level(change: Option<&Change>, start: Option<&Start>) -> String {
     )
 }
 
-/// The last of a series, in sentences.
+/// Describes the last build of a series.
 fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> String {
     let noun = report.noun();
     let before = format!("the {noun}s before it");
@@ -482,7 +483,7 @@ fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> Strin
     format!("The last {noun} is {away} the mean of {of}; {expected}.{since}{alone}{acknowledged}")
 }
 
-/// How far it lies from what it is held against.
+/// Formats the distance of the last build from its reference.
 fn away(last: &Last) -> String {
     let percent = significant((last.ratio - 1.0).abs() * 100.0, 2);
     match last.ratio.is_finite() {
@@ -493,7 +494,7 @@ fn away(last: &Last) -> String {
     }
 }
 
-/// Where it was to be expected, or why that is not known.
+/// Formats the expected range, or says why it is not known.
 fn expected(report: &HistoryReport, last: &Last) -> String {
     let Some((low, high)) = last.expected() else {
         return format!(
@@ -513,12 +514,12 @@ fn expected(report: &HistoryReport, last: &Last) -> String {
     )
 }
 
-/// A chance as it is read.
+/// Formats a probability.
 fn chance(p: f64) -> String {
     if p < 0.0005 { "below 0.001".to_owned() } else { format!("{p:.3}") }
 }
 
-/// What is to be thought of the last, in a word or two.
+/// Returns the verdict on the last build, in a word or two.
 fn judged(last: &Last) -> &'static str {
     match (last.is_outside, last.is_worse) {
         (true, true) if last.acknowledged.is_some() => "acknowledged",
@@ -538,7 +539,8 @@ mod tests {
 
     use super::*;
 
-    /// Builds of a simulated database, a run each with its TPS and its seed.
+    /// Returns the page of builds of a simulated database, with one run each of the given TPS and
+    /// seed.
     fn simulated(runs: &[(f64, u64)]) -> String {
         let build = |(n, (tps, seed)): (usize, &(f64, u64))| {
             let mut side = sides::side(&format!("1.{n}"), &[("8", &[*tps], n)]);

@@ -13,44 +13,44 @@ use crate::flame_graph::FLAME_JS;
 
 pub use body::{body, body_with};
 
-/// Where a page in HTML is read, and so how charts stand in it.
+/// The medium of an HTML page, which decides how charts are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium<'a> {
-    /// In a file: charts are drawn, as SVG; no script.
+    /// A file without scripts: charts are SVG.
     File,
-    /// In a file with a script: the values of each chart are beside its picture ([`page`] puts the
-    /// script there).
+    /// A file with a script: the values of each chart are beside its picture ([`page`] adds the
+    /// script).
     InteractiveFile,
-    /// On a page of the web: charts are drawn, the first in the page and the others as pictures at
-    /// `{base}{id}.wide.svg{query}`, so that none waits for a script. `data-chart` names where
-    /// its values are, for readers who ask for more ([`CHART_JS`]). Links to a page of its own
-    /// (`base` without `/api`), and to its data, stand below.
+    /// A page of the web interface. Charts are drawn, the first within the page and the others as
+    /// pictures at `{base}{id}.wide.svg{query}`, so that none waits for a script. `data-chart` has
+    /// the address of its values, for interactive use ([`CHART_JS`]). Links to a page of its own
+    /// (`base` without `/api`) and to its data are below each chart.
     Web {
-        /// What stands before a chart's id, such as `/api/runs/ID/charts/`.
+        /// Address before a chart's id, such as `/api/runs/ID/charts/`.
         base: &'a str,
-        /// What stands behind it, such as `?side=build=1`.
+        /// Query after it, such as `?side=build=1`.
         query: &'a str,
-        /// What stands before a run's id in the address of its page, such as `/runs/`.
+        /// Address before a run's id for the run's page, such as `/runs/`.
         runs: &'a str,
-        /// Where the first charts are.
+        /// Place of the first charts.
         first: First,
     },
 }
 
-/// Where the first charts of a page of the web are.
+/// The place of the first charts of a web page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First {
-    /// In the page itself: nothing else is loaded before they are seen.
+    /// In the page itself, so that they show without further requests.
     InPage,
     /// At addresses, as the others.
     Linked,
 }
 
-/// So many charts are in a page of the web itself: a screen has room for two.
+/// Number of charts in a web page itself: a screen has room for two.
 const IN_PAGE_MOST: usize = 2;
 
 impl Medium<'_> {
-    /// The same for what stands below the first charts.
+    /// Returns the medium for charts below the first ones.
     fn below(self) -> Self {
         match self {
             Medium::Web { base, query, runs, .. } => {
@@ -61,7 +61,7 @@ impl Medium<'_> {
     }
 }
 
-/// The style of all pages: light and dark, any width, print.
+/// Style sheet of all pages: light and dark, any width, print.
 pub const PAGE_CSS: &str = concat!(
     include_str!("../templates/page.css"),
     include_str!("../templates/chart-light.css"),
@@ -70,7 +70,7 @@ pub const PAGE_CSS: &str = concat!(
     "}\n"
 );
 
-/// What charts in SVG do for a reader who points, clicks, drags and presses keys.
+/// Script with which charts in SVG react to pointer and keys.
 pub const CHART_JS: &str = include_str!("../templates/chart.js");
 
 #[derive(Template)]
@@ -82,7 +82,7 @@ struct Page<'p> {
     scripts: &'p [&'p str],
 }
 
-/// A page of its own around a body: one file without a link to load from elsewhere.
+/// Makes a complete page around a body: a single file without external resources.
 pub fn page(title: &str, body: &str, medium: Medium<'_>) -> String {
     let scripts: &[&str] = match medium {
         Medium::InteractiveFile => &[CHART_JS, FLAME_JS],
@@ -91,7 +91,7 @@ pub fn page(title: &str, body: &str, medium: Medium<'_>) -> String {
     Page { title, css: PAGE_CSS, body, scripts }.render().expect("memory takes everything")
 }
 
-/// Charts in HTML, one after the other.
+/// Makes several charts in HTML.
 fn figures(charts: &[Chart], medium: Medium<'_>) -> String {
     let of = |(index, chart): (usize, &Chart)| match index < IN_PAGE_MOST {
         true => figure(chart, medium),
@@ -100,7 +100,7 @@ fn figures(charts: &[Chart], medium: Medium<'_>) -> String {
     charts.iter().enumerate().map(of).collect::<Vec<String>>().join("\n")
 }
 
-/// A chart in HTML, as the body of a page of its own has it.
+/// Makes a chart in HTML, also as the body of a page of its own.
 pub fn figure(chart: &Chart, medium: Medium<'_>) -> String {
     let svg = |drawn: Drawn| chart.to_svg(Drawn { theme: Theme::OfPage, ..drawn });
     let place = |first: First, base: &str, query: &str| {
@@ -131,7 +131,7 @@ pub fn figure(chart: &Chart, medium: Medium<'_>) -> String {
     Figure { id, title, summary, note, drawn }.render().expect("memory takes everything")
 }
 
-/// JSON that does not end the element of a script that it stands in.
+/// Escapes JSON so that it does not end the script element around it.
 fn harmless(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
@@ -141,7 +141,7 @@ fn harmless(json: &str) -> String {
 struct Figure<'c> {
     id: &'c str,
     title: &'c str,
-    /// The chart in words, for whoever does not see it.
+    /// The chart in words, for readers who cannot see it.
     summary: String,
     note: Option<String>,
     drawn: Drawing,
@@ -159,15 +159,15 @@ enum Drawing {
         values: String,
     },
     Place {
-        /// Wide and narrow, where it is in the page.
+        /// SVG for wide and narrow pages, if the chart is within the page.
         drawing: Option<[String; 2]>,
-        /// The addresses of both, where it is not.
+        /// Addresses of both, if it is not.
         pictures: [String; 2],
         page: String,
         csv: String,
         svg: String,
         data: String,
-        /// What is along it.
+        /// Kind of its horizontal axis.
         axis: &'static str,
     },
 }

@@ -56,13 +56,13 @@ pub use table::{Align, Cell, Column, Table};
 pub use terminal::Style;
 pub use trace::{trace, trace_json};
 
-/// A report as the JSON that others read.
+/// Serializes a report as indented JSON.
 pub fn as_json(report: &impl Serialize) -> String {
     let json = serde_json::to_string_pretty(report);
     json.expect("a report is numbers, words and lists") + "\n"
 }
 
-/// A word as a shell takes it for one.
+/// Quotes a word for a shell, if needed.
 pub fn for_shell(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "=.,_:/%+-".contains(letter);
     match !word.is_empty() && word.chars().all(is_plain) {

@@ -13,16 +13,17 @@ use super::{Align, Cell, Column, Table};
 
 pub use trials::{Trials, groups};
 
-/// A run is called by the end of its id: the beginning is the time, alike for neighbours.
+/// Number of characters of an id that are shown, from its end: the beginning is the time, which is
+/// alike for neighbours.
 const ID_SHOWN: usize = 8;
 
-/// The end of an id.
+/// Returns the end of an id.
 pub fn short_id(id: &str) -> &str {
     &id[id.len().saturating_sub(ID_SHOWN)..]
 }
 
-/// The runs, a row each. Programs read ids, instants and figures in full. None is marked as the
-/// best: between single runs that would be chance.
+/// Makes the list of runs, one per row. Programs read whole ids, instants and figures. No run is
+/// marked as the best, since a difference between single runs may be chance.
 pub fn run_list(rows: &[RunRow]) -> Document {
     let lines: Vec<[&RunRow; 1]> = rows.iter().map(|row| [row]).collect();
     let lines: Vec<&[&RunRow]> = lines.iter().map(|line| &line[..]).collect();
@@ -32,8 +33,8 @@ pub fn run_list(rows: &[RunRow]) -> Document {
     page
 }
 
-/// The runs for people, at most so many lines: the trials of an experiment are one. Whether that is
-/// all of them.
+/// Makes the list of runs for people, with at most `most` lines: the trials of an experiment are
+/// one line. Also returns true if that is all of them.
 pub fn folded_run_list(rows: &[RunRow], most: usize) -> (Document, bool) {
     let groups = groups(rows.iter(), true);
     let shown: Vec<&[&RunRow]> = groups.iter().take(most).map(Vec::as_slice).collect();
@@ -48,7 +49,7 @@ pub fn folded_run_list(rows: &[RunRow], most: usize) -> (Document, bool) {
     (page, groups.len() <= most)
 }
 
-/// Imported figures, a row each.
+/// Makes the list of imported figures, one set per row.
 pub fn imported_list(rows: &[ImportedRow]) -> Document {
     let columns = [
         Column::words("name", "name"),
@@ -77,7 +78,7 @@ pub fn imported_list(rows: &[ImportedRow]) -> Document {
     page
 }
 
-/// An instant as programs read it.
+/// Formats an instant for programs.
 fn instant(unix_ms: i64) -> Cell {
     Timestamp::from_millisecond(unix_ms).unwrap_or_default().to_string().into()
 }
@@ -86,13 +87,13 @@ fn labels<'l>(all: impl Iterator<Item = &'l (String, String)>) -> String {
     all.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Which point of its experiment a run is a trial at; nothing where it is none.
+/// Returns the point of its experiment at which a run is a trial; empty if it is none.
 pub fn point(row: &RunRow) -> String {
     let values = row.point.iter().map(|(axis, value)| format!("{}={value}", short_axis(axis)));
     values.collect::<Vec<_>>().join(" ")
 }
 
-/// A line of each group: of several runs they are the trials of an experiment.
+/// Makes the table with a line for each group: several runs are the trials of an experiment.
 fn table(lines: &[&[&RunRow]], is_folded: bool) -> Table {
     let rows = || lines.iter().flat_map(|line| line.iter().copied());
     let mut columns = vec![
@@ -115,14 +116,14 @@ fn table(lines: &[&[&RunRow]], is_folded: bool) -> Table {
         Column::spare("clients", Align::Right, 7).key("clients"),
         Column::spare("measured", Align::Right, 8).key("measured_s"),
     ]);
-    // Where all have the figure that they are known by, the other one is left out first.
+    // If all runs have their primary metric, TPS is left out first.
     let all_have_it = rows().all(|row| row.primary.is_some() || row.tps.is_none());
     let [tps, known_by] = if primary.is_some() && all_have_it { [5, 0] } else { [0, 4] };
     columns.push(Column::spare("TPS", Align::Point, tps).key("tps"));
     columns.extend(["primary_name", "primary_value"].map(Column::data));
     columns.extend(primary.clone().map(|title| Column::spare(title, Align::Right, known_by)));
     columns.extend([Column::spare("p99 ms", Align::Point, 3).key("p99_ms")]);
-    // A list is sorted or shortened by what it shows.
+    // Columns show the figures by which the list is sorted or filtered.
     let figures = rows().next().map(|row| row.figures.as_slice()).unwrap_or_default();
     let of =
         |(name, _): &(String, _)| Column::new(figure_title(name), Align::Point).key(name.clone());
@@ -155,8 +156,8 @@ fn table(lines: &[&[&RunRow]], is_folded: bool) -> Table {
     table
 }
 
-/// The title of a column of the figures that runs are known by: that of the figure where all have
-/// the same; none where no run has one.
+/// Returns the title of the column of primary metrics: that of the metric if all runs have the
+/// same; `None` if no run has one.
 pub fn primary_title<'r>(rows: impl Iterator<Item = &'r RunRow>) -> Option<String> {
     let mut titles: Vec<&str> =
         rows.filter_map(|row| Some(row.primary.as_ref()?.title.as_str())).collect();
@@ -168,10 +169,10 @@ pub fn primary_title<'r>(rows: impl Iterator<Item = &'r RunRow>) -> Option<Strin
     }
 }
 
-/// The title of a column with figures of several titles.
+/// Title of a column with several primary metrics.
 pub const SEVERAL: &str = "known by";
 
-/// A figure of some runs, with its title where the column has those of several.
+/// Adds the title to a primary metric, if the column has several.
 pub fn with_title<'r>(
     shown: String,
     rows: impl IntoIterator<Item = &'r RunRow>,
@@ -183,7 +184,8 @@ pub fn with_title<'r>(
     }
 }
 
-/// The trials of an experiment in a line. Only people see it: what programs read is left out.
+/// Returns the cells of an experiment's trials in one line, which only people see: programs read
+/// every trial.
 fn trials_cells(
     trials: &Trials<'_, '_>,
     begun: &dyn Fn(i64) -> String,
@@ -235,7 +237,7 @@ fn significant_or_infinite(value: f64, digits: usize) -> String {
     if value.is_finite() { significant(value, digits) } else { INFINITE.to_owned() }
 }
 
-/// How a run ended, unless it completed, and whether it is of use, unless it is.
+/// Describes the end of a run, unless it completed, and its validity, unless it is valid.
 fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> String {
     let ended = (status != Status::Completed).then(|| status.name());
     let found = match worst {
@@ -246,19 +248,18 @@ fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> Str
     ended.into_iter().chain(found).collect::<Vec<_>>().join(", ")
 }
 
-/// A figure as it was written, with its unit where the name alone tells it.
+/// Returns the name of a figure as the user wrote it, with its unit if the name has one.
 fn figure_title(name: &str) -> String {
     let unit = spellings(name).iter().map(|name| unit(name)).find(|unit| !unit.is_empty());
     unit.map_or_else(|| name.to_owned(), |unit| format!("{name} {unit}"))
 }
 
-/// Letters of a name, a point and all labels that a line of a list has room for; other forms have
-/// all.
+/// Largest length of a name, a point and all labels in a line of a list; other formats are not cut.
 const NAME_MOST: usize = 32;
 const POINT_MOST: usize = 40;
 const LABELS_MOST: usize = 30;
 
-/// Whether a run lost more than one in a hundred: its p99 is infinite.
+/// Returns true if a run lost more than one in a hundred transactions: its p99 is infinite.
 pub fn is_overloaded(p99_ms: Option<f64>) -> bool {
     p99_ms.is_some_and(f64::is_infinite)
 }
@@ -270,7 +271,7 @@ fn cells(
 ) -> Vec<Cell> {
     let validity = validity(row.status, row.worst_finding, row.p99_ms);
     let value = row.primary.as_ref().map(|of| of.value);
-    // What is not known leaves its cell empty.
+    // An unknown figure leaves its cell empty.
     let figure = |value: Option<f64>, shown: fn(f64) -> String| {
         Cell::said(value.map_or(String::new(), shown), value)
     };
@@ -312,13 +313,14 @@ fn cells(
     cells
 }
 
-/// When a run began, to the minute: neighbours stand below each other anyway.
+/// Formats the start of a run to the minute: neighbours are below each other anyway.
 pub fn begun(started_unix_ms: i64) -> String {
     const MINUTE_END: usize = 16;
     utc(started_unix_ms).chars().take(MINUTE_END).collect()
 }
 
-/// Product and number of a database, without what its packagers add: `MariaDB 10.11.19`.
+/// Returns product and version of a database, without the additions of packagers: `MariaDB
+/// 10.11.19`.
 pub fn in_short(database: &str) -> String {
     let is_number = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit());
     let short = |word: &'_ str| match is_number(word) {
@@ -331,26 +333,25 @@ pub fn in_short(database: &str) -> String {
 
 fn p99(ms: f64) -> String {
     match ms.is_finite() {
-        // What the machine does within a microsecond is not nothing.
+        // Times below a hundredth are not rounded to 0.
         true if ms > 0.0 && ms < 0.01 => significant(ms, 2),
         true => fixed(ms, 2),
         false => INFINITE.to_owned(),
     }
 }
 
-/// An experiment as it is listed.
+/// An experiment in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentLine {
-    /// The experiment.
     pub experiment: Experiment,
-    /// How many of its trials have completed.
+    /// Number of completed trials.
     pub trials_completed: u64,
-    /// Whether its trials are being made, and how that ended.
+    /// Status of the trials, if known.
     pub status: Option<Status>,
 }
 
-/// The experiments, a row each, with how many of their trials have completed. Programs read ids
-/// and instants in full.
+/// Makes the list of experiments, one per row, with the number of completed trials. Programs read
+/// whole ids and instants.
 pub fn experiment_list(all: &[ExperimentLine]) -> Document {
     let columns = [
         Column::data("experiment_id"),
@@ -387,7 +388,7 @@ pub fn experiment_list(all: &[ExperimentLine]) -> Document {
     page
 }
 
-/// How many trials have completed of how many; nobody knows how many a search will have.
+/// Formats the number of completed trials and of all; that of a search is not known beforehand.
 fn trials(of: &Experiment, n_done: u64) -> Cell {
     let trials = of.points.len() as u64 * u64::from(of.repeats);
     let most = if of.stop.is_some() { "at most " } else { "" };
@@ -397,15 +398,15 @@ fn trials(of: &Experiment, n_done: u64) -> Cell {
     }
 }
 
-/// A longer list of axes is cut: `experiments show` has all of it.
+/// Largest length of a list of axes: `experiments show` has all of it.
 const AXES_MAX: usize = 60;
 
-/// What is varied or sought, as it was written.
+/// Returns the varied or sought parameters, as they were written.
 pub fn axes(of: &Experiment) -> String {
     axes_called(of, |name| name)
 }
 
-/// The same by the last parts of their names.
+/// Returns the same with the last parts of the names.
 fn axes_in_short(of: &Experiment) -> String {
     axes_called(of, model::short_axis)
 }

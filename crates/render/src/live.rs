@@ -13,13 +13,13 @@ use model::{
 
 use super::spark::sparkline;
 
-/// Rates of a moment are means over so many seconds.
+/// Number of seconds over which live rates are means.
 const MOMENT_S: i64 = 5;
 
-/// The last disturbances are shown.
+/// Largest number of disturbances that are shown: the last ones.
 const DISTURBANCES_SHOWN: usize = 3;
 
-/// A disturbance in one line: `at 30 s: DROP TABLE big: done in 1.2 s`.
+/// Describes a disturbance in one line: `at 30 s: DROP TABLE big: done in 1.2 s`.
 pub fn disturbance(described: &DisturbanceEvent) -> String {
     let seconds = |ns: i64| ns as f64 / NS_PER_S as f64;
     let took = described.ended_ns.map_or(String::new(), |ended_ns| {
@@ -39,12 +39,12 @@ pub fn disturbance(described: &DisturbanceEvent) -> String {
     format!("at {}: {}: {outcome}", numbers::seconds(seconds(described.began_ns)), described.name)
 }
 
-/// The room of a label.
+/// Width of a label, in columns.
 const LABEL: usize = 7;
 
-/// What is shown at `now_ns` from the beginning of the measured phase, in lines of at most
-/// `width` columns: where it is, figures of the last seconds, the sum of outcomes as soon as there
-/// is one, and commits by second.
+/// Returns the live view at `now_ns` from the beginning of the measured phase, in lines of at most
+/// `width` columns: progress, figures of the last seconds, total outcomes once there are any, and
+/// commits by second.
 pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
     let mut lines = vec![both_ends(&what(tally), &progress(tally, now_ns), width)];
     let Some(shown) = tally.shown_second(now_ns) else {
@@ -65,13 +65,13 @@ pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| cut(&line, width)).collect()
 }
 
-/// Lines behind their label, which the first one has.
+/// Puts a label before the first line, and indents the others.
 fn labelled(label: &str, lines: impl IntoIterator<Item = String>) -> Vec<String> {
     let labels = std::iter::once(label).chain(std::iter::repeat(""));
     labels.zip(lines).map(|(label, line)| format!("{label:<LABEL$}{line}")).collect()
 }
 
-/// A line for each group, by its name, if there are several.
+/// Returns a line for each group, with its name, if there are several.
 fn groups(tally: &Tally, shown: i64, width: usize) -> Vec<String> {
     let n = tally.groups.len();
     let name = |group: usize| match tally.name_of(group) {
@@ -93,29 +93,29 @@ fn groups(tally: &Tally, shown: i64, width: usize) -> Vec<String> {
 
 fn moment(tally: &Tally, groups: &[usize], shown: i64) -> String {
     let figures = tally.second_of(groups, shown);
-    // The rates beside it are of more seconds.
+    // The rates beside it are over more seconds.
     times(figures.quantiles, figures.max_ns)
         .unwrap_or_else(|| "nothing finished in the last second yet".to_owned())
 }
 
-/// A run under way, for a page: figures of the last whole second that is known.
+/// A run in progress, for a page: figures of the last whole second that is known.
 pub struct Now {
-    /// Where it is, and how long it will take: `measuring, 37 s of 45 s, 8 s left`.
+    /// Phase and remaining time: `measuring, 37 s of 45 s, 8 s left`.
     pub progress: String,
-    /// How much of it is over, from 0 to 1; none where nobody knows.
+    /// Completed share, from 0 to 1; `None` if the length is not known.
     pub done: Option<f64>,
-    /// Rates of the last seconds, and response times of the last one; nothing before the load.
+    /// Rates of the last seconds, and response times of the last one; empty before the load.
     pub figures: Vec<String>,
 }
 
-/// How a run stands.
+/// Returns the state of a run.
 pub fn now(tally: &Tally) -> Now {
     let newest = tally.newest();
     let length = tally
         .description
         .as_ref()
         .map(|described| (described.phases.ramp_up_ns as f64, described.phases.measure_ns as f64));
-    // The newest second may be a part of one. Before the first, all is still to come.
+    // The latest second may be incomplete. Before the first, the whole run remains.
     let begin_ns = length.map_or(0.0, |(ramp_up, _)| -ramp_up) as i64;
     let now_ns = newest.map_or(begin_ns, |second| second * NS_PER_S as i64);
     let all: Vec<usize> = (0..tally.groups.len()).collect();
@@ -130,7 +130,7 @@ pub fn now(tally: &Tally) -> Now {
     }
 }
 
-/// One line for a log: what happened in these seconds, `[ 10 s ]` being their end.
+/// Formats one line of a log for these seconds; `[ 10 s ]` is their end.
 pub fn interval(tally: &Tally, seconds: Range<i64>) -> String {
     let all: Vec<usize> = (0..tally.groups.len()).collect();
     let span = tally.span(seconds.clone());
@@ -165,7 +165,7 @@ pub fn interval(tally: &Tally, seconds: Range<i64>) -> String {
     format!("[ {at} ] {}", parts.join("  "))
 }
 
-/// How far a run is, in a line for a log, before there is anything to count.
+/// Formats the progress of a run as a line of a log, before there are figures.
 pub fn beginning(tally: &Tally, now_ns: i64) -> String {
     progress(tally, now_ns)
 }
@@ -185,7 +185,7 @@ fn what(tally: &Tally) -> String {
     format!("{} on {}, {clients}{load}", workloads.join(" + "), described.database)
 }
 
-/// Where the run is, and how long it will take.
+/// Describes the phase and the remaining time.
 fn progress(tally: &Tally, now_ns: i64) -> String {
     let (Some(described), Some((phase, _))) = (&tally.description, tally.phases.last()) else {
         return "starting".to_owned();
@@ -228,24 +228,25 @@ fn measuring(tally: &Tally, now_ns: i64, measure_ns: i64) -> String {
     }
 }
 
-/// Whole seconds, at least none: `37 s`, `1h30m`.
+/// Formats a duration in whole seconds, at least 0: `37 s`, `1h30m`.
 fn duration(ns: i64) -> String {
     numbers::seconds((ns.max(0) as f64 / NS_PER_S as f64).round())
 }
 
-/// Rates of the last seconds.
+/// Formats the rates of the last seconds.
 fn rates(tally: &Tally, groups: &[usize], shown: i64) -> String {
     let (first, _) = tally.commits_until(shown);
     let from = (shown + 1 - MOMENT_S).max(if shown >= 0 { 0 } else { first });
     rates_in(tally, groups, from..shown + 1)
 }
 
-/// Rates of some seconds, primary metrics included where they are counted already.
+/// Formats the rates of some seconds, including primary metrics that are counted already.
 fn rates_in(tally: &Tally, groups: &[usize], seconds: Range<i64>) -> String {
     let length = tally.length_s(&seconds);
     let commits: u64 = tally.commits_per_second(groups, seconds.clone()).iter().sum();
     let mut parts = vec![format!("{} TPS", significant(commits as f64 / length, 3))];
-    // What several workloads count would pass for that of one of them: it stands with the groups.
+    // A metric of several workloads would look like that of one of them: it is shown with the
+    // groups.
     let is_of_one = |name: &str| {
         let has = |group: &&usize| {
             let described = tally.description(**group);
@@ -256,7 +257,7 @@ fn rates_in(tally: &Tally, groups: &[usize], seconds: Range<i64>) -> String {
         all.next().is_none_or(|first| all.all(|other| other == first))
     };
     let names = tally.primary_metrics(groups).into_iter();
-    // The first is what the workload is known by; others, as TPM, are TPS in another unit.
+    // Only the first primary metric: others, such as TPM, are TPS in another unit.
     let is_computed =
         |name: &str| tally.with_primary_metric(groups, name).any(|(_, of)| of.is_computed);
     let is_shown = |name: &str| seconds.end > 0 && is_of_one(name) && !is_computed(name);
@@ -273,7 +274,7 @@ fn rates_in(tally: &Tally, groups: &[usize], seconds: Range<i64>) -> String {
     parts.join("  ")
 }
 
-/// Response times, if anything has finished.
+/// Formats response times, if anything has finished.
 fn times(quantiles: Option<Quantiles>, max_ns: u64) -> Option<String> {
     let ms = |ns: u64| significant(ns as f64 / NS_PER_MS as f64, 3);
     let Quantiles { p50_ns, p95_ns, p99_ns } = quantiles?;
@@ -297,7 +298,7 @@ fn outcomes(tally: &Tally, waiting: u64) -> String {
     parts.join(", ")
 }
 
-/// Commits second by second and the most of them, ramp-up and measured phase apart:
+/// Draws commits by second with their maximum, and separates ramp-up and measured phase:
 /// `▆▆▆██|██▇██ 0 to 473, measured from |`.
 fn history(tally: &Tally, shown: i64, width: usize) -> String {
     let (first, commits) = tally.commits_until(shown);
@@ -311,7 +312,7 @@ fn history(tally: &Tally, shown: i64, width: usize) -> String {
     bars(first, &commits, width) + &scale
 }
 
-/// Fewer bars say nothing.
+/// Smallest number of bars that are drawn.
 const BARS_LEAST: usize = 10;
 
 fn bars(first: i64, commits: &[u64], width: usize) -> String {
@@ -320,7 +321,7 @@ fn bars(first: i64, commits: &[u64], width: usize) -> String {
     if ramp_up == 0 || ramp_up == values.len() {
         return sparkline(&values, width);
     }
-    // One line, so that both parts have one scale; the bar takes one column.
+    // A single sparkline, so that both parts have one scale; the separator takes one column.
     let line: Vec<char> = sparkline(&values, width.saturating_sub(1)).chars().collect();
     let bar = ramp_up * line.len() / values.len();
     let (before, after) = line.split_at(bar);
@@ -334,7 +335,7 @@ fn commonest_error(tally: &Tally) -> Option<String> {
     Some(format!("{n} × {kind}: {}", error.message))
 }
 
-/// Two parts in a line, or, where it is too narrow for them, in two.
+/// Joins two parts to one line, or to two if it would be too wide.
 fn beside_or_below(left: &str, right: &str, width: usize) -> Vec<String> {
     let line = format!("{left}   {right}");
     match line.chars().count() <= width {
@@ -343,10 +344,10 @@ fn beside_or_below(left: &str, right: &str, width: usize) -> Vec<String> {
     }
 }
 
-/// Fewer letters of what stands on the left say nothing.
+/// Smallest number of letters of the left part that are shown.
 const LEFT_LEAST: usize = 8;
 
-/// Where there is no room for both, what is on the right stays whole.
+/// Joins two parts at both ends of a line. The left part is cut if there is no room for both.
 fn both_ends(left: &str, right: &str, width: usize) -> String {
     let room = width.saturating_sub(right.chars().count() + 2);
     if room < LEFT_LEAST {

@@ -8,15 +8,15 @@ use crate::document::{Block, Document, Remark, Section, Span, Text, Validity, Ve
 use crate::spark::sparkline;
 use crate::table::{Table, escaped};
 
-/// Blocks of a curve in a line.
+/// Width of a sketch, in columns.
 const SKETCH_WIDTH: usize = 60;
 
-/// A document in Markdown, to stand below headings of two levels.
+/// Writes a document in Markdown, with sections at heading level 3.
 pub fn markdown(document: &Document) -> String {
     below(document, 2)
 }
 
-/// A document in Markdown, to stand below headings of so many levels.
+/// Writes a document in Markdown, to be included below headings of `levels` levels.
 pub fn below(document: &Document, levels: usize) -> String {
     let heading = "#".repeat(levels + 1);
     let mut parts: Vec<String> = document.verdicts.iter().flat_map(of_verdict).collect();
@@ -86,7 +86,7 @@ fn of_block(block: &Block) -> Vec<String> {
     }
 }
 
-/// The title of a table, and its rows as pipes; or that it has none.
+/// Writes the title and rows of a table in Markdown, or that it is empty.
 pub fn of_table(table: &Table) -> Vec<String> {
     if let Some(words) = table.nothing() {
         return vec![escaped(words)];
@@ -103,7 +103,7 @@ fn of_validity(validity: &Validity, heading: &str) -> Vec<String> {
             Severity::Warning => "Warning",
             Severity::Note => "Note",
         };
-        // Two blanks keep a line of a log a line.
+        // Two trailing blanks keep line breaks of a log.
         format!("- **{word}** {}\n", text(&remark.text).replace('\n', "  \n  "))
     };
     let list: String = validity.remarks.iter().map(remark).collect();

@@ -17,7 +17,7 @@ use crate::document::{Block, Document, Section};
 use crate::wording::{ranges, ratio_text, same_in_all, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
-/// The tables, each with where it is as good as at the best, or relative to a value.
+/// Makes the page of tables, each with its best cells, or relative to a value.
 pub fn matrices(all: &Matrices) -> Document {
     let kind = match all.builds {
         None => "Table of an experiment",
@@ -28,7 +28,7 @@ pub fn matrices(all: &Matrices) -> Document {
     page
 }
 
-/// The same as a section of another page.
+/// Makes the same as a section of another page.
 pub fn matrix_section(all: &Matrices) -> Section {
     let cells = || all.tables.iter().flat_map(|table| table.cells.iter().flatten().flatten());
     let wide = ranges(cells().filter(|_| all.relative_to.is_none()));
@@ -38,8 +38,7 @@ pub fn matrix_section(all: &Matrices) -> Section {
     Section::new("matrix", "", blocks)
 }
 
-/// The tables that an experiment's page has, each above what was measured elsewhere, and where that
-/// comes from.
+/// Makes the tables of an experiment's page, each followed by imported ones with their sources.
 pub(crate) fn of_page(all: &[WithImported]) -> Vec<Block> {
     let imported = |(from, all): &(ImportedFrom, Matrices)| {
         blocks(all, format!("{} (imported): {}", from.name, name(all)))
@@ -86,7 +85,8 @@ fn blocks(all: &Matrices, title: String) -> Vec<Block> {
     vec![tables, of_builds, legend]
 }
 
-/// The values that tell a table from the others: of a history's many names those that differ.
+/// Returns the values that distinguish a table; for a history only those that differ between
+/// tables.
 fn told_apart(all: &Matrices, table: &Matrix) -> Named<String> {
     let is_shown = |(name, value): &&(String, String)| {
         all.builds.is_none() || (value != NOT_SET && !is_alike(all, name))
@@ -94,14 +94,14 @@ fn told_apart(all: &Matrices, table: &Matrix) -> Named<String> {
     Named(table.values.0.iter().filter(is_shown).cloned().collect())
 }
 
-/// Whether all tables have the same value of a name.
+/// Returns true if all tables have the same value of a name.
 fn is_alike(all: &Matrices, name: &str) -> bool {
     let mut values = all.tables.iter().map(|table| table.values.get(name));
     let first = values.next();
     values.all(|value| Some(value) == first)
 }
 
-/// What all series of a history have in common, beside rows and columns.
+/// Describes the values that all series of a history have in common, besides rows and columns.
 fn alike(all: &Matrices) -> Option<String> {
     all.builds.as_ref()?;
     let values = &all.tables.first()?.values;
@@ -110,13 +110,13 @@ fn alike(all: &Matrices) -> Option<String> {
     (!common.0.is_empty()).then(|| format!("All series: {}.", common.pairs(", ")))
 }
 
-/// Whether a line of cells is shown: of a history not where no series has a figure there, since
-/// its rows and columns are those of all its tables.
+/// Returns true if a line of cells is shown. Tables of a history share their rows and columns, so
+/// that lines without any figure are left out.
 fn has_series<'c>(all: &Matrices, mut cells: impl Iterator<Item = &'c Option<Figure>>) -> bool {
     all.builds.is_none() || cells.any(Option::is_some)
 }
 
-/// `reads (1/s) over clients and target`.
+/// Names the tables: `reads (1/s) over clients and target`.
 fn name(all: &Matrices) -> String {
     let unit = all.units.get(&all.figure).map_or(unit(&all.figure), String::as_str);
     let columns = all.columns.as_ref();
@@ -127,13 +127,13 @@ fn name(all: &Matrices) -> String {
     format!("{figure} over {}{over}{to}", short_axis(&all.rows.name))
 }
 
-/// `index none`: what cells are held against.
+/// Names the reference of ratios: `index none`.
 fn reference(all: &Matrices, to: &RelativeTo) -> String {
     let axis = all.columns.iter().find(|axis| axis.name == to.axis).unwrap_or(&all.rows);
     format!("{} {}", short_axis(&axis.name), name_of(axis, &to.value))
 }
 
-/// What cells are that are held against others.
+/// Explains cells that are ratios to others.
 fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
     let ratios = || all.tables.iter().flat_map(|table| table.ratios.iter().flatten().flatten());
     let of = reference(all, to);
@@ -152,7 +152,7 @@ fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
     printed
 }
 
-/// What a cell of a history is, and where it comes from, in sentences.
+/// Explains the cells of a history, with the sources of imported ones.
 fn of_builds(of: &OfBuilds) -> Vec<String> {
     let noun = noun_of(&of.by);
     let cells = match of.are_shown {
@@ -168,10 +168,10 @@ fn of_builds(of: &OfBuilds) -> Vec<String> {
     [cells].into_iter().chain(imported).collect()
 }
 
-/// Axes whose best number is looked at beside the number of cores.
+/// Axes whose best value is compared with the number of cores.
 const WORKERS: [&str; 4] = ["clients", "writers", "readers", "threads"];
 
-/// What a star says, where there is one.
+/// Explains the star, if there is one.
 fn legend(all: &Matrices) -> Option<String> {
     let is_best = |table: &Matrix| {
         let mut lines = table.lines.iter().enumerate();
@@ -179,7 +179,7 @@ fn legend(all: &Matrices) -> Option<String> {
     };
     let has_best = all.tables.iter().any(is_best);
     let way = if all.along == Along::Rows { "column" } else { "row" };
-    // Beside numbers of those who work at once.
+    // For axes with a number of concurrent workers.
     let is_of_workers = WORKERS.contains(&short_axis(&all.axis().name));
     let cores = all.cores_in_words().filter(|_| is_of_workers);
     let cores = cores.map_or_else(String::new, |cores| format!("; {cores}"));
@@ -193,7 +193,7 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
     columns.push(Column::data(rows.clone()));
     let are_numbers = all.rows.values.iter().all(|value| number(value).is_some());
     let align = if are_numbers { Align::Right } else { Align::Left };
-    // Values such as 1 or true do not tell of which axis they are.
+    // Values such as 1 or true do not show their axis.
     let of_columns = all.columns.as_ref().map(|of| format!(" \\ {}", short_axis(&of.name)));
     let corner = format!("{}{}", short_axis(rows), of_columns.unwrap_or_default());
     columns.push(Column::new(corner, align));
@@ -247,7 +247,7 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
     grid
 }
 
-/// Whether a line has several figures: one alone is no best one.
+/// Returns true if a line has several figures, of which one can be the best.
 fn is_choice(all: &Matrices, table: &Matrix, line: usize) -> bool {
     let known = match all.along {
         Along::Rows => table.cells.iter().filter(|cells| cells[line].is_some()).count(),
@@ -256,7 +256,7 @@ fn is_choice(all: &Matrices, table: &Matrix, line: usize) -> bool {
     known > 1
 }
 
-/// A ratio and its interval, for programs.
+/// Returns the cells of a ratio and its interval, for programs.
 fn ratio_cells(cell: Option<&CellRatio>) -> Vec<Cell> {
     let ratio = cell.map(|cell| cell.ratio);
     let interval = ratio.and_then(|ratio| ratio.interval);
@@ -264,7 +264,7 @@ fn ratio_cells(cell: Option<&CellRatio>) -> Vec<Cell> {
     all.map(|number| number.map_or(Cell::None, Cell::Number)).to_vec()
 }
 
-/// Where a line is as good with less, if that is anywhere else than at its best.
+/// Describes the smallest value that is as good as the best, if it is another one.
 fn as_good(all: &Matrices, line: &Line, figure: Option<Figure>) -> Option<String> {
     let best = line.best?;
     let axis = all.axis();
@@ -382,7 +382,7 @@ mod tests {
         assert!(text.contains("\nmode=delete\n") && text.contains("\n\nmode=wal\n"), "{text}");
         let csv = crate::csv::csv(&page);
         assert!(csv.starts_with("figure,mode,group.users.clients,1,2\ntps,delete,1,"), "{csv}");
-        // What was not measured is an empty cell.
+        // A point that was not measured is an empty cell.
         assert_eq!(csv.lines().filter(|row| row.ends_with(',')).count(), 2, "{csv}");
         assert_eq!(csv.lines().count(), 11, "{csv}");
     }

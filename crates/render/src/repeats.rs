@@ -11,12 +11,12 @@ use model::{Level, NS_PER_S, format_duration};
 
 use super::{Align, Column, Table};
 
-/// As many points that are not precise enough are named.
+/// Largest number of imprecise points that are named.
 const NAMED_MOST: usize = 4;
-/// Below so many repeats beyond the first a level's variation is hardly known.
+/// Number of degrees of freedom below which the variation of a level is hardly known.
 const FREEDOM_FEW: u64 = 4;
 
-/// What a rule has led to, in a sentence or two, and how its level is kept.
+/// Describes the result of a rule that ends repeats, and how its confidence is kept.
 pub(crate) fn stop_lines(stop: &StopReport) -> Vec<String> {
     let spent = match stop.spent_s > 0.0 {
         true => format!(", {} of load and starts", duration(stop.spent_s)),
@@ -41,7 +41,7 @@ pub(crate) fn stop_lines(stop: &StopReport) -> Vec<String> {
     [repeats, what].into_iter().chain(stop.caution.clone()).chain([method]).collect()
 }
 
-/// Which points are not precise enough, and how wide their intervals are.
+/// Lists the imprecise points with the widths of their intervals.
 fn wide(points: &[PointPrecision]) -> String {
     let of = |point: &PointPrecision| {
         let name = point.values.pairs(" ");
@@ -60,7 +60,7 @@ fn wide(points: &[PointPrecision]) -> String {
     all.join(", ")
 }
 
-/// What is decided, a row each; none where nothing is compared.
+/// Makes the table of decisions, one per row; `None` if nothing is compared.
 pub(crate) fn decided(stop: &StopReport) -> Option<Table> {
     let mut table = Table::new([
         Column::new("point", Align::Left),
@@ -83,7 +83,7 @@ pub(crate) fn decided(stop: &StopReport) -> Option<Table> {
     (!stop.pairs.is_empty()).then_some(table)
 }
 
-/// Where the variation is, and what differences take.
+/// Describes the level with most variation, and the repeats needed to find differences.
 pub(crate) fn levels_lines(levels: &LevelsReport) -> Vec<String> {
     let mut lines = Vec::new();
     let most = levels.levels.iter().max_by(|a, b| a.share.total_cmp(&b.share));
@@ -120,8 +120,8 @@ pub(crate) fn levels_lines(levels: &LevelsReport) -> Vec<String> {
     lines
 }
 
-/// `to find a difference of 2 % between points: 6 restarts × 2 runs at each point, about 40m per
-/// point`.
+/// Describes the repeats needed: `to find a difference of 2 % between points: 6 restarts × 2 runs
+/// at each point, about 40m per point`.
 fn advice(of: &Advice) -> String {
     let levels =
         [(of.rebuilds, Level::Rebuild), (of.restarts, Level::Restart), (Some(of.runs), Level::Run)];

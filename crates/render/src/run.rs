@@ -29,13 +29,13 @@ use super::wording::begun;
 pub(super) use ran::{Line, lines};
 pub use short::{Short, run_short};
 
-/// Clients in the folded table; the JSON has all of them.
+/// Largest number of clients in the folded table; the JSON has all of them.
 const CLIENTS_MOST: usize = 1_000;
 
-/// Errors on a page that cannot fold.
+/// Largest number of errors on a page that cannot fold.
 const ERRORS_MOST: usize = 8;
 
-/// The sections of a run's page, by the names with which they can be asked for.
+/// Sections of a run's page, by their names on the command line.
 pub const RUN_SECTIONS: [&str; 12] = [
     "ran",
     "latency",
@@ -51,7 +51,7 @@ pub const RUN_SECTIONS: [&str; 12] = [
     "checks",
 ];
 
-/// The page of a run.
+/// Makes the page of a run.
 pub fn run(report: &Report) -> Document {
     let charts = of_run(report);
     if report.is_build() {
@@ -82,13 +82,13 @@ pub fn run(report: &Report) -> Document {
     page
 }
 
-/// The page of a run that no store has: nothing of it is advised that takes one.
+/// Makes the page of a run that is not stored, without commands that need the store.
 pub fn run_unstored(report: &Report) -> Document {
     let from = "the run is not stored; its plan is below, and in --output json";
     Document { repeat: Some(repeat(report, &[("repeat", Text::from(from))])), ..run(report) }
 }
 
-/// The result in a sentence, and what makes it invalid.
+/// Makes a page with the result in a sentence, and findings that make it invalid.
 pub fn run_in_a_line(report: &Report) -> Document {
     let invalid = report.findings.iter().filter(|of| of.severity == Severity::Invalid);
     let invalid: Vec<_> = invalid.cloned().collect();
@@ -96,29 +96,29 @@ pub fn run_in_a_line(report: &Report) -> Document {
     Document { verdicts: vec![head::verdict(report)], validity, ..Document::default() }
 }
 
-/// What limits the use of a run's result, in a sentence; nothing where only notes do.
+/// Returns the most important limitation of a run's result; `None` if there are only notes.
 fn worst(report: &Report) -> Option<String> {
     let is_grave = report.findings.iter().any(|finding| finding.severity > Severity::Note);
     is_grave.then(|| head::verdict(report).word)
 }
 
-/// What a list shows of a run beside its figures.
+/// Columns of a run in a list besides its figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// How it was loaded, for how long, and parameters that are not at their default:
-    /// `8 clients, open, 200 arrivals/s, 30 s, warehouses=4`.
+    /// Load, duration and non-default parameters: `8 clients, open, 200 arrivals/s, 30 s,
+    /// warehouses=4`.
     pub setup: String,
-    /// The answer of [`worst`]; or nothing.
+    /// The answer of [`worst`]; may be empty.
     pub worst: String,
-    /// Which findings limit its use, in a few words: `other cpu load, short`.
+    /// Findings that limit its use, in a few words: `other cpu load, short`.
     pub reasons: String,
 }
 
-/// More findings are counted.
+/// Largest number of findings that are named; the others are counted.
 const REASONS_MOST: usize = 2;
 
-/// The setup and the warnings of a run. `is_default` says of a workload, a parameter and its value
-/// whether that is the default, which is not shown.
+/// Returns the setup and the warnings of a run. `is_default` takes workload, parameter and value;
+/// default values are left out.
 pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) -> Identity {
     let mut parts = vec![count(u64::from(report.clients), "client")];
     parts.extend(match &report.load {
@@ -134,7 +134,7 @@ pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) 
     let grave = report.findings.iter().map(|of| of.severity).max();
     let grave = grave.filter(|severity| *severity > Severity::Note);
     let mut all: Vec<_> = report.findings.iter().filter(|of| Some(of.severity) == grave).collect();
-    // How dbdyno was built says less than what happened.
+    // A debug build matters less than events of the run.
     all.sort_by_key(|finding| finding.id == "debug_build");
     let names: Vec<String> = all.iter().map(|of| of.id.replace('_', " ")).collect();
     let mut reasons = names.iter().take(REASONS_MOST).cloned().collect::<Vec<_>>().join(", ");
@@ -144,7 +144,7 @@ pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) 
     Identity { setup: parts.join(", "), worst: worst(report).unwrap_or_default(), reasons }
 }
 
-/// What each client did, where the report has it.
+/// Makes the section on each client, if the report has it.
 fn clients(report: &Report, charts: &[Chart]) -> Section {
     let all = run_tables::per_client(report);
     if all.is_empty() {
@@ -163,7 +163,7 @@ fn clients(report: &Report, charts: &[Chart]) -> Section {
     Section::new("clients", "Clients", vec![charts, each])
 }
 
-/// What the database refused.
+/// Makes the section on errors of the database.
 fn errors(report: &Report) -> Section {
     let mut table = run_tables::errors(report);
     if table.is_empty() {
@@ -179,7 +179,7 @@ fn code(text: &str) -> Text {
     Text::default().and(Span::Code(text.to_owned()))
 }
 
-/// Which run it is, and how to make it `again`.
+/// Makes the section with the run's id, and the ways to repeat it `again`.
 fn repeat(report: &Report, again: &[(&str, Text)]) -> Section {
     let id = &report.run_id;
     let mut parts = vec![id.clone()];

@@ -16,7 +16,7 @@ use super::table::{Cell, Column, Table};
 
 pub use parts::{disturbances, errors, intervals, latency};
 
-/// What a table of times begins with.
+/// Returns the first columns of a table of times.
 fn times() -> Vec<Column> {
     vec![
         Column::data("elapsed_s"),
@@ -29,7 +29,7 @@ fn times() -> Vec<Column> {
     ]
 }
 
-/// And what it ends with: the share is of what the title says.
+/// Returns the columns of quantiles.
 fn quantiles() -> Vec<Column> {
     vec![
         Column::number("p50_ms", "p50", 3),
@@ -46,7 +46,8 @@ fn elapsed(report: &Report) -> String {
     numbers::seconds(report.measured_seconds)
 }
 
-/// All figures of a run, by name: what a comparison, a history or a limit takes.
+/// Makes the table of all figures of a run, by the names that comparisons, histories and limits
+/// use.
 pub fn figures(report: &Report) -> Table {
     let columns = vec![
         Column::words("figure", "figure"),
@@ -67,8 +68,8 @@ pub fn figures(report: &Report) -> Table {
     Table::filled("figures", title, columns, rows)
 }
 
-/// What each kind of transaction took: response times of the finished ones of the measured
-/// phase; `total` is time with the database, and `ratio` its share of all kinds'.
+/// Makes the table of response times of finished transactions in the measured phase, by type.
+/// `total` is time with the database, and `ratio` its share over all types.
 pub fn timing(report: &Report) -> Table {
     let columns = [
         vec![Column::words("transaction", "transaction")],
@@ -99,8 +100,8 @@ pub fn timing(report: &Report) -> Table {
     Table::filled("timing", title, columns.concat(), rows)
 }
 
-/// The same of each client: its quantiles are within 3.2 %, and the share is of the client's own
-/// time. Empty unless the report was made with what each client did.
+/// Makes the same table for each client. Quantiles are within 3.2 %, and the share is of the
+/// client's own time. Empty unless the report has figures of each client.
 pub fn per_client(report: &Report) -> Table {
     let columns = [
         vec![Column::count("client", "client"), Column::words("transaction", "transaction")],
@@ -135,8 +136,9 @@ pub fn per_client(report: &Report) -> Table {
     Table::filled("per_client", title, columns.concat(), rows)
 }
 
-/// Counts and response times of stretches of `every_s` seconds, all groups together, those of the
-/// ramp-up with negative seconds. A last stretch that is shorter counts by its own length.
+/// Makes the table of counts and response times in intervals of `every_s` seconds, all groups
+/// together; those of the ramp-up have negative seconds. A shorter last interval counts with its
+/// own length.
 pub fn counter(tally: &Tally, every_s: u32) -> Table {
     let every = i64::from(every_s.max(1));
     let columns = vec![
@@ -156,7 +158,7 @@ pub fn counter(tally: &Tally, every_s: u32) -> Table {
     ];
     let first = tally.groups.iter().filter_map(|group| group.series.first()).min().unwrap_or(0);
     let end = tally.seconds().end;
-    // Stretches begin at the beginning of the measured phase, in both directions.
+    // Intervals start from the beginning of the measured phase, in both directions.
     let mut from = first.min(0).div_euclid(every) * every;
     let mut rows = Vec::new();
     while from < end {
@@ -195,7 +197,7 @@ fn stretch(tally: &Tally, from: i64, to: i64) -> Vec<Cell> {
     ]
 }
 
-/// What was run, on what, and how: the plan as decided.
+/// Makes the table of the run's configuration: the plan as decided.
 pub fn config(report: &Report) -> Table {
     let mut rows = Vec::new();
     let mut put = |section: &str, name: &str, value: String| {
@@ -254,16 +256,16 @@ fn of_group(group: &GroupReport) -> Vec<(String, String)> {
     own.map(|(name, value)| (name.to_owned(), value)).into_iter().chain(parameters).collect()
 }
 
-/// What facts tell settings: modes, what the database says of itself, what was set for the run,
-/// and what changed meanwhile.
+/// Subjects of facts that are settings: modes, facts of the database, settings made for the run,
+/// and changes meanwhile.
 const SETTINGS: [&str; 6] = ["mode", "database", "server", "setting", "settings", "changed"];
 
-/// What is known of the server's settings: what facts tell, and all that the server itself was
-/// asked for before the run.
+/// Makes the table of the server's settings: facts, and all variables that were read before the
+/// run.
 pub fn settings(report: &Report) -> Table {
     let mut rows = Vec::new();
     for (about, facts) in &report.facts {
-        // An agent's facts have its host before.
+        // An agent's facts have its host before the subject.
         let kind = about.rsplit('/').next().unwrap_or(about);
         if SETTINGS.contains(&kind) {
             let row = |(name, value): (&String, &FactValue)| {

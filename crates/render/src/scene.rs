@@ -6,10 +6,10 @@ use model::numbers::{self, count};
 
 use super::wording::begun;
 
-/// More values of a kind are counted, not listed.
+/// Largest number of values of a kind that are listed; the others are counted.
 pub(crate) const LISTED_MOST: usize = 4;
 
-/// What was measured, on what and when, in sentences.
+/// Describes the environment of the measurements in sentences.
 pub(crate) fn scene(scene: &Environment) -> String {
     let load = match scene.loads.is_empty() {
         true => String::new(),
@@ -43,7 +43,7 @@ pub(crate) fn scene(scene: &Environment) -> String {
     printed
 }
 
-/// How old runs are, in whole hours, or days from two on: `3 h ago`.
+/// Formats the age of runs in whole hours, or in days from two on: `3 h ago`.
 pub fn ago(age_s: u64) -> String {
     match age_s / 3600 {
         hours if hours < 48 => format!("{hours} h ago"),
@@ -51,7 +51,7 @@ pub fn ago(age_s: u64) -> String {
     }
 }
 
-/// `tpcc (warehouses 1)`.
+/// Describes workloads: `tpcc (warehouses 1)`.
 pub(crate) fn workloads(scene: &Environment) -> String {
     let data = match scene.data.is_empty() {
         true => String::new(),
@@ -60,7 +60,8 @@ pub(crate) fn workloads(scene: &Environment) -> String {
     several(&scene.workloads) + &data
 }
 
-/// `1 to 8 clients on threads`: where they lived costs each query its own.
+/// Describes clients: `1 to 8 clients on threads`. The placement is included because each has its
+/// own cost per query.
 pub(crate) fn clients(scene: &Environment) -> String {
     let number = match scene.clients {
         (low, high) if low == high => count(low.into(), "client"),
@@ -73,13 +74,13 @@ pub(crate) fn clients(scene: &Environment) -> String {
     }
 }
 
-/// Where clients lived, in words; none of virtual time.
+/// Returns the placement of clients in words; `None` for virtual time.
 fn place_words(placement: &str) -> Option<&'static str> {
     let known = [(Placement::Thread, "threads"), (Placement::Loop, "event loops")];
     known.into_iter().find(|(of, _)| of.name() == placement).map(|(_, words)| words)
 }
 
-/// `2 to 5 s`, of seconds.
+/// Formats a range of seconds: `2 to 5 s`.
 pub(crate) fn span((low, high): (f64, f64)) -> String {
     match numbers::seconds(low) == numbers::seconds(high) {
         true => numbers::seconds(low),

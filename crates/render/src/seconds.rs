@@ -11,8 +11,8 @@ const TITLES: [&str; 19] = [
     "waiting", "phase",
 ];
 
-/// Every second of every group of these runs, and what was read around them, whose columns are
-/// called `about.name` with the unit in brackets. What is not known is empty.
+/// Writes every second of every group of these runs, with gauges in columns called `about.name` and
+/// the unit in brackets. Unknown values are empty.
 pub fn seconds_csv(reports: &[Report]) -> String {
     let mut gauges: Vec<String> = Vec::new();
     for name in reports.iter().flat_map(gauge_names) {
@@ -37,7 +37,7 @@ fn number(value: Option<&f64>) -> String {
     value.map_or(String::new(), f64::to_string)
 }
 
-/// What was read in a second, by the place of the gauge's name.
+/// Returns the readings of each second, by the place of the gauge's name.
 fn readings(report: &Report, names: &[String]) -> BTreeMap<(i64, usize), f64> {
     let mut read = BTreeMap::new();
     for (gauge, name) in report.gauges.iter().zip(gauge_names(report)) {

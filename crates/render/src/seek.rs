@@ -13,7 +13,7 @@ use super::experiment::{again, time, too_few};
 use super::scene::scene;
 use super::{Align, Cell, Column, Table};
 
-/// The page of a search.
+/// Makes the page of a search.
 pub fn seek(report: &SeekReport) -> Document {
     let kind = format!("Search, started {} UTC", utc(report.started_unix_ms));
     let mut page = Document::new(kind, report.name.clone());
@@ -56,7 +56,7 @@ fn verdict(report: &SeekReport) -> Verdict {
     Verdict { tone, word: String::new(), headline, details: vec![explained(report).into()] }
 }
 
-/// Why probes are broken, a line each.
+/// Lists the reasons why probes are broken, a line each.
 fn broken(report: &SeekReport) -> Vec<String> {
     let broken = report.probes.iter().filter(|probe| probe.judged.is_broken);
     let printed = |probe: &ProbeReport| {
@@ -70,13 +70,13 @@ fn value(report: &SeekReport, at: f64) -> String {
     if report.seek.is_whole { exact(at) } else { significant(at, 4) }
 }
 
-/// What must hold, as written.
+/// Lists the objectives, as written.
 fn objectives(report: &SeekReport) -> String {
     let all: Vec<String> = report.seek.objectives.iter().map(ToString::to_string).collect();
     all.join(" and ")
 }
 
-/// What was found, in a sentence.
+/// Describes the answer in a sentence.
 fn answer(report: &SeekReport) -> String {
     let (axis, objectives) = (&report.seek.axis, objectives(report));
     let hold = if report.seek.objectives.len() > 1 { "hold" } else { "holds" };
@@ -119,14 +119,14 @@ fn answer(report: &SeekReport) -> String {
     }
 }
 
-/// The fresh probes at the place that they are to confirm.
+/// Returns the fresh probes at the place that they are to confirm.
 fn confirming(report: &SeekReport) -> Vec<&ProbeReport> {
     let fresh = || report.probes.iter().filter(|probe| probe.stage == Stage::Confirm);
     let last = fresh().next_back().map(|probe| probe.at);
     fresh().filter(|probe| Some(probe.at) == last).collect()
 }
 
-/// How many of the confirming probes say by themselves what all of them together show.
+/// Returns the number of confirming probes that each show what they show together.
 fn n_sure(report: &SeekReport) -> usize {
     let expected = match report.answer {
         Answer::LowestFails { .. } => ProbeVerdict::Fails,
@@ -135,13 +135,13 @@ fn n_sure(report: &SeekReport) -> usize {
     confirming(report).iter().filter(|probe| probe.verdict == expected).count()
 }
 
-/// Whether most of the confirming probes do.
+/// Returns true if most of the confirming probes do, or there are none.
 fn is_sure(report: &SeekReport) -> bool {
     let n = confirming(report).len();
     n == 0 || 2 * n_sure(report) > n
 }
 
-/// What fresh probes say of an answer that they confirm.
+/// Describes the fresh probes of a confirmed answer.
 fn confirmed(report: &SeekReport) -> String {
     let here = confirming(report);
     let of = match (report.answer, here.first()) {
@@ -168,7 +168,7 @@ fn confirmed(report: &SeekReport) -> String {
     )
 }
 
-/// What fresh probes say of an answer that they do not confirm.
+/// Describes the fresh probes of an answer that they do not confirm.
 fn not_confirmed(report: &SeekReport) -> String {
     let here = confirming(report);
     let Some(last) = here.first().map(|probe| probe.at) else {
@@ -197,7 +197,7 @@ fn percent(share: f64) -> String {
     format!("{} %", exact((share * 100.0).round()))
 }
 
-/// How it was found, in sentences.
+/// Describes the method and effort of the search.
 fn explained(report: &SeekReport) -> String {
     let n = count(report.probes.len() as u64, "probe");
     let load_s: f64 = report.probes.iter().map(|probe| probe.measure_s).sum();
@@ -226,7 +226,7 @@ fn explained(report: &SeekReport) -> String {
     text
 }
 
-/// The probes along the axis.
+/// Makes the table of probes, ordered along the axis.
 pub fn seek_probes(report: &SeekReport) -> Table {
     let axis = report.seek.axis.clone();
     let figure = |key: &'static str, title: &'static str| Column::new(title, Align::Right).key(key);
@@ -250,7 +250,7 @@ pub fn seek_probes(report: &SeekReport) -> Table {
             let shown = figure(name).map(|value| significant(value, 4));
             Cell::said(shown.unwrap_or_else(|| NONE.to_owned()), figure(name))
         };
-        // Whether it meets its objective is to be seen.
+        // Rounding must not hide on which side of its bound a time is.
         let of_time = |name: &str| {
             let shown = match (figure(name), bound_ms(report, name)) {
                 (Some(ms), Some(bound_ms)) => beside_bound(ms, bound_ms, 3),
@@ -274,7 +274,7 @@ pub fn seek_probes(report: &SeekReport) -> Table {
     Table::filled("probes", "", columns, sorted.into_iter().map(row).collect())
 }
 
-/// The bound of a time, if an objective has one.
+/// Returns the bound of a time, if an objective has one.
 fn bound_ms(report: &SeekReport, name: &str) -> Option<f64> {
     let is_of = |objective: &&Objective| name.strip_suffix("_ms") == Some(objective.metric.name());
     match report.seek.objectives.iter().find(is_of)?.bound {
@@ -283,7 +283,7 @@ fn bound_ms(report: &SeekReport, name: &str) -> Option<f64> {
     }
 }
 
-/// p99 over the axis, where it is known.
+/// Makes a sketch of p99 over the axis, where it is known.
 fn sketch(report: &SeekReport) -> Option<Sketch> {
     let known = |point: &CurvePoint| Some((point.at, point.figures.get("p99_ms").copied()??));
     let points: Vec<(f64, f64)> = report.curve.iter().filter_map(known).collect();
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(asked(&report), "What is the largest number of clients with p99<20ms?");
     }
 
-    /// A search with one probe that had this p99.
+    /// Makes a search with one probe of this p99.
     fn probed(p99_ms: f64) -> SeekReport {
         let judged = Judged::of(Verdict::Meets, Vec::new());
         let probe = ProbeReport {

@@ -2,17 +2,17 @@
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// A value of nothing at all: a stall is not a small value.
+/// Character for a value of 0: a stall is not a small value.
 const STANDSTILL: char = '_';
 
-/// What is not known leaves a gap.
+/// Character for an unknown value.
 const GAP: char = ' ';
 
-/// `values` as blocks from zero to their maximum, at most `width` of them. What is not finite is
-/// not known.
+/// Draws `values` as blocks from 0 to their maximum, at most `width` of them. Values that are not
+/// finite are unknown.
 ///
-/// Where there are more values than blocks, a block shows the smallest of its values: a mean
-/// would hide the one bad second that people look for.
+/// If there are more values than blocks, a block shows the smallest of its values: a mean would
+/// hide a single bad second.
 pub fn sparkline(values: &[f64], width: usize) -> String {
     let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let n = values.len().min(width);
@@ -24,12 +24,12 @@ pub fn sparkline(values: &[f64], width: usize) -> String {
     (0..n).map(|block| lowest(block).map_or(GAP, |lowest| level(lowest, most))).collect()
 }
 
-/// Places of a line in a picture.
+/// Largest number of places of a line in a picture.
 const PLACES: usize = 60;
 
-/// `values` as a line from zero to their maximum, in a picture as high as a word. Where there are
-/// more values than places, each place reaches from the smallest to the largest of its values.
-/// What is not finite is not known: there the line has a gap.
+/// Draws `values` as a line from 0 to their maximum, as SVG in the height of a word. If there are
+/// more values than places, each place extends from the smallest to the largest of its values.
+/// Values that are not finite are unknown, and leave a gap.
 pub fn spark_svg(values: &[f64]) -> String {
     const HEIGHT: f64 = 20.0;
     let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
@@ -55,7 +55,7 @@ pub fn spark_svg(values: &[f64]) -> String {
         if at(low) - at(high) > 0.5 {
             path += &format!("V{:.1}", at(high));
         } else if !is_begun {
-            // Also seen where it stands between gaps.
+            // A value between gaps is visible too.
             path += "h0.5";
         }
         is_begun = true;
@@ -66,12 +66,12 @@ pub fn spark_svg(values: &[f64]) -> String {
     )
 }
 
-/// Marks below the blocks of `n_values` values at the indexes `at`.
+/// Draws marks below the blocks of `n_values` values, at the indices `at`.
 pub fn marks(at: &[usize], n_values: usize, width: usize) -> String {
     let n = n_values.min(width);
     let mut line = vec![' '; n];
     for index in at.iter().filter(|index| **index < n_values) {
-        // The block whose values, as above, have this one among them.
+        // The block of [`sparkline`] that contains this value.
         line[((index + 1) * n - 1) / n_values] = '▲';
     }
     line.into_iter().collect::<String>().trim_end().to_owned()

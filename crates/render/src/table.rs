@@ -13,27 +13,27 @@ use model::numbers::{INFINITE, NONE, percent, significant, wrap};
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr;
 
-/// How the cells of a column stand.
+/// The alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Words.
+    /// For words.
     Left,
-    /// Whole numbers.
+    /// For whole numbers.
     Right,
-    /// Numbers with decimals: their points stand below each other.
+    /// For numbers with decimals: their points are below each other.
     Point,
 }
 
-/// How numbers of a column are shown.
+/// The rounding of a column's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Digits {
-    /// To so many significant digits.
+    /// Number of significant digits.
     Significant(usize),
-    /// To a tenth.
+    /// One decimal.
     Tenth,
 }
 
-/// A column. One without a title is for programs alone, one without a key for people alone.
+/// A column. Without a title it is for programs only, without a key for people only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     pub(crate) key: Cow<'static, str>,
@@ -47,7 +47,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// A column for people that is always shown.
+    /// Makes a column for people that is always shown.
     pub fn new(title: impl Into<Cow<'static, str>>, align: Align) -> Column {
         Column {
             key: "".into(),
@@ -61,33 +61,33 @@ impl Column {
         }
     }
 
-    /// A column that is left out where the page is too narrow: the one with the highest `rank`
+    /// Makes a column that is left out if the page is too narrow; the highest `rank` is left out
     /// first.
     pub fn spare(title: impl Into<Cow<'static, str>>, align: Align, rank: u8) -> Column {
         Column { spare: rank, ..Column::new(title, align) }
     }
 
-    /// Sentences: broken into lines where the page is narrow.
+    /// Makes a column of sentences, which are wrapped if the page is narrow.
     pub fn sentences(title: impl Into<Cow<'static, str>>) -> Column {
         Column { is_wrapped: true, ..Column::new(title, Align::Left) }
     }
 
-    /// The same as one of the first columns, which say together whose row it is.
+    /// Marks the column as one of the first, which identify a row together.
     pub fn head(self) -> Column {
         Column { is_head: true, ..self }
     }
 
-    /// Words, for people and programs.
+    /// Makes a column of words, for people and programs.
     pub fn words(key: impl Into<Cow<'static, str>>, title: &'static str) -> Column {
         Column::new(title, Align::Left).key(key)
     }
 
-    /// Whole numbers, for people and programs.
+    /// Makes a column of whole numbers, for people and programs.
     pub fn count(key: impl Into<Cow<'static, str>>, title: &'static str) -> Column {
         Column::new(title, Align::Right).key(key)
     }
 
-    /// Numbers, for people to so many significant digits.
+    /// Makes a column of numbers, rounded to significant digits for people.
     pub fn number(
         key: impl Into<Cow<'static, str>>,
         title: impl Into<Cow<'static, str>>,
@@ -96,63 +96,59 @@ impl Column {
         Column::new(title, Align::Point).key(key).digits(digits)
     }
 
-    /// Shares in percent, for people to a tenth.
+    /// Makes a column of percentages, rounded to a tenth for people.
     pub fn percent(key: &'static str, title: &'static str) -> Column {
         Column::new(title, Align::Point).key(key).tenths()
     }
 
-    /// The same with numbers to so many significant digits.
+    /// Sets the number of significant digits.
     pub fn digits(self, digits: usize) -> Column {
         Column { digits: Digits::Significant(digits), ..self }
     }
 
-    /// The same with numbers to a tenth.
+    /// Rounds numbers to a tenth.
     pub fn tenths(self) -> Column {
         Column { digits: Digits::Tenth, ..self }
     }
 
-    /// A column for programs alone.
+    /// Makes a column for programs only.
     pub fn data(key: impl Into<Cow<'static, str>>) -> Column {
         Column { is_data: true, ..Column::new("", Align::Left).key(key) }
     }
 
-    /// Its name for programs, with its unit, as in `p99_ms`.
+    /// Sets the name for programs, with its unit, as in `p99_ms`.
     pub fn key(self, key: impl Into<Cow<'static, str>>) -> Column {
         Column { key: key.into(), ..self }
     }
 }
 
-/// One cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// There is nothing to be reported.
+    /// No value.
     None,
-    /// Words.
     Words(String),
-    /// A whole number.
     Count(i64),
-    /// Any other number.
     Number(f64),
-    /// A time that lost work has made infinite.
+    /// A time that is infinite because transactions were lost.
     Infinite,
-    /// A number in words of its own, such as with its error; one that is not known has words only.
+    /// A number with its own text, such as with its error; an unknown one has only text.
     Said(String, Option<f64>),
-    /// Words with code between backticks.
+    /// Text with code between backticks.
     Marked(String),
 }
 
 impl Cell {
-    /// Words with code between backticks, as Markdown has it.
+    /// Makes a cell of text with code between backticks, as in Markdown.
     pub fn marked(words: impl Into<String>) -> Cell {
         Cell::Marked(words.into())
     }
 
-    /// A number in words of its own.
+    /// Makes a cell of a number with its own text.
     pub fn said(words: impl Into<String>, number: Option<f64>) -> Cell {
         Cell::Said(words.into(), number)
     }
 
-    /// For people.
+    /// Formats the cell for people.
     fn shown(&self, column: &Column) -> String {
         match (self, column.digits) {
             (Cell::None, _) if column.align == Align::Left => String::new(),
@@ -169,7 +165,7 @@ impl Cell {
         }
     }
 
-    /// With all its digits, for programs.
+    /// Formats the cell for programs, with all digits.
     fn exact(&self) -> String {
         match self {
             Cell::None => String::new(),
@@ -235,12 +231,11 @@ impl From<Option<f64>> for Cell {
     }
 }
 
-/// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// Its name for programs: `timing`; or nothing.
+    /// Name for programs, such as `timing`; may be empty.
     pub name: &'static str,
-    /// Its title; or nothing.
+    /// Title; may be empty.
     pub title: String,
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Vec<Cell>>,
@@ -252,19 +247,18 @@ fn only_kept<T>(all: Vec<T>, kept: &[bool]) -> Vec<T> {
     all.into_iter().zip(kept).filter(|(_, is_kept)| **is_kept).map(|(one, _)| one).collect()
 }
 
-/// A column that is broken into lines keeps this width.
+/// Smallest width of a column that is wrapped.
 const WRAPPED_LEAST: usize = 20;
 
-/// Between two columns.
+/// Gap between two columns.
 const GAP: &str = "  ";
 
 impl Table {
-    /// An empty table.
     pub fn new(columns: impl Into<Vec<Column>>) -> Table {
         Table { columns: columns.into(), ..Table::default() }
     }
 
-    /// A table with a name, a title and rows, each of a cell for each column.
+    /// Makes a table with name, title and rows, each with a cell for each column.
     pub fn filled(
         name: &'static str,
         title: impl Into<String>,
@@ -283,13 +277,13 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Only so many rows on a page that cannot fold; the others are called `what`, such as
+    /// Limits the rows on a page that cannot fold; the others are counted as `what`, such as
     /// "errors".
     pub fn shown_max(self, rows: usize, what: impl Into<String>) -> Table {
         Table { shown_max: Some((rows, what.into())), ..self }
     }
 
-    /// The same without the columns of these titles.
+    /// Removes the columns with these titles.
     pub(crate) fn without(self, titles: &[&str]) -> Table {
         let is_kept = |column: &Column| !titles.contains(&&*column.title);
         let kept: Vec<bool> = self.columns.iter().map(is_kept).collect();
@@ -297,42 +291,42 @@ impl Table {
         Table { columns: only_kept(self.columns, &kept), rows, ..self }
     }
 
-    /// What a page has instead of a table without rows, such as "no runs".
+    /// Sets the text that replaces a table without rows, such as "no runs".
     pub fn or_words(self, words: &'static str) -> Table {
         Table { nothing: Some(words), ..self }
     }
 
-    /// What a page has instead of it, if it has no row.
+    /// Returns the text that replaces the table, if it has no rows.
     pub(crate) fn nothing(&self) -> Option<&'static str> {
         self.nothing.filter(|_| self.is_empty())
     }
 
-    /// Whether it has no row.
+    /// Returns true if the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// What a page that cannot fold says of the rows that it leaves out.
+    /// Describes the rows that a page that cannot fold leaves out.
     pub(crate) fn rest(&self) -> Option<String> {
         let (max, what) = self.shown_max.as_ref()?;
         let rest = self.rows.len().checked_sub(*max).filter(|rest| *rest > 0)?;
         Some(format!("and {} more {what}", format_count(rest as u64)))
     }
 
-    /// The rows of a page that cannot fold.
+    /// Returns the rows of a page that cannot fold.
     fn shown_rows(&self) -> &[Vec<Cell>] {
         let max = self.shown_max.as_ref().map_or(usize::MAX, |(max, _)| *max);
         &self.rows[..self.rows.len().min(max)]
     }
 
-    /// Title and rows, as wide as needed, without spare columns that do not fit in `width`;
-    /// sentences that do not fit then are broken into lines, and columns that still do not fit
-    /// stand below, behind the first column again.
+    /// Formats title and rows. Spare columns that do not fit in `width` are left out; then
+    /// sentences are wrapped; columns that still do not fit are below, after the first column
+    /// again.
     pub fn lines(&self, width: usize) -> Vec<String> {
         self.bands(width).join(&String::new())
     }
 
-    /// The same, apart: each band begins with the titles of its columns.
+    /// Formats the same in bands, each of which begins with the titles of its columns.
     pub(crate) fn bands(&self, width: usize) -> Vec<Vec<String>> {
         let columns = self.fitting(width);
         let rooms = rooms(&columns, width);
@@ -347,7 +341,7 @@ impl Table {
         in_bands(&columns, &rooms, width).iter().map(band).collect()
     }
 
-    /// The titles of the spare columns for which `width` has no room.
+    /// Returns the titles of the spare columns that do not fit in `width`.
     pub(crate) fn left_out(&self, width: usize) -> Vec<&str> {
         let kept: Vec<&Column> =
             self.fitting(width).into_iter().map(|(column, _)| column).collect();
@@ -356,13 +350,13 @@ impl Table {
         left.map(|column| column.title.as_ref()).collect()
     }
 
-    /// The width that shows all columns beside each other.
+    /// Returns the width of all columns beside each other.
     pub(crate) fn width(&self) -> usize {
         total(&self.shown().map(|(place, column)| (column, self.column(place))).collect::<Vec<_>>())
     }
 
-    /// The columns with their cells, without the spare ones that do not fit; with them, if even the
-    /// others need more than one band.
+    /// Returns the columns with their cells, without spare ones that do not fit; but with them if
+    /// even the others need more than one band.
     fn fitting(&self, width: usize) -> Vec<(&Column, Vec<String>)> {
         let all: Vec<(&Column, Vec<String>)> =
             self.shown().map(|(place, column)| (column, self.column(place))).collect();
@@ -376,7 +370,7 @@ impl Table {
         }
         let is_same =
             |a: &(&Column, Vec<String>), b: &(&Column, Vec<String>)| std::ptr::eq(a.0, b.0);
-        // A narrow one that was left out may fit where a wide one did not.
+        // A narrow column that was left out may fit where a wide one did not.
         let mut left: Vec<usize> =
             (0..all.len()).filter(|at| !columns.iter().any(|of| is_same(of, &all[*at]))).collect();
         left.sort_by_key(|at| all[*at].0.spare);
@@ -392,7 +386,7 @@ impl Table {
         if in_bands(&columns, &rooms, width).len() > 1 { all } else { columns }
     }
 
-    /// All columns that people see as Markdown's pipes (GitHub Flavored Markdown, "Tables").
+    /// Formats the columns for people as a Markdown table (GitHub Flavored Markdown, "Tables").
     pub fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let mut text = line(self.shown().map(|(_, column)| escaped(&column.title)).collect());
@@ -411,18 +405,18 @@ impl Table {
         text
     }
 
-    /// The names of the columns that programs read.
+    /// Returns the names of the columns for programs.
     pub fn keys(&self) -> Vec<String> {
         self.read().map(|(_, column)| column.key.to_string()).collect()
     }
 
-    /// The rows as programs read them, with all digits.
+    /// Returns the rows for programs, with all digits.
     pub fn exact_rows(&self) -> Vec<Vec<String>> {
         let row = |row: &Vec<Cell>| self.read().map(|(place, _)| row[place].exact()).collect();
         self.rows.iter().map(row).collect()
     }
 
-    /// The rows as objects by column.
+    /// Returns the rows as JSON objects by column.
     pub fn json(&self) -> Value {
         let row = |row: &Vec<Cell>| {
             let cells = self.read();
@@ -432,12 +426,12 @@ impl Table {
         Value::Array(self.rows.iter().map(row).collect())
     }
 
-    /// The columns that people see, with their places.
+    /// Returns the columns for people, with their places.
     fn shown(&self) -> impl Iterator<Item = (usize, &Column)> {
         self.columns.iter().enumerate().filter(|(_, column)| !column.is_data)
     }
 
-    /// The columns that programs read, with their places.
+    /// Returns the columns for programs, with their places.
     fn read(&self) -> impl Iterator<Item = (usize, &Column)> {
         self.columns.iter().enumerate().filter(|(_, column)| !column.key.is_empty())
     }
@@ -446,7 +440,7 @@ impl Table {
         rows.iter().map(|row| row[place].shown(&self.columns[place])).collect()
     }
 
-    /// A column's cells with its title first, all of one width.
+    /// Returns a column's cells after its title, all of one width.
     fn column(&self, place: usize) -> Vec<String> {
         let Column { title, align, .. } = &self.columns[place];
         let cells = self.shown_cells(self.shown_rows(), place);
@@ -468,8 +462,8 @@ impl Table {
     }
 }
 
-/// What each column is broken to; nothing of one that is left as it is. Those that are wider than
-/// their share of the room have what the others leave.
+/// Returns the widths to which columns are wrapped; `None` for columns that are not. Columns wider
+/// than their share have the room that the others leave.
 fn rooms(columns: &[(&Column, Vec<String>)], width: usize) -> Vec<Option<usize>> {
     let mut rooms = vec![None; columns.len()];
     let excess = total(columns).saturating_sub(width);
@@ -483,7 +477,7 @@ fn rooms(columns: &[(&Column, Vec<String>)], width: usize) -> Vec<Option<usize>>
     let mut left = wrapped.iter().map(|at| own(*at)).sum::<usize>().saturating_sub(excess);
     for (index, at) in wrapped.iter().enumerate() {
         let words = columns[*at].1.iter().flat_map(|cell| cell.split_whitespace());
-        // A word that is wider would stand in the next column.
+        // A wider word would extend into the next column.
         let least = words.map(length).max().unwrap_or(0).max(WRAPPED_LEAST);
         let room = (left / (wrapped.len() - index)).max(least).min(own(*at));
         rooms[*at] = Some(room);
@@ -492,9 +486,8 @@ fn rooms(columns: &[(&Column, Vec<String>)], width: usize) -> Vec<Option<usize>>
     rooms
 }
 
-/// Which columns stand beside each other, by their places: all, or as many as fit. The first column
-/// says whose row it is, or all that are heads do, so that they stand in front of each band, where
-/// there is room for them.
+/// Divides columns into bands, by their places: all in one, or as many as fit. Each band begins
+/// with the first column, or with all head columns if there is room.
 fn in_bands(
     columns: &[(&Column, Vec<String>)],
     rooms: &[Option<usize>],
@@ -519,7 +512,7 @@ fn in_bands(
     bands
 }
 
-/// A cell in lines, or as it is where nothing is said of its room.
+/// Wraps a cell to its width, if it has one.
 fn in_room(cell: &str, room: Option<usize>) -> Vec<String> {
     match room {
         Some(room) if length(cell.trim_end()) > room => wrap(cell, room),
@@ -528,7 +521,7 @@ fn in_room(cell: &str, room: Option<usize>) -> Vec<String> {
     }
 }
 
-/// The lines of a row, whose cells may have several.
+/// Joins the cells of a row, which may have several lines.
 fn beside(cells: &[Vec<String>], rooms: &[Option<usize>]) -> Vec<String> {
     let n_lines = cells.iter().map(Vec::len).max().unwrap_or(0);
     let part = |cell: &Vec<String>, room: Option<usize>, line: usize| {
@@ -544,12 +537,12 @@ fn beside(cells: &[Vec<String>], rooms: &[Option<usize>]) -> Vec<String> {
     (0..n_lines).map(line).collect()
 }
 
-/// How much stands behind a cell's point, the point included.
+/// Returns the number of characters after and including a cell's point.
 fn fraction_of(cell: &str) -> usize {
     cell.find('.').map_or(0, |at| length(&cell[at..]))
 }
 
-/// Columns of a terminal that a text takes (Unicode Standard Annex 11).
+/// Returns the width of a text in columns of a terminal (Unicode Standard Annex 11).
 fn length(text: &str) -> usize {
     text.width()
 }
@@ -559,7 +552,7 @@ fn total(columns: &[(&Column, Vec<String>)]) -> usize {
     cells + GAP.len() * columns.len().saturating_sub(1)
 }
 
-/// Words with code between backticks, in a cell.
+/// Formats text with code between backticks for a cell.
 fn marked(words: &str) -> String {
     let part = |(index, part): (usize, &str)| match index % 2 {
         0 => escaped(part),
@@ -568,7 +561,7 @@ fn marked(words: &str) -> String {
     words.split('`').enumerate().map(part).collect()
 }
 
-/// What Markdown would take for its own.
+/// Escapes characters with a meaning in Markdown.
 pub(super) fn escaped(text: &str) -> String {
     let is_mark = |letter: char| matches!(letter, '\\' | '|' | '*' | '_' | '<' | '&' | '`' | '[');
     text.chars().fold(String::new(), |mut shown, letter| {

@@ -12,15 +12,16 @@ use serde_json::{Value, json};
 use super::document::{Block, Document, Section, Tone, Verdict};
 use super::{Align, Cell, Column, Table};
 
-/// Letters of a statement that a line of the page has room for; other forms have more.
+/// Largest length of a statement in a line of the page; other formats are not cut.
 const SQL_SHOWN: usize = 600;
-/// Letters of a column's name, of a value, of all values of a statement, and of a first row.
+/// Largest lengths of a column's name, of a value, of all values of a statement, and of a first
+/// row.
 const NAME_SHOWN: usize = 30;
 const VALUE_SHOWN: usize = 60;
 const VALUES_SHOWN: usize = 240;
 const ROW_SHOWN: usize = 400;
 
-/// The page of one transaction, or of one of each type.
+/// Makes the page of one transaction, or of one of each type.
 pub fn trace(trace: &Trace) -> Document {
     let Trace { workload, database, .. } = trace;
     let mut page = Document::new("Transaction", format!("{workload} on {database}"));
@@ -43,8 +44,8 @@ pub fn trace(trace: &Trace) -> Document {
     page
 }
 
-/// `new_order on MariaDB 10.11: committed; 1 statement in 1 round trip, 51 bytes out and 412 in,
-/// 1.23 ms`.
+/// Describes a transaction: `new_order on MariaDB 10.11: committed; 1 statement in 1 round trip, 51
+/// bytes out and 412 in, 1.23 ms`.
 fn verdict(name: &str, database: &str, of: &TransactionTrace) -> Verdict {
     let place = if database.is_empty() { String::new() } else { format!(" on {database}") };
     let (tone, details) = match &of.outcome {
@@ -64,7 +65,7 @@ fn verdict(name: &str, database: &str, of: &TransactionTrace) -> Verdict {
     Verdict { tone, word: outcome(&of.outcome).to_owned(), headline: headline.into(), details }
 }
 
-/// What a call executes within the server, as it was created there.
+/// Makes the blocks of the routines that a call executes within the server.
 fn routines(trace: &Trace) -> Vec<Block> {
     let other = trace.transactions.first().map_or_else(String::new, |of| {
         let Trace { workload, .. } = trace;
@@ -144,8 +145,8 @@ fn trips_and_bytes(of: &Traffic) -> [Cell; 3] {
     [of.round_trips.into(), of.bytes_out.into(), of.bytes_in.into()]
 }
 
-/// A row for each statement. What belongs to several that were sent together stands beside the
-/// first of them.
+/// Makes the table of statements, one per row. Figures of several that were sent together are
+/// beside the first of them.
 fn exchanges(of: &TransactionTrace) -> Table {
     let columns = [
         Column::data("transaction"),
@@ -205,7 +206,8 @@ fn sent(statement: &SentStatement) -> &'static str {
     }
 }
 
-/// `SELECT w_tax FROM warehouse WHERE w_id = ? [1] → 1 row (0.1234)`.
+/// Formats a statement with its reply: `SELECT w_tax FROM warehouse WHERE w_id = ? [1] → 1 row
+/// (0.1234)`.
 fn line(statement: &SentStatement, reply: Option<String>) -> String {
     let mut line = cut(&statement.sql, SQL_SHOWN);
     if statement.is_first_call {
@@ -246,7 +248,7 @@ fn ms(ns: u64) -> f64 {
     ns as f64 / NS_PER_MS as f64
 }
 
-/// The same for programs.
+/// Returns the trace as JSON.
 pub fn trace_json(trace: &Trace) -> Value {
     let parameters = trace.parameters.iter().map(|(k, v)| (k.clone(), v.as_str().into()));
     json!({

@@ -6,12 +6,12 @@ use analysis::figures::{Figure, is_time, title};
 use model::finding_catalog::CATALOG;
 use model::numbers::{self, INFINITE, count, significant, with_error};
 
-/// The place of a finding in the catalog, whose first are the most serious.
+/// Returns the place of a finding in the catalog, whose first are the most serious.
 pub(crate) fn catalog_place(id: &str) -> usize {
     CATALOG.iter().position(|entry| entry.id == id).unwrap_or(CATALOG.len())
 }
 
-/// What differs, in a few words.
+/// Lists the differences in a few words.
 pub(crate) fn changed(all: &[Difference]) -> String {
     const SHOWN_MAX: usize = 4;
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
@@ -25,7 +25,7 @@ pub(crate) fn changed(all: &[Difference]) -> String {
     }
 }
 
-/// A figure's name with its unit, where the name does not tell it: `machine.cpu_user (%)`.
+/// Returns a figure's name with its unit, unless the name has it: `machine.cpu_user (%)`.
 pub(crate) fn title_with_unit(name: &str, unit: &str) -> String {
     let (title, unit) = (title(name), numbers::unit(unit));
     // `p99 ms` has its unit already.
@@ -35,12 +35,12 @@ pub(crate) fn title_with_unit(name: &str, unit: &str) -> String {
     }
 }
 
-/// What was observed, to stand within another sentence.
+/// Returns a sentence without its full stop, for use within another sentence.
 pub(crate) fn without_stop(sentence: &str) -> &str {
     sentence.strip_suffix('.').unwrap_or(sentence)
 }
 
-/// When a run began, to the second, which is enough for people.
+/// Formats the start of a run to the second.
 pub(crate) fn begun(started: &str) -> String {
     match (started.get(..10), started.get(11..19)) {
         (Some(date), Some(time)) => format!("{date} {time} UTC"),
@@ -48,7 +48,7 @@ pub(crate) fn begun(started: &str) -> String {
     }
 }
 
-/// Why the law does not fit, in words; none where it does.
+/// Says why the law does not fit; `None` if it does.
 pub(crate) fn misfit(law: &ScalabilityReport) -> Option<String> {
     let lacks = law.lack_of_fit.filter(|p| *p < stats::Scalability::LACK_OF_FIT);
     let lacks = lacks.map(|p| {
@@ -61,8 +61,7 @@ pub(crate) fn misfit(law: &ScalabilityReport) -> Option<String> {
     (!law.fits).then(|| all.join(", and "))
 }
 
-/// How many times as much: without end where work was lost on the one side alone, or where a rate
-/// was nothing.
+/// Formats a ratio. It is infinite if only one side lost transactions, or if the baseline is 0.
 fn times(figure: &str, ratio: f64) -> String {
     match ratio {
         f64::INFINITY => INFINITE.to_owned(),
@@ -72,7 +71,7 @@ fn times(figure: &str, ratio: f64) -> String {
     }
 }
 
-/// A ratio with its interval, where it has one.
+/// Formats a ratio with its interval, if it has one.
 pub(crate) fn ratio_text(figure: &str, ratio: &Ratio) -> String {
     let times = |ratio| times(figure, ratio);
     match ratio.interval {
@@ -81,24 +80,24 @@ pub(crate) fn ratio_text(figure: &str, ratio: &Ratio) -> String {
     }
 }
 
-/// A value that is known roughly, to one digit: `≈20`.
+/// Formats a value that is known only roughly, to one digit: `≈20`.
 pub(crate) fn roughly(value: f64) -> String {
     let digit = 10_f64.powf(value.abs().log10().floor());
     let rounded = if value == 0.0 { 0.0 } else { (value / digit).round() * digit };
     format!("≈{}", significant(rounded, 1))
 }
 
-/// Whether several runs have the very same value. That is no error of zero: what is counted in few
-/// large steps, such as whole buffers, comes out alike.
+/// Returns true if several runs have exactly the same value. The error is not 0 then: values in few
+/// large steps, such as whole buffers, are often equal.
 fn is_same(figure: &Figure) -> bool {
-    // Of what others have published only the mean and its error are known.
+    // Of published values only the mean and its error are known.
     let is_sure = figure.half_width.is_some_and(|width| width <= figure.mean.abs() * 1e-9);
     figure.count > 1 && figure.min == figure.max && is_sure
 }
 
-/// What a value of several runs without an error is, where there is any.
+/// Explains values of several runs without an error, if there are any.
 pub(crate) fn same_in_all<'f>(mut all: impl Iterator<Item = &'f Figure>) -> Option<String> {
-    // Nothing in all runs, such as no errors, is what it is.
+    // Zero in all runs, such as no errors, needs no explanation.
     all.any(|figure| is_same(figure) && figure.mean != 0.0).then(|| {
         "A value without ± was the same in all its runs. That does not make it exact: counts of \
          few or large steps, such as transactions of whole buffers, often come out alike."
@@ -106,8 +105,8 @@ pub(crate) fn same_in_all<'f>(mut all: impl Iterator<Item = &'f Figure>) -> Opti
     })
 }
 
-/// A mean with its error; of one run, or of runs that all have it, without. An interval that is
-/// wider than the mean says nothing: then the range of the runs stands in its place.
+/// Formats a mean with its error; without one for a single run, or for equal values. If the
+/// interval is wider than the mean, the range of the runs replaces it.
 pub(crate) fn shown(figure: &Figure) -> String {
     match figure.half_width {
         Some(_) if figure.is_wide() => {
@@ -120,7 +119,7 @@ pub(crate) fn shown(figure: &Figure) -> String {
     }
 }
 
-/// The same in a sentence, which says what a range is.
+/// Formats the same for a sentence, which explains a range.
 pub(crate) fn answered(figure: &Figure) -> String {
     if !figure.is_wide() {
         return shown(figure);
@@ -133,7 +132,7 @@ pub(crate) fn answered(figure: &Figure) -> String {
     )
 }
 
-/// What ranges in a table are, where there are any.
+/// Explains ranges in a table, if there are any.
 pub(crate) fn ranges<'f>(all: impl Iterator<Item = &'f Figure>) -> Option<String> {
     let wide: Vec<&Figure> = all.filter(|figure| figure.is_wide()).collect();
     let most = wide.iter().map(|figure| figure.runs_needed()).reduce(|a, b| Some(a?.max(b?)))?;
@@ -144,7 +143,7 @@ pub(crate) fn ranges<'f>(all: impl Iterator<Item = &'f Figure>) -> Option<String
     Some(format!("min and max are of the runs, too few for a CI (±); {repeat}"))
 }
 
-/// Which runs are left out for their damage, and how to be rid of them.
+/// Lists runs that are left out because they are damaged, with the command that removes them.
 pub(crate) fn left_out(damaged: &[String]) -> Option<String> {
     let runs = damaged.join(" ");
     (!damaged.is_empty()).then(|| {

@@ -4,7 +4,7 @@ use model::numbers::fixed;
 
 use crate::charts::{Axis, Scale};
 
-/// Steps between numbers of seconds that people count in.
+/// Steps between ticks of an axis of seconds.
 const SECONDS: [f64; 12] =
     [1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0];
 
@@ -18,26 +18,26 @@ pub(super) struct AxisScale {
     to: f64,
 }
 
-/// A number along an axis.
+/// A tick of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
     pub(super) at: f64,
     pub(super) label: String,
 }
 
-/// How much room an axis leaves at its ends.
+/// The room that an axis leaves at its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
     /// None: lines may begin at the edge.
     Tight,
-    /// A little: whole dots are seen.
+    /// Enough for whole dots.
     Dots,
-    /// To the next numbers.
+    /// Up to the next ticks.
     Round,
 }
 
 impl AxisScale {
-    /// The axis of `values`, with about `n_ticks` numbers.
+    /// Makes the axis of `values`, with about `n_ticks` ticks.
     pub(super) fn of(
         axis: &Axis,
         values: impl Iterator<Item = f64>,
@@ -59,12 +59,13 @@ impl AxisScale {
         AxisScale { is_log, low, high, from: 0.0, to: 1.0 }
     }
 
-    /// The same from and to these pixels.
+    /// Places the axis between these pixels.
     pub(super) fn between(self, from: f64, to: f64) -> AxisScale {
         AxisScale { from, to, ..self }
     }
 
-    /// Where a number stands; nothing of one that has no place, such as 0 among ratios.
+    /// Returns the place of a number in pixels; `None` if it has none, such as 0 on a logarithmic
+    /// axis.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         if !value.is_finite() || (self.is_log && value <= 0.0) {
             return None;
@@ -72,50 +73,50 @@ impl AxisScale {
         Some(self.from + self.share(value) * (self.to - self.from))
     }
 
-    /// Where a number lies between both ends, which are at 0 and 1.
+    /// Returns the place of a number relative to the ends, which are 0 and 1.
     fn share(&self, value: f64) -> f64 {
         let along = |value: f64| if self.is_log { value.max(0.0).ln() } else { value };
         (along(value) - along(self.low)) / (along(self.high) - along(self.low))
     }
 
-    /// Whether a number lies beyond an end, by more than its rounding.
+    /// Returns true if a number is beyond an end, by more than rounding.
     pub(super) fn is_beyond(&self, value: f64) -> bool {
         const SLACK: f64 = 1e-6;
         !(-SLACK..=1.0 + SLACK).contains(&self.share(value))
     }
 
-    /// From which to which number it goes.
+    /// Returns the numbers at both ends.
     pub(super) fn ends(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// Where a number stands; what lies beyond an end stands there.
+    /// Returns the place of a number, limited to the ends of the axis.
     pub(super) fn within(&self, value: f64) -> Option<f64> {
         let lowest = if self.is_log { self.low } else { f64::NEG_INFINITY };
         self.place(value.max(lowest).clamp(self.low, self.high))
     }
 
-    /// The pixel at which it ends.
+    /// Returns the pixel at which the axis ends.
     pub(super) fn end(&self) -> f64 {
         self.to
     }
 
-    /// How many times its low end its high end is.
+    /// Returns the high end divided by the low end.
     fn ratio(&self) -> f64 {
         self.high / self.low
     }
 
-    /// Whether a number lies on it.
+    /// Returns true if a number is on the axis.
     pub(super) fn has(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
-    /// Whether all of it lies between two numbers.
+    /// Returns true if the whole axis is between two numbers.
     pub(super) fn is_within(&self, from: f64, to: f64) -> bool {
         from <= self.low && to >= self.high
     }
 
-    /// About `n` numbers along it.
+    /// Returns about `n` ticks.
     pub(super) fn ticks(&self, axis: &Axis, n: usize) -> Vec<Tick> {
         if self.is_log && self.ratio() >= 10.0 {
             return self.ratio_ticks(n);
@@ -133,7 +134,8 @@ impl AxisScale {
         (first as i64..=last as i64).map(tick).collect()
     }
 
-    /// Numbers that stand by ratios: tens, and where these are few 2 and 5 as well.
+    /// Returns the ticks of a logarithmic axis: powers of ten, and 2 and 5 times these if there are
+    /// few.
     fn ratio_ticks(&self, n: usize) -> Vec<Tick> {
         let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
         let n_tens = usize::try_from(last - first).unwrap_or(1);
@@ -151,12 +153,12 @@ impl AxisScale {
     }
 }
 
-/// As many decimals as a number of one digit has.
+/// Returns the number of decimals for one significant digit.
 fn decimals(value: f64) -> usize {
     usize::try_from((-value.log10() - 1e-9).ceil() as i64).unwrap_or(0).min(9)
 }
 
-/// 1, 2 or 5 times a power of ten, not less than `raw`.
+/// Returns 1, 2 or 5 times a power of ten, not less than `raw`.
 fn nice(raw: f64) -> f64 {
     let ten = 10_f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 5.0].into_iter().find(|step| step * ten >= raw * (1.0 - 1e-9));
@@ -176,7 +178,7 @@ fn of_seconds(range: f64, n: usize) -> f64 {
 fn linear(low: f64, high: f64, room: Room, n_ticks: usize) -> (f64, f64) {
     let (low, high) = match high > low {
         true => (low, high),
-        // One value, or nothing but zero.
+        // A single value, or only zeros.
         false if low == 0.0 => (0.0, 1.0),
         false => (low - low.abs() * 0.5, low + low.abs() * 0.5),
     };
@@ -206,7 +208,7 @@ fn ratios(low: f64, high: f64, room: Room) -> (f64, f64) {
     }
 }
 
-/// The next of 1, 2 and 5 times a power of ten below or above.
+/// Returns the next lower or higher one of 1, 2 and 5 times a power of ten.
 fn rounded(value: f64, is_up: bool) -> f64 {
     let ten = 10_f64.powf(value.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * ten);

@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 
 use crate::charts::{Point, Trace};
 
-/// A stretch is drawn by so many points of a trace at most.
+/// Largest number of points of a trace that are drawn for a stretch.
 const OF_STRETCH: usize = 7;
-/// So many times the points are drawn where traces have their places together: each tells its own.
+/// Factor of points to draw if traces share their places: each contributes its own.
 const TOGETHER: usize = 2;
 
-/// Of each trace the points to draw, in their order: all where they are at most `most`, else at
-/// most as many, or [`TOGETHER`] times those of traces that have their places together.
+/// Returns the points of each trace to draw, in order: all if they are at most `most`, else at most
+/// as many, or [`TOGETHER`] times as many for traces that share their places.
 pub(super) fn decimate(traces: &[Trace], most: usize) -> Vec<Vec<&Point>> {
     let mut kept: Vec<Option<Vec<&Point>>> = vec![None; traces.len()];
     for index in 0..traces.len() {
@@ -39,7 +39,7 @@ fn has_places_of(one: &Trace, other: &Trace) -> bool {
         && one.points.iter().zip(&other.points).all(|(one, other)| one.x == other.x)
 }
 
-/// The places of traces that have them together, as indices.
+/// Returns the places of traces that share them, as indices.
 fn places(all: &[&[Point]], most: usize) -> Vec<usize> {
     let n_points = all[0].len();
     if n_points <= most {
@@ -57,7 +57,7 @@ fn places(all: &[&[Point]], most: usize) -> Vec<usize> {
     (0..n_stretches).flat_map(stretch).collect()
 }
 
-/// The points of a stretch that say all that an eye can see of it.
+/// Returns the visible points of a stretch: its ends, extremes and gaps.
 fn telling(stretch: &[Point]) -> Vec<usize> {
     let value = |point: &Point| point.y;
     let low = |point: &Point| point.band.map(|band| band.0);
@@ -74,7 +74,7 @@ fn telling(stretch: &[Point]) -> Vec<usize> {
     kept.into_iter().flatten().collect()
 }
 
-/// Where a value is lowest; with a `sign` of -1 where it is highest.
+/// Returns the index of the lowest value; with a `sign` of -1 the highest.
 fn lowest(stretch: &[Point], of: &dyn Fn(&Point) -> Option<f64>, sign: f64) -> Option<usize> {
     let known = stretch.iter().enumerate().filter_map(|(i, point)| Some((i, sign * of(point)?)));
     known.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)

@@ -11,11 +11,12 @@ use resvg::usvg::{Options, Tree, fontdb};
 use super::{Drawn, Theme};
 use crate::charts::Chart;
 
-/// Pixels of a side; more is not a chart any more.
+/// Largest number of pixels of a side.
 const SIDE_MOST: f32 = 16_384.0;
 
 impl Chart {
-    /// As PNG, `scale` pixels for each of CSS; light unless dark is asked for.
+    /// Draws the chart as a PNG with `scale` pixels per CSS pixel, in light colours unless the
+    /// theme is dark.
     pub fn to_png(&self, drawn: Drawn, scale: f32) -> Result<Vec<u8>, String> {
         let theme = if drawn.theme == Theme::Dark { Theme::Dark } else { Theme::Light };
         let svg = self.to_svg(Drawn { theme, ..drawn });

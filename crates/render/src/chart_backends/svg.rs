@@ -15,15 +15,15 @@ use super::words::{escaped, fitted, width_of};
 use super::{At, DARK, Drawn, LIGHT, Theme, colour, is_again, shade, stepped};
 use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
 
-/// Up to so many dots of a chart tell their value where they are pointed at.
+/// Largest number of dots of a chart that have tooltips.
 const TOLD_MOST: usize = 300;
-/// Points drawn for each pixel of width.
+/// Number of points drawn per pixel of width.
 const POINTS_PER_PIXEL: f64 = 2.0;
-/// Rows of words for marks, one below the other where they would meet.
+/// Number of rows for the labels of marks, which are placed below each other if they would overlap.
 const MARK_ROWS: usize = 3;
 
 impl Chart {
-    /// As SVG.
+    /// Draws the chart as SVG.
     pub fn to_svg(&self, drawn: Drawn) -> String {
         let layout = Layout::of(self, drawn);
         let mut svg = Svg { text: String::new(), chart: self, layout: &layout };
@@ -43,8 +43,7 @@ impl Chart {
     }
 }
 
-/// An SVG under way.
-/// The height of a title's letters, in pixels; they are bold, and so a little wider.
+/// Height of the letters of a title, in pixels. They are bold, and so a little wider.
 const TITLE_SIZE: f64 = 18.0;
 
 struct Svg<'c> {
@@ -86,8 +85,9 @@ impl Svg<'_> {
         self.put(&format!("<text class=\"title\" x=\"4\" y=\"17\">{title}</text>"));
     }
 
-    /// Where the plot area is, and what is at its ends, for scripts: left and right stand
-    /// `data-from` and `data-to`, below and above `data-low` and `data-high`.
+    /// Returns the attributes for scripts with the plot area and the values at its ends:
+    /// `data-from` and `data-to` at the left and right, `data-low` and `data-high` at the bottom
+    /// and top.
     fn place(&self) -> String {
         let Layout { left, right, top, bottom, .. } = *self.layout;
         let pixels = [("left", left), ("right", right), ("top", top), ("bottom", bottom)];
@@ -99,7 +99,7 @@ impl Svg<'_> {
         text + &format!(" data-axis=\"{}\" data-log=\"{}\"", self.chart.axis(), self.log())
     }
 
-    /// Along which directions equal distances are equal ratios.
+    /// Returns the directions that are logarithmic: a combination of `x` and `y`.
     fn log(&self) -> &'static str {
         let is_log = |axis: &Axis| axis.scale == Scale::Log && axis.categories.is_empty();
         match (is_log(&self.chart.x), is_log(&self.chart.y), self.chart.is_forest) {
@@ -209,14 +209,14 @@ impl Svg<'_> {
         ));
     }
 
-    /// A stripe or a line behind the traces.
+    /// Draws a stripe or a line behind the traces.
     fn mark(&mut self, mark: &Mark) {
         let Layout { left, right, top, bottom, .. } = *self.layout;
         let Some((from, to)) = self.layout.stretch(mark) else { return };
         let title = escaped(&mark.text);
         let stripe = |x: f64, y: f64, width: f64, height: f64| {
             let at = format!("x=\"{}\" y=\"{}\"", px(x), px(y));
-            // What was over at once is seen too.
+            // A disturbance of no length must be visible too.
             let size = [width, height].map(|side| px(side.max(1.5)));
             let class = if mark.is_ramp_up() { "before" } else { "mark" };
             format!("rect class=\"{class}\" {at} width=\"{}\" height=\"{}\"", size[0], size[1])
@@ -235,7 +235,7 @@ impl Svg<'_> {
         self.put(&format!("<{shape}><title>{title}</title></{name}>"));
     }
 
-    /// A mark's words, where they do not lie on those of others.
+    /// Draws a mark's label, if it does not overlap others.
     fn say(&mut self, mark: &Mark, rows: &mut [f64; MARK_ROWS]) {
         let Layout { left, right, top, .. } = *self.layout;
         let is_said = !mark.text.is_empty() && !mark.is_in_legend();
@@ -272,7 +272,7 @@ impl Svg<'_> {
         self.put("</g>");
     }
 
-    /// A line with its area, broken at gaps; a value alone between two gaps is a dot.
+    /// Draws a line with its area, broken at gaps; a value between two gaps is a dot.
     fn line(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
         let color = colour(self.chart, index);
         let again = if is_again(self.chart, index) { " again" } else { "" };
@@ -284,7 +284,7 @@ impl Svg<'_> {
             let seen = drawn.map(|piece| clipped(&piece, self.layout.left, self.layout.right));
             seen.filter(|piece| !piece.is_empty()).collect()
         };
-        // Edges need both ends: a low end of zero among ratios lies at the axis.
+        // Edges need both ends: a low end of 0 on a logarithmic axis is drawn at the axis.
         let low = along(&|point| point.band.map(|band| band.0));
         let high = along(&|point| point.band.map(|band| band.1));
         let mut lines: Vec<String> = Vec::new();
@@ -338,7 +338,7 @@ impl Svg<'_> {
         }
     }
 
-    /// Words beside the dots of a line that goes where it will, as far as they do not meet.
+    /// Draws labels beside the dots of a line in any direction, if they do not overlap.
     fn labels(&mut self, trace: &Trace, points: &[&Point]) {
         if trace.shape != Shape::Joined || self.chart.traces.len() != 1 {
             return;
@@ -378,11 +378,11 @@ impl Svg<'_> {
         }
     }
 
-    /// Where an interval goes on beyond the axis: a head that points to where it goes.
+    /// Returns the arrow head of an interval that continues beyond the axis.
     fn arrow_head(&self, (x, y): At, is_low: bool) -> String {
         const BACK: f64 = 6.0;
         const ASIDE: f64 = 4.0;
-        // Low values are at the left of a forest plot, and below elsewhere.
+        // Low values are at the left of a forest plot, and at the bottom elsewhere.
         let back = if is_low { BACK } else { -BACK };
         let wing = |aside: f64| match self.chart.is_forest {
             true => (x + back, y + aside),
@@ -416,7 +416,7 @@ impl Svg<'_> {
         }
     }
 
-    /// The areas of a shade, as one path: there are thousands of them.
+    /// Draws the areas of a shade, as one path: there are thousands of them.
     fn cells(&mut self, index: usize, trace: &Trace) {
         let width = self.chart.cell_width();
         let mut path = String::new();
@@ -435,7 +435,7 @@ impl Svg<'_> {
         ));
     }
 
-    /// A point in words.
+    /// Describes a point.
     fn tooltip(&self, trace: &Trace, point: &Point) -> String {
         let place = match self.chart.x.categories.is_empty() {
             true => format!("{} {}", self.chart.x.title, exact(point.x)),
@@ -451,7 +451,7 @@ impl Svg<'_> {
     }
 }
 
-/// Lines without gaps.
+/// Splits points into lines without gaps.
 fn pieces(points: impl Iterator<Item = Option<At>>) -> Vec<Vec<At>> {
     let mut pieces: Vec<Vec<At>> = vec![Vec::new()];
     for point in points {
@@ -464,9 +464,9 @@ fn pieces(points: impl Iterator<Item = Option<At>>) -> Vec<Vec<At>> {
     pieces
 }
 
-/// A line as far as it is between two places from left to right.
+/// Clips a line between two places from left to right.
 fn clipped(points: &[At], left: f64, right: f64) -> Vec<At> {
-    // Less than what is written.
+    // Less than the precision of the output.
     const SLACK: f64 = 0.01;
     let mut kept = Vec::new();
     for (index, (x, y)) in points.iter().copied().enumerate() {
@@ -488,7 +488,7 @@ fn path(points: &[At]) -> String {
     points.iter().enumerate().map(point).collect()
 }
 
-/// Pixels to a tenth.
+/// Formats pixels to a tenth.
 fn px(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)

@@ -35,7 +35,7 @@ fn an_svg_is_well_formed_and_has_no_script() {
             }
             let title = document.descendants().find(|n| n.attribute("class") == Some("title"));
             let title = title.and_then(|node| node.text()).expect("it has a title");
-            // Only what is wider than the picture is cut, and shows that.
+            // Only a title wider than the picture is cut, and shows that.
             if let Some(kept) = title.strip_suffix('…') {
                 assert!(chart.title.starts_with(kept) && kept.len() >= 30, "{title}");
             } else {
@@ -45,7 +45,7 @@ fn an_svg_is_well_formed_and_has_no_script() {
     }
 }
 
-/// The middle of the places of a chart's points.
+/// Returns the middle half of a chart's horizontal axis.
 fn middle(chart: &Chart) -> Option<Chart> {
     let places = chart.traces.iter().flat_map(|trace| &trace.points).map(|point| point.x);
     let (low, high) =
@@ -135,7 +135,7 @@ fn a_script_finds_the_plot_area_its_ends_and_each_trace() {
         let keys = of_class("key");
         assert!(all.starts_with(&keys), "{}: {keys:?}", chart.id);
         n_keys += keys.len();
-        // What is drawn of a trace stands in its group.
+        // All elements of a trace are in its group.
         let loose = root.children().find(|node| {
             let class = node.attribute("class").unwrap_or_default();
             ["line", "area", "whisker", "d-"].iter().any(|start| class.starts_with(start))
@@ -162,7 +162,7 @@ fn a_png_has_words() {
     assert!(with.starts_with(b"\x89PNG"));
     let mut wordless = charts[0].clone();
     wordless.title.clear();
-    // The same picture but for its title: a font that is missing would draw none.
+    // The same picture except for its title: a missing font would draw none.
     assert_ne!(with, wordless.to_png(drawn, 1.0).expect("it is drawn"));
 }
 
@@ -194,7 +194,7 @@ fn an_area_is_closed_around_each_stretch_without_gaps() {
     };
     chart.traces.truncate(1);
     chart.traces[0].points = (1..=5).map(point).collect();
-    // Two pieces, each at its high ends to the right and at its low ones back.
+    // Two pieces, each along its high ends to the right and along its low ones back.
     let areas = |chart: &Chart| -> Vec<Vec<(f64, f64)>> {
         let svg = chart.to_svg(Drawn::WIDE);
         let document = roxmltree::Document::parse(&svg).unwrap();
@@ -217,13 +217,13 @@ fn an_area_is_closed_around_each_stretch_without_gaps() {
         assert_eq!(areas.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4], "{areas:?}");
         for area in areas {
             assert!(area[0].0 == area[3].0 && area[1].0 == area[2].0, "{area:?}");
-            // What has no place among ratios lies at the axis, as zero does.
+            // A value without a place on a logarithmic axis is drawn at its end, as 0 is.
             assert!(area[2].1 == area[3].1 && area[2].1 > area[0].1, "{area:?}");
         }
     }
 }
 
-/// The numbers along an axis of an SVG: those below it, or those at its left.
+/// Returns the ticks of an axis in an SVG: place and label.
 fn ticks_of(chart: &Chart, along: Along) -> Vec<(f64, String)> {
     let svg = chart.to_svg(Drawn::WIDE);
     let document = roxmltree::Document::parse(&svg).unwrap();
@@ -245,7 +245,7 @@ fn ticks_of(chart: &Chart, along: Along) -> Vec<(f64, String)> {
     });
     let read = |node: roxmltree::Node<'_, '_>| {
         let at: f64 = node.attribute(place)?.parse().ok()?;
-        // Upright the middle of a number stands at its place, four pixels above its foot.
+        // On a vertical axis the middle of a label is at its place, four pixels above its foot.
         let share = (at - if along == Along::Y { 4.0 } else { 0.0 } - start) / (end - start);
         let value = match is_log {
             true => low * (high / low).powf(share),
@@ -270,12 +270,12 @@ fn each_number_along_an_axis_stands_at_its_place() {
             assert!(!ticks.is_empty(), "{} {along:?}", chart.id);
             for (value, text) in ticks {
                 let number = |text: &str| text.replace(',', "").parse::<f64>().expect("a number");
-                // A percentile stands where one in so many is beyond it.
+                // A percentile is at the number N of which one is beyond it.
                 let read = match text.strip_prefix('p') {
                     Some(percent) => 100.0 / (100.0 - number(percent)),
                     None => number(&text),
                 };
-                // A pixel is some hundredths of a number where tens are close.
+                // A pixel is some hundredths of a number where powers of ten are close.
                 let is_there = (read / value - 1.0).abs() <= 0.05;
                 assert!(is_there, "{} {along:?}: {text} stands at {value}", chart.id);
             }
@@ -308,8 +308,8 @@ fn what_was_varied_stands_along_the_axis() {
     }
 }
 
-/// Two lines with intervals over the same numbers on an axis of ratios, one of which goes down to
-/// `low`.
+/// Makes two lines with intervals over the same numbers on a logarithmic axis; one interval goes
+/// down to `low`.
 fn whiskered(low: f64) -> Chart {
     let (experiment, trials) = subjects::two_axes();
     let charts = of_experiment(&experiment, &trials);
@@ -328,7 +328,7 @@ fn an_interval_down_to_nothing_does_not_stretch_an_axis_of_ratios() {
         let document = roxmltree::Document::parse(&svg).unwrap();
         let lowest: f64 = document.root_element().attribute("data-low").unwrap().parse().unwrap();
         assert!(lowest >= 0.5 - 1e-9, "{lowest}");
-        // Its whisker ends where the axis does.
+        // The whisker ends where the axis does.
         let is = |class: &'static str| {
             let of = move |node: &roxmltree::Node<'_, '_>| {
                 node.attribute("class").is_some_and(|name| name.starts_with(class))
@@ -354,7 +354,7 @@ fn an_interval_beyond_the_axis_has_an_arrow_head_there_and_words_that_say_so() {
         let paths = document.descendants().filter(is_whisker);
         paths.filter_map(|node| node.attribute("d").map(str::to_owned)).collect()
     };
-    // A head has two strokes, a cap one.
+    // An arrow head has two strokes, a cap one.
     let n_heads = |chart: &Chart| {
         let strokes = whiskers(chart).iter().map(|path| path.matches('L').count() - 3).sum();
         let strokes: usize = strokes;
@@ -368,7 +368,7 @@ fn an_interval_beyond_the_axis_has_an_arrow_head_there_and_words_that_say_so() {
     assert_eq!(n_heads(&both), 2);
     assert!(both.caption().is_some_and(|words| words.ends_with("goes on beyond the axis.")));
     assert!(both.summary().ends_with("goes on beyond the axis."));
-    // In a forest plot heads point to the left and to the right.
+    // In a forest plot, arrow heads point to the left and to the right.
     let charts = of_comparison(&subjects::comparison());
     let mut forest = charts.into_iter().find(|chart| chart.id == "ratios").expect("it is made");
     assert_eq!(forest.beyond(), None);

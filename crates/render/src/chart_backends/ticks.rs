@@ -7,38 +7,38 @@ use super::is_lines;
 use super::words::width_of;
 use crate::charts::{Along, Chart, ONE_IN, Scale, Shape};
 
-/// The height of the numbers, in pixels.
+/// Height of tick labels, in pixels.
 pub(super) const TEXT: f64 = 12.0;
-/// Right of everything that is drawn.
+/// Margin at the right of the plot area, in pixels.
 pub(super) const MARGIN: f64 = 16.0;
-/// Values that were varied stand at the axis as they are, up to so many.
+/// Largest number of varied values that are all ticks of their axis.
 const OWN_TICKS_MOST: usize = 16;
-/// Pixels for each number.
+/// Distance between ticks, in pixels.
 const APART: f64 = 80.0;
 
-/// Hours and minutes stand along an axis of so many seconds.
+/// Number of seconds from which an axis of time has hours and minutes.
 const CLOCK_FROM: f64 = 1_200.0;
 
-/// Whether the horizontal axis goes over so much time that hours and minutes stand along it.
+/// Returns true if the horizontal axis is long enough for hours and minutes.
 pub(super) fn is_clock(chart: &Chart, x: &AxisScale) -> bool {
     let (low, high) = x.ends();
     chart.x.unit == "s" && chart.x.scale == Scale::Linear && high - low >= CLOCK_FROM
 }
 
-/// `1:30` of 5,400 seconds.
+/// Formats seconds as hours and minutes: `1:30` for 5,400.
 fn clock(seconds: f64) -> String {
     let minutes = (seconds.abs() / 60.0).round() as u64;
     let sign = if seconds < 0.0 { "-" } else { "" };
     format!("{sign}{}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// The horizontal axis between two pixels.
+/// Returns the horizontal axis between two pixels.
 pub(super) fn x_scale(chart: &Chart, left: f64, right: f64) -> AxisScale {
     let room = if is_lines(chart) { Room::Tight } else { Room::Dots };
     AxisScale::of(&chart.x, chart.values(Along::X), room, 6).between(left, right)
 }
 
-/// The numbers along it that do not meet, with their pixels.
+/// Returns the ticks that do not overlap, with their pixels.
 pub(super) fn x_ticks(chart: &Chart, x: &AxisScale, width: f64) -> Vec<(f64, Tick)> {
     let n = (width / APART).round().clamp(3.0, 12.0) as usize;
     let ticks = percentiles(chart).or_else(|| own_ticks(chart));
@@ -52,7 +52,7 @@ pub(super) fn x_ticks(chart: &Chart, x: &AxisScale, width: f64) -> Vec<(f64, Tic
     let (mut end, edge) = (f64::NEG_INFINITY, x.end() + MARGIN);
     for tick in ticks {
         let Some(at) = x.place(tick.at) else { continue };
-        // Percentiles and values that were varied may lie beyond a stretch that is looked at.
+        // Percentiles and varied values may be outside of a section of a chart.
         if x.within(tick.at).is_none_or(|within| (within - at).abs() > 0.5) {
             continue;
         }
@@ -65,7 +65,7 @@ pub(super) fn x_ticks(chart: &Chart, x: &AxisScale, width: f64) -> Vec<(f64, Tic
     placed
 }
 
-/// The percentiles that people name, where one in N is beyond.
+/// Returns ticks at the usual percentiles, for an axis of N where one in N is beyond.
 fn percentiles(chart: &Chart) -> Option<Vec<Tick>> {
     let named = |(at, name): &(f64, &str)| Tick { at: *at, label: (*name).to_owned() };
     let all = [
@@ -80,8 +80,8 @@ fn percentiles(chart: &Chart) -> Option<Vec<Tick>> {
     (chart.x.unit == ONE_IN).then(|| all.iter().map(named).collect())
 }
 
-/// The values that were varied, where they are few: nobody asks for 100 clients if 64 and 128
-/// were measured.
+/// Returns the varied values as ticks, if they are few: a tick at 100 clients would not help if 64
+/// and 128 were measured.
 pub(super) fn own_ticks(chart: &Chart) -> Option<Vec<Tick>> {
     let is_varied = |shape: Shape| matches!(shape, Shape::Joined | Shape::Points);
     let traces = chart.traces.iter().filter(|trace| is_varied(trace.shape));

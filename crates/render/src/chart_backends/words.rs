@@ -5,7 +5,7 @@ use model::numbers::unit;
 
 use crate::charts::{Axis, Scale};
 
-/// Words as text of XML. What XML has no place for is shown as unknown.
+/// Escapes a text for XML. Characters that XML does not allow are shown as unknown.
 pub(super) fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -24,8 +24,8 @@ pub(super) fn escaped(text: &str) -> String {
     shown
 }
 
-/// What is along an axis, with its unit, and whether equal distances are equal ratios: a scale
-/// that changes with the data is not taken for the other one.
+/// Returns the title of an axis, with its unit, and `log` for a logarithmic one, since the scale
+/// may change with the data.
 pub(super) fn axis_title(axis: &Axis) -> String {
     let is_log = axis.scale == Scale::Log && axis.categories.is_empty();
     let more: Vec<&str> = [unit(&axis.unit), if is_log { "log" } else { "" }]
@@ -38,12 +38,12 @@ pub(super) fn axis_title(axis: &Axis) -> String {
     }
 }
 
-/// How wide words are in letters of `size` pixels.
+/// Returns the estimated width of a text in letters of `size` pixels.
 pub(super) fn width_of(text: &str, size: f64) -> f64 {
     text.chars().map(|letter| size * share(letter)).sum()
 }
 
-/// As much of a text as is at most so wide, with dots where more of it was.
+/// Cuts a text to a width, with an ellipsis if it was longer.
 pub(super) fn fitted(text: &str, size: f64, width: f64) -> String {
     if width_of(text, size) <= width {
         return text.to_owned();
@@ -58,7 +58,7 @@ pub(super) fn fitted(text: &str, size: f64, width: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// A letter's width as a share of the height of letters.
+/// Returns a letter's width relative to the height of letters.
 fn share(letter: char) -> f64 {
     match letter {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.3,
@@ -70,7 +70,7 @@ fn share(letter: char) -> f64 {
     }
 }
 
-/// Words of at most `most` pixels: what is too much is left out at the end.
+/// Shortens a text to `most` pixels, at its end.
 pub(super) fn shortened(text: &str, size: f64, most: f64) -> String {
     if width_of(text, size) <= most {
         return text.to_owned();

@@ -15,12 +15,12 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-/// More lines are not distinguished.
+/// Largest number of lines that can be distinguished.
 const LINES_MOST: usize = 12;
-/// Ages that people ask for: those of the measurement that the workload `events` is derived from.
+/// Ages that are shown: those of the measurement from which the workload `events` is derived.
 pub(crate) const SHOWN_MS: [u64; 3] = [40, 100, 300];
 
-/// The readers of a run by number, each with its ages. All are counted by the bounds of the first.
+/// Returns the readers of a run by number, each with its ages. All have the bounds of the first.
 pub(crate) fn by_reader(report: &Report) -> Vec<(u32, &BucketCounts)> {
     let is_workload =
         |about: &str| report.groups.iter().any(|group| about == group.workload.as_str());
@@ -65,7 +65,7 @@ pub(super) fn trace(name: String, ages: &BucketCounts) -> Trace {
     Trace::new(name, Shape::Joined, ages.percent_below().into_iter().map(point).collect())
 }
 
-/// The ages of each run that counts at a point, all readers together.
+/// Returns the ages of each valid run at a point, all readers together.
 pub(crate) fn ages_at(trials: &[TrialReport], point: usize) -> Vec<BucketCounts> {
     let here = trials.iter().filter(|trial| trial.point as usize == point);
     here.filter(|trial| counts(&trial.report))

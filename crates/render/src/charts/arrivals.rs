@@ -15,20 +15,22 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-/// Of fewer seconds no spread is seen.
+/// Smallest number of seconds that show a spread.
 const LEAST: usize = 10;
-/// So many standard deviations from the mean lie nearly all seconds: of a year 20.
+/// Number of standard deviations from the mean within which nearly all seconds are: of a year, all
+/// but 20.
 const FAR: f64 = 5.0;
-/// A higher rate spreads by less than 0.1 %: there is nothing to see.
+/// Largest rate in arrivals per second; above it the spread is less than 0.1 %, too little to see.
 const RATE_MOST: f64 = 1e6;
-/// Arrivals are as many as is asked for, within a few bins: with more it is another's report.
+/// Largest number of bins: real arrivals are near their rate, so that more bins mean a damaged
+/// report.
 const BINS_MAX: u64 = 1000;
 
 fn charts(report: &Report) -> Vec<Chart> {
     first(report).into_iter().chain(over_seconds(report)).collect()
 }
 
-/// The first arrivals of each group in open load, one by one, beside equal gaps.
+/// Returns the first arrivals of each open group, one by one, beside equal gaps.
 fn first(report: &Report) -> Vec<Chart> {
     let of_group = |group: &GroupReport| {
         let Load::Open { rate, .. } = &group.load else { return Vec::new() };
@@ -61,7 +63,7 @@ fn first(report: &Report) -> Vec<Chart> {
     report.groups.iter().flat_map(of_group).collect()
 }
 
-/// The seconds by their number of arrivals.
+/// Returns the number of seconds by their number of arrivals.
 fn over_seconds(report: &Report) -> Vec<Chart> {
     let [group] = &report.groups[..] else { return Vec::new() };
     let Load::Open { arrivals, rate: ArrivalRate::Constant(rate), .. } = &group.load else {
@@ -108,7 +110,7 @@ fn over_seconds(report: &Report) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// The chances of 0 to `n` - 1 arrivals, of which `rate` are expected: those of Poisson (1837).
+/// Returns the Poisson probabilities of 0 to `n` - 1 arrivals, if `rate` are expected.
 fn poisson(rate: f64, n: u64) -> Vec<f64> {
     let mut logarithm = -rate;
     let chance = |k: u64| {
@@ -133,12 +135,12 @@ mod tests {
         let sum = |trace: &Trace| trace.points.iter().filter_map(|point| point.y).sum::<f64>();
         assert_eq!(sum(&chart.traces[0]), 60.0);
         assert!((sum(&chart.traces[1]) - 60.0).abs() < 0.001, "{:?}", chart.traces[1]);
-        // The seconds of the ramp-up and a last one that was cut short are none of them.
+        // The seconds of the ramp-up and an incomplete last one are left out.
         report.measured_seconds = 59.5;
         assert_eq!(sum(&over_seconds(&report)[0].traces[0]), 59.0);
         report.measured_seconds = 9.5;
         assert_eq!(over_seconds(&report), []);
-        // Equal gaps are not held against chance, and other loads have no arrivals.
+        // Equal gaps are not compared with chance, and other loads have no arrivals.
         let uniform = Load::Open {
             arrivals: Arrivals::Uniform,
             rate: ArrivalRate::Constant(500.0),
@@ -170,7 +172,7 @@ mod tests {
         let at = |trace: &Trace| trace.points.iter().map(|point| point.x).collect::<Vec<f64>>();
         assert_eq!((at(equal), at(arrived)), (vec![0.5, 1.0, 1.5], vec![0.61, 1.04, 2.59]));
         assert_eq!(equal.name, "equal gaps of the mean, 0.500 s");
-        // At a high rate they are milliseconds.
+        // At a high rate they are in milliseconds.
         report.facts.insert("arrivals".to_owned(), with("0.000610, 0.001040"));
         assert_eq!(first(&report)[0].x.unit, "ms");
     }
@@ -181,7 +183,7 @@ mod tests {
         assert!((chances[0] - (-2.0_f64).exp()).abs() < 1e-15);
         assert!((chances[3] - 8.0 / 6.0 * (-2.0_f64).exp()).abs() < 1e-15);
         assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        // Far from zero the first ones are nothing, and all together are one.
+        // Far from 0 the first probabilities are nearly 0, and the sum is 1.
         assert!((poisson(3000.0, 4000).iter().sum::<f64>() - 1.0).abs() < 1e-9);
     }
 }

@@ -15,15 +15,16 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::History(charts),
 };
 
-/// Letters of a mark: more reach beyond the chart, and the table has them all.
+/// Largest number of letters in the label of a mark: more would not fit, and the table has the
+/// whole text.
 const MARK_MOST: usize = 60;
 
 fn charts(report: &HistoryReport) -> Vec<Chart> {
     report.points.iter().flat_map(|point| chart(report, point)).collect()
 }
 
-/// The levels of the present series, each as long as it lasts, and about the last one where the
-/// last build was to be expected. Nothing of a series in which none were searched for.
+/// Returns the levels of the present series, with the expected range of the last build. Empty for a
+/// series without levels.
 fn levels(point: &PointHistory) -> Trace {
     let mut points = Vec::new();
     if let (Some(changes), Some(last)) = (&point.changes, &point.last) {
@@ -64,7 +65,7 @@ fn chart(report: &HistoryReport, point: &PointHistory) -> Vec<Chart> {
         };
         builds.flat_map(at).collect()
     };
-    // Levels, which not each history has, come last: colours mean the same in all.
+    // Levels come last, since not every history has them: colours mean the same in all.
     chart.traces = vec![
         Trace::new(report.noun(), Shape::Joined, series(&|build| build.value)),
         Trace::new("mean of the last ten", Shape::Line, series(&|build| build.mean_of_ten)),

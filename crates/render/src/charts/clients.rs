@@ -34,7 +34,7 @@ fn calls_of(client: &ClientReport) -> u64 {
     client.transactions.iter().map(|(_, of)| of.calls).sum()
 }
 
-/// Over all kinds; of those that failed no time is kept.
+/// Returns the mean response time over all types; failed transactions have none.
 fn mean_ms(client: &ClientReport) -> Option<f64> {
     let kinds = || client.transactions.iter().map(|(_, of)| of);
     let finished: u64 = kinds().map(|of| of.calls - of.failed).sum();

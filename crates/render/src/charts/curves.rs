@@ -16,26 +16,28 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Experiment(charts),
 };
 
-/// Figures beside the one by which points are judged.
+/// Figures that have a chart besides the primary one.
 const OTHERS: [&str; 7] =
     ["tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "tpm"];
 
-/// What TPC-C's readers look for together: new orders and all transactions per minute.
+/// Figures that readers of TPC-C results compare: new orders and all transactions per minute.
 const PER_MINUTE: [&str; 2] = ["nopm", "tpm"];
 
-/// More lines have equal colours: what was measured elsewhere then has a chart of its own.
+/// Largest number of lines with different colours; with more, imported figures have a chart of
+/// their own.
 const LINES_MOST: usize = 8;
 
-/// As many figures that were measured elsewhere have a chart.
+/// Largest number of imported figures that have a chart.
 const ELSEWHERE_MOST: usize = 4;
 
-/// Of more points without a figure, a note gives only the number.
+/// Largest number of missing points that a note names; of more it gives only the number.
 const MISSING_MOST: usize = 4;
 
-/// So few values of a second axis are distinguished by lines, and make no curve.
+/// Smallest number of values that make a curve; fewer values of a second axis are separate lines.
 const CURVE_LEAST: usize = 3;
 
-/// All figures over the main axis; the primary one over others too that are curves themselves.
+/// Returns charts of all figures over the main axis, and of the primary one over other axes with
+/// enough values.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let Some(main) = report.main_axis() else { return Vec::new() };
     let both = per_minute(report, main);
@@ -63,7 +65,7 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     all
 }
 
-/// Figures that were measured elsewhere too and that have no chart otherwise, the first ones.
+/// Returns the first imported figures that have no chart otherwise.
 fn as_elsewhere(report: &ExperimentReport) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for value in report.imported.iter().flat_map(|of| &of.values) {
@@ -76,7 +78,7 @@ fn as_elsewhere(report: &ExperimentReport) -> Vec<String> {
     names
 }
 
-/// The report with the TPM of its points, where these have none and its trials do.
+/// Returns the report with the TPM of its points, if only the trials have it.
 fn with_tpm(report: &ExperimentReport, trials: &[TrialReport]) -> Option<ExperimentReport> {
     let tpm = PER_MINUTE[1];
     if report.points.iter().any(|point| point.figures.get(tpm).is_some()) {
@@ -89,8 +91,8 @@ fn with_tpm(report: &ExperimentReport, trials: &[TrialReport]) -> Option<Experim
     Some(with)
 }
 
-/// New orders and all transactions per minute in one chart, where nothing else is distinguished by
-/// lines.
+/// Returns one chart with new orders and all transactions per minute, if lines are not needed for
+/// anything else.
 fn per_minute(report: &ExperimentReport, axis: usize) -> Option<Chart> {
     let has = |name: &str| report.points.iter().any(|point| point.figures.get(name).is_some());
     let is_alone = report.axes.len() == 1 && report.imported.is_empty();
@@ -111,7 +113,7 @@ fn are_numbers(values: &[String]) -> bool {
     values.iter().all(|value| number(value).is_some())
 }
 
-/// Nobody needs to see that there were no errors.
+/// Returns true if a figure is worth a chart: errors only if there were any.
 fn is_reported(report: &ExperimentReport, name: &str) -> bool {
     let mut figures = report.points.iter().filter_map(|point| point.figures.get(name));
     figures.any(|figure| name != "errors_percent" || figure.max > 0.0)
@@ -157,7 +159,7 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
             of_figure(figure, at, measured),
         );
     }
-    // Two values make no curve: the line between them would claim what is there.
+    // Two values make no curve: a line between them would suggest values that were not measured.
     if shown.values.len() < CURVE_LEAST {
         let joined = chart.traces.iter_mut().filter(|trace| trace.shape == Shape::Joined);
         joined.for_each(|trace| trace.shape = Shape::Points);
@@ -178,8 +180,8 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     chart.if_any().into_iter().chain(imported.if_any()).collect()
 }
 
-/// `No p99 ms at clients=2: too few samples, needs at least 1,234.`: the points that a chart lacks,
-/// and why.
+/// Describes the points that a chart lacks, with reasons: `No p99 ms at clients=2: too few samples,
+/// needs at least 1,234.`
 fn missing(report: &ExperimentReport, axis: usize, figure: &str) -> Option<String> {
     let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
     let all = along(report, axis).into_iter().map(|(_, point)| point);
@@ -215,8 +217,8 @@ fn missing(report: &ExperimentReport, axis: usize, figure: &str) -> Option<Strin
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-/// The names of all lines, in the order of their colours: a figure that some point lacks changes
-/// none.
+/// Returns the names of all lines, in the order of their colours, whether or not a point lacks the
+/// figure.
 pub(super) fn lines(report: &ExperimentReport, axis: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (_, point) in along(report, axis) {
@@ -236,7 +238,7 @@ pub(super) fn keep_colours(chart: &mut Chart, lines: &[String]) {
     }
 }
 
-/// The points where they stand along an axis, in its order.
+/// Returns the points with their places along an axis, in its order.
 pub(super) fn along(report: &ExperimentReport, axis: usize) -> Vec<(f64, &PointReport)> {
     let values = &report.axes[axis].values;
     let places = places(values);
@@ -250,12 +252,12 @@ pub(super) fn along(report: &ExperimentReport, axis: usize) -> Vec<(f64, &PointR
     points
 }
 
-/// The values of the other axes.
+/// Returns the name of a point's line: the values of the other axes.
 pub(super) fn line_of(report: &ExperimentReport, point: &PointReport, axis: usize) -> String {
     name_by(report, point, |index| index != axis)
 }
 
-/// The name of a point by the values of some axes: `mode=text clients=4`.
+/// Returns the name of a point by the values of some axes: `mode=text clients=4`.
 fn name_by(
     report: &ExperimentReport,
     point: &PointReport,
@@ -268,10 +270,9 @@ fn name_by(
     shown.map(word).collect::<Vec<String>>().join(" ")
 }
 
-/// A figure as a point with its interval. One that is wider than the mean would only stretch the
-/// axis: it is cut off at twice the mean, and still looks the widest. It ends at zero: nothing that
-/// is drawn here, a rate, a time or a share, can be below.
-/// That of a share below a bound ends at all of it.
+/// Returns a figure as a point with its interval. An interval wider than the mean is cut at twice
+/// the mean, so that it does not stretch the axis, and is still the widest. It ends at 0, since
+/// rates, times and shares cannot be negative; that of a share below a bound ends at 100 %.
 pub(super) fn of_figure(name: &str, x: f64, figure: &Figure) -> Point {
     let most = if name.contains(".below_") { 100.0 } else { f64::INFINITY };
     let band = figure.half_width.map(|half| {
@@ -282,13 +283,13 @@ pub(super) fn of_figure(name: &str, x: f64, figure: &Figure) -> Point {
     Point { band, ..Point::at(x, Some(figure.mean)) }
 }
 
-/// Where values of an axis stand: by their numbers, or one after the other.
+/// Returns the places of values along an axis: their numbers, or one after the other.
 pub(super) fn places(values: &[String]) -> Vec<f64> {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();
     numbers.unwrap_or_else(|| (0..values.len()).map(|index| index as f64).collect())
 }
 
-/// An axis that was varied.
+/// Makes the axis of varied values.
 pub(super) fn axis_of(name: &str, values: &[String]) -> Axis {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();
     match numbers {

@@ -38,7 +38,8 @@ fn charts(report: &Report) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// By how many of N are above; of a report without a distribution its percentiles.
+/// Returns the points of a distribution, by N where one in N is above; of a report without a
+/// distribution, its percentiles.
 pub(super) fn points(of: &Latency) -> Vec<Point> {
     let above = |percent: f64| 1.0 / (1.0 - percent / 100.0);
     if !of.distribution.is_empty() {

@@ -16,19 +16,20 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Experiment(charts),
 };
 
-/// Fewer trials of a point show no drift.
+/// Smallest number of trials of a point that show a drift.
 const TRIALS_LEAST: usize = 3;
 
-/// What piles up from run to run where a server does not keep up, by figure.
+/// Gauges of work that accumulates from run to run if a server does not keep up, with titles.
 const BACKLOGS: [(&str, &str); 2] = [
     ("database.Innodb_history_list_length.max", "longest history list"),
     ("database.Innodb_buffer_pool_pages_dirty.max", "most dirty pages"),
 ];
 
-/// Rates stand as shares of what their point has on average, backlogs as shares of their largest.
+/// Returns charts of rates, relative to the mean of their point, and of backlogs, relative to their
+/// maximum.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let mut made: Vec<&TrialReport> = trials.iter().filter(|one| counts(&one.report)).collect();
-    // Times of one zone in one format: their order is that of their letters.
+    // Times of one zone in one format sort as text.
     made.sort_by(|a, b| a.report.started.cmp(&b.report.started));
     let primary = report.primary.as_str();
     let mut of_points: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();

@@ -8,12 +8,12 @@ use model::{Imported, ImportedValue, numbers, short_axis};
 
 use super::{Chart, Mark, Point, Shape, Trace};
 
-/// More are not distinguished.
+/// Largest number of lines that can be distinguished.
 const MOST: usize = 12;
 
-/// Adds the values of a chart's figure: those with a place along its axis, which goes over these
-/// values, to a line, and all others as levels. A line has the colour of that of `ours` with the
-/// same values of the other columns, and is broken.
+/// Adds imported values of a chart's figure. Values with a place along its axis become a line, and
+/// all others levels. A line has the colour of the one in `ours` with the same values of the other
+/// columns, and is broken.
 pub(super) fn add(
     chart: &mut Chart,
     imported: &[Imported],
@@ -40,7 +40,7 @@ pub(super) fn add(
                     if n > MOST {
                         continue;
                     }
-                    // Texts of equal levels would stand on each other.
+                    // Texts of equal levels would overlap.
                     let is_it = |level: &&mut (f64, Vec<String>, &str)| {
                         level.0 == value.value && level.2 == of.name
                     };
@@ -84,20 +84,21 @@ pub(super) fn add(
     chart.note = (!notes.is_empty()).then(|| notes.join(" "));
 }
 
-/// The values of all columns but that of the axis: `kernel=a`.
+/// Returns the values of all columns except that of the axis: `kernel=a`.
 fn others(of: &Imported, value: &ImportedValue, along: Option<usize>) -> Vec<String> {
     let others = of.columns.iter().zip(&value.at).enumerate();
     let others = others.filter(|(index, _)| Some(*index) != along);
     others.map(|(_, (column, at))| format!("{column}={at}")).collect()
 }
 
-/// What a line is called: the figures' name, and the values of the other columns.
+/// Returns the name of a line: the name of the imported figures, and the values of the other
+/// columns.
 fn named(of: &Imported, others: &[String]) -> String {
     let words: Vec<String> = others.iter().map(|word| format!(" {word}")).collect();
     format!("{}{} (imported)", of.name, words.concat())
 }
 
-/// Whether a line of ours, by its name, is over the same values of other columns.
+/// Returns true if the line of this name has the same values of other columns.
 fn is_same(ours: &str, others: &[String]) -> bool {
     let short = |word: &String| {
         let (column, at) = word.split_once('=').unwrap_or((word, ""));
@@ -111,7 +112,8 @@ fn is_same(ours: &str, others: &[String]) -> bool {
     ours == theirs || (theirs.len() == 1 && ours.join(" ") == theirs[0])
 }
 
-/// Where a value stands along an axis of these values: by its number, or where its name does.
+/// Returns the place of a value along an axis of these values: its number, or the place of its
+/// name.
 fn place(at: &str, values: &[String]) -> Option<f64> {
     match values.iter().all(|value| number(value).is_some()) {
         true => number(at),

@@ -14,23 +14,23 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-/// More lines in one chart are not distinguished.
+/// Largest number of lines in a chart that can be distinguished.
 const TRACES_MOST: usize = 8;
-/// What one looks for first: how busy processor and disks are, and for memory.
+/// Gauges that come first: CPU, disks and memory.
 const FIRST: [&str; 3] = ["cpu", "disk_busy", "memory"];
-/// A gauge that is never more than this share of another would lie flat beside it.
+/// Share of another gauge's maximum below which a gauge would look flat beside it.
 const FLAT: f64 = 0.05;
 
 fn charts(report: &Report) -> Vec<Chart> {
     let shown: Vec<&GaugeReport> = report.gauges.iter().filter(|gauge| most(gauge) > 0.0).collect();
     let families = alike(&shown, |gauge| (&gauge.about, &gauge.unit, words_of(gauge, 1)));
     let families = families.into_iter().flat_map(|family| match family.len() > TRACES_MOST {
-        // So many have more in common than their first word.
+        // A large family is divided by its second word too.
         true => alike(&family, |gauge| (&gauge.about, &gauge.unit, words_of(gauge, 2))),
         false => vec![family],
     });
     let mut families: Vec<Vec<&GaugeReport>> = families.flat_map(by_magnitude).collect();
-    // Whose they are keeps its order.
+    // The order of subjects is kept.
     let rank = |name: &str| FIRST.iter().position(|first| name.starts_with(first));
     families.sort_by_key(|family| {
         let owner = shown.iter().position(|gauge| gauge.about == family[0].about);
@@ -39,8 +39,8 @@ fn charts(report: &Report) -> Vec<Chart> {
     numbered(families.iter().flat_map(|family| chart(report, family)).collect())
 }
 
-/// Families that were divided by magnitude have one name: their charts are numbered, the one with
-/// the largest values first.
+/// Numbers charts of a family that was divided by magnitude, since they have one name: the one with
+/// the largest values is first.
 fn numbered(mut charts: Vec<Chart>) -> Vec<Chart> {
     let titles: Vec<String> = charts.iter().map(|chart| chart.title.clone()).collect();
     for (at, chart) in charts.iter_mut().enumerate() {
@@ -53,7 +53,7 @@ fn numbered(mut charts: Vec<Chart>) -> Vec<Chart> {
     charts
 }
 
-/// The charts of gauges by what these are about, in the order of the charts.
+/// Returns the charts of gauges by their subjects, in the order of the charts.
 pub(crate) fn by_subject<'c>(
     report: &'c Report,
     charts: &'c [Chart],
@@ -65,7 +65,7 @@ pub(crate) fn by_subject<'c>(
     };
     for chart in charts {
         let abouts = report.gauges.iter().map(|gauge| gauge.about.as_str());
-        // One name may begin with another.
+        // A name may begin with another one.
         let owner = abouts.filter(|about| is_of(about, chart)).max_by_key(|about| about.len());
         let Some(owner) = owner else { continue };
         match all.iter_mut().find(|(about, _)| *about == owner) {
@@ -76,12 +76,12 @@ pub(crate) fn by_subject<'c>(
     all
 }
 
-/// A gauge's name as people read it: `disk busy, vda` of `disk_busy/vda`.
+/// Returns a gauge's name in words: `disk busy, vda` for `disk_busy/vda`.
 fn readable(name: &str) -> String {
     name.replace('_', " ").replace('/', ", ")
 }
 
-/// Gauges in groups of those that are alike, in the order of the first of each.
+/// Groups gauges with equal keys, in the order of the first of each.
 fn alike<'g, K: PartialEq>(
     gauges: &[&'g GaugeReport],
     key: impl Fn(&'g GaugeReport) -> K,
@@ -96,7 +96,7 @@ fn alike<'g, K: PartialEq>(
     groups
 }
 
-/// A family in groups in which none is flat, nor are there too many. Shares of one whole stay
+/// Divides a family into groups without flat lines and of limited size. Shares of one whole stay
 /// together.
 fn by_magnitude(family: Vec<&GaugeReport>) -> Vec<Vec<&GaugeReport>> {
     if family[0].unit == "%" && family.len() <= TRACES_MOST {
@@ -117,7 +117,7 @@ fn by_magnitude(family: Vec<&GaugeReport>) -> Vec<Vec<&GaugeReport>> {
     groups
 }
 
-/// The first words of a gauge's name: `cpu` of `cpu_user`, and of `cpu/3`.
+/// Returns the first words of a gauge's name: `cpu` for `cpu_user` and for `cpu/3`.
 fn words_of(gauge: &GaugeReport, count: usize) -> Vec<&str> {
     gauge.name.split(['_', '/']).take(count).collect()
 }
@@ -151,13 +151,13 @@ fn chart(report: &Report, family: &[&GaugeReport]) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// Whether they are parts of one whole: what processors are busy with.
+/// Returns true if the gauges are parts of one whole: uses of CPU time.
 fn is_stacked(family: &[&GaugeReport]) -> bool {
     let is_part = |gauge: &&GaugeReport| gauge.unit == "%" && gauge.name.starts_with("cpu_");
     family.len() > 1 && family.iter().all(is_part)
 }
 
-/// Parts as areas on each other, so that the upper edge is their sum. What is idle is the rest.
+/// Stacks parts as areas, so that the upper edge is their sum. Idle time is the rest.
 fn stacked(family: &[&GaugeReport]) -> Vec<Trace> {
     let mut sums: BTreeMap<i64, f64> = BTreeMap::new();
     let mut trace = |gauge: &&GaugeReport| {
@@ -180,7 +180,7 @@ fn most(gauge: &GaugeReport) -> f64 {
     gauge.points.iter().map(|(_, value)| value.abs()).fold(0.0, f64::max)
 }
 
-/// The unit in which bytes are read, and how many of the gauge's one of them is.
+/// Returns the unit for bytes of this size, and the number of the gauge's own units in it.
 fn fitting(unit: &str, most: f64) -> (String, f64) {
     let Some(rest) = unit.strip_prefix('B').filter(|rest| rest.is_empty() || *rest == "/s") else {
         return (unit.to_owned(), 1.0);
@@ -191,7 +191,7 @@ fn fitting(unit: &str, most: f64) -> (String, f64) {
     (format!("{name}{rest}"), per as f64)
 }
 
-/// A second that could not be read is a gap.
+/// Returns the points of readings; a second without a reading is a gap.
 fn points(read: &[(i64, f64)], per: f64) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::with_capacity(read.len());
     let mut before = None;

@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-/// Shades, each for about as many powers of the most.
+/// Number of shades, on a logarithmic scale up to the maximum.
 const LEVELS: u32 = 6;
 
 fn charts(report: &Report) -> Vec<Chart> {
@@ -27,7 +27,7 @@ fn charts(report: &Report) -> Vec<Chart> {
         "Finished transactions by the time for which they were intended, in intervals of {length}; \
          darker means more."
     ));
-    // Shades by ratios: one slow transaction in a thousand is seen.
+    // Shades are logarithmic, so that one slow transaction in a thousand is visible.
     let bound = |level: u32| (most as f64).powf(f64::from(level) / f64::from(LEVELS));
     for level in 0..LEVELS {
         let first = if level == 0 { 1 } else { bound(level).floor() as u64 + 1 };

@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-/// Fewer stretches are no series.
+/// Smallest number of intervals that make a series.
 const LEAST: usize = 3;
 
 fn charts(report: &Report) -> Vec<Chart> {
@@ -39,7 +39,7 @@ fn charts(report: &Report) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// A value from the beginning of each stretch to its end.
+/// Returns steps, each from the beginning of an interval to its end.
 pub(super) fn steps(
     intervals: &[IntervalReport],
     of: &dyn Fn(&IntervalReport) -> Option<f64>,
@@ -48,7 +48,7 @@ pub(super) fn steps(
     let mut held: Option<Point> = None;
     for interval in intervals {
         let begins = Point::at(interval.from_s, of(interval));
-        // What is held until a gap is seen to its end.
+        // Before a gap, the value holds until the end of its interval.
         points.extend(held.take().filter(|end| end.y.is_some() && begins.y.is_none()));
         held = Some(Point::at(interval.to_s, begins.y));
         points.push(begins);

@@ -12,7 +12,7 @@ use super::throughput::summed;
 use super::{Axis, Chart, ONE_IN, Point, Scale, Shape, Trace};
 use crate::axis_names::{axes_of, told};
 
-/// A second's figure.
+/// A figure of a second.
 type OfSecond = fn(&SecondReport) -> Option<f64>;
 
 pub(super) fn charts(report: &ComparisonReport, runs: &[(String, Report)]) -> Vec<Chart> {
@@ -34,7 +34,7 @@ pub(super) fn charts(report: &ComparisonReport, runs: &[(String, Report)]) -> Ve
     all
 }
 
-/// `The run with the median TPS of each side, at clients=4.`
+/// Describes the runs: `The run with the median TPS of each side, at clients=4.`
 fn which(report: &ComparisonReport) -> String {
     if report.sides.iter().all(|side| side.runs.len() == 1) {
         return "The only run of each side.".to_owned();

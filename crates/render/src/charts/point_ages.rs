@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Experiment(charts),
 };
 
-/// More lines are not distinguished.
+/// Largest number of lines that can be distinguished.
 const LINES_MOST: usize = 12;
 
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {

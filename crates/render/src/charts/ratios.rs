@@ -15,8 +15,8 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Comparison(charts),
 };
 
-/// The primary figure by point, and all figures of all points together; where there is one point,
-/// all its figures.
+/// Returns charts of the primary figure by point, and of all figures over all points; with a single
+/// point, of all its figures.
 fn charts(report: &ComparisonReport) -> Vec<Chart> {
     let axes = axes_of(report);
     if report.pairs.iter().all(|pair| pair.points.len() == 1) {
@@ -37,13 +37,13 @@ fn charts(report: &ComparisonReport) -> Vec<Chart> {
     charts
 }
 
-/// The row of all points together.
+/// Name of the row of all points together.
 const ALL_POINTS: &str = "all";
 
-/// A row of a side: its name, and what is drawn.
+/// A row of a side: its name and its figure.
 type Row<'r> = (String, &'r Judged);
 
-/// A forest plot: a row of each point or figure, of several sides one of each below each other.
+/// Makes a forest plot with a row for each point or figure, and for each of several sides.
 fn chart(
     report: &ComparisonReport,
     id: &str,
@@ -94,7 +94,7 @@ fn chart(
     chart.if_any()
 }
 
-/// What a verdict means to whoever looks for good and bad.
+/// Returns the verdict as good, bad or unclear.
 fn word_of(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
@@ -116,13 +116,13 @@ fn of_pairs<'r>(
     report.pairs.iter().map(|pair| (pair.side.as_str(), rows(pair))).collect()
 }
 
-/// A figure and those beside it.
+/// Returns the rows of a figure and the others beside it.
 fn of_figures<'r>(first: &'r Judged, others: &'r [Judged]) -> Vec<Row<'r>> {
     let all = std::iter::once(first).chain(others);
     all.map(|judged| (title(&judged.figure), judged)).collect()
 }
 
-/// The primary figure of each point, and of all of them together.
+/// Returns the rows of the primary figure at each point, and over all of them.
 fn of_points<'p>(pair: &'p PairReport, axes: &[model::Axis]) -> Vec<Row<'p>> {
     let points = pair.points.iter().map(|point| {
         let words: Vec<String> = told(axes, &point.values)

@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
 const NOTE: &str = "Transactions are counted in the second they were scheduled. With few \
                     samples p99 is close to the maximum.";
 
-/// One a group: percentiles of several cannot be added up.
+/// Returns a chart for each group: percentiles of several groups cannot be added up.
 fn charts(report: &Report) -> Vec<Chart> {
     let one = |group: &GroupReport| {
         let name = &group.name;
@@ -36,7 +36,8 @@ fn charts(report: &Report) -> Vec<Chart> {
     report.groups.iter().flat_map(one).collect()
 }
 
-/// What was lost has no time that could be drawn, and makes those of the others look good.
+/// Returns the note on lost transactions: they have no time to draw, so that the times of the
+/// others look good.
 fn note(report: &Report, group: &GroupReport) -> String {
     let counts = &group.block.as_ref().unwrap_or(&report.block).counts;
     let before = match report.disturbances.is_empty() {
@@ -54,7 +55,8 @@ fn note(report: &Report, group: &GroupReport) -> String {
     note + before
 }
 
-/// The highest first, so that it lies below the others; each filled down to the next.
+/// Returns the traces, each filled down to the next; the highest is first, so that it is below the
+/// others.
 fn traces(rows: &[&SecondReport]) -> Vec<Trace> {
     type Quantile = fn(&SecondReport) -> Option<f64>;
     let all: [(&str, Quantile); 4] = [

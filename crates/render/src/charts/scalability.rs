@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Experiment(charts),
 };
 
-/// The law is drawn through so many places.
+/// Number of points at which the law is drawn.
 const PLACES: u32 = 100;
 
 fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
@@ -31,12 +31,12 @@ fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     let least = measured.iter().map(|point| point.x).fold(f64::INFINITY, f64::min);
     let most = measured.iter().map(|point| point.x).fold(0.0, f64::max);
     let places = |to: f64| {
-        // Closer together where clients are few, as the law bends there.
+        // Closer together at few clients, where the law bends.
         (0..=PLACES)
             .map(move |place| least * (to / least).powf(f64::from(place) / f64::from(PLACES)))
     };
     let line: Vec<Point> = places(most).map(|at| Point::at(at, Some(law.throughput(at)))).collect();
-    // Up to what was reached: beyond, it would press everything else to the ground.
+    // Up to the largest measured value: a higher range would flatten all else.
     let reached = measured.iter().chain(&line).filter_map(|point| point.y).fold(0.0, f64::max);
     let alone = law.throughput(1.0);
     let ideal = places((reached / alone).clamp(least, most));

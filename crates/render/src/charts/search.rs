@@ -30,12 +30,11 @@ fn charts(report: &SeekReport) -> Vec<Chart> {
     all
 }
 
-/// Probes that use up more than so many times what an objective allows are far from the boundary:
-/// beside them nobody would see where it is.
+/// Largest ratio to the allowed share that is drawn: probes far from the boundary would hide it.
 const USED_SHOWN_MAX: f64 = 4.0;
 
-/// How much of what an objective allows each probe used up, with its error: that is what probes are
-/// judged by. Only percentiles allow a share.
+/// Returns a chart of the share of an objective's allowance that each probe used, with its error:
+/// probes are judged by that. Only percentiles have an allowance.
 fn used(report: &SeekReport, objective: &Objective) -> Vec<Chart> {
     if objective.metric.allowed_beyond().is_none() {
         return Vec::new();
@@ -119,8 +118,8 @@ fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// The interval of a probe's time, where its score, the logarithm of the time over its bound, is
-/// that of this time: of several objectives it is that of the worst.
+/// Returns the interval of a probe's time, if its score is that of this time: with several
+/// objectives it is that of the worst.
 fn interval(probe: &analysis::seek::ProbeReport, ms: f64, bound_ms: f64) -> Option<(f64, f64)> {
     const SAME: f64 = 1e-6;
     let (score, half_width) = probe.judged.score.zip(probe.judged.half_width)?;

@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Comparison(charts),
 };
 
-/// Of several points each figure over them.
+/// Returns a chart of each figure over several points.
 fn charts(report: &ComparisonReport) -> Vec<Chart> {
     let Some(first) = report.pairs.first().filter(|pair| pair.points.len() > 1) else {
         return Vec::new();

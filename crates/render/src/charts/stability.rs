@@ -15,14 +15,14 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Experiment(charts),
 };
 
-/// More lines are not distinguished.
+/// Largest number of lines that can be distinguished.
 const LINES_MOST: usize = 12;
-/// Lines of fewer points show no course.
+/// Smallest number of points in a line that show a course.
 const POINTS_LEAST: usize = 5;
-/// More charts of a figure are not read.
+/// Largest number of charts of a figure.
 const CHARTS_MOST: usize = 4;
 
-/// A figure of a stretch and of a second.
+/// A figure of an interval and of a second.
 struct Figure {
     name: &'static str,
     of_interval: fn(&IntervalReport) -> Option<f64>,
@@ -39,14 +39,14 @@ const FIGURES: [Figure; 3] = [
     },
 ];
 
-/// The points of a chart: what they have in common, and each with its first trial that counts; of
-/// a point that has none the first one that a full queue ended.
+/// The lines of a chart: their common values, and each point with its first valid trial; without
+/// one, with the first trial that ended at a full queue.
 type Lines<'r> = (String, Vec<(String, &'r Report)>);
 
-/// A chart for each value of the other axes, as the curves have a line for it.
+/// Returns a chart for each value of the other axes, which are lines in the curves.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let all = lines(report, trials);
-    // Runs of a few seconds are one stretch, and are reported by their seconds.
+    // A run of a few seconds is a single interval, and is drawn by seconds.
     let is_long = all.iter().flat_map(|(_, lines)| lines).any(|(_, run)| run.intervals.len() > 1);
     let of = |figure: &Figure| -> Vec<Chart> {
         all.iter()
@@ -99,7 +99,7 @@ fn chart((of, runs): &Lines<'_>, figure: &Figure, is_long: bool, n_charts: usize
     let y = figure_axis(figure.name, &Named::default(), Scale::FromZero);
     let mut chart = Chart::new(id, title, x, y);
     chart.palette = Palette::Ordered;
-    // Where the queue grew until it was full, what arrived in the first seconds alone has times.
+    // If the queue grew until it was full, only arrivals of the first seconds have times.
     let line = |(name, run): &(String, &Report)| match is_long && !is_settled(run) {
         true => Trace::new(name.clone(), Shape::Steps, steps(&run.intervals, &figure.of_interval)),
         false => Trace::new(name.clone(), Shape::Line, seconds(run, figure)),
@@ -108,7 +108,7 @@ fn chart((of, runs): &Lines<'_>, figure: &Figure, is_long: bool, n_charts: usize
     let stopped = runs.iter().take(LINES_MOST).filter(|(_, run)| is_settled(run));
     let shown = runs.iter().take(LINES_MOST).map(|(_, run)| *run);
     chart.marks = stopped.clone().map(stop).chain(disturbed_in_all(shown)).collect();
-    // How fast a full queue ended a trial is to be seen all the same.
+    // The time at which a full queue ended a trial is shown in any case.
     let is_short = chart.traces.iter().all(|trace| trace.points.len() < POINTS_LEAST);
     if is_short && stopped.clone().next().is_none() {
         return Vec::new();
@@ -128,24 +128,24 @@ fn chart((of, runs): &Lines<'_>, figure: &Figure, is_long: bool, n_charts: usize
     chart.if_any()
 }
 
-/// Where a full queue has ended a trial.
+/// Returns a mark for the time at which a full queue ended a trial.
 fn stop((name, run): &(String, &Report)) -> Mark {
     Mark::stretch(run.measured_seconds, None, format!("{name}: queue full"))
 }
 
-/// Second by second; times of several groups cannot be added up.
+/// Returns the figure by seconds; times of several groups cannot be added up.
 fn seconds(run: &Report, figure: &Figure) -> Vec<Point> {
     let is_sum = figure.name == "tps";
     let mut points = match run.groups.len() == 1 || is_sum {
         true => throughput::summed(run, &figure.of_second),
         false => Vec::new(),
     };
-    // They stand in the middle of their seconds, of which the last one may be cut short.
+    // Points are in the middle of their seconds, of which the last one may not be whole.
     points.retain(|point| (0.0..run.measured_seconds + 0.5).contains(&point.x));
     points
 }
 
-/// What is drawn, and what is left out.
+/// Describes what is drawn, and what is left out.
 fn note(n_lines: usize, is_long: bool, n_charts: usize) -> String {
     let shown = match n_lines > LINES_MOST {
         true => format!("the first {LINES_MOST} of {n_lines} points"),

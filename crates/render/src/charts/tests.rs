@@ -11,7 +11,7 @@ use stats::Histogram;
 use super::*;
 use crate::chart_backends::Drawn;
 
-/// A chart in a few lines: its axes, each trace with its length, ends and gaps, its marks.
+/// Describes charts in a few lines: axes, marks, and each trace with its length, ends and gaps.
 fn shown(charts: &[Chart]) -> String {
     let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |y| significant(y, 4));
     let point = |point: &Point| {
@@ -112,8 +112,7 @@ fn new_orders_and_all_transactions_a_minute_are_one_chart_of_an_experiment() {
     assert_eq!(names, ["NOPM", "TPM"]);
 }
 
-/// A run of which it is known how many transactions took how long: 99 a millisecond, and one a
-/// hundred.
+/// Makes a run with a heat map: per second 99 transactions of 1 ms, and one of 100 ms.
 fn with_heat() -> Report {
     let mut heat = LatencyHeat::default();
     for at in 0..60 {
@@ -340,7 +339,7 @@ fn each_reader_is_a_line_of_ages_and_those_that_are_too_many_are_one() {
     let names: Vec<&str> = many.traces.iter().map(|trace| trace.name.as_str()).collect();
     assert_eq!(names[..3], ["reader 0", "reader 1", "reader 2"]);
     assert_eq!((names.len(), names[10], names[11]), (12, "reader 10", "3 others"));
-    // Of 11, 12 and 13: 360 of 510 below 40 ms.
+    // For 11, 12 and 13: 360 of 510 below 40 ms.
     assert_eq!(many.traces[11].points[1].y, Some(360.0 * 100.0 / 510.0));
     assert_eq!(ages(12)[0].traces[11].name, "reader 11");
     assert_eq!(ages(0), []);
@@ -380,7 +379,7 @@ fn the_law_is_drawn_from_six_points_on_and_its_peak_where_it_is_known() {
     ");
 }
 
-/// A point that is not drawn is named, with the reason.
+/// Checks that a chart names points that are not drawn, with the reason.
 #[test]
 fn a_chart_says_which_points_it_lacks_and_why() {
     let (mut report, trials) = subjects::sweep([1, 2, 4, 8, 16]);
@@ -407,7 +406,7 @@ fn a_chart_says_which_points_it_lacks_and_why() {
         assert!(note("p99-ms").contains(&words), "{words}: {}", note("p99-ms"));
     }
     assert!(!note("p50-ms").contains("No p50"), "{}", note("p50-ms"));
-    // Two points are no trade-off, and runs of a few seconds have no course.
+    // Two points make no trade-off, and runs of a few seconds show no course.
     report.points.truncate(2);
     let mut short = trials;
     for trial in &mut short {
@@ -489,7 +488,7 @@ fn curves_go_along_clients_wherever_these_stand_among_the_axes() {
         }
         assert!(chart.traces.iter().all(|trace| trace.points.len() >= 5), "{}", chart.id);
     }
-    // Response time over throughput is joined along clients, not from setting to setting.
+    // Response times over throughput are joined along clients, not from setting to setting.
     let tradeoff = charts.iter().find(|chart| chart.id == "tradeoff").expect("it is made");
     let labels = |trace: &Trace| -> Vec<String> {
         trace.points.iter().filter_map(|point| point.label.clone()).collect()
@@ -585,14 +584,14 @@ fn a_trial_that_a_full_queue_has_ended_is_drawn_up_to_its_end() {
         [Mark::stretch(end_s, None, format!("{}: queue full", names(&all)[0]))]
     );
     assert!(stopped.note.is_some_and(|note| note.contains("A full queue has ended")));
-    // One that counts is taken before one that was ended.
+    // A valid trial is preferred to one that a full queue ended.
     let mut other = trials.iter().find(|trial| is_stopped(trial)).expect("there is one").clone();
     (other.repeat, other.report.status) = (9, Status::Completed);
     trials.push(other);
     assert_eq!(of(&trials).marks, []);
 }
 
-/// Imported figures called `theirs`, a value of `tps` each.
+/// Makes imported figures called `theirs`, with values of `tps`.
 fn imported(columns: &[&str], values: &[(&[&str], f64)]) -> Imported {
     let value = |(at, value): &(&[&str], f64)| ImportedValue {
         at: at.iter().map(|at| (*at).to_owned()).collect(),
@@ -618,7 +617,7 @@ fn imported_figures_are_a_line_along_the_same_axis_and_else_a_level() {
         charts.into_iter().find(|chart| chart.id == id).expect("it shows TPS")
     };
     let plain = with(Vec::new());
-    // Only a mean is known of it.
+    // Only its mean is known.
     let level = with(vec![imported(&[], &[(&[], 4033.0)])]);
     assert_eq!(level.traces, plain.traces);
     assert_eq!(level.marks, [Mark::level(4033.0, "theirs (imported): 4,033")]);
@@ -631,7 +630,7 @@ fn imported_figures_are_a_line_along_the_same_axis_and_else_a_level() {
     let points = |trace: &Trace| trace.points.iter().map(|p| (p.x, p.y)).collect::<Vec<_>>();
     assert_eq!(points(a), [(1.0, Some(1.0)), (8.0, Some(30.0))]);
     assert_eq!((a.points[0].band, points(b)), (Some((0.0, 3.0)), vec![(3.0, Some(4.0))]));
-    // More lines than can be distinguished are counted.
+    // Lines beyond those that can be distinguished are counted.
     let many: Vec<(Vec<&str>, f64)> = (0..14).map(|n| (vec!["x"], f64::from(n))).collect();
     let many: Vec<(&[&str], f64)> = many.iter().map(|(at, value)| (&at[..], *value)).collect();
     let many = with(vec![imported(&["host"], &many)]);
@@ -748,7 +747,7 @@ fn a_distribution_of_nothing_lost_ends_at_the_longest() {
     assert!(percent > 99.99 && Some(ms) <= latency.max, "{percent} {ms}");
     let p99 = latency.distribution.iter().find(|(percent, _)| *percent == 99.0);
     assert_eq!(p99.map(|(_, ms)| *ms), latency.p99);
-    // Of an overload only what is known whatever becomes of the rest.
+    // With an overload, only what is known whatever becomes of the rest.
     let open = subjects::open();
     let known = open.block.offered_ms.distribution.last().expect("there is one").0;
     assert!(known < 100.0 * open.block.counts.finished as f64 / open.block.counts.offered as f64);
@@ -846,7 +845,7 @@ fn the_less_is_known_of_a_mean_the_longer_is_its_whisker() {
         let (low, high) = super::curves::of_figure("tps", 1.0, &figure).band.expect("a band");
         high - low
     };
-    // Runs that differ by more have the wider interval, also where it is cut off.
+    // Runs that differ more have the wider interval, also where it is cut.
     let widths = [width(20.0, 2.0), width(90.0, 7.0), width(150.0, 12.0), width(500.0, 40.0)];
     assert!(widths.is_sorted(), "{widths:?}");
     assert_eq!(widths, [40.0, 180.0, 200.0, 200.0]);

@@ -22,13 +22,13 @@ fn charts(report: &Report) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// Where what happened in a second stands: at its beginning it would precede its cause.
+/// Returns the middle of a second: at its beginning, an event would precede its cause.
 pub(super) fn middle_of(row: &SecondReport) -> f64 {
     row.second as f64 + 0.5
 }
 
-/// A trace of each group that has the figure, and one of their sum where there are several; that
-/// of a single group has the name of the figure.
+/// Returns a trace for each group that has the figure, and one for the sum of several; that of a
+/// single group has the name of the figure.
 pub(super) fn by_group(
     report: &Report,
     figure: &str,
@@ -50,7 +50,7 @@ pub(super) fn by_group(
     traces
 }
 
-/// A figure of all groups together, second by second.
+/// Returns a figure of all groups together, by second.
 pub(super) fn summed(report: &Report, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
     for row in &report.seconds {
@@ -63,7 +63,7 @@ pub(super) fn summed(report: &Report, of: &dyn Fn(&SecondReport) -> Option<f64>)
     points
 }
 
-/// A trace of a count of all groups together; none where it is nothing throughout.
+/// Returns a trace of a count of all groups together; `None` if it is always 0.
 pub(super) fn if_counted(
     report: &Report,
     name: &str,

@@ -12,10 +12,11 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Experiment(charts),
 };
 
-/// Fewer points show no trade-off.
+/// Smallest number of points that show a trade-off.
 const POINTS_LEAST: usize = 3;
 
-/// Points in the order of the main axis, a line for the values of the others.
+/// Returns the chart with points in the order of the main axis, and a line for each value of the
+/// others.
 fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     let Some(main) = report.main_axis().filter(|_| report.points.len() >= POINTS_LEAST) else {
         return Vec::new();

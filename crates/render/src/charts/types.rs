@@ -16,7 +16,7 @@ fn charts(report: &Report) -> Vec<Chart> {
     let measured_s = report.measured_seconds;
     let trace = |of: &TypeSeconds| {
         let at = |(second, commits): (i64, &u64)| {
-            // The last second may be a part of one.
+            // The last second may not be whole.
             let length =
                 if second < 0 { 1.0 } else { (measured_s - second as f64).clamp(0.0, 1.0) };
             let rate = (length > 0.0).then(|| *commits as f64 / length);

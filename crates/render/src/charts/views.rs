@@ -5,9 +5,9 @@
 use super::{Axis, Chart, Point, Scale, Shape, Trace};
 
 impl Chart {
-    /// The same between two places of its horizontal axis, which ends there. Beyond them a line
-    /// keeps one point on either side, so that it reaches the edge of the picture. An axis of names
-    /// is whole, and so is one of which `from` is not below `to`.
+    /// Returns the chart between two places of its horizontal axis. A line keeps one point beyond
+    /// each end, so that it reaches the edge of the picture. A chart with an axis of names is not
+    /// cut, nor if `from` is not below `to`.
     pub fn between(&self, from: f64, to: f64) -> Chart {
         if !self.x.categories.is_empty() || from >= to {
             return self.clone();
@@ -22,7 +22,7 @@ impl Chart {
             let is_within = |point: &&Point| point.x >= begin && point.x <= to;
             trace.points.iter().filter(is_within).cloned().collect()
         };
-        // One without a point stays: colours go by places.
+        // A trace without points stays, since colours depend on places.
         let cut = |trace: &Trace| Trace { points: kept(trace), ..trace.clone() };
         // Zero may be far away.
         let scale = match self.x.scale {
@@ -36,7 +36,7 @@ impl Chart {
         }
     }
 
-    /// How wide the areas of a heat map are, along the horizontal axis.
+    /// Returns the width of the areas of a heat map, along the horizontal axis.
     pub(crate) fn cell_width(&self) -> f64 {
         let cells = self.traces.iter().filter(|trace| trace.shape == Shape::Cells);
         let mut places: Vec<f64> = cells.flat_map(|trace| &trace.points).map(|at| at.x).collect();
@@ -46,7 +46,8 @@ impl Chart {
         if least.is_finite() { least } else { 1.0 }
     }
 
-    /// The same with its axis of values by ratios, or by distances where it was by ratios.
+    /// Returns the chart with a logarithmic vertical axis, or with a linear one if it was
+    /// logarithmic.
     pub fn turned(&self) -> Chart {
         let scale = match self.y.scale {
             Scale::Log => Scale::FromZero,
@@ -56,7 +57,8 @@ impl Chart {
     }
 }
 
-/// The points of a line that are seen between two places: those there, and the next ones.
+/// Returns the points of a line that are visible between two places: those between, and the next
+/// ones.
 fn around(points: &[Point], from: f64, to: f64) -> &[Point] {
     let first = points.partition_point(|point| point.x < from);
     let end = points.partition_point(|point| point.x <= to);
@@ -89,13 +91,13 @@ mod tests {
         assert!(!within.is_empty() && kept[1..kept.len() - 1] == within, "{kept:?}");
         assert!(kept[0] < 2.0 && kept[kept.len() - 1] > 5.0, "{kept:?}");
         assert!(places(&whole.between(-90.0, -80.0)).is_empty());
-        // Nothing else has changed, and the whole has not.
+        // Nothing else has changed, and the original is the same.
         assert_eq!((&seen.marks, &seen.y, &seen.title), (&whole.marks, &whole.y, &whole.title));
-        // An axis that begins at zero need not, once a part of it is looked at.
+        // An axis that begins at 0 need not do so in a section of it.
         let mut from_zero = whole.clone();
         from_zero.x.scale = Scale::FromZero;
         assert_eq!(from_zero.between(2.0, 5.0).x.scale, Scale::Linear);
-        // A stretch without a length is none.
+        // A section without a length is ignored.
         assert_eq!(whole.between(5.0, 5.0), *whole);
     }
 

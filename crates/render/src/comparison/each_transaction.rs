@@ -17,25 +17,26 @@ use crate::document::{Block, Details, Length};
 use crate::wording::roughly;
 use crate::{Align, Cell, Column, Table};
 
-/// The title of the column that narrow pages leave out: readers can subtract.
+/// Title of the column that narrow pages leave out: readers can subtract.
 const DIFFERENCE: &str = "difference";
 
-/// Of the figures of a transaction that changed, at most so many are not folded.
+/// Largest number of changed figures of a transaction that are not folded.
 const CHANGES_MAX: usize = 32;
-/// With more points than these, no page has all figures of a transaction.
+/// Largest number of points with which a page has all figures of a transaction.
 const POINTS_MAX: usize = 8;
-/// Of the figures that changed, so many are in the table of all points.
+/// Largest number of changed figures in the table of all points.
 const CHANGES_OF_ALL_MAX: usize = 12;
-/// Of a time that samples tell: a thousand of them have a standard error of up to 1.6 %.
+/// Number of digits of a time from samples: with a thousand of them its standard error is up to 1.6
+/// %.
 const DIGITS_OF_SAMPLES: usize = 2;
-/// The part of the time that is the way.
+/// Name of the part of the time that the network takes.
 const NETWORK: &str = "time.network";
-/// What figures of the whole machine begin with.
+/// Beginning of the names of figures of the whole machine.
 const MACHINE: &str = "machine.";
-/// What every socket's name begins with says nothing to people.
+/// Beginning of every socket's name, which readers do not need.
 const SOCKET: &str = "wait/io/socket/sql/";
 
-/// The time and the work of a transaction on each side and the baseline.
+/// Makes the blocks with the time and the work of a transaction on each side and the baseline.
 pub(super) fn blocks(report: &ComparisonReport) -> Vec<Block> {
     let n_points: usize = report.pairs.iter().map(|pair| pair.each_transaction.len()).sum();
     if n_points == 0 {
@@ -62,7 +63,7 @@ pub(super) fn blocks(report: &ComparisonReport) -> Vec<Block> {
     blocks
 }
 
-/// What the tables say, and how sure it is.
+/// Introduces the tables, with their certainty.
 fn words(report: &ComparisonReport) -> String {
     let each = || report.pairs.iter().flat_map(|pair| &pair.each_transaction);
     let has_intervals = each().flat_map(|at| &at.figures).any(|of| of.interval.is_some());
@@ -125,8 +126,8 @@ fn name_of(report: &ComparisonReport, at: &EachTransactionAt) -> Vec<String> {
     values.iter().map(|(axis, value)| format!("{axis}={value}")).collect()
 }
 
-/// The figures of a point: the lines that all points have, or those that changed and those that
-/// readers ask for; and folded the others.
+/// Makes the figures of a point: the lines that all points have, or those that changed and the key
+/// figures; the others are folded.
 fn point(
     report: &ComparisonReport,
     pair: &PairReport,
@@ -172,8 +173,8 @@ fn names(report: &ComparisonReport, pair: &PairReport) -> [String; 2] {
     titles(&report.sides[0].name, &pair.side)
 }
 
-/// As in the other tables of a comparison, but of stored procedures, where those that have been
-/// published are the other way round.
+/// Returns the name of the ratio. It is as in other tables of a comparison, except for stored
+/// procedures, whose published ratios are inverse.
 fn ratio_name(report: &ComparisonReport, pair: &PairReport) -> String {
     let names = names(report, pair);
     let key = |name: &String| name.split_once('=').map(|(key, _)| key.to_owned());
@@ -195,7 +196,7 @@ fn of_transaction(
     at: &EachTransactionAt,
     figures: &[(&str, Option<&EachTransaction>)],
 ) -> Table {
-    // Between several points, ratios are what is looked for, and named above.
+    // With several points, ratios are what readers want, and the introduction names them.
     let has_difference = pair.each_transaction.len() < 2;
     let is_inverse = is_of_procedures(report, pair);
     let difference = has_difference.then(|| DIFFERENCE.to_owned());
@@ -224,7 +225,7 @@ fn of_transaction(
     table
 }
 
-/// A line for each figure, with its ratio at each point and what others have published.
+/// Makes the table with a line for each figure, with its ratio at each point and published values.
 fn ratios(report: &ComparisonReport, pair: &PairReport, lines: &[&str]) -> Table {
     let points = &pair.each_transaction;
     let axes = axes_of(report);
@@ -256,7 +257,7 @@ fn find<'a>(at: &'a EachTransactionAt, name: &str) -> Option<&'a EachTransaction
     at.figures.iter().find(|of| of.name == name)
 }
 
-/// The figures of all points: times, those that many ask for, and what changed most.
+/// Returns the figures of all points in order: times, key figures, and those that changed most.
 fn in_order(points: &[EachTransactionAt]) -> Vec<&str> {
     let all = || points.iter().flat_map(|at| &at.figures);
     let mut names: Vec<&str> = Vec::new();
@@ -282,7 +283,7 @@ fn in_order(points: &[EachTransactionAt]) -> Vec<&str> {
     names
 }
 
-/// Whether client SQL is the baseline of stored procedures.
+/// Returns true if client SQL is the baseline of stored procedures.
 fn is_of_procedures(report: &ComparisonReport, pair: &PairReport) -> bool {
     let Some(side) = report.sides.iter().position(|side| side.name == pair.side) else {
         return false;
@@ -301,7 +302,7 @@ fn label(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// How many times as much the side takes, or the baseline.
+/// Returns the ratio of the side to the baseline, or its inverse.
 fn ratio_cell(at: &EachTransactionAt, of: &EachTransaction, is_inverse: bool) -> Cell {
     let digits = |value: f64| significant(value, 3);
     let (ratio, interval) = match is_inverse {
@@ -324,13 +325,13 @@ fn ratio_cell(at: &EachTransactionAt, of: &EachTransaction, is_inverse: bool) ->
     Cell::said(said, ratio)
 }
 
-/// Whether so few samples of sessions stand behind a part of the time that it is rough.
+/// Returns true if a part of the time is based on so few samples of sessions that it is rough.
 fn is_rough(at: &EachTransactionAt, of: &EachTransaction) -> bool {
     at.samples_if_few().is_some() && of.is_of_samples()
 }
 
-/// What a transaction takes of a figure. What samples did not see may be there, and the network
-/// has no part where the CPU time of both sides is as long.
+/// Formats a figure per transaction. A part from samples may exist even if they did not show it;
+/// the network has no part if the CPU time of both sides is as long.
 fn taken(of: &EachTransaction, value: f64, is_rough: bool) -> String {
     match value == 0.0 {
         true if of.name == NETWORK => NONE.to_owned(),
@@ -343,12 +344,12 @@ fn taken(of: &EachTransaction, value: f64, is_rough: bool) -> String {
     }
 }
 
-/// A value that is known roughly.
+/// Formats a value that is known only roughly.
 fn rough(value: f64, unit: &str) -> String {
     format!("{} {unit}", roughly(value))
 }
 
-/// A difference, with its sign.
+/// Formats a difference, with its sign.
 fn signed(difference: f64, unit: &str) -> String {
     format!("{}{}", sign(difference), amount(difference.abs(), unit))
 }

@@ -8,28 +8,28 @@ use model::numbers::significant;
 
 use crate::Cell;
 
-/// What procedures did of transactions in the same time, client SQL being 1. The post's counters
-/// are totals over runs of equal length, so a ratio per transaction is as many times higher.
+/// Ratio of the transactions of procedures to those of client SQL in the same time. The post's
+/// counters are totals over runs of equal length, so that ratios per transaction are higher by this
+/// factor.
 const THROUGHPUT: f64 = 1.3;
 
-/// The head of the ratios per transaction, which are of the same kind as those of dbdyno.
+/// Title of the ratios per transaction, which are of the same kind as dbdyno's.
 pub(super) const EACH: &str = "HammerDB post, per transaction";
-/// The head of the ratios as they were published.
+/// Title of the ratios as published.
 pub(super) const TOTALS: &str = "its totals";
-/// What these columns are.
+/// Explanation of these columns.
 pub(super) const EXPLAINED: &str = " The HammerDB post (MariaDB) compares totals of runs of equal \
                                     length, in which procedures did 1.3 times as many \
                                     transactions: per transaction its ratios are 1.3 times as \
                                     high.";
 
-/// What was published of a figure.
+/// The published values of a figure.
 struct Published {
-    /// The figure, as its line begins.
+    /// Beginning of the figure's line.
     figure: &'static str,
-    /// The totals with client SQL and with procedures; of a ratio that was published alone, it and
-    /// 1.
+    /// Totals with client SQL and with procedures; for a ratio published alone, the ratio and 1.
     totals: [f64; 2],
-    /// How it is written, with `{}` for the ratio: what else must be known of it.
+    /// Text of the cell, with `{}` for the ratio.
     words: &'static str,
 }
 
@@ -41,8 +41,8 @@ const fn stated(figure: &'static str, ratio: f64, words: &'static str) -> Publis
     Published { figure, totals: [ratio, 1.0], words }
 }
 
-/// Of sockets the counters of `socket_summary_by_instance`, times in ps; of all traffic
-/// `user_statistics`; of locks `table_lock_waits_summary_by_table`.
+/// Published figures. Those of sockets are the counters of `socket_summary_by_instance`, with times
+/// in ps; of all traffic, `user_statistics`; of locks, `table_lock_waits_summary_by_table`.
 const POST: [Published; 16] = [
     published("connections.client_connection.count", 356_410_019.0, 43_029_616.0),
     published("connections.client_connection.time", 2_415_153_960_635_112.0, 308_592_755_260_896.0),
@@ -75,13 +75,13 @@ const POST: [Published; 16] = [
     stated("generator.switches_voluntary", 14.0, "almost {}"),
 ];
 
-/// The ratios of a figure: per transaction, and of the totals.
+/// Returns the ratios of a figure: per transaction, and of the totals.
 pub(super) fn cells(figure: &str) -> [Cell; 2] {
     let Some(of) = POST.iter().find(|of| of.figure == figure) else {
         return [Cell::None, Cell::None];
     };
     let ratio = of.totals[0] / of.totals[1];
-    // A ratio that was published alone has two digits.
+    // A ratio published alone has two digits.
     let digits = if of.words == "{}" { 3 } else { 2 };
     [ratio * THROUGHPUT, ratio]
         .map(|ratio| Cell::said(of.words.replace("{}", &significant(ratio, digits)), Some(ratio)))
@@ -91,7 +91,7 @@ pub(super) fn cells(figure: &str) -> [Cell; 2] {
 mod tests {
     use super::*;
 
-    /// What the post prints of `socket_summary_by_instance`: without procedures, and with them.
+    /// Output of `socket_summary_by_instance` in the post: without procedures, and with them.
     const SOCKETS: [&str; 2] = [
         "COUNT_STAR: 356410019 SUM_TIMER_WAIT: 2415153960635112 COUNT_READ: 178204845 \
          SUM_TIMER_READ: 133364264753112 SUM_NUMBER_OF_BYTES_READ: 20950542108 \

@@ -21,7 +21,7 @@ use crate::first_page::in_brief;
 use crate::scene::{LISTED_MOST, several};
 use crate::wording::{catalog_place, left_out, without_stop};
 
-/// What speaks against it: what was found in the runs first.
+/// Returns the remarks on a comparison; findings in its runs come first.
 pub(super) fn remarks(report: &ComparisonReport) -> Vec<Remark> {
     let warning = |text| Remark::new(Severity::Warning, text);
     let mut all: Vec<Remark> = warnings(report).into_iter().map(warning).collect();
@@ -32,7 +32,8 @@ pub(super) fn remarks(report: &ComparisonReport) -> Vec<Remark> {
     all
 }
 
-/// Sides with many more excluded runs than the side that they are compared with, each once.
+/// Returns the sides with many more excluded runs than the side that they are compared with, each
+/// once.
 pub(super) fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &SideReport> {
     let mut all: Vec<&SideReport> = Vec::new();
     for side in report.pairs.iter().filter_map(|pair| report.unevenly_lost(pair)) {
@@ -43,7 +44,7 @@ pub(super) fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &
     all.into_iter()
 }
 
-/// Warnings about these sides.
+/// Warns of sides with many more excluded runs.
 pub(super) fn lost_runs(report: &ComparisonReport) -> impl Iterator<Item = String> {
     unevenly_lost(report)
         .map(|side| format!("{}; the remaining runs may be the better ones.", side.lost_words()))
@@ -61,7 +62,7 @@ pub(super) fn loads(report: &ComparisonReport) -> impl Iterator<Item = String> {
     })
 }
 
-/// Sides whose runs say less than their number, in sentences.
+/// Warns of sides whose runs have the same seed, so that they are not independent.
 pub(super) fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     let alike = report.sides.iter().filter(|side| side.runs.len() > 1 && side.seeds == 1);
     let alike = alike.map(|side| {
@@ -75,8 +76,8 @@ pub(super) fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     alike.chain(shared_seeds(report))
 }
 
-/// Besides the warnings: runs that do not count, points and repeats that are left out, and why
-/// something could not be judged.
+/// Returns notes: invalid runs, points and repeats that are left out, and why figures could not be
+/// judged.
 pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     let reversed = report.pairs.iter().filter_map(|pair| report.reversed_words(pair));
@@ -130,7 +131,7 @@ pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
         }
     }
     said.extend(report.pairs.iter().flat_map(|pair| contradictions(report, pair)));
-    // Of the rows of the tables, but for what the verdict has said already.
+    // Notes on rows of the tables, except for those in the verdict.
     let rows = report.pairs.iter().flat_map(|pair| match &pair.points[..] {
         [point] => {
             let is_news = |judged: &&Judged| judged.why != point.primary.why;
@@ -142,11 +143,11 @@ pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
     said
 }
 
-/// The ratio of the medians and that of the pairs of runs are this far apart, as a logarithm, and
-/// readers ask which of the two holds.
+/// Distance of the ratio of medians from that of pairs of runs, as a difference of logarithms, from
+/// which it is explained.
 const FAR_APART: f64 = 0.1;
 
-/// Where the values of a row do not have its ratio, or say the opposite: the repeats differ by more
+/// Explains rows whose values do not have its ratio, or contradict it: the repeats differ by more
 /// than the sides do.
 pub(super) fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let least = report.min_effect;
@@ -176,7 +177,7 @@ pub(super) fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Ve
     of_points.chain(over_all(pair).filter_map(|judged| one(ALL.to_owned(), judged))).collect()
 }
 
-/// What runs that make one figure differ in, by side: each trait once.
+/// Describes the differences between runs that make one figure, by side: each trait once.
 pub(super) fn mixed(all: &[Mixed]) -> Vec<String> {
     let mut sides: Vec<(&str, Vec<String>)> = Vec::new();
     for one in all {
@@ -196,8 +197,7 @@ pub(super) fn mixed(all: &[Mixed]) -> Vec<String> {
     sides.into_iter().map(sentence).collect()
 }
 
-/// Why figures have the verdict that they have, where it is not plain: each reason once, with the
-/// figures that it is of.
+/// Explains verdicts that need it: each reason once, with its figures.
 pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<String> {
     let mut found: Vec<(&str, Vec<String>)> = Vec::new();
     for judged in judged {
@@ -219,7 +219,7 @@ pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<Str
     found.into_iter().map(sentence).collect()
 }
 
-/// Pairs of sides whose random numbers are the same.
+/// Warns of pairs of sides that draw the same random numbers.
 pub(super) fn shared_seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     let shared = report.pairs.iter().filter(|pair| pair.seeds_shared > 0);
     shared.map(|pair| {
@@ -234,8 +234,8 @@ pub(super) fn shared_seeds(report: &ComparisonReport) -> impl Iterator<Item = St
     })
 }
 
-/// What was found in runs, each once: what one side has more often first, then in the order of the
-/// catalog.
+/// Returns the ids of findings in the runs, each once: those that one side has more often first,
+/// then in the order of the catalog.
 pub(super) fn finding_ids(report: &ComparisonReport) -> Vec<&str> {
     let mut ids: Vec<&str> = Vec::new();
     for (id, _) in report.sides.iter().flat_map(|side| side.findings.iter()) {
@@ -247,8 +247,8 @@ pub(super) fn finding_ids(report: &ComparisonReport) -> Vec<&str> {
     ids
 }
 
-/// The first of the warnings about a pair, with how many of its runs have it:
-/// `generator_saturated in 5 of 5 runs of off`.
+/// Returns the first warning about a pair, with the number of its runs: `generator_saturated in 5
+/// of 5 runs of off`.
 pub(super) fn caution(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
     let base = &report.sides[0].name;
     let is_of_pair = |side: &&SideReport| side.name == *base || side.name == pair.side;
@@ -267,7 +267,7 @@ pub(super) fn caution(report: &ComparisonReport, pair: &PairReport) -> Option<St
     finding_ids(report).into_iter().find_map(counted).or_else(other)
 }
 
-/// Whether one side has it so much more often that it may explain a difference.
+/// Returns true if one side has a finding so much more often that it may explain a difference.
 pub(super) fn is_uneven(report: &ComparisonReport, id: &str) -> bool {
     let share = |side: &SideReport| {
         side.findings.get(id).copied().unwrap_or(0) as f64 / side.runs.len().max(1) as f64
@@ -279,22 +279,21 @@ pub(super) fn is_uneven(report: &ComparisonReport, id: &str) -> bool {
     most - least > UNEVEN
 }
 
-/// What was measured in the runs of a side with a finding.
+/// The observation in the runs of a side with a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Case<'r> {
-    /// A sentence.
     text: &'r str,
-    /// Whether it is of the first of several runs.
+    /// True if the text is that of the first of several runs.
     is_example: bool,
 }
 
 impl<'r> Case<'r> {
-    /// The sentence, if it is of all of the runs.
+    /// Returns the sentence, if it covers all of the runs.
     fn range(self) -> Option<&'r str> {
         (!self.is_example).then_some(self.text)
     }
 
-    /// The sentence after a number of runs.
+    /// Returns the sentence, to follow a number of runs.
     fn words(self) -> String {
         let example = if self.is_example { ", e.g." } else { "" };
         format!("{example}: {}", without_stop(self.text))
@@ -307,21 +306,21 @@ fn case_of<'r>(side: &'r SideReport, id: &str) -> Option<Case<'r>> {
     all.or_else(|| side.cases.get(id).map(|text| Case { text, is_example }))
 }
 
-/// What was measured in the runs of all sides that have a finding, each number as a range; none if
-/// their words differ.
+/// Returns the observation in the runs of all sides that have a finding, with a range for each
+/// number; `None` if their words differ.
 fn seen_in_all(report: &ComparisonReport, id: &str) -> Option<String> {
     let cases = report.sides.iter().filter_map(|side| case_of(side, id));
     let ranges: Option<Vec<&str>> = cases.map(Case::range).collect();
     in_ranges(ranges?)
 }
 
-/// The same, or what was measured in one of these runs.
+/// Returns the same, or else the observation in one of these runs.
 pub(super) fn seen(report: &ComparisonReport, id: &str) -> Option<String> {
     let example = || Some(report.sides.iter().find_map(|side| case_of(side, id))?.text.to_owned());
     seen_in_all(report, id).or_else(example)
 }
 
-/// Findings whose cause makes the side that has them look slower than it is.
+/// Findings that make their side look slower than it is.
 const SLOWING: [&str; 11] = [
     "generator_paused",
     "generator_lag",
@@ -336,9 +335,9 @@ const SLOWING: [&str; 11] = [
     "other_cpu_load",
 ];
 
-/// What a finding that one side has more often does to the difference: which side it slows down,
-/// and so whether the difference is smaller or larger without it; none if no side has it so much
-/// more often.
+/// Explains the effect of a finding that one side has more often: the side that it slows down, and
+/// whether the difference would be smaller or larger without it. `None` if no side has it much more
+/// often.
 pub(super) fn explains(report: &ComparisonReport, id: &str) -> Option<String> {
     if !is_uneven(report, id) {
         return None;
@@ -368,7 +367,7 @@ pub(super) fn explains(report: &ComparisonReport, id: &str) -> Option<String> {
     })
 }
 
-/// What was found in the runs, by side; and where one side has it more often.
+/// Returns the findings in the runs, by side, and marks those that one side has more often.
 pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
     let printed = |id: &str| {
         let mut of_sides: Vec<String> = Vec::new();
@@ -377,7 +376,7 @@ pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
         for side in &report.sides {
             let n = side.findings.get(id).copied().unwrap_or(0);
             let all = side.runs.len() as u64;
-            // What was measured on one side is not that of another.
+            // Each side has its own observation.
             let own = case_of(side, id).filter(|_| cases.len() > 1);
             let own = own.map_or_else(String::new, |case| case.words());
             of_sides.push(format!("{n} of {} of {}{own}", count(all, "run"), side.name));
@@ -385,7 +384,7 @@ pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
         let uneven = explains(report, id);
         let uneven =
             uneven.map_or_else(String::new, |words| format!("; mostly on one side: {words}"));
-        // Of many sides one case tells enough.
+        // With many sides, one observation is enough.
         let n_all: usize = report.sides.iter().map(|side| side.runs.len()).sum();
         let n_with: u64 = report.sides.iter().filter_map(|side| side.findings.get(id)).sum();
         match cases.first() {

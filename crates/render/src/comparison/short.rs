@@ -19,26 +19,25 @@ use crate::first_page::{NOTES_MOST, WARNINGS_MOST, WITH_FULL, in_brief, more, ne
 use crate::scene::{ago, clients, several, span, workloads};
 use crate::wording::{begun, without_stop};
 
-/// Rows of figures that are shown of a pair.
+/// Largest number of rows of figures for a pair.
 const ROWS_MOST: usize = 12;
 
-/// Four lines of 80 columns beside their label.
+/// Largest length of a note: four lines of 80 columns beside their label.
 const NOTE_LETTERS_MOST: usize = 270;
 
-/// Differences that are named.
+/// Largest number of differences that are named.
 const DIFFERENCES_MOST: usize = 4;
 
-/// Parts of the time of a transaction that are named: those that changed most.
+/// Largest number of parts of the time that are named: those that changed most.
 const PARTS_MOST: usize = 3;
 
-/// A part whose change is below this share of the service time has none to name.
+/// Smallest change of a part that is named, as a share of the service time.
 const CHANGE_MIN: f64 = 0.001;
 
-/// Sides that are named one by one.
+/// Largest number of sides that are named individually.
 const SIDES_MOST: usize = 4;
 
-/// The first page of a comparison, with the limits that it was held against and commands to go on
-/// with.
+/// Makes the first page of a comparison, with the limits of its gate and suggested commands.
 pub fn comparison_short(
     report: &ComparisonReport,
     gates: &[GateResult],
@@ -57,7 +56,7 @@ pub fn comparison_short(
     page
 }
 
-/// What each side has shown against the baseline, in a sentence.
+/// Returns the verdict of each side and the baseline, in a sentence.
 pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     let has_warnings = remarks(report).iter().any(|of| of.severity == Severity::Warning);
     let shortened = |pair| {
@@ -72,7 +71,7 @@ pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     report.pairs.iter().map(shortened).collect()
 }
 
-/// A table of each pair, and how its figures came about.
+/// Makes a table for each pair, with the method.
 fn results(report: &ComparisonReport) -> Vec<Block> {
     let of_pair = |pair: &PairReport| {
         let title = match report.pairs.len() {
@@ -86,7 +85,8 @@ fn results(report: &ComparisonReport) -> Vec<Block> {
     report.pairs.iter().map(of_pair).chain(once(how)).collect()
 }
 
-/// `Medians of 4 runs a side, interleaved; ratios with CIs of at least 97.1 %.`
+/// Describes the method: `Medians of 4 runs a side, interleaved; ratios with CIs of at least 97.1
+/// %.`
 fn how(report: &ComparisonReport) -> String {
     let runs = || report.sides.iter().map(|side| side.runs.len() as u64);
     let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
@@ -120,7 +120,7 @@ fn how(report: &ComparisonReport) -> String {
     said
 }
 
-/// Warnings in a line or two each, those of one side first.
+/// Returns warnings of a line or two each, those of one side first.
 fn shown_remarks(report: &ComparisonReport) -> Vec<Remark> {
     let mut warnings = counted_findings(report);
     warnings.splice(0..0, loads(report).chain(lost_runs(report)));
@@ -131,8 +131,8 @@ fn shown_remarks(report: &ComparisonReport) -> Vec<Remark> {
     shown.chain(more).map(|text| Remark::new(Severity::Warning, text)).collect()
 }
 
-/// `other_cpu_load in 4 of 4 runs of A, 1 of 4 of B: Programs other than ...`. What one side has
-/// more often comes first, and says so.
+/// Describes findings with counts: `other_cpu_load in 4 of 4 runs of A, 1 of 4 of B: Programs other
+/// than ...`. Findings that one side has more often come first, and are marked.
 fn counted_findings(report: &ComparisonReport) -> Vec<String> {
     let ids = finding_ids(report);
     let mut all: Vec<String> = Vec::new();
@@ -158,7 +158,7 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
     all
 }
 
-/// What is known beside the figures, a label each.
+/// Returns labelled facts besides the figures.
 fn context(report: &ComparisonReport) -> Vec<(&'static str, String)> {
     let mut pairs = vec![("differences", differ(report)), ("commits", commits(report))];
     pairs.push(("time goes", times(report)));
@@ -169,7 +169,7 @@ fn context(report: &ComparisonReport) -> Vec<(&'static str, String)> {
     pairs
 }
 
-/// In what the sides differ, besides their names.
+/// Describes the differences between the sides, besides their names.
 fn differ(report: &ComparisonReport) -> String {
     if report.differences.is_empty() {
         return no_difference(report).to_owned();
@@ -187,8 +187,7 @@ fn differ(report: &ComparisonReport) -> String {
     parts.join("; ")
 }
 
-/// How commits are made durable, where sides have it in their own ways: what they have in common
-/// stands once.
+/// Describes how commits are made durable, if sides differ: common modes are written once.
 fn commits(report: &ComparisonReport) -> String {
     let sides = &report.sides;
     if sides.iter().all(|side| side.modes == sides[0].modes) || sides.len() > SIDES_MOST {
@@ -213,7 +212,7 @@ fn commits(report: &ComparisonReport) -> String {
     sides.iter().enumerate().map(of).chain(common).collect::<Vec<_>>().join("; ")
 }
 
-/// The parts of the mean time of a transaction that changed most.
+/// Describes the parts of the mean time of a transaction that changed most.
 fn times(report: &ComparisonReport) -> String {
     let [pair] = report.pairs.as_slice() else { return String::new() };
     let [at] = pair.each_transaction.as_slice() else { return String::new() };
@@ -250,12 +249,13 @@ fn times(report: &ComparisonReport) -> String {
     format!("{side} ms a transaction, baseline {base}{how}{most}{few}")
 }
 
-/// Whether its interval includes no change.
+/// Returns true if the interval includes 1.
 fn is_noise(of: &EachTransaction) -> bool {
     of.interval.is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high)
 }
 
-/// `tpcc (warehouses 1), 4 clients, closed, 6 s after 1 s of ramp-up, 2026-11-28 02:10:52 UTC`.
+/// Describes the setup: `tpcc (warehouses 1), 4 clients, closed, 6 s after 1 s of ramp-up,
+/// 2026-11-28 02:10:52 UTC`.
 fn setup(report: &ComparisonReport) -> String {
     let scene = &report.scene;
     let mut parts = vec![
@@ -273,7 +273,7 @@ fn setup(report: &ComparisonReport) -> String {
     parts.join(", ")
 }
 
-/// What must be said of such figures, and how to go on.
+/// Returns the disclaimers of the figures, and suggested commands.
 fn going_on(report: &ComparisonReport, next: &[(String, String)]) -> Vec<Block> {
     let notices = Block::paragraphs(report.scene.notices.iter().cloned());
     once(notices).chain(next_block(next)).collect()

@@ -12,7 +12,7 @@ fn page_of(report: &ComparisonReport, gates: &[GateResult]) -> String {
     crate::terminal::text(&comparison(report, gates), &Default::default())
 }
 
-/// Lines may be broken anywhere.
+/// Returns the page with its line breaks removed.
 fn in_a_line(report: &ComparisonReport) -> String {
     page_of(report, &[]).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -28,7 +28,7 @@ fn titles_of_sides_are_what_tells_them_apart_the_database_first() {
     let slow = "service=exponential:3ms, duration=3s";
     let fast = "service=exponential:2ms, duration=5s";
     check([fast, slow], ["exponential:2ms", "exponential:3ms"]);
-    // Neither tells them apart alone.
+    // Neither value is distinct alone.
     check(["SQLite 3.54.1, clients=4", "SQLite 3.54.1, clients=8"], ["baseline", "side"]);
     check(["a name that is too long for it", "b"], ["baseline", "side"]);
 }
@@ -36,7 +36,7 @@ fn titles_of_sides_are_what_tells_them_apart_the_database_first() {
 #[test]
 fn what_does_not_differ_enough_is_no_evidence() {
     assert_eq!(only(&held(&FIVE, &times(1.002), 1)).verdict, Judgement::NoEvidence);
-    // Surely different, by half of what matters.
+    // Significantly different, by half of the minimum effect.
     let exact = [1000.0, 1000.1, 1000.2, 1000.3, 1000.4];
     let report = held(&exact, &exact.map(|tps| tps * 1.005), 1);
     assert_eq!(only(&report).verdict, Judgement::BelowMinEffect);
@@ -65,7 +65,7 @@ fn a_time_that_lost_work_has_made_infinite_is_worse_than_any_other() {
     assert!(page.contains("because work was lost, worse TPS"), "{page}");
     let gate: Gate = "p99>+5%".parse().expect("it is one");
     assert_eq!(gate.hold(&report).map(|gate| gate.passed), Ok(Passed::Broken));
-    // Where both have lost work there is no telling which is worse.
+    // If both have lost transactions, it is not known which is worse.
     lose(&mut sides[0]);
     let report = ComparisonReport::new(&sides, &p99).expect("five of each");
     assert_eq!(only(&report).verdict, Judgement::NoEvidence);
@@ -100,12 +100,12 @@ fn a_point_that_a_side_could_not_do_is_said_first_and_breaks_a_limit() {
     let words =
         "Left out: 1 point of rate=1, where rate=2 was attempted without a valid run: clients=8.";
     assert!(page.contains(words), "{page}");
-    // All of its runs are reported, and the curve is of what both have.
+    // All of its runs are reported, and the curve is of their common points.
     assert_eq!((report.sides[0].runs.len(), report.sides[0].curve.is_none()), (10, true));
     let gate: Gate = "tps<-3%".parse().expect("it is one");
     let held = gate.hold(&report).expect("it has TPS");
     assert_eq!((held.passed, held.at.len()), (Passed::Broken, 1));
-    // Where the baseline could not, no limit on the change is broken.
+    // If only the baseline failed, no limit on the change is violated.
     let report = ComparisonReport::new(&[new, old], &PLAIN).expect("one in common");
     assert!(!in_a_line(&report).contains("NO run"));
     let gate: Gate = "tps<-50%".parse().expect("it is one");
@@ -169,7 +169,7 @@ fn the_warnings_that_are_named_are_the_first_that_are_shown_and_the_reason_for_c
     }
 }
 
-/// Runs that keep whether their commits are at risk.
+/// Sets the facts on whether commits of a run are at risk.
 fn at_risk(report: &mut analysis::Report, loss: Option<&str>) {
     let words = |loss: &str| model::CommitRisk { mode: "a=b".to_owned(), loss: loss.to_owned() };
     for fact in model::CommitRisk::facts(loss.map(words)) {
@@ -249,7 +249,7 @@ fn runs_that_are_older_than_an_hour_say_so() {
     }
 }
 
-/// A sentence does not mix percentages with factors.
+/// Checks that a sentence does not mix percentages with factors.
 #[test]
 fn what_is_far_away_is_a_factor_with_its_whole_interval() {
     let check = |value: f64, interval: (f64, f64), expect: &str| {
@@ -288,7 +288,7 @@ fn what_differs_is_a_table_and_what_some_sides_know_is_folded() {
     let html = crate::html::body(&page, crate::html::Medium::File);
     assert!(html.contains("name31") && html.contains("setting.name2"), "{html}");
     assert!(html.contains("<summary>3 facts only some sides have</summary>"), "{html}");
-    // They are no rows of the figures.
+    // They are not rows of the figures.
     assert!(!crate::csv::csv(&page).contains("plan.name"));
 }
 
@@ -436,7 +436,8 @@ fn it_is_written_for_others() {
     ");
 }
 
-/// Sides of runs with these seeds on this target, which took turns or came one after the other.
+/// Compares sides of runs with these seeds on this target, which alternated or came one after the
+/// other.
 fn of_seeds(target: &str, seeds: [&[u64]; 2], first: usize) -> ComparisonReport {
     let side_of = |name: &str, seeds: &[u64], first: usize| {
         let figures: Vec<f64> = (0..seeds.len()).map(|nth| 1_000.0 + nth as f64).collect();
@@ -462,7 +463,7 @@ fn sides_that_a_simulated_database_drew_from_the_same_seeds_are_not_independent(
     assert!(says(&of_seeds("sim:?servers=4", [&[1, 1, 1], &[1, 1, 1]], 1)));
     assert!(says(&of_seeds("sim:", [&[1, 2, 3], &[3, 4, 5]], 20)));
     assert!(!says(&of_seeds("sim:", [&[1, 2, 3], &[4, 5, 6]], 20)));
-    // Another database does not draw, and what is judged in pairs shares its seeds on purpose.
+    // Other databases do not draw, and runs that are judged in pairs share their seeds on purpose.
     assert!(!says(&of_seeds("sqlite:x.db", [&[1], &[1]], 1)));
     let many = [1, 2, 3, 4, 5, 6];
     assert_eq!(of_seeds("sim:", [&many, &many], 1).pairs[0].seeds_shared, 0);
@@ -479,7 +480,7 @@ fn runs_of_a_side_that_all_have_one_seed_are_warned_of() {
     assert!(!says(&of([&[1], &[1]])));
 }
 
-/// Client SQL and procedures at so many points, with so many runs each.
+/// Compares client SQL with procedures at `n_points` points, with `n_runs` runs each.
 fn of_modes(n_points: usize, n_runs: usize) -> ComparisonReport {
     let tps = [1000.0; 5];
     let names = ["1", "8", "64"];
@@ -512,7 +513,7 @@ fn what_a_transaction_takes_is_one_table_of_all_points_beside_what_others_publis
         "prepared / procedures of all points per transaction clients=1 clients=8 HammerDB post, per transaction its totals",
         "in which procedures did 1.3 times as many transactions",
         "machine.softirqs/NET_RX 11.8 11.8 8.8 (time) 6.8 (time)",
-        // It did not change, and readers ask for it.
+        // It did not change, but is a key figure.
         "database.Bytes_sent 1.00 1.00 10.4 8.00",
         "clients=8 per transaction",
         "machine.softirqs/NET_RX 59 5 11.8",
@@ -536,7 +537,8 @@ fn ratios_of_a_transaction_are_the_sides_to_the_baselines_and_inverse_of_procedu
         assert!(page.contains(words), "{words}: {page}");
     }
     assert!(!page.contains("HammerDB"), "{page}");
-    // Of anything but stored procedures, as in the other tables: the side's to the baseline's.
+    // Except for stored procedures, the ratio is that of the side to the baseline, as in the other
+    // tables.
     let mut others = of_modes(1, 5);
     others.differences.clear();
     let page = in_a_line(&others);
@@ -548,7 +550,7 @@ fn ratios_of_a_transaction_are_the_sides_to_the_baselines_and_inverse_of_procedu
     }
 }
 
-/// The first page, at 80 columns.
+/// Returns the first page, at 80 columns.
 fn first_page(report: &ComparisonReport, gates: &[GateResult]) -> String {
     let next = [("dbdyno compare a b --full".to_owned(), "all figures".to_owned())];
     let page = comparison_short(report, gates, &next);
@@ -561,7 +563,7 @@ fn the_first_page_of_two_sides_fits_a_screen_of_80_columns() {
     report.scene.notices = vec!["Not an official result of anybody.".to_owned()];
     for (at, side) in report.sides.iter_mut().enumerate() {
         side.modes = vec![format!("fsync={at}")];
-        // More findings than a screen has room for, with more words than a line has.
+        // More findings than a screen has room for, with longer texts than a line.
         for entry in model::finding_catalog::CATALOG.iter().filter(|of| of.id != "noisy_machine") {
             side.findings.0.push((entry.id.to_owned(), 5));
             side.cases.0.push((entry.id.to_owned(), "A server does many things. ".repeat(20)));
@@ -571,7 +573,7 @@ fn the_first_page_of_two_sides_fits_a_screen_of_80_columns() {
     let page = first_page(&report, &[]);
     assert!(page.lines().count() <= 45, "{page}");
     assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
-    // What may explain the difference comes first, and the rest is counted.
+    // Findings that may explain the difference come first, and the rest is counted.
     let warning = page.lines().find(|line| line.starts_with("warning")).expect("there are some");
     assert!(warning.contains("noisy_machine in 0 of 5 runs of old, 5 of 5 runs of new"), "{page}");
     for words in ["more, with --full.", "commits     old: fsync=0; new: fsync=1", "Not an official"]
@@ -617,7 +619,7 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     assert!(page.contains("'all' is the geometric mean over all points"), "{page}");
 }
 
-/// Sides whose transactions waited so long for a commit, run by run.
+/// Compares sides whose transactions waited this long for a commit, run by run.
 fn of_commits(base_ms: &[f64], side_ms: &[f64]) -> ComparisonReport {
     let waited = |name: &str, ms: &[f64], first: usize| {
         let mut side = side(name, &[("8", &FIVE[..ms.len()], first)]);
@@ -654,7 +656,7 @@ fn where_the_time_goes_has_an_interval_or_is_within_the_noise_in_the_words_of_a_
     insta::assert_snapshot!(same, @"5.00 ms a transaction, baseline 5.00: within the noise (95 % CI of the ratio 0.958 to 1.04)");
     let single = line(&of_commits(&slow[..1], &[1.0]));
     insta::assert_snapshot!(single, @"3.00 ms a transaction, baseline 5.00 (too few runs for a CI); most: server: committing (log) -2.0 ms");
-    // The largest changes are those by size, and what is not beyond the noise is marked.
+    // Parts are listed by size of change, and those within the noise are marked.
     let mut noisy = of_commits(&slow, &slow.map(|ms| ms - 2.0));
     noisy.pairs[0].each_transaction[0].figures.push(EachTransaction {
         name: "time.lock".to_owned(),
@@ -689,7 +691,7 @@ fn parts_of_the_time_from_few_samples_are_rough_in_comparisons_too() {
     assert!(first_page(&with(14), &[]).contains("rough: 14 samples"));
 }
 
-/// The headline has a decided figure if the primary one is undecided.
+/// Checks that the headline has a decided figure if the primary one is undecided.
 #[test]
 fn a_figure_that_is_decided_stands_beside_one_that_is_not() {
     let old = side("old", &[("8", &FIVE, 0)]);

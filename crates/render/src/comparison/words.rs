@@ -16,20 +16,20 @@ use super::{
     BY_MEANS, DIFFER_SHOWN_MAX, LOST_LEAST_PERCENT, VALUE_MAX, point_name, summed_up, versus,
 };
 
-/// What a pair has shown: what the side could not do at all, the primary figure, and at how many
-/// points it holds.
+/// Describes the result of a pair: what the side could not reach at all, the primary figure, and
+/// the number of points at which it holds.
 pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     let (base, side) = (said_name(&report.sides[0].name), said_name(&pair.side));
     let printed = first_words(report, pair).into_iter().chain(point_by_point(pair));
     format!("{}: {}", versus(side, base), printed.collect::<Vec<_>>().join("; "))
 }
 
-/// The name of a side in a sentence: what a target is goes without saying.
+/// Returns the name of a side for a sentence, without `target=`.
 pub(super) fn said_name(name: &str) -> &str {
     name.strip_prefix("target=").unwrap_or(name)
 }
 
-/// What the side could not do at all, and the primary figure.
+/// Describes what the side could not reach at all, and the primary figure.
 pub(super) fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let figures = summed_up(pair);
     let (n_both, n_lost) = (pair.points.len() as u64, pair.lost().count() as u64);
@@ -57,7 +57,7 @@ pub(super) fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<S
     printed
 }
 
-/// `point by point, of 8 points: better at 5, no evidence at 3`.
+/// Counts verdicts: `point by point, of 8 points: better at 5, no evidence at 3`.
 pub(super) fn point_by_point(pair: &PairReport) -> Option<String> {
     let n_both = pair.points.len() as u64;
     let n = |verdict: Judgement| {
@@ -70,7 +70,7 @@ pub(super) fn point_by_point(pair: &PairReport) -> Option<String> {
     (n_both > 1).then(|| format!("point by point, of {points}: {}", counted.join(", ")))
 }
 
-/// Which of both sides lost so much of what was offered that its rate is that of an overload.
+/// Describes the side that lost so many transactions that its rate is that of an overload.
 pub(super) fn overloaded(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
     let sides = report.sides.iter().filter(|side| {
         side.lost_percent >= LOST_LEAST_PERCENT
@@ -85,7 +85,7 @@ pub(super) fn overloaded(report: &ComparisonReport, pair: &PairReport) -> Option
     (!all.is_empty()).then(|| all.join(" and "))
 }
 
-/// What a side differs in from the baseline, where their names do not say it already.
+/// Describes the differences between a side and the baseline that their names do not show.
 pub(super) fn differ_in(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
     let index = report.sides.iter().position(|side| side.name == pair.side)?;
     let base = &report.sides[0].name;
@@ -96,10 +96,10 @@ pub(super) fn differ_in(report: &ComparisonReport, pair: &PairReport) -> Option<
     differing(&all)
 }
 
-/// Names the first differences with their values, `clients (8 against 4) and 2 more`; none if there
-/// is none.
+/// Names the first differences with their values, `clients (8 against 4) and 2 more`; `None` if
+/// there are none.
 pub(super) fn differing(all: &[(String, [String; 2])]) -> Option<String> {
-    // In the order of the sentence: the side against the baseline.
+    // In the order of the sentence: the side, then the baseline.
     let shown = all.iter().take(DIFFER_SHOWN_MAX).map(|(name, values)| {
         let [base, side] = values.each_ref().map(|value| shortened(value));
         format!("{name} ({side} against {base})")
@@ -110,7 +110,7 @@ pub(super) fn differing(all: &[(String, [String; 2])]) -> Option<String> {
     (!shown.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
 }
 
-/// A value in a sentence: a long one is cut.
+/// Shortens a value for a sentence.
 pub(super) fn shortened(value: &str) -> Cow<'_, str> {
     match value.char_indices().nth(VALUE_MAX) {
         Some((end, _)) => format!("{}…", &value[..end]).into(),
@@ -118,7 +118,7 @@ pub(super) fn shortened(value: &str) -> Cow<'_, str> {
     }
 }
 
-/// `NOPM +12.0 % (CI +5.1 % to +19.3 %), better`.
+/// Describes a judged figure: `NOPM +12.0 % (CI +5.1 % to +19.3 %), better`.
 pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
     let name = title(&judged.figure);
     let by = judged.ratio.as_ref().map(|ratio| change_within(&judged.figure, ratio));
@@ -150,9 +150,8 @@ pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
     }
 }
 
-/// What would have been seen all the same, where no difference was: `Smallest detectable
-/// difference: 5.1 % with 4 runs a side, 2.2 % with 16; to detect 1 % it takes about 90 runs a side
-/// (3 h).`
+/// Describes the detectable difference, if none was found: `Smallest detectable difference: 5.1 %
+/// with 4 runs a side, 2.2 % with 16; to detect 1 % it takes about 90 runs a side (3 h).`
 pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<String> {
     let share = judged.detectable.filter(|_| judged.verdict == Judgement::NoEvidence)?;
     let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
@@ -170,7 +169,7 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
     Some(printed + ".")
 }
 
-/// How many runs it takes to detect the smallest difference that matters, and how long: the error
+/// Describes the number of runs needed to detect the minimum effect, and their duration. The error
 /// falls with the root of the number of runs.
 fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<String> {
     let times = ((1.0 + share).ln() / (1.0 + report.min_effect).ln()).powi(2);
@@ -191,19 +190,19 @@ fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<St
     })
 }
 
-/// Whether the verdict on some side is open: more trials, or longer ones, may decide it.
+/// Returns true if the verdict on some side is open: more or longer trials may decide it.
 pub fn is_open(report: &ComparisonReport) -> bool {
     let is_open =
         |judged: &&Judged| matches!(judged.verdict, Judgement::NoEvidence | Judgement::CannotJudge);
     report.pairs.iter().any(|pair| summed_up(pair).first().is_some_and(is_open))
 }
 
-/// Whether a share says less than the factor that it is.
+/// Returns true if a share is better written as a factor.
 pub(super) fn is_twofold(share: f64) -> bool {
     share > 1.0
 }
 
-/// A detectable difference: `5.1 %`, or `×2.4`.
+/// Formats a detectable difference: `5.1 %`, or `×2.4`.
 pub(super) fn smallest(share: f64, is_factor: bool) -> String {
     match is_factor {
         false => format!("{} %", significant(share * 100.0, 2)),
@@ -211,14 +210,15 @@ pub(super) fn smallest(share: f64, is_factor: bool) -> String {
     }
 }
 
-/// A figure beside the one that is judged, in a few words; nothing where it tells nothing.
+/// Describes a figure beside the primary one, in a few words; `None` without a ratio.
 pub(super) fn aside(judged: &Judged) -> Option<String> {
     let (name, ratio) = (title(&judged.figure), judged.ratio.as_ref()?);
     let by = change_within(&judged.figure, ratio);
     Some(format!("{name} {by}, {}", judged.verdict.name()))
 }
 
-/// `+12.0 % (CI +5.1 % to +19.3 %)`, or all of it as factors where one of them is far from 1.
+/// Formats a change: `+12.0 % (CI +5.1 % to +19.3 %)`; all numbers are factors if one of them is
+/// far from 1.
 pub(super) fn change_within(figure: &str, ratio: &Ratio) -> String {
     let ends = ratio.interval.iter().flat_map(|(low, high)| [*low, *high]);
     let as_factors = once(ratio.value).chain(ends).any(|ratio| is_far(&ratio));
@@ -232,13 +232,13 @@ pub(super) fn change_within(figure: &str, ratio: &Ratio) -> String {
     format!("{}{of}{lost}", change(ratio.value))
 }
 
-/// Whether a ratio says more than its percentage does.
+/// Returns true if a ratio is better written as a factor than in percent.
 pub(super) fn is_far(ratio: &f64) -> bool {
     !(0.2..5.0).contains(ratio)
 }
 
-/// By how much a figure is more or less: in percent, or as a factor. Times are infinite where work
-/// was lost.
+/// Formats the change of a figure, in percent or as a factor. Times are infinite if transactions
+/// were lost.
 pub(super) fn change(figure: &str, ratio: f64, as_factor: bool) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match ratio {

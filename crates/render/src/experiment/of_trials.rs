@@ -19,17 +19,17 @@ use crate::list::short_id;
 use crate::wording::{begun, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
-/// What is shown of a window.
+/// Figures of a window, with titles.
 const OF_WINDOW: [(&str, &str); 4] =
     [("p50_ms", "p50 ms"), ("p95_ms", "p95 ms"), ("p99_ms", "p99 ms"), ("tps", "TPS")];
 
-/// Disturbances of which a page has tables.
+/// Largest number of disturbances that have tables on a page.
 const SHOWN_MOST: usize = 8;
 
-/// The figures of a trial that stand beside the primary one.
+/// Figures of a trial besides the primary one.
 const OF_TRIAL: [&str; 4] = ["tps", "p50_ms", "p95_ms", "p99_ms"];
 
-/// Each trial in a row, in the order of time: what it measured, and whether it counts.
+/// Makes the table of trials, in the order of time, with their figures and validity.
 pub(super) fn trials(report: &ExperimentReport, trials: &[TrialReport]) -> Section {
     let mut made: Vec<&TrialReport> = trials.iter().collect();
     made.sort_by(|a, b| a.report.started.cmp(&b.report.started));
@@ -60,13 +60,13 @@ pub(super) fn trials(report: &ExperimentReport, trials: &[TrialReport]) -> Secti
     let n = made.len() as u64;
     let blocks = match table.is_empty() {
         true => Vec::new(),
-        // A terminal has them by 'dbdyno runs list'.
+        // On a terminal, 'dbdyno runs list' shows them.
         false => vec![Block::details(count(n, "trial"), Length::Long, vec![Block::Table(table)])],
     };
     Section::new("trials", "Trials", blocks)
 }
 
-/// Whether a trial counts, or why not.
+/// Says whether a trial is valid, or why not.
 fn validity(run: &Report) -> String {
     let n = run.findings.iter().filter(|finding| finding.severity == Severity::Warning).count();
     match (counts(run), n) {
@@ -76,7 +76,7 @@ fn validity(run: &Report) -> String {
     }
 }
 
-/// A table for each disturbance: three rows a point.
+/// Makes a table for each disturbance, with three rows per point.
 pub(super) fn disturbances(report: &ExperimentReport, trials: &[TrialReport]) -> Section {
     let mut all: Vec<&str> = Vec::new();
     for name in trials.iter().flat_map(|trial| disturbances_of(&trial.report)) {
@@ -124,7 +124,7 @@ fn cell(of: Option<Figure>) -> Cell {
     of.map_or(Cell::None, |of| Cell::said(shown(&of), Some(of.mean)))
 }
 
-/// The values of the axes, as other tables of the page have them.
+/// Returns columns for the values of the axes, as in other tables of the page.
 fn axis_columns(report: &ExperimentReport) -> Vec<Column> {
     let column = |axis: &model::Axis| {
         Column::new(model::short_axis(&axis.name).to_owned(), Align::Left)
@@ -142,8 +142,8 @@ fn axis_cells(report: &ExperimentReport, point: usize) -> Vec<Cell> {
     report.axes.iter().zip(&report.points[point].values.0).map(cell).collect()
 }
 
-/// The ages of records when readers read them first: the shares below those that people ask for, a
-/// row a point.
+/// Makes the table of ages of records when readers first read them: shares below the usual ages,
+/// one row per point.
 pub(super) fn ages_of_points(report: &ExperimentReport, trials: &[TrialReport]) -> Option<Table> {
     let all: Vec<Vec<BucketCounts>> =
         (0..report.points.len()).map(|point| ages::ages_at(trials, point)).collect();

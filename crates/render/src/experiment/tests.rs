@@ -13,7 +13,7 @@ fn page_of(report: &ExperimentReport) -> String {
     crate::terminal::text(&experiment(report, &[], None), &Default::default())
 }
 
-/// Lines may be broken anywhere.
+/// Returns the page with its line breaks removed.
 fn in_a_line(report: &ExperimentReport) -> String {
     page_of(report).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -142,14 +142,14 @@ fn warnings_show_what_was_measured_in_the_runs_that_have_them() {
     let page = in_a_line(&report);
     let words = "4 of 14 runs: Busy for 90.5 to 93.5 % of the time (generator_saturated)";
     assert!(page.contains(words), "{page}");
-    // Of sentences in other words, or in older reports, there is an example.
+    // If texts differ, or reports are older, there is an example.
     let mut older = report.clone();
     older.points.iter_mut().for_each(|point| point.case_ranges = Named::default());
     let words = "4 of 14 runs, e.g.: Busy for 90.5 % of the time (generator_saturated)";
     assert!(in_a_line(&older).contains(words));
     let cases = report.points.iter().filter_map(|point| point.cases.get("generator_saturated"));
     assert!(cases.count() > 0);
-    // Where nothing tells what was observed, there is what raises it.
+    // Without an observation there is the condition for the finding.
     let mut before = report.clone();
     for point in &mut before.points {
         (point.cases, point.case_ranges) = (Named::default(), Named::default());
@@ -161,7 +161,7 @@ fn warnings_show_what_was_measured_in_the_runs_that_have_them() {
 #[test]
 fn points_of_too_few_runs_are_not_tied_and_the_banner_shows_warnings() {
     let mut plain = report(|_| {});
-    // A trial that is still to be made may change which point is the best one.
+    // A missing trial may change which point is the best.
     let early = in_a_line(&plain);
     assert!(early.contains("no best point before all trials are done"), "{early}");
     plain.points[4].runs_not_counted = 1;
@@ -222,7 +222,7 @@ fn trials_that_were_lost_are_told_apart_from_those_that_were_not_made() {
     let line = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(line.contains("Not counted: 4 attempts: a full queue stopped the run"), "{page}");
     assert!(line.contains(" none, 3 attempts not counted "), "{page}");
-    // One that was made again is there twice, and counts.
+    // A trial that was repeated is there twice, and is valid.
     let again = page_of(&report(|trials| {
         let mut again = trials[0].clone();
         lose(trials, 1);

@@ -35,7 +35,7 @@ pub(super) struct TileView<'d> {
     pub(super) name: &'d str,
     pub(super) value: String,
     pub(super) beside: String,
-    /// How it went, as SVG; or nothing.
+    /// Course over time, as SVG; may be empty.
     pub(super) trend: String,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct SectionView<'d> {
     pub(super) html: String,
 }
 
-/// A piece of a section; HTML in it is escaped already.
+/// A part of a section; its HTML is already escaped.
 #[derive(Template)]
 #[template(path = "piece.html")]
 struct PieceView<'b> {
@@ -78,22 +78,22 @@ enum SpanView<'t> {
     Link(String, String),
 }
 
-/// So many grave findings stand open.
+/// Largest number of severe findings that are not folded.
 const OPEN_MOST: usize = 3;
 
-/// The body of a document's page: answer and figures, what speaks against them, the charts that are
-/// looked for first, then the rest. Of a run, whose tiles are figures, the charts come first.
+/// Makes the body of a document's page: answer and figures, remarks, the first charts, then the
+/// rest. On the page of a run, whose tiles are figures, the charts come before the remarks.
 pub fn body(document: &Document, medium: Medium<'_>) -> String {
     body_with(document, "", medium)
 }
 
-/// The same with other HTML between its head and its answer: what goes on at the moment.
+/// Makes the body with other HTML between head and answer, such as the live view.
 pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> String {
     let mut sections: Vec<&Section> = document.sections.iter().collect();
     sections.sort_by_key(|section| section.where_drawn);
     let n_first = sections.iter().filter(|section| section.where_drawn == Place::First).count();
     let rest = sections.split_off(n_first);
-    // Where nothing is said to be first, the first charts are those of any section.
+    // If no section is first, the first charts are those of any section.
     let below = if n_first == 0 { medium } else { medium.below() };
     let first = sections.into_iter().filter_map(|section| of_section(section, medium));
     let validity = document.validity.iter().map(|of| of_validity(document, of, medium));
@@ -102,7 +102,7 @@ pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> S
     let question = [&document.question[..], &document.scene].concat();
     let has_tiles = !document.tiles.is_empty();
     let of_verdict = |verdict| match of_verdict(verdict, has_tiles, medium) {
-        // The heading says it already.
+        // The title has the same headline.
         shown if !shown.word.is_empty() && verdict.headline.plain() == document.title => {
             VerdictView { headline: String::new(), ..shown }
         }
@@ -110,7 +110,7 @@ pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> S
     };
     let verdicts = document.verdicts.iter().map(of_verdict);
     let banner = document.validity.iter().filter_map(|validity| banner(document, validity));
-    // Above the tiles of a run stands what speaks most against it; its charts come next.
+    // The tiles of a run follow its most severe remark, and are followed by its charts.
     let (mut begin, validity): (Vec<_>, Vec<_>) = (first.collect(), validity.collect());
     let findings_at = if has_tiles { begin.len() } else { 0 };
     begin.splice(findings_at..findings_at, validity);
@@ -126,7 +126,7 @@ pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> S
     body.render().expect("memory takes everything")
 }
 
-/// A verdict; where tiles have the figures of its headline, its word alone.
+/// Makes the view of a verdict; if tiles have its figures, only its word.
 fn of_verdict<'d>(verdict: &'d Verdict, has_tiles: bool, medium: Medium<'_>) -> VerdictView<'d> {
     let class = match verdict.tone {
         Tone::Good => "good",
@@ -142,7 +142,7 @@ fn of_verdict<'d>(verdict: &'d Verdict, has_tiles: bool, medium: Medium<'_>) -> 
     VerdictView { class, word: &verdict.word, headline, details: details.collect() }
 }
 
-/// That the figures have warnings, where no verdict says so: the findings stand further below.
+/// Makes a banner about warnings, if no verdict mentions them: the findings are further below.
 fn banner<'d>(document: &'d Document, validity: &'d Validity) -> Option<VerdictView<'d>> {
     let is_said = document.verdicts.iter().any(|verdict| verdict.word == validity.answer);
     let class = match validity.remarks.iter().map(|remark| remark.severity).max()? {
@@ -150,7 +150,7 @@ fn banner<'d>(document: &'d Document, validity: &'d Validity) -> Option<VerdictV
         Severity::Warning => "warn",
         _ => return None,
     };
-    // Of a run the verdict is whether it is valid, and its figures are tiles.
+    // The verdict of a run is its validity, and its figures are tiles.
     (!is_said && document.tiles.is_empty()).then(|| VerdictView {
         class,
         word: &validity.answer,
@@ -179,7 +179,7 @@ fn of_validity<'d>(
         let (class, word) = class_and_word(remark.severity);
         (class, word, of_text(&remark.text, medium))
     };
-    // The gravest come first, and stand open as far as a glance reaches.
+    // The most severe come first; a few of them are not folded.
     let mut shown: Vec<_> = validity.remarks.iter().map(remark).collect();
     let is_grave = |remark: &&Remark| remark.severity > Severity::Note;
     let n_open = validity.remarks.iter().filter(is_grave).count().min(OPEN_MOST);
@@ -194,7 +194,7 @@ fn of_validity<'d>(
     let open = list(shown);
     let rest = list(folded).map(|html| rendered(BlockView::Details("", &title, html)));
     let html: String = open.into_iter().chain(rest).collect();
-    // The head of the page says it already, if that is anything but good.
+    // The head of the page has the same answer, unless all is good.
     let answer = validity.answer.trim_end_matches('.');
     let is_said = document.verdicts.iter().any(|verdict| verdict.word.starts_with(answer))
         || banner(document, validity).is_some();
@@ -202,7 +202,7 @@ fn of_validity<'d>(
     SectionView { id: "findings", title: "Findings", note, html }
 }
 
-/// The class of a remark, and the word before it.
+/// Returns the CSS class of a remark, and the word before it.
 pub(super) fn class_and_word(severity: Severity) -> (&'static str, &'static str) {
     match severity {
         Severity::Invalid => ("invalid", "INVALID"),
@@ -211,7 +211,7 @@ pub(super) fn class_and_word(severity: Severity) -> (&'static str, &'static str)
     }
 }
 
-/// A section; one without anything is left out.
+/// Makes a section; an empty one is left out.
 fn of_section<'d>(section: &'d Section, medium: Medium<'_>) -> Option<SectionView<'d>> {
     let html = of_blocks(&section.blocks, medium);
     let note = match section.note.is_empty() {
@@ -227,7 +227,7 @@ fn of_blocks(blocks: &[Block], medium: Medium<'_>) -> String {
     all.collect::<Vec<String>>().join("\n")
 }
 
-/// A block; nothing of an empty one.
+/// Makes a block; `None` if it is empty.
 pub(super) fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
     let view = match block {
         Block::Paragraphs(all) if all.is_empty() => return None,
@@ -251,7 +251,7 @@ pub(super) fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
         Block::Charts(charts) => BlockView::Charts(figures(charts, medium)),
         Block::FlameGraph(graph) if graph.stacks.is_empty() => return None,
         Block::FlameGraph(graph) => flame_graph(graph, medium),
-        // A page in a browser has buttons and links to go on with.
+        // A page in a browser has buttons and links instead.
         Block::Sketch(_) | Block::Next(_) => return None,
         Block::Part(title, blocks) => {
             let html = of_blocks(blocks, medium);
@@ -272,7 +272,7 @@ pub(super) fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
     Some(rendered(view))
 }
 
-/// A graph that is drawn in a file, or the address of one that is a page of its own.
+/// Draws a flame graph in a file, or links to a page of its own.
 fn flame_graph(graph: &FlameGraph, medium: Medium<'_>) -> BlockView<'static> {
     match medium {
         Medium::File => BlockView::FlameGraph(graph.svg(FlameUse::Static)),
@@ -310,7 +310,7 @@ fn of_span<'t>(span: &'t Span, medium: Medium<'_>) -> SpanView<'t> {
     }
 }
 
-/// Where a link leads, where pages have addresses.
+/// Returns the address of a link, in media that have addresses.
 fn address(link: &Link, medium: Medium<'_>) -> Option<String> {
     let Medium::Web { runs, .. } = medium else { return None };
     Some(match link {
@@ -323,7 +323,7 @@ fn address(link: &Link, medium: Medium<'_>) -> Option<String> {
     })
 }
 
-/// Text in an address (RFC 3986, 2.3).
+/// Encodes text for an address (RFC 3986, 2.3).
 fn encoded(text: &str) -> String {
     let one = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {

@@ -59,7 +59,7 @@ fn a_history_with_a_recent_change_for_the_worse_is_red() {
 #[test]
 fn every_element_of_a_page_is_closed() {
     for body in bodies(Medium::File) {
-        // With its few elements without an end closed, and without names of letters.
+        // With its void elements closed, and without named character references.
         let page = page("a title", &body, Medium::File);
         let page = page.replace("<!DOCTYPE html>", "");
         let page = page.lines().map(|line| match line.starts_with("<meta") {
@@ -174,7 +174,7 @@ fn system_metrics_stand_by_what_it_is_about() {
     let place = |word: &str| section.find(word).unwrap_or_else(|| panic!("no {word}"));
     assert!(place("<h3>Machine</h3>") < place("Machine: disk written, vda"));
     assert!(place("Machine: disk written, vda") < place("<h3>Database</h3>"));
-    // Of many the first are seen, and the others when they are asked for.
+    // Of many only the first are open.
     let mut many = subjects::closed();
     let disk = many.gauges[2].clone();
     many.gauges.extend((0..5).map(|n| {
@@ -243,7 +243,7 @@ fn findings_and_points_stand_before_charts_and_the_answer_stands_once() {
     let mut run = subjects::closed();
     run.findings = vec![finding];
     let page = run_body(&run, Medium::File);
-    // Its tiles are its figures, and its charts are seen without scrolling.
+    // Its tiles are its figures, and its charts are visible without scrolling.
     assert!(place(&page, "<figure") < place(&page, "id=\"findings\""));
     assert_eq!(page.matches("Valid, with 1 warning").count(), 1);
 }
@@ -267,8 +267,8 @@ fn the_head_of_a_page_has_the_p99_of_the_headline() {
 
 #[test]
 fn the_interval_beside_a_percentile_is_its_own() {
-    // Half of what was offered has not finished: percentiles of all lie above those of the other
-    // half, whose intervals are not theirs.
+    // Half of the offered transactions are unfinished: percentiles of all are above those of the
+    // other half, whose intervals do not apply to them.
     let mut late = subjects::closed();
     late.block.counts.unfinished = late.block.counts.finished;
     late.block.counts.offered += late.block.counts.unfinished;
@@ -308,7 +308,8 @@ fn the_interval_beside_a_percentile_is_its_own() {
     assert_eq!(p95(&known), ("1,974 ms".to_owned(), "1,960 to 1,990".to_owned()));
 }
 
-/// The overloaded run beside clients of another load: it has no load of its own.
+/// Makes the overloaded run with a second group of another load, so that the run has no load of its
+/// own.
 fn two_groups() -> analysis::Report {
     let mut report = subjects::open();
     report.load = None;
@@ -348,14 +349,14 @@ fn a_history_is_green_only_where_a_worse_build_would_have_been_seen() {
         "{noisy}"
     );
     assert!(page(5.0, 900.0).contains("<p class=\"verdict bad\">"));
-    // A verdict without a word has no place for one.
+    // A verdict without a word has no element for one.
     assert!(!quiet.contains("<b></b>") && !noisy.contains("<b></b>"));
 }
 
 #[test]
 fn the_page_of_an_experiment_says_what_ran_in_all_of_its_trials_and_what_may_be_best() {
     let (mut experiment, mut trials) = subjects::experiment();
-    // The trial that it lacks was made, and does not count.
+    // The missing trial was made, and is invalid.
     experiment.points[4].runs_not_counted = 1;
     for trial in &mut trials {
         let group = &mut trial.report.groups[0];

@@ -8,7 +8,7 @@ use store::RunRow;
 
 use super::in_short;
 
-/// Runs in the order of the list: each alone or, where they are folded, with the others of its
+/// Groups runs in the order of the list: each alone or, if folded, with the others of its
 /// experiment.
 pub fn groups<'r>(rows: impl Iterator<Item = &'r RunRow>, is_folded: bool) -> Vec<Vec<&'r RunRow>> {
     let mut groups: Vec<Vec<&RunRow>> = Vec::new();
@@ -26,39 +26,37 @@ pub fn groups<'r>(rows: impl Iterator<Item = &'r RunRow>, is_folded: bool) -> Ve
     groups
 }
 
-/// Several trials of an experiment, those that began last first.
+/// Several trials of an experiment; the one that began last is first.
 #[derive(Clone, Copy)]
 pub struct Trials<'t, 'r> {
-    /// The run of each.
     pub rows: &'t [&'r RunRow],
     first: &'r RunRow,
-    /// The experiment's id.
+    /// Id of the experiment.
     pub id: &'r str,
 }
 
 impl<'t, 'r> Trials<'t, 'r> {
-    /// A group of a list, if it is more than one run, and of an experiment.
+    /// Returns the trials, if a group of a list has more than one run, and is of an experiment.
     pub fn of(rows: &'t [&'r RunRow]) -> Option<Trials<'t, 'r>> {
         let [first, _, ..] = *rows else { return None };
         Some(Trials { rows, first, id: first.experiment.as_deref()? })
     }
 
-    /// What the experiment is called.
     pub fn name(&self) -> &'r str {
         &self.first.name
     }
 
-    /// What they run.
+    /// Returns the workload of the trials.
     pub fn workload(&self) -> &'r str {
         &self.first.workload
     }
 
-    /// `20 runs`: a trial that was interrupted has another run.
+    /// Counts the runs: `20 runs`. A trial that was interrupted has another run.
     pub fn counted(&self) -> String {
         count(self.rows.len() as u64, "run")
     }
 
-    /// The labels that all of them have.
+    /// Returns the labels that all of them have.
     pub fn labels(&self) -> Vec<&'r (String, String)> {
         let has_all = |label: &&(String, String)| {
             self.rows.iter().all(|row| row.labels.iter().any(|other| other == *label))
@@ -66,7 +64,7 @@ impl<'t, 'r> Trials<'t, 'r> {
         self.first.labels.iter().filter(has_all).collect()
     }
 
-    /// The lowest and the highest of a figure: `876–1,951`; one of them where they look alike.
+    /// Formats the range of a figure: `876–1,951`; one number if both look alike.
     pub fn span(
         &self,
         of: impl Fn(&RunRow) -> Option<f64>,
@@ -81,23 +79,23 @@ impl<'t, 'r> Trials<'t, 'r> {
         }
     }
 
-    /// When the first of them began.
+    /// Returns the earliest start, in milliseconds since 1970.
     pub fn started_unix_ms(&self) -> i64 {
         self.rows.iter().map(|row| row.started_unix_ms).min().unwrap_or(self.first.started_unix_ms)
     }
 
-    /// Whether one of them runs, else how the last one ended.
+    /// Returns `Running` if any of them is in progress, else the status of the last one.
     pub fn status(&self) -> Status {
         let is_running = self.rows.iter().any(|row| row.status == Status::Running);
         if is_running { Status::Running } else { self.first.status }
     }
 
-    /// The worst finding of all of them.
+    /// Returns the most severe finding of all of them.
     pub fn worst_finding(&self) -> Option<Severity> {
         self.rows.iter().filter_map(|row| row.worst_finding).max()
     }
 
-    /// Their databases in full.
+    /// Returns the full names of their databases.
     pub fn databases(&self) -> Vec<&'r str> {
         let mut all: Vec<&str> = self.rows.iter().map(|row| row.database.as_str()).collect();
         all.sort_unstable();
@@ -105,7 +103,7 @@ impl<'t, 'r> Trials<'t, 'r> {
         all
     }
 
-    /// Product and number of their database; of several the products.
+    /// Returns product and version of their database; of several databases only the products.
     pub fn databases_in_short(&self) -> String {
         let product = |database: &'r str| database.split(' ').next().unwrap_or(database);
         match &self.databases()[..] {

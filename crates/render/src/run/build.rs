@@ -16,7 +16,7 @@ use crate::document::{
 use crate::table::{Align, Cell, Column, Table};
 use crate::wording::begun;
 
-/// The page of a build.
+/// Makes the page of a build.
 pub(super) fn page(report: &Report, charts: &[Chart]) -> Document {
     let kind = head::kind(report).replacen("Run", "Build", 1);
     let mut page = Document::new(kind, head::title(report));
@@ -61,7 +61,7 @@ fn verdict(report: &Report) -> Verdict {
     Verdict { tone, word, headline: headline.into(), details: Vec::new() }
 }
 
-/// How rows were loaded, in the end.
+/// Returns the method that loaded the rows in the end.
 fn method(report: &Report) -> String {
     match report.of_build("method_used") {
         Some(method) => method.to_string(),
@@ -101,7 +101,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
     all.into_iter().flatten().collect()
 }
 
-/// What was built, on what.
+/// Makes the section on data and target.
 fn what(report: &Report) -> Section {
     let target = [vec![report.target.clone()], report.modes.clone()].concat();
     let mut pairs = vec![("target", target.join(", "))];
@@ -120,7 +120,7 @@ fn what(report: &Report) -> Section {
     Section::new("ran", "What was built", vec![Block::pairs(pairs)])
 }
 
-/// How long each phase took.
+/// Makes the section on the durations of phases.
 fn phases(report: &Report) -> Section {
     let columns = [
         Column::words("phase", "phase"),
@@ -148,7 +148,7 @@ fn phases(report: &Report) -> Section {
     Section::new("phases", "Phases", vec![Block::Table(table)])
 }
 
-/// Rows and bytes per second over time.
+/// Makes the section on rows and bytes per second over time.
 fn over_time(report: &Report, charts: &[Chart]) -> Section {
     let of_build = gauges::by_subject(report, charts).into_iter().filter(|(of, _)| *of == "build");
     let charts: Vec<Chart> = of_build.flat_map(|(_, all)| all.into_iter().cloned()).collect();
@@ -165,7 +165,7 @@ fn over_time(report: &Report, charts: &[Chart]) -> Section {
     Section::new("time", "Over time", blocks)
 }
 
-/// The chunks of each table: how many there were, and how long they took.
+/// Makes the section on tables: number and duration of their chunks.
 fn tables(report: &Report, charts: &[Chart]) -> Section {
     let mut table = Table::new([
         Column::new("table", Align::Left),
@@ -190,7 +190,7 @@ fn tables(report: &Report, charts: &[Chart]) -> Section {
     Section { note: "a chunk of rows is one transaction".to_owned(), ..section }
 }
 
-/// Which build it is, and how to make it again.
+/// Makes the section with the build's id, and the command that repeats it.
 fn repeat(report: &Report) -> Section {
     let id = [report.run_id.clone(), format!("dbdyno {}", report.dbdyno)];
     let begun = format!("begun {}", begun(&report.started));

@@ -19,7 +19,7 @@ pub(super) fn section(report: &Report) -> Section {
     Section::new("checks", "Checks and disclosures", blocks)
 }
 
-/// Labels and words.
+/// Returns the checks as labels and texts.
 fn pairs(report: &Report) -> Vec<(&'static str, String)> {
     let mut pairs = vec![("checks", checks(report)), ("generator", generator(report))];
     pairs.extend(sessions(report).map(|words| ("sessions", words)));
@@ -32,7 +32,7 @@ fn pairs(report: &Report) -> Vec<(&'static str, String)> {
     pairs
 }
 
-/// The processes in which clients lived beside dbdyno's own.
+/// Makes the table of separate processes for clients.
 fn processes(report: &Report) -> Option<Block> {
     let facts = report.facts.get("processes")?;
     let mut table = Table::new([
@@ -69,7 +69,7 @@ fn processes(report: &Report) -> Option<Block> {
     Some(Block::Table(table))
 }
 
-/// How clients connected.
+/// Describes how clients connected.
 fn sessions(report: &Report) -> Option<String> {
     let connect = &report.block.connect_ms;
     if connect.times.count + connect.failed == 0 {
@@ -83,7 +83,7 @@ fn sessions(report: &Report) -> Option<String> {
     Some([Some(connected), mean, most, failed, counted].into_iter().flatten().collect())
 }
 
-/// What indexes took that were added after the load, and the workload's rates with that.
+/// Describes the time for indexes that were added after the load, and rates including it.
 fn later_indexes(report: &Report) -> Option<String> {
     let facts = report.facts.get("indexes")?;
     let (add, all) = (facts.get("add_s")?, facts.get("load_and_add_s")?);
@@ -99,7 +99,7 @@ fn later_indexes(report: &Report) -> Option<String> {
     ))
 }
 
-/// How many connections the server itself counts; some of them are those who ask.
+/// Describes the server's own count of connections, which includes those that read the count.
 fn server_connections(report: &Report) -> Option<String> {
     let facts = report.facts.get("connections")?;
     let number = |name: &str| Some(format_count(facts.get(name)?.count()?));
@@ -110,7 +110,7 @@ fn server_connections(report: &Report) -> Option<String> {
     (!known.is_empty()).then(|| format!("the server counts {} ({counter})", known.join(" and ")))
 }
 
-/// The server's own counter beside our commits, and why the two may differ.
+/// Compares the server's counter of commits with the run's, and explains a difference.
 fn server_commits(report: &Report) -> Option<String> {
     let facts = report.facts.get("commits")?;
     let number = |name: &str| facts.get(name)?.integer();
@@ -152,8 +152,8 @@ fn checks(report: &Report) -> String {
     parts.join("; ")
 }
 
-/// `13 of 13 checks passed before and after the load; database and dbdyno agree: 10,693 commits of
-/// new_order, ramp-up included`.
+/// Describes the checks of the data: `13 of 13 checks passed before and after the load; database
+/// and dbdyno agree: 10,693 commits of new_order, ramp-up included`.
 pub(super) fn data(report: &Report) -> String {
     let passed = |results: &Option<Vec<CheckReport>>| {
         let results = results.as_ref()?;
@@ -216,7 +216,7 @@ fn generator(report: &Report) -> String {
     parts.join("; ")
 }
 
-/// `loops busy 41, 39 %, at most 1.2 ms late`.
+/// Describes event loops: `loops busy 41, 39 %, at most 1.2 ms late`.
 fn loops(report: &Report) -> Option<String> {
     let late = report.loops.iter().filter_map(|of_loop| of_loop.heartbeat_lag_us.max);
     let late = late.max_by(f64::total_cmp)?;
@@ -225,7 +225,7 @@ fn loops(report: &Report) -> Option<String> {
     Some(format!("event loops{busy} at most {} ms late", significant(late / 1e3, 2)))
 }
 
-/// Every check of the data, with what breaks it.
+/// Makes the table of all checks of the data, with violations.
 fn all_checks(report: &Report) -> Option<Block> {
     let phases = [("before", &report.checks.before), ("after", &report.checks.after)];
     let all = phases.iter().flat_map(|(when, all)| all.iter().flatten().map(move |c| (*when, c)));
@@ -250,8 +250,8 @@ fn all_checks(report: &Report) -> Option<Block> {
     (!all.is_empty()).then(|| Block::details(title, Length::Short, vec![Block::Table(table)]))
 }
 
-/// What a standard requires, and what was measured: with reasons beside each on a page that folds,
-/// below the table where lines are short.
+/// Makes the requirements of a standard with the measured values. Reasons are beside each on a page
+/// that folds, and below the table if lines are short.
 fn of_standard(disclosure: &Disclosure) -> Block {
     let with_reason = |one: &RequirementReport| {
         let verdict = one.verdict.words();
@@ -280,7 +280,7 @@ fn of_standard(disclosure: &Disclosure) -> Block {
     Block::Part(String::new(), vec![Block::Details(details)])
 }
 
-/// Every requirement of a standard, a row each.
+/// Makes the table of a standard's requirements, one per row.
 fn requirements(disclosure: &Disclosure, result: fn(&RequirementReport) -> String) -> Table {
     let mut table = Table::new([
         Column::new("clause", Align::Left).head(),
@@ -301,7 +301,7 @@ fn requirements(disclosure: &Disclosure, result: fn(&RequirementReport) -> Strin
     table
 }
 
-/// Why requirements have the result that they have, those with the same reason together.
+/// Lists the reasons of results; requirements with the same reason are grouped.
 fn reasons(disclosure: &Disclosure) -> Vec<String> {
     let mut found: Vec<(&str, &str, Vec<&str>)> = Vec::new();
     for one in &disclosure.requirements {
@@ -318,7 +318,7 @@ fn reasons(disclosure: &Disclosure) -> Vec<String> {
     found.into_iter().map(line).collect()
 }
 
-/// What differs from the standard; the first is the one that the law asks for.
+/// Lists deviations from the standard; the first is the legally required notice.
 fn declared(report: &Report) -> Option<Block> {
     let (first, others) = report.notes.split_first()?;
     let more = (!others.is_empty()).then(|| {

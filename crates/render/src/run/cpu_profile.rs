@@ -11,7 +11,7 @@ use crate::document::{Block, Section};
 use crate::flame_graph::FlameGraph;
 use crate::table::{Align, Cell, Column, Table};
 
-/// What facts on graphs that are missing are about.
+/// Subject of facts about missing graphs.
 const ABOUT: &str = "cpu_profile";
 
 pub(super) fn section(report: &Report) -> Section {
@@ -82,10 +82,10 @@ fn of_profile(report: &Report, profile: &CpuProfileReport) -> Vec<Block> {
     vec![Block::FlameGraph(graph), Block::Table(table), Block::paragraphs(said)]
 }
 
-/// Fewer samples in a file without symbols hide nothing, in percent.
+/// Smallest share of samples in a file without symbols that is reported, in percent.
 const NAMELESS_MIN: f64 = 10.0;
 
-/// In which file most samples have no name of a function, and how they get one.
+/// Names the file in which most samples have no function name, and how to get its symbols.
 fn without_symbols(profile: &CpuProfileReport) -> Option<String> {
     let nameless = profile.top_functions.iter().filter_map(|top| {
         let file = top.function.strip_prefix('[')?.strip_suffix(']')?;

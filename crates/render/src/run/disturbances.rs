@@ -7,13 +7,13 @@ use super::latency::with_interval;
 use crate::document::{Block, Details, Length, Place, Quantity, Section};
 use crate::table::{Align, Cell, Column, Table};
 
-/// Disturbances that are seen at once; the others are folded.
+/// Largest number of disturbances that are not folded.
 const SHOWN_MOST: usize = 8;
 
-/// The percentiles of a window.
+/// Percentiles of a window.
 const QUANTILES: [&str; 2] = ["p50", "p99"];
 
-/// The last lines of an output that are shown where pages cannot fold.
+/// Largest number of output lines on pages that cannot fold: the last ones.
 const OUTPUT_LINES_MOST: usize = 3;
 
 pub(super) fn section(report: &Report) -> Section {
@@ -56,7 +56,8 @@ fn of_one(one: &DisturbanceReport) -> Vec<Block> {
     blocks
 }
 
-/// `at 30 s: DROP TABLE big: done in 1.2 s; TPS fell below 90 % of before and was back after 3 s`.
+/// Describes a disturbance: `at 30 s: DROP TABLE big: done in 1.2 s; TPS fell below 90 % of before
+/// and was back after 3 s`.
 pub(super) fn sentence(one: &DisturbanceReport) -> String {
     let mut text = format!("at {}: {}", numbers::seconds(one.began_s), one.name);
     if one.name != one.what {
@@ -84,7 +85,7 @@ pub(super) fn sentence(one: &DisturbanceReport) -> String {
         (Some(false), _) => {
             "; no second had significantly fewer commits than the seconds before".to_owned()
         }
-        // Why nobody can say.
+        // The reason why it is not known.
         (None, _) => match one.recovery_s_reason.as_deref() {
             Some(why) => format!("; {why}"),
             None => String::new(),
@@ -103,7 +104,7 @@ fn seconds(value: f64) -> String {
     }
 }
 
-/// The windows around a disturbance as a table; none of one that has none.
+/// Makes the table of windows around a disturbance; `None` if it has none.
 fn table(one: &DisturbanceReport) -> Option<Table> {
     let windows = [("before", &one.before), ("during", &one.during), ("after", &one.after)];
     if windows.iter().all(|(_, window)| window.is_none()) {
@@ -132,19 +133,19 @@ fn table(one: &DisturbanceReport) -> Option<Table> {
     Some(table)
 }
 
-/// The windows that a disturbance has.
+/// Returns the windows of a disturbance.
 fn windows_of(one: &DisturbanceReport) -> impl Iterator<Item = &WindowReport> {
     [&one.before, &one.during, &one.after].into_iter().flatten()
 }
 
-/// `p50 ms`, and where one has it, that there is an interval beside.
+/// Returns the title of a percentile: `p50 ms`, with a mark if any window has an interval.
 fn quantile_title(one: &DisturbanceReport, name: &str) -> String {
     let is_known = windows_of(one).any(|of| of.response_ms.intervals.get(name).is_some());
     let interval = if is_known { " (95 %)" } else { "" };
     format!("{name} ms{interval}")
 }
 
-/// Why percentiles of windows have no interval: each reason once.
+/// Lists the reasons why percentiles of windows have no interval, each once.
 fn without_interval(one: &DisturbanceReport) -> Option<Block> {
     let windows = [("before", &one.before), ("during", &one.during), ("after", &one.after)];
     let mut found: Vec<(String, &str, Vec<&str>)> = Vec::new();

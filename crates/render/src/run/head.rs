@@ -12,7 +12,7 @@ use crate::document::{Quantity, Text, Tile, Tone, Uncertainty, Value, Verdict};
 use crate::list::in_short;
 use crate::wording::begun;
 
-/// What an error within a run does not contain.
+/// Scope of an error that was estimated from one run.
 const WITHIN: &str = "within this run";
 
 pub(super) fn kind(report: &Report) -> String {
@@ -24,7 +24,7 @@ pub(super) fn kind(report: &Report) -> String {
     format!("Run{status}, started {}", begun(&report.started))
 }
 
-/// `tpcc on MariaDB 10.11.19`; a plan with a name has that in front.
+/// Returns the title: `tpcc on MariaDB 10.11.19`; the name of a plan replaces the workload.
 pub(super) fn title(report: &Report) -> String {
     let names = [&report.name, &report.workload, &report.run_id];
     let name = names.into_iter().find(|name| !name.is_empty()).cloned().unwrap_or_default();
@@ -34,13 +34,13 @@ pub(super) fn title(report: &Report) -> String {
     }
 }
 
-/// `4 clients, closed load, measured 30 s`: the load, and how long it was measured.
+/// Describes the load and its length: `4 clients, closed load, measured 30 s`.
 pub(super) fn setup(report: &Report) -> String {
     let has_name = !report.name.is_empty() && report.name != report.workload;
     let workload =
         Some(report.workload.clone()).filter(|workload| has_name && !workload.is_empty());
     let clients = count(u64::from(report.clients), "client");
-    // While it runs, how long it has measured is said elsewhere, and goes on.
+    // For a run in progress, the live view shows the measured time.
     let measured = match report.status {
         Status::Running => None,
         _ => Some(format!("measured {}", numbers::seconds(report.measured_seconds))),
@@ -49,7 +49,7 @@ pub(super) fn setup(report: &Report) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// `open load, 200 arrivals/s`; the number of groups if there are several loads.
+/// Describes the load: `open load, 200 arrivals/s`; the number of groups if loads differ.
 pub(super) fn load(report: &Report) -> String {
     match &report.load {
         Some(Load::Open { rate, .. }) => format!("open load, {}", numbers::arrival_rate(rate)),
@@ -67,13 +67,13 @@ pub(super) fn verdict(report: &Report) -> Verdict {
         Status::Running => (Tone::Plain, "In progress, figures are provisional".to_owned()),
         Status::Failed => (Tone::Bad, "Failed".to_owned()),
         _ if n(Severity::Invalid) > 0 => (Tone::Bad, "Not valid".to_owned()),
-        // What was found is not why.
+        // Findings are not the reason of an interruption.
         Status::Interrupted if report.reason.is_none() && n_warnings > 0 => {
             (Tone::Warning, with("Interrupted"))
         }
         Status::Interrupted => (Tone::Warning, "Interrupted".to_owned()),
         Status::QueueFull => (Tone::Warning, "Stopped: the queue was full".to_owned()),
-        // What lost work has no finite p99: it stands out from what is merely uncertain.
+        // An infinite p99 from lost transactions stands out from mere uncertainty.
         Status::Completed if n_warnings > 0 => match is_overloaded(report) {
             true => (Tone::Bad, with("Valid")),
             false => (Tone::Warning, with("Valid")),
@@ -87,38 +87,38 @@ pub(super) fn verdict(report: &Report) -> Verdict {
     Verdict { tone, word, headline: headline(report), details: Vec::new() }
 }
 
-/// Whether so much was lost that the p99 of all that was offered is infinite.
+/// Returns true if so many transactions were lost that the p99 of all offered ones is infinite.
 fn is_overloaded(report: &Report) -> bool {
     of_all_offered(report, "p99").value == Value::Infinite
 }
 
-/// Why it ended early, or what was found.
+/// Returns the reason for an early end, or the most important finding.
 fn why(report: &Report) -> Option<String> {
     let why = report.reason.clone().or_else(|| worst(report))?;
     Some(why.trim_end_matches('.').to_owned())
 }
 
-/// From such a share on a consequence is what a reader must know first.
+/// Share of lost time or transactions from which the head reports it.
 const CONSEQUENCE_LEAST: f64 = 0.01;
 
-/// From such a share of lost time or work on, a reader must know of it before why a result is not
-/// valid.
+/// Share of lost time or transactions from which it comes before the reason why a result is
+/// invalid.
 const MOST_LEAST: f64 = 0.5;
 
-/// A time without commits matters more than what else was found from this share on.
+/// Share of time without commits from which it matters more than other findings.
 const STALLED_LEAST: f64 = 0.1;
 
-/// What befell a share of the work or of the time.
+/// A loss of a share of transactions or time.
 struct Consequence {
     share: f64,
     text: String,
 }
 
-/// What the findings mean for whoever uses the figures: the largest share of lost work or time, or
-/// else the first of the gravest; nothing where there are only notes.
+/// Returns the most important limitation for users of the figures: the largest share of lost
+/// transactions or time, or else the most severe finding. `None` if there are only notes.
 fn worst(report: &Report) -> Option<String> {
     match (gravest(report)?, consequence(report), gravest_finding(report)) {
-        // What makes a result invalid comes first, and what was lost behind it.
+        // The reason for an invalid result comes first, followed by the loss.
         (Severity::Invalid, Some(lost), Some(why)) => {
             Some(format!("{}; {lost}", why.trim_end_matches('.')))
         }
@@ -127,7 +127,8 @@ fn worst(report: &Report) -> Option<String> {
     }
 }
 
-/// The largest share of the work or time that was lost, where findings are more than notes.
+/// Returns the largest share of lost transactions or time, if there are findings more severe than
+/// notes.
 fn consequence(report: &Report) -> Option<String> {
     let gravest = gravest(report)?;
     let least = if gravest == Severity::Invalid { MOST_LEAST } else { CONSEQUENCE_LEAST };
@@ -143,11 +144,11 @@ fn gravest(report: &Report) -> Option<Severity> {
 
 fn gravest_finding(report: &Report) -> Option<String> {
     let gravest = gravest(report)?;
-    // How dbdyno was built says less than what happened.
+    // A debug build matters less than events of the run.
     let worst = report.findings.iter().filter(|finding| finding.severity == gravest);
     let first = worst.min_by_key(|finding| finding.id == "debug_build")?;
     let text = first.observed.as_ref().unwrap_or(&first.text);
-    // What follows are lines of a log.
+    // Further lines are log output.
     Some(begun_lower(text.lines().next()?))
 }
 
@@ -155,14 +156,14 @@ fn percent(share: f64) -> String {
     format!("{} %", significant(100.0 * share, 2))
 }
 
-/// A share of what was offered.
+/// Returns a number as a share of the offered transactions.
 fn share_of_offered(report: &Report, n: u64) -> f64 {
     n as f64 / report.block.counts.offered.max(1) as f64
 }
 
 fn dropped(report: &Report) -> Option<Consequence> {
     let share = share_of_offered(report, report.block.counts.dropped);
-    // Where clients had time left, a short queue dropped them and not the system.
+    // If clients had time left, the short queue dropped arrivals, and not the system.
     let is_queue = report.findings.iter().any(|finding| finding.id == "queue_too_small");
     let tps = report.block.tps.filter(|_| !is_queue);
     let saturated = tps.map(|tps| numbers::rate(Some(tps)));
@@ -176,7 +177,7 @@ fn failed(report: &Report) -> Option<Consequence> {
     Some(Consequence { share, text: format!("{} of the transactions failed", percent(share)) })
 }
 
-/// How long nothing was committed; whether the plan is the reason is said by the findings.
+/// Describes the time without commits. Findings say whether the plan caused it.
 fn without_commits(report: &Report) -> Option<Consequence> {
     let stalls = |finding: &&Finding| finding.id.starts_with("stalled");
     let first = report.findings.iter().find(stalls)?;
@@ -199,7 +200,7 @@ fn without_commits(report: &Report) -> Option<Consequence> {
     Some(Consequence { share, text })
 }
 
-/// A sentence as the end of another.
+/// Converts a sentence to the end of another: its first letter is lower case, unless it is a name.
 fn begun_lower(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next();
@@ -211,7 +212,7 @@ fn begun_lower(text: &str) -> String {
     }
 }
 
-/// The run in one sentence.
+/// Describes the run in one sentence.
 fn headline(report: &Report) -> Text {
     let what = if report.workload.is_empty() { &report.name } else { &report.workload };
     let start = Text::from(format!("{what} on {}: ", report.database));
@@ -222,7 +223,7 @@ fn headline(report: &Report) -> Text {
     }
 }
 
-/// The rates that the workload is known by, with commits in brackets; or commits and statements.
+/// Adds the primary rates of the workload, with commits in brackets; or commits and statements.
 fn rates(mut text: Text, report: &Report) -> Text {
     let rates = known(report);
     if rates.is_empty() {
@@ -239,8 +240,8 @@ fn rates(mut text: Text, report: &Report) -> Text {
     tps(text.and(" ("), report, &format!(" {WITHIN}")).and(")")
 }
 
-/// The rates that the workload is known by, as far as they are known. What several workloads count
-/// stands with the groups: its sum would pass for that of one of them.
+/// Returns the known primary rates of the workload. A rate that several workloads have is shown
+/// with the groups, since its sum would look like that of one of them.
 pub(super) fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
     let is_of_several = |name: &str| {
         let counts = |group: &&GroupReport| {
@@ -253,8 +254,8 @@ pub(super) fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
     all.filter_map(|(_, of)| Some((of.value?, of))).collect()
 }
 
-/// Commits per second with their error; where users arrive at a rate, beside what was offered.
-/// The words of `error_of` stand behind an error.
+/// Adds the commits per second with their error; in open load also the offered rate. `error_of`
+/// follows an error.
 pub(super) fn tps(text: Text, report: &Report, error_of: &str) -> Text {
     let tps = rate_of(&report.block, "TPS");
     let text = match (tps.value, tps.error) {
@@ -268,20 +269,20 @@ pub(super) fn tps(text: Text, report: &Report, error_of: &str) -> Text {
     }
 }
 
-/// Transactions offered per second, where users arrive at a rate.
+/// Returns the transactions offered per second, in open load.
 fn offered(report: &Report) -> Option<Quantity> {
     let is_open = matches!(report.load, Some(Load::Open { .. })) && report.measured_seconds > 0.0;
     let rate = report.block.counts.offered as f64 / report.measured_seconds;
     is_open.then(|| Quantity::number(rate, 4, ""))
 }
 
-/// Commits per second.
+/// Returns the commits per second.
 fn rate_of(block: &Figures, unit: &'static str) -> Quantity {
     let half_width = block.tps_ci95.as_ref().map(|ci95| ci95.half_width);
     Quantity { unit, ..Quantity::at_least_zero(block.tps, half_width) }
 }
 
-/// The p99 of all that was offered; of too few, the longest.
+/// Adds the p99 of all offered transactions; if there are too few, the maximum.
 fn time(text: Text, report: &Report) -> Text {
     let p99 = of_all_offered(report, "p99");
     match (p99.value, report.block.response_ms.max) {
@@ -298,7 +299,7 @@ fn without_error(of: Quantity) -> Quantity {
     Quantity { error: Uncertainty::Unknown, ..of }
 }
 
-/// How it ended, unless as planned.
+/// Describes the end of a run that did not end as planned.
 pub(super) fn ending(report: &Report) -> Option<String> {
     let why = match report.status {
         Status::Completed => return None,
@@ -313,7 +314,7 @@ pub(super) fn ending(report: &Report) -> Option<String> {
     Some(format!("{why} after {}", numbers::seconds(report.measured_seconds)))
 }
 
-/// Whether the result is valid, in a sentence.
+/// Describes the validity of the result in a sentence.
 pub(super) fn answer(report: &Report) -> String {
     let n = |severity| report.findings.iter().filter(|f| f.severity == severity).count() as u64;
     match (n(Severity::Invalid), n(Severity::Warning)) {
@@ -322,7 +323,7 @@ pub(super) fn answer(report: &Report) -> String {
             _ => "Nothing was measured.".to_owned(),
         },
         (0, 0) => "Valid: no problem was found.".to_owned(),
-        // The findings follow: what is said here is what none of them says alone.
+        // The findings follow: this sentence only counts them.
         (0, warnings) => {
             let warnings = count(warnings, "warning");
             match consequence(report) {
@@ -372,7 +373,8 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     tiles
 }
 
-/// A figure of each measured second; nothing of several groups, whose figures cannot be added up.
+/// Returns a figure for each measured second; empty for several groups, whose figures cannot be
+/// added up.
 fn over_time(report: &Report, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Vec<f64> {
     let measured = report.seconds.iter().filter(|row| row.second >= 0);
     match report.groups.len() {
@@ -390,7 +392,7 @@ fn rate_tile(name: &str, value: Quantity) -> Tile {
     Tile { name: name.to_owned(), value, note: note.to_owned(), trend: Vec::new() }
 }
 
-/// A quantile of all that was offered, with its own interval where it has one.
+/// Makes a tile of a quantile over all offered transactions, with its own interval if there is one.
 fn of_quantile(report: &Report, field: &str, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Tile {
     let value = of_all_offered(report, field);
     let note = match (value.value, value.error) {
@@ -402,7 +404,8 @@ fn of_quantile(report: &Report, field: &str, of: &dyn Fn(&SecondReport) -> Optio
         }
         _ => String::new(),
     };
-    // The seconds have the times of what finished: finite beside an infinite one.
+    // Seconds only have the times of finished transactions, which are finite even if the quantile
+    // is infinite.
     let trend = match value.value {
         Value::Infinite => Vec::new(),
         _ => over_time(report, of),
@@ -410,10 +413,10 @@ fn of_quantile(report: &Report, field: &str, of: &dyn Fn(&SecondReport) -> Optio
     Tile { name: field.to_owned(), value: in_tile(value), note, trend }
 }
 
-/// From so many milliseconds on a tile has no room for them, and shows seconds.
+/// Number of milliseconds from which a tile shows seconds.
 const TILE_MS_MOST: f64 = 10_000.0;
 
-/// A time in milliseconds as a tile has room for it.
+/// Converts a time in milliseconds to a unit that fits a tile.
 fn in_tile(time: Quantity) -> Quantity {
     let in_seconds = |ms: f64| ms / 1e3;
     let value = match time.value {
@@ -431,9 +434,9 @@ fn in_tile(time: Quantity) -> Quantity {
     Quantity { value, error, unit: "s", ..time }
 }
 
-/// A quantile of all that was offered: where nothing was lost, it is that of what finished; where
-/// too much was, it is infinite. The interval of the finished ones is its own where all have
-/// finished: reports that were kept before 0.1.0 have no other.
+/// Returns a quantile over all offered transactions. Without losses it is that of finished ones;
+/// with too many losses it is infinite. The interval of finished ones is used if all have finished:
+/// reports stored before 0.1.0 have no other.
 pub(super) fn of_all_offered(report: &Report, field: &str) -> Quantity {
     let Figures { counts, response_ms, offered_ms, .. } = &report.block;
     let of_finished =
@@ -449,7 +452,7 @@ pub(super) fn of_all_offered(report: &Report, field: &str) -> Quantity {
     Quantity { value, error, unit: "ms", digits: 3 }
 }
 
-/// How much was lost, where it makes a time infinite.
+/// Describes the loss that makes a time infinite.
 fn lost(report: &Report) -> String {
     format!("{} % lost", significant(report.block.counts.lost_percent(), 2))
 }
@@ -488,7 +491,7 @@ mod tests {
             "{}",
             word(&report)
         );
-        // Why a result is not valid comes before a loss of less than half.
+        // The reason for an invalid result comes before a loss of less than half.
         report.block.counts.dropped = report.block.counts.offered / 10;
         let text = "The data are inconsistent.";
         report.findings.insert(0, Finding::new("checks_failed", Severity::Invalid, text));

@@ -12,16 +12,16 @@ use crate::table::{Align, Cell, Column, Table};
 const SHOWN: [(&str, &str); 5] =
     [("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99"), ("p999", "p99.9")];
 
-/// What a lower bound comes from.
+/// Explanation of a lower bound.
 const UNFINISHED: &str = "≥ lower bound: unfinished transactions count with their age at the end \
                           of the run";
 
-/// The times of one row.
+/// The times of a row.
 struct Row<'r> {
     name: &'static str,
     of: &'r Latency,
-    /// Whether its missing quantiles are explained: the failed are too few, as a rule, for
-    /// quantiles that anybody asks for.
+    /// True if missing quantiles are explained. Failed transactions are usually too few for the
+    /// usual quantiles.
     is_explained: bool,
 }
 
@@ -52,7 +52,7 @@ fn rows(report: &Report) -> Vec<Row<'_>> {
     rows
 }
 
-/// Whether not all that was offered has finished.
+/// Returns true if some offered transactions have not finished.
 fn has_lost(report: &Report) -> bool {
     report.block.counts.offered > report.block.counts.finished
 }
@@ -76,7 +76,7 @@ fn table(rows: &[Row<'_>]) -> Table {
     table
 }
 
-/// What is to be known of the table.
+/// Explains the table.
 fn words(report: &Report, rows: &[Row<'_>]) -> Vec<String> {
     let block = &report.block;
     let of_all = Some(&block.offered_ms).filter(|_| has_lost(report)).and_then(intervals);
@@ -89,7 +89,7 @@ fn words(report: &Report, rows: &[Row<'_>]) -> Vec<String> {
         .collect();
     for row in rows.iter().filter(|row| row.is_explained) {
         for reason in reasons(report, row.of) {
-            // What is too little for one row is too little for all.
+            // The same reason for all rows is written once.
             if !words.contains(&reason) {
                 words.push(reason);
             }
@@ -99,8 +99,8 @@ fn words(report: &Report, rows: &[Row<'_>]) -> Vec<String> {
     words
 }
 
-/// `service 1.90 ms on average: server and network 1.80 ms, generator 0.10 ± 0.02 ms (reply lag,
-/// ...)`: twice the standard error.
+/// Describes the parts of the service time: `service 1.90 ms on average: server and network 1.80
+/// ms, generator 0.10 ± 0.02 ms (reply lag, ...)`. The error is twice the standard error.
 fn service_split(report: &Report) -> Option<String> {
     let (lag, split) = (&report.block.reply_lag_us, report.block.reply_lag_us.service?);
     let [mean, server, generator] =
@@ -115,7 +115,7 @@ fn service_split(report: &Report) -> Option<String> {
     ))
 }
 
-/// A quantile, as far as it is known.
+/// Returns a quantile, as far as it is known.
 pub(super) fn quantile(of: &Latency, field: &str) -> Value {
     match (of.get(field), of.at_least.get(field)) {
         (Some(value), _) => Value::Known(value),
@@ -125,7 +125,7 @@ pub(super) fn quantile(of: &Latency, field: &str) -> Value {
     }
 }
 
-/// A quantile with its interval, in milliseconds.
+/// Returns a quantile with its interval, in milliseconds.
 pub(super) fn with_interval(of: &Latency, field: &str) -> Quantity {
     let interval = of.intervals.get(field);
     let error =
@@ -133,7 +133,7 @@ pub(super) fn with_interval(of: &Latency, field: &str) -> Quantity {
     Quantity { value: quantile(of, field), error, unit: "", digits: 3 }
 }
 
-/// The intervals of some quantiles of a distribution.
+/// Lists the intervals of the known quantiles of a distribution.
 fn intervals(of: &Latency) -> Option<String> {
     let known = SHOWN.iter().filter_map(|(field, title)| {
         of.intervals.get(field).map(|_| format!("{title} {}", with_interval(of, field).error()))
@@ -142,7 +142,7 @@ fn intervals(of: &Latency) -> Option<String> {
     (!known.is_empty()).then(|| known.join(", "))
 }
 
-/// Why quantiles that are known have no interval, those with the same reason together.
+/// Lists the reasons why known quantiles have no interval, grouped by reason.
 fn without_interval(of: &Latency) -> Vec<String> {
     let reasons = SHOWN.iter().filter_map(|(field, title)| {
         let reason = of.interval_reasons.get(field)?;
@@ -153,8 +153,8 @@ fn without_interval(of: &Latency) -> Vec<String> {
     by_reason(reasons).into_iter().map(line).collect()
 }
 
-/// Why quantiles of a row have no number, those with the same reason together. A bound and
-/// infinity stand in the table; where they come from is the same for all.
+/// Lists the reasons why quantiles of a row have no number, grouped by reason. Bounds and infinity
+/// are in the table, and have one explanation for all.
 fn reasons(report: &Report, of: &Latency) -> Vec<String> {
     let has =
         |value: fn(&Value) -> bool| SHOWN.iter().any(|(field, _)| value(&quantile(of, field)));
@@ -175,7 +175,7 @@ fn reasons(report: &Report, of: &Latency) -> Vec<String> {
     all
 }
 
-/// Titles by their reasons, in the order of the first of each.
+/// Groups titles by reason, in the order of the first of each.
 fn by_reason<'r>(
     all: impl Iterator<Item = (&'r str, &'static str)>,
 ) -> Vec<(&'r str, Vec<&'static str>)> {

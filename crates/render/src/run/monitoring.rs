@@ -12,23 +12,23 @@ use crate::charts::{Chart, gauges, named};
 use crate::document::{Block, Length, Section};
 use crate::table::{Align, Cell, Column, Table};
 
-/// With less idle CPU time a round trip includes waits for a CPU.
+/// Smallest idle CPU time, in percent, with which a round trip has no waits for a CPU.
 const IDLE_LEAST_PERCENT: f64 = 10.0;
 
-/// Devices and counters of the database that are named; the JSON has all of them.
+/// Largest number of devices and of database counters that are named; the JSON has all of them.
 const DISKS_MOST: usize = 3;
 const COUNTERS_MOST: usize = 8;
 
-/// Charts of each subject that are seen at once.
+/// Largest number of charts per subject that are not folded.
 const CHARTS_OPEN: usize = 2;
 
-/// Less than this is nothing: a share in percent, or a rate.
+/// Value below which a share in percent or a rate counts as 0.
 const NOTHING: f64 = 0.005;
 
-/// What the figures are.
+/// Explanation of the figures.
 const MEANING: &str = "means over the measured phase, maxima in brackets";
 
-/// Of each subject the charts that one looks for first, and the others folded.
+/// Makes the section with the main charts of each subject, and the others folded.
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     let rows = rows(report);
     let note = if rows.is_empty() { "" } else { MEANING };
@@ -50,7 +50,7 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     Section { note: note.to_owned(), ..section }
 }
 
-/// Labels and words; a label that goes on is empty.
+/// Returns labels and texts; the label of a continuation is empty.
 fn rows(report: &Report) -> Vec<(String, String)> {
     let mut all = vec![
         ("machine", machine(report)),
@@ -58,7 +58,7 @@ fn rows(report: &Report) -> Vec<(String, String)> {
         ("", disks(report)),
         (GENERATOR, process(report, GENERATOR)),
     ];
-    // Processes of the generator beside the first: `process 1/generator`.
+    // Further processes of the generator: `process 1/generator`.
     let abouts: BTreeSet<&str> = report.gauges.iter().map(|gauge| gauge.about.as_str()).collect();
     for about in abouts {
         if let Some(label) = about.strip_suffix(GENERATOR).and_then(|of| of.strip_suffix('/')) {
@@ -70,7 +70,7 @@ fn rows(report: &Report) -> Vec<(String, String)> {
     shown.map(|(label, words)| (label.to_owned(), words)).collect()
 }
 
-/// What begins the name of a gauge of one of the busiest threads, with its title.
+/// Beginnings of the names of gauges of the busiest threads, with titles.
 const OF_THREAD: [(&str, &str); 4] = [
     ("thread_cpu/", "CPU %"),
     ("thread_switches_voluntary/", "voluntary switches/s"),
@@ -78,7 +78,7 @@ const OF_THREAD: [(&str, &str); 4] = [
     ("thread_migrations/", "migrations/s"),
 ];
 
-/// The busiest threads of each side with their switches, the busiest first.
+/// Makes the table of the busiest threads of each side with their switches, the busiest first.
 fn threads(report: &Report) -> Option<Block> {
     let (prefix, _) = OF_THREAD[0];
     let busy = |gauge: &GaugeReport| gauge.name.strip_prefix(prefix).map(str::to_owned);
@@ -112,7 +112,7 @@ fn threads(report: &Report) -> Option<Block> {
     Some(Block::details(title, Length::Short, vec![Block::Table(table)]))
 }
 
-/// Every gauge, those too that never moved.
+/// Makes the table of all gauges, including those that never changed.
 fn all(report: &Report) -> Option<Block> {
     report.gauges.first()?;
     let mut table = Table::new([
@@ -141,7 +141,7 @@ fn all(report: &Report) -> Option<Block> {
     Some(Block::details(title, Length::Long, vec![Block::Table(table)]))
 }
 
-/// Whom gauges of our own process are about.
+/// Subject of the generator's gauges.
 const GENERATOR: &str = "generator";
 
 fn find<'r>(report: &'r Report, about: &str, name: &str) -> Option<&'r GaugeReport> {
@@ -152,13 +152,13 @@ fn mean(report: &Report, about: &str, name: &str) -> Option<f64> {
     find(report, about, name)?.mean
 }
 
-/// `12.3 % (40.1 %)`.
+/// Formats mean and maximum of a gauge: `12.3 % (40.1 %)`.
 fn mean_and_most(gauge: &GaugeReport) -> Option<String> {
     let (mean, max) = (gauge.mean?, gauge.max?);
     Some(format!("{} ({})", amount(mean, &gauge.unit), amount(max, &gauge.unit)))
 }
 
-/// A gauge with words behind it, if it was read.
+/// Formats a gauge with words after it, if it was read.
 fn shown(report: &Report, about: &str, name: &str, words: &str) -> Option<String> {
     Some(format!("{} {words}", mean_and_most(find(report, about, name)?)?))
 }
@@ -168,7 +168,7 @@ fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
 }
 
 fn machine(report: &Report) -> String {
-    // Kinds that belong together in a reader's mind.
+    // Kinds of CPU time that readers regard as one.
     let kinds: [(&str, &[&str]); 6] = [
         ("user and nice", &["cpu_user", "cpu_nice"]),
         ("system", &["cpu_system"]),
@@ -206,7 +206,7 @@ fn pressure(report: &Report) -> String {
     if words.is_empty() { words } else { format!("pressure: {words}") }
 }
 
-/// Those that moved most, with what they did.
+/// Describes the busiest disks.
 fn disks(report: &Report) -> String {
     let is_busy = |gauge: &&GaugeReport| {
         gauge.about == "machine"
@@ -240,7 +240,7 @@ fn process(report: &Report, about: &str) -> String {
     let memory = memory.map(|bytes| format!("{} of memory", amount(bytes, "B")));
     let delay = shown(report, about, "run_delay", "waiting for a CPU");
     let written = mean(report, about, "disk_written");
-    // The kernel may count far more of a process than the disks get.
+    // The kernel may count far more for a process than the disks receive.
     let of_disks = mean(report, "machine", "disk_written").unwrap_or(f64::INFINITY);
     let written = written
         .filter(|bytes| about == "server" && *bytes > NOTHING && *bytes <= of_disks)
@@ -248,7 +248,7 @@ fn process(report: &Report, about: &str) -> String {
     joined([cpu, memory, delay, written])
 }
 
-/// The first of the driver's order that did anything.
+/// Describes the first gauges of the driver's order that changed.
 fn database(report: &Report) -> String {
     let moved = report.gauges.iter().filter(|gauge| {
         gauge.about == "database" && gauge.mean.is_some_and(|mean| mean.abs() > NOTHING)
@@ -268,8 +268,8 @@ fn database(report: &Report) -> String {
     joined(shown.into_iter().map(of).chain([seconds]))
 }
 
-/// In how many seconds a gauge was read, where some are missing: a server that was away is not in
-/// the means.
+/// Says in how many seconds a gauge was read, if some are missing: means leave out times when the
+/// server was away.
 fn read_in(report: &Report, gauge: &GaugeReport) -> Option<String> {
     let whole = report.measured_seconds.floor() as usize;
     let read = gauge.points.iter().filter(|(second, _)| *second >= 0).count();
@@ -290,7 +290,7 @@ mod tests {
         text(&crate::Document { sections, ..crate::Document::default() }, &Style::default())
     }
 
-    /// A run with gauges: unit, and what they stand at in the measured seconds in turn.
+    /// Makes a run with gauges: subject, name, unit, and two values that alternate by second.
     fn made(gauges: &[(&str, &str, &str, [f64; 2])]) -> Report {
         let mut made = Made::closed();
         let declared = gauges.iter().map(|(about, name, unit, _)| Gauge {

@@ -8,10 +8,10 @@ use crate::charts::{Chart, named};
 use crate::document::{Block, Details, Length, Place, Section, Sketch};
 use crate::table::{Align, Cell, Column, Table};
 
-/// Intervals in the folded table; the JSON has all of them.
+/// Largest number of intervals in the folded table; the JSON has all of them.
 const FOLDED_MOST: usize = 1_000;
 
-/// Intervals on a page that cannot fold.
+/// Largest number of intervals on a page that cannot fold.
 const SHOWN_MOST: usize = 60;
 
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
@@ -28,7 +28,7 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     Section { where_drawn: Place::First, ..section }
 }
 
-/// Throughput and times beside each other: what belongs to the same seconds is seen together.
+/// Alternates charts of throughput and of times, so that the same seconds are seen together.
 fn interleaved(rates: &[Chart], times: &[Chart]) -> Vec<Chart> {
     let mut all = Vec::new();
     for index in 0..rates.len().max(times.len()) {
@@ -38,9 +38,9 @@ fn interleaved(rates: &[Chart], times: &[Chart]) -> Vec<Chart> {
     all
 }
 
-/// Commits in each whole second of the measured window, all groups together.
+/// Returns the commits in each whole second of the measured window, all groups together.
 pub(super) fn per_second(report: &Report) -> Vec<f64> {
-    // There are rows of all seconds, or of none.
+    // The report has rows of all seconds, or of none.
     let n = (report.measured_seconds as usize).min(report.seconds.len());
     let mut seconds = vec![0.0; n];
     for row in &report.seconds {
@@ -52,7 +52,7 @@ pub(super) fn per_second(report: &Report) -> Vec<f64> {
     seconds
 }
 
-/// Commits by second, with the beginnings of disturbances.
+/// Makes a sketch of commits by second, with the beginnings of disturbances.
 fn sketch(report: &Report) -> Sketch {
     let values = per_second(report);
     let whole = count(values.len() as u64, "second");
@@ -62,7 +62,7 @@ fn sketch(report: &Report) -> Sketch {
     Sketch { title: format!("TPS in each of {whole}, 0 to {most}"), values, marks }
 }
 
-/// How steady commits were, in sentences.
+/// Describes the steadiness of commits.
 fn steadiness(report: &Report) -> Option<Vec<String>> {
     let steady = &report.block.stability;
     let (slowest, median) = (steady.slowest_second?, steady.median_tps?);
@@ -86,7 +86,7 @@ fn steadiness(report: &Report) -> Option<Vec<String>> {
     Some(std::iter::once(facts.join(", ")).chain(refused).chain(longer).collect())
 }
 
-/// How long nothing was committed; nothing where no second was measured.
+/// Describes the stalls; `None` if no second was measured.
 pub(super) fn stalls(report: &Report) -> Option<String> {
     let steady = &report.block.stability;
     steady.slowest_second?;
@@ -102,7 +102,7 @@ pub(super) fn stalls(report: &Report) -> Option<String> {
     })
 }
 
-/// The run in intervals, where users arrive at a rate or think.
+/// Makes the table of intervals, if a group is not closed.
 fn intervals(report: &Report) -> Option<Block> {
     let is_closed = |group: &GroupReport| group.load == Load::Closed;
     if report.intervals.len() < 2 || report.groups.iter().all(is_closed) {

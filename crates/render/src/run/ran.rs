@@ -6,20 +6,20 @@ use model::{FactValue, Finding, Load, StopCondition};
 
 use crate::document::{Block, Length, Place, Section};
 
-/// What stands for a setting or a fact that is empty.
+/// Text for an empty setting or fact.
 const EMPTY: &str = "(empty)";
 
-/// Parameters of pauses between transactions, which apply to key/think load alone.
+/// Parameters of pauses between transactions, which apply only to load with key and think times.
 const PAUSES: [&str; 2] = ["keying", "thinking"];
 
-/// A line of what ran.
+/// A line that describes the setup.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
-    /// Its label; empty of one that goes on.
+    /// The label; empty for a continuation.
     pub(crate) label: String,
-    /// What it says, piece by piece.
+    /// Parts of the text.
     pub(crate) parts: Vec<String>,
-    /// What stands between two pieces.
+    /// Separator between two parts.
     between: &'static str,
 }
 
@@ -28,7 +28,7 @@ impl Line {
         Line { label: label.to_owned(), parts, between: ", " }
     }
 
-    /// All of it.
+    /// Returns the whole text.
     pub(crate) fn words(&self) -> String {
         self.parts.join(self.between)
     }
@@ -51,14 +51,14 @@ pub(super) fn section(report: &Report) -> Section {
     Section { where_drawn: Place::Last, ..section }
 }
 
-/// Names and values, folded.
+/// Makes a folded list of names and values.
 fn values(title: String, all: Vec<(String, String)>) -> Block {
     let value = |value: String| if value.is_empty() { EMPTY.to_owned() } else { value };
     let all = all.into_iter().map(|(name, words)| (name, value(words)));
     Block::details(title, Length::Long, vec![Block::pairs(all)])
 }
 
-/// What ran, a line each.
+/// Returns the lines that describe the setup.
 pub(crate) fn lines(report: &Report) -> Vec<Line> {
     let target = [vec![report.target.clone()], report.modes.clone()].concat();
     let mut lines = vec![Line::new("target", target)];
@@ -66,14 +66,14 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
     lines.extend(path(report).map(|parts| Line::new("path", parts)));
     let is_one = report.groups.len() == 1;
     for group in &report.groups {
-        // Of several, parameters go on what stands by the group's name.
+        // With several groups, parameters follow the group's name.
         let (label, of_parameters) =
             if is_one { ("load", group.workload.as_str()) } else { (group.name.as_str(), "") };
         let workload = Some(&group.workload).filter(|workload| !is_one && *workload != label);
         let parts = workload.cloned().into_iter().chain(load(&report.placement, group));
         lines.push(Line::new(label, parts.collect()));
         lines.push(Line::new("", group.closed_form.iter().cloned().collect()));
-        // Who neither keys nor thinks has no times for it.
+        // Pauses have no effect on other loads.
         let has_pauses = matches!(group.load, Load::KeyThink { .. });
         let is_meant = |name: &str| has_pauses || !PAUSES.contains(&name);
         let parameters = group.parameters.iter().filter(|(name, _)| is_meant(name));
@@ -89,7 +89,7 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
     lines
 }
 
-/// Whether a database was brought to rest, what that took, and from where to where levels fell.
+/// Describes settling: whether it succeeded, how long it took, and how far levels fell.
 pub(super) fn settling(
     report: &Report,
     about: &str,
@@ -117,7 +117,7 @@ pub(super) fn settling(
     Some((name, parts))
 }
 
-/// The path to the server that was asked for, and what it did.
+/// Describes the requested network path, and its effect.
 fn network_path(report: &Report) -> Option<Vec<String>> {
     let facts = report.facts.get("network_path")?;
     let as_ms = |name: &str| facts.get(name)?.as_seconds().map(|seconds| seconds * 1e3);
@@ -135,7 +135,7 @@ fn network_path(report: &Report) -> Option<Vec<String>> {
     Some(parts)
 }
 
-/// The path to the server as it was measured before the load.
+/// Describes the network path as measured before the load.
 fn path(report: &Report) -> Option<Vec<String>> {
     let facts = report.facts.get("path")?;
     let ms = facts.get("round_trip_min_s")?.as_seconds()? * 1e3;

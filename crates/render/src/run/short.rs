@@ -17,39 +17,39 @@ use crate::first_page::{
 use crate::list::short_id;
 use crate::spark::sparkline;
 
-/// So many warnings stand with what to do about them; of more, it would fill the page.
+/// Largest number of warnings that are shown with advice: more would fill the page.
 const ADVISED_MOST: usize = 2;
 
-/// Parts of the time of a transaction that are shown.
+/// Largest number of parts of the time of a transaction.
 const PARTS_MOST: usize = 4;
 
-/// Disturbances that are shown.
+/// Largest number of disturbances that are shown.
 const DISTURBANCES_MOST: usize = 3;
 
-/// Letters of a server's error message that are shown.
+/// Largest length of a server's error message.
 const MESSAGE_LETTERS_MOST: usize = 80;
 
-/// Types of transactions that are shown.
+/// Largest number of transaction types.
 const TYPES_MOST: usize = 8;
 
-/// Custom metrics that are shown.
+/// Largest number of custom metrics.
 const METRICS_MOST: usize = 4;
 
-/// Blocks of the curve of throughput: what follows them stands in the same line of 80 columns.
+/// Width of the curve of throughput, in columns: the rest follows in the same line of 80.
 const CURVE_WIDTH: usize = 30;
 
-/// What the first page says beside the report.
+/// Input of the first page besides the report.
 pub struct Short<'s> {
-    /// Whether the value of a workload's parameter is its default, which goes without saying: by
-    /// workload, parameter and value.
+    /// Returns true if a value is the default: takes workload, parameter and value. Defaults are
+    /// left out.
     pub is_default: &'s dyn Fn(&str, &str, &str) -> bool,
-    /// Whether a store has the run.
+    /// True if the run is stored.
     pub is_stored: bool,
-    /// Commands to go on with, and what each is for.
+    /// Suggested commands, each with its purpose.
     pub next: Vec<(String, String)>,
 }
 
-/// The first page of a run.
+/// Makes the first page of a run.
 pub fn run_short(report: &Report, with: &Short<'_>) -> Document {
     let mut page = Document::new(head::kind(report), head::title(report));
     let verdict = head::verdict(report);
@@ -65,7 +65,7 @@ pub fn run_short(report: &Report, with: &Short<'_>) -> Document {
     page
 }
 
-/// `tpcc on MariaDB 10.11.14, 4 clients, measured 30 s`.
+/// Returns the title: `tpcc on MariaDB 10.11.14, 4 clients, measured 30 s`.
 fn title(report: &Report) -> String {
     let what = if report.workload.is_empty() { &report.name } else { &report.workload };
     let mut parts = vec![format!("{what} on {}", report.database)];
@@ -79,7 +79,7 @@ fn title(report: &Report) -> String {
     parts.join(", ")
 }
 
-/// The lines that are read first.
+/// Returns the lines with the main figures.
 fn figures(report: &Report) -> Vec<(&'static str, String)> {
     vec![
         ("throughput", throughput(report)),
@@ -89,7 +89,8 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// `2,471 TPS ± 320, 64,100 NOPM`: the workload's first rate, or statements.
+/// Describes throughput: `2,471 TPS ± 320, 64,100 NOPM`; with the workload's first rate, or
+/// statements.
 fn throughput(report: &Report) -> String {
     let mut parts = vec![head::tps(Text::default(), report, "").plain()];
     if report.block.tps > Some(0.0) && report.block.tps_ci95.is_none() {
@@ -104,7 +105,7 @@ fn throughput(report: &Report) -> String {
     parts.join(", ")
 }
 
-/// `p50 0.672, p95 8.95, p99 17.2 (15.9 to 19.0), max 132 ms`.
+/// Describes response times: `p50 0.672, p95 8.95, p99 17.2 (15.9 to 19.0), max 132 ms`.
 fn times(report: &Report) -> String {
     let shown = |field: &'static str| {
         let of = Quantity { unit: "", ..head::of_all_offered(report, field) };
@@ -120,7 +121,7 @@ fn times(report: &Report) -> String {
     if parts.is_empty() { "nothing finished".to_owned() } else { parts.join(", ") }
 }
 
-/// What was lost of what was offered.
+/// Describes the losses among offered transactions.
 fn errors(report: &Report) -> String {
     let counts = &report.block.counts;
     let of = |n: u64, word: &str| format!("{} {word}", format_count(n));
@@ -137,7 +138,7 @@ fn errors(report: &Report) -> String {
     parts.join(", ") + &most.unwrap_or_default()
 }
 
-/// Throughput as a curve, from its lowest to its highest second, and stalls.
+/// Draws throughput by second as a curve, with its range and stalls.
 fn per_second(report: &Report) -> String {
     let values = over_time::per_second(report);
     let Some(stalls) = over_time::stalls(report) else { return String::new() };
@@ -147,7 +148,7 @@ fn per_second(report: &Report) -> String {
     format!("{curve}  {} to {} TPS, {stalls}", numbers::exact(low), numbers::exact(high))
 }
 
-/// What speaks against the result, the gravest first.
+/// Returns the findings more severe than notes, the most severe first.
 fn validity(report: &Report) -> Validity {
     let mut all: Vec<&Finding> =
         report.findings.iter().filter(|of| of.severity > Severity::Note).collect();
@@ -160,7 +161,7 @@ fn validity(report: &Report) -> Validity {
     Validity::of(head::answer(report), &shown)
 }
 
-/// A finding with what was seen, and the first sentence of what to do where there is room.
+/// Shortens a finding to its observation, and the first sentence of its advice if there is room.
 fn shortened(finding: &Finding, is_advised: bool) -> Finding {
     let observed = finding.observed.as_deref().unwrap_or_else(|| first_sentence(&finding.text));
     let advice = finding.text.strip_prefix(observed).unwrap_or_default().trim();
@@ -171,7 +172,7 @@ fn shortened(finding: &Finding, is_advised: bool) -> Finding {
     Finding { text, ..finding.clone() }
 }
 
-/// Types of transactions, where there are several.
+/// Makes the section on groups or transaction types, if there are several.
 fn types(report: &Report) -> Section {
     let table = transactions::by_type_shortly(report);
     let n_groups = report.groups.len();
@@ -184,7 +185,7 @@ fn types(report: &Report) -> Section {
     Section::new("transactions", "Transactions", blocks)
 }
 
-/// What was checked, on what it ran, and what a reader should know.
+/// Describes checks, setup and remarks.
 fn checked(report: &Report, with: &Short<'_>) -> Vec<(&'static str, String)> {
     let mut pairs: Vec<(&str, String)> = Vec::new();
     pairs.extend(why::shortly(report, PARTS_MOST).map(|words| ("time goes", words)));
@@ -200,7 +201,7 @@ fn checked(report: &Report, with: &Short<'_>) -> Vec<(&'static str, String)> {
     pairs
 }
 
-/// Where it ran and how, without what goes without saying.
+/// Describes the setup, without defaults.
 fn setup(report: &Report, with: &Short<'_>) -> String {
     let mut parts = vec![report.target.clone()];
     parts.extend(report.modes.iter().cloned());
@@ -210,7 +211,7 @@ fn setup(report: &Report, with: &Short<'_>) -> String {
     parts.join(", ")
 }
 
-/// Parameters of the only group that are not at their default: `warehouses=4`.
+/// Returns the parameters of the only group that are not defaults: `warehouses=4`.
 pub(super) fn parameters(
     report: &Report,
     is_default: &dyn Fn(&str, &str, &str) -> bool,
@@ -221,7 +222,7 @@ pub(super) fn parameters(
     shown.map(|(name, value)| format!("{name}={value}")).collect()
 }
 
-/// How surely it is known, where it is kept, and how to go on.
+/// Describes the confidence and the stored run, with suggested commands.
 fn next(report: &Report, with: &Short<'_>) -> Vec<Block> {
     let mut parts = vec![match with.is_stored {
         true => format!("stored as {}", short_id(&report.run_id)),
@@ -241,7 +242,7 @@ fn next(report: &Report, with: &Short<'_>) -> Vec<Block> {
     once(Block::paragraphs(lines)).chain(next_block(&with.next)).collect()
 }
 
-/// What a workload with ages is run for.
+/// Makes the section on custom metrics that are distributions, such as ages.
 fn metrics(report: &Report) -> Section {
     let table = transactions::distributions(report).shown_max(METRICS_MOST, WITH_FULL);
     let table = (!table.is_empty()).then_some(Block::Table(table));

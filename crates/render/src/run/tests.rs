@@ -314,7 +314,7 @@ fn several_groups_stand_beside_each_other() {
     assert_eq!(of(0).map(|n| 2 * n), Some(report.block.counts.offered));
     let names: Vec<&str> = report.block.transactions.iter().map(|(name, _)| name).collect();
     assert_eq!((names[0], names[5]), ("users.new_order", "readers.new_order"));
-    // What a narrow page has no room for stands below.
+    // Columns that do not fit a narrow page are below the table.
     for (width, before) in [(100, "366  tpcc      "), (80, "\nreaders  ")] {
         let page = shown(&report, &Style { width, ..Style::default() });
         let primary = format!("{before}12,115 NOPM, 27,108 TPM\n");
@@ -492,7 +492,7 @@ fn notes_that_are_left_out_say_whether_deviations_are_among_them() {
     says(&report, "1 further note, deviations from TPC-C 5.11 among them, is listed in the JSON");
 }
 
-/// The first page of a run of a workload that has its defaults, at 80 columns.
+/// Returns the first page of a run without default parameters, at 80 columns.
 fn first_page(report: &Report) -> String {
     let next = vec![
         ("dbdyno runs show last --full".to_owned(), "CIs, all metrics".to_owned()),

@@ -13,7 +13,7 @@ use crate::charts::{Chart, ages, named};
 use crate::document::{Block, Details, Length, Section};
 use crate::table::{Align, Cell, Column, Table};
 
-/// Why a percentile of a type is missing.
+/// Reason why a percentile of a type is missing.
 const FEW: &str = "– too few samples for a 95 % interval";
 
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
@@ -34,15 +34,15 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     Section::new("transactions", "Transactions", blocks)
 }
 
-/// A page that can fold folds a longer table of custom metrics.
+/// Largest number of custom metrics that are not folded.
 const CUSTOM_MOST: usize = 8;
 
-/// The workload's own metrics, which are looked at after times and rates.
+/// Makes the section on custom metrics of the workload.
 pub(super) fn custom(report: &Report) -> Section {
     let table = custom_metrics(report, |_| true);
     let n_rows = table.rows.len();
     let table = (!table.is_empty()).then_some(Block::Table(table));
-    // A long table hides what follows.
+    // A long table hides the rest.
     let table = table.map(|table| match n_rows > CUSTOM_MOST {
         true => {
             let title = count(n_rows as u64, "metric");
@@ -59,7 +59,7 @@ pub(super) fn custom(report: &Report) -> Section {
     Section::new("custom", "Custom metrics", table.into_iter().chain(note).collect())
 }
 
-/// What became of what was offered, in sentences.
+/// Describes the outcomes of offered transactions.
 fn counted(report: &Report) -> Vec<String> {
     let block = &report.block;
     let counts = &block.counts;
@@ -103,7 +103,7 @@ fn counted(report: &Report) -> Vec<String> {
     lines
 }
 
-/// `per transaction: 25 round trips, 12 reads + 11 writes + 2 others`.
+/// Describes the averages: `per transaction: 25 round trips, 12 reads + 11 writes + 2 others`.
 fn per_transaction(of: &PerTransaction) -> Option<String> {
     let mean = |mean: f64| significant(mean, 3);
     let [trips, reads, writes, others] =
@@ -112,7 +112,7 @@ fn per_transaction(of: &PerTransaction) -> Option<String> {
     Some(format!("per transaction: {trips} round trips, {statements}"))
 }
 
-/// The types of transactions as a table.
+/// Makes the table of transaction types.
 fn by_type(report: &Report) -> Table {
     let mut table = Table::new([
         Column::new("transaction", Align::Left),
@@ -148,17 +148,17 @@ fn by_type(report: &Report) -> Table {
     table
 }
 
-/// The same without what is summed up elsewhere.
+/// Makes the same table without columns that the first page summarizes.
 pub(super) fn by_type_shortly(report: &Report) -> Table {
     by_type(report).without(&["failed", "retried", "trips"])
 }
 
-/// Custom metrics that are distributions: what a workload with ages is run for.
+/// Makes the table of custom metrics that are distributions, such as ages.
 pub(super) fn distributions(report: &Report) -> Table {
     custom_metrics(report, |of| of.p50.is_some()).without(&["sum", "per second"])
 }
 
-/// Each group beside the others, where there are several.
+/// Makes the table of groups, if there are several.
 pub(super) fn by_group(report: &Report) -> Table {
     let blocks = || report.groups.iter().filter_map(|group| group.block.as_ref());
     let is_known_by = blocks().any(|block| !block.primary_metrics.is_empty());
@@ -172,7 +172,7 @@ pub(super) fn by_group(report: &Report) -> Table {
         Column::new("p99", Align::Point).digits(3),
         Column::new("max", Align::Point).digits(3),
     ];
-    // On a narrow page these stand below, behind the group again.
+    // On a narrow page these are below, after the group again.
     columns.push(Column::new("workload", Align::Left));
     columns.extend(is_known_by.then(|| Column::new("primary metrics", Align::Left)));
     let mut table = Table::new(columns);
@@ -194,7 +194,7 @@ pub(super) fn by_group(report: &Report) -> Table {
     table
 }
 
-/// The rates that a group is known by: the head of the page has their sums.
+/// Lists the primary metrics of a group; the head of the page has their sums.
 fn known_by(block: &Figures) -> String {
     let rate = |(_, of): &(String, PrimaryMetricReport)| {
         Some(format!("{} {}", significant(of.value?, 4), of.title))
@@ -202,7 +202,7 @@ fn known_by(block: &Figures) -> String {
     block.primary_metrics.0.iter().filter_map(rate).collect::<Vec<String>>().join(", ")
 }
 
-/// What workloads have made by themselves, and what became of it.
+/// Makes blocks of the facts of workloads.
 fn accounts(report: &Report) -> impl Iterator<Item = Block> {
     let mut workloads: Vec<&str> =
         report.groups.iter().map(|group| group.workload.as_str()).collect();
@@ -234,9 +234,9 @@ fn accounts(report: &Report) -> impl Iterator<Item = Block> {
     })
 }
 
-/// The name of a fact apart from its unit: `elapsed_s` is elapsed, in s.
+/// Splits the name of a fact from its unit: `elapsed_s` is elapsed, in s.
 fn name_and_unit(name: &str) -> (String, &'static str) {
-    // A rate is distinguished from the number of the same name.
+    // A rate keeps its suffix, which distinguishes it from the number of the same name.
     let units = [("_percent", "%"), ("_s", "s"), ("_bytes", "B")];
     if name.ends_with("_per_s") {
         return (name.replace('_', " "), "");
@@ -250,7 +250,7 @@ fn name_and_unit(name: &str) -> (String, &'static str) {
     (name.replace('_', " "), unit)
 }
 
-/// How old records were when each reader read them first.
+/// Makes the table of ages of records when each reader first read them.
 fn ages_by_reader(report: &Report) -> Option<Block> {
     let readers = ages::by_reader(report);
     let bounds = readers.first()?.1.percent_below();
@@ -270,7 +270,7 @@ fn ages_by_reader(report: &Report) -> Option<Block> {
     Some(Block::Part(title, vec![Block::Table(table)]))
 }
 
-/// The workload's own metrics as a table.
+/// Makes the table of custom metrics of the workload.
 fn custom_metrics(report: &Report, is_shown: fn(&CustomMetricReport) -> bool) -> Table {
     let time = |title: &'static str| Column::new(title, Align::Point).digits(3);
     let all = || report.block.custom_metrics.iter();
@@ -288,7 +288,7 @@ fn custom_metrics(report: &Report, is_shown: fn(&CustomMetricReport) -> bool) ->
     columns.extend(["p50", "p99", "max"].into_iter().filter(|_| has_times).map(time));
     let mut table = Table::new(columns);
     for (name, of) in known() {
-        // Times are shown as all others are, and nobody asks for their sum.
+        // Times are in the usual unit, and their sum has no use.
         let is_time = of.unit == "ns";
         let shown = |value: f64| if is_time { value / NS_PER_MS as f64 } else { value };
         let sum = (!is_time).then_some(of.sum);

@@ -14,16 +14,16 @@ use crate::document::{Block, Length, Place, Section};
 use crate::table::{Align, Cell, Column, Table};
 use crate::wording::roughly;
 
-/// Rows of a summary that are seen at once.
+/// Largest number of rows of a summary that are not folded.
 const ROWS_MAX: usize = 10;
 
-/// Above this share of the service time that was measured beside it, the parts are rough.
+/// Share of the service time measured beside it from which the parts are rough.
 const OVERLAP_LEAST: f64 = 0.1;
 
-/// Above this share a line says so too.
+/// Share from which the short line says so too.
 const OVERLAP_MOST: f64 = 0.25;
 
-/// A part below this share of the service time is nothing to show.
+/// Smallest share of the service time of a part that is shown.
 const SHARE_MIN: f64 = 0.0005;
 
 pub(super) fn section(report: &Report) -> Section {
@@ -37,13 +37,14 @@ pub(super) fn section(report: &Report) -> Section {
     blocks.push(Block::paragraphs(remarks.flatten()));
     let no_profile = report.time_profile_reason.as_ref();
     blocks.extend(no_profile.map(|why| Block::paragraphs([format!("Not shown: {why}.")])));
-    // Without anything that was read there is nothing to tell beside them.
+    // Without gauges there is no cause to show.
     let told = if report.gauges.is_empty() { &[] } else { report.dips.as_slice() };
     blocks.extend(dips(told));
     blocks.extend(report.server.iter().map(|summary| of_server(report, summary)));
     let section = Section::new("why", "Where the time goes", blocks);
     let meaning = report.time_profile.as_ref().map(|profile| {
-        // While it runs on, they are of the last seconds, and the profile is of all.
+        // While the run is in progress, they are of the last seconds, but the profile is of the
+        // whole run.
         let mut all = report.server.iter().filter(|_| !is_so_far(report));
         let samples = all.find(|of| of.of == SummaryOf::Samples);
         let asked = samples.and_then(|of| of.source.split_once(", "));
@@ -57,7 +58,7 @@ pub(super) fn section(report: &Report) -> Section {
     Section { note: meaning.unwrap_or_default(), where_drawn, ..section }
 }
 
-/// The largest parts of the time of a transaction, in a line.
+/// Describes the largest parts of the time of a transaction in a line.
 pub(super) fn shortly(report: &Report, most: usize) -> Option<String> {
     let profile = report.time_profile.as_ref()?;
     let mut parts: Vec<_> = profile.parts.iter().collect();
@@ -81,12 +82,12 @@ pub(super) fn shortly(report: &Report, most: usize) -> Option<String> {
     Some(format!("{}; of {mean_ms} ms on average{rough}", shown.join(", ")))
 }
 
-/// How many samples of sessions a profile was made of, where they are few.
+/// Returns the number of samples of sessions in a profile, if they are few.
 fn n_samples_if_few(report: &Report) -> Option<u64> {
     report.session_samples().filter(|n| *n < SAMPLES_LEAST)
 }
 
-/// A number with so many digits, or with one where it is known roughly.
+/// Formats a number with `digits` digits, or with one if it is rough.
 fn rough_or(value: f64, digits: usize, is_rough: bool) -> String {
     match is_rough {
         true => roughly(value),
@@ -94,7 +95,7 @@ fn rough_or(value: f64, digits: usize, is_rough: bool) -> String {
     }
 }
 
-/// That few samples make a rough split of the time.
+/// Warns that few samples make the parts of the time rough.
 fn few_samples(report: &Report) -> Option<String> {
     let n = n_samples_if_few(report)?;
     let error = significant(100.0 * 0.5 / (n.max(1) as f64).sqrt(), 1);
@@ -105,7 +106,7 @@ fn few_samples(report: &Report) -> Option<String> {
     ))
 }
 
-/// That the way has no part, because CPU time is counted apart.
+/// Explains that the network has no part, because CPU time is counted separately.
 fn within_cpu_time(profile: &TimeProfile) -> Option<String> {
     let is_within = |part: &TimePart| part.name == "network" && part.ms == 0.0;
     profile.parts.iter().any(is_within).then(|| {
@@ -115,7 +116,7 @@ fn within_cpu_time(profile: &TimeProfile) -> Option<String> {
     })
 }
 
-/// The parts of the time of a transaction; what few samples tell is rough.
+/// Makes the table of parts of the time; those from few samples are rough.
 fn profile(profile: &TimeProfile, is_few: bool) -> Block {
     let mut table = Table::new([
         Column::new("part of a transaction", Align::Left),
@@ -132,7 +133,7 @@ fn profile(profile: &TimeProfile, is_few: bool) -> Block {
             Cell::said(percent(part.ms, is_rough), Some(share(part.ms))),
         ]);
     }
-    // Of what sums up to all of it, computing leaves a hair.
+    // If the parts sum up to the whole, only a rounding error remains.
     let rest = profile.unexplained_ms;
     if share(rest).abs() >= SHARE_MIN {
         table.row([
@@ -156,7 +157,7 @@ fn profile(profile: &TimeProfile, is_few: bool) -> Block {
     Block::Table(table)
 }
 
-/// That the plan held up the run within these times, where commits fell.
+/// Explains that disturbances of the plan held up the run within these times, if commits fell.
 fn as_planned(report: &Report) -> Option<String> {
     let fell = report.disturbances.iter().filter(|of| of.fell == Some(true));
     let one = |of: &DisturbanceReport| {
@@ -173,12 +174,12 @@ fn as_planned(report: &Report) -> Option<String> {
     ))
 }
 
-/// What was measured beside the service time, as a share of it.
+/// Returns the time measured beside the service time, as a share of it.
 fn overlap_of(profile: &TimeProfile) -> f64 {
     profile.beside.iter().map(|part| part.ms).sum::<f64>() / profile.service_ms
 }
 
-/// That much of what was measured overlaps, so that the parts are rough.
+/// Warns that the parts overlap so much that they are rough.
 fn overlap(profile: &TimeProfile) -> Option<String> {
     let share = overlap_of(profile);
     (share > OVERLAP_LEAST).then(|| {
@@ -191,7 +192,7 @@ fn overlap(profile: &TimeProfile) -> Option<String> {
     })
 }
 
-/// Dips, with what they come from.
+/// Makes the table of dips, with causes.
 fn dips(all: &[Dip]) -> Option<Block> {
     let mut table = Table::new([
         Column::new("dip at s", Align::Right),
@@ -210,7 +211,7 @@ fn dips(all: &[Dip]) -> Option<Block> {
     (!table.is_empty()).then_some(Block::Table(table))
 }
 
-/// What a dip comes from, and what else rose.
+/// Describes the causes of a dip, and what else rose.
 fn with_it(dip: &Dip) -> String {
     let change = |moved: &Moved| {
         let of = |value| amount(value, &moved.unit);
@@ -244,7 +245,7 @@ fn what_moved(dip: &Dip, causes: &[String], moved: &[String]) -> String {
     }
 }
 
-/// What is summed up, for a title.
+/// Returns the title of a summary.
 fn title(of: SummaryOf) -> &'static str {
     match of {
         SummaryOf::Statements => "top statements of the server",
@@ -256,12 +257,12 @@ fn title(of: SummaryOf) -> &'static str {
     }
 }
 
-/// Whether what the server summed up is of the last seconds, because the load runs on.
+/// Returns true if the server's summary is of the last seconds, because the run is in progress.
 fn is_so_far(report: &Report) -> bool {
     report.elapsed_seconds.is_none()
 }
 
-/// A summary as a table: sums, and how much of it each transaction had.
+/// Makes the table of a summary: sums, and amounts per transaction.
 fn of_server(report: &Report, summary: &ServerSummary) -> Block {
     let mut columns = Vec::new();
     let has_states = summary.rows.iter().any(|row| row.state.is_some());
@@ -316,7 +317,7 @@ mod tests {
     use super::*;
     use crate::document::Document;
 
-    /// A run with so many samples of sessions, and so much time beside its parts.
+    /// Makes a run with `n_samples` samples of sessions, and `beside_ms` beside the parts.
     fn with_profile(n_samples: u32, beside_ms: f64) -> Report {
         let part = |name: &str, ms: f64| TimePart { name: name.to_owned(), ms };
         let mut report = Report::of(&Made::closed().tally());

@@ -6,7 +6,7 @@ use analysis::report::{
 
 use crate::table::{Cell, Column, Table};
 
-/// A column, and what of a row stands in it.
+/// A column, with the function that returns its cell for a row.
 type Part<T> = (Column, fn(&T) -> Cell);
 
 fn table<T>(
@@ -20,8 +20,9 @@ fn table<T>(
     Table::filled(name, title, columns, rows.map(row).collect())
 }
 
-/// Response, service and wait of what finished, times of all that was offered and of the failed.
-/// A quantile that is infinite or known as a bound alone is in words.
+/// Makes the table of response, service and wait times of finished transactions, and times of all
+/// offered and of failed ones. A quantile that is infinite or known only as a bound is written in
+/// words.
 pub fn latency(report: &Report) -> Table {
     fn quantile(of: &Latency, field: &str) -> Cell {
         match (of.get(field), of.at_least.get(field)) {
@@ -56,7 +57,7 @@ pub fn latency(report: &Report) -> Table {
     table("latency", title, &parts, all.into_iter().filter(|(_, of)| of.count > 0))
 }
 
-/// The run in intervals.
+/// Makes the table of intervals.
 pub fn intervals(report: &Report) -> Table {
     let wait = Column::percent("wait_percent", "wait %");
     let parts: [Part<&IntervalReport>; 12] = [
@@ -79,7 +80,7 @@ pub fn intervals(report: &Report) -> Table {
     table("intervals", title, &parts, report.intervals.iter())
 }
 
-/// What was done to the database in mid-run: a row for the time before, during and after each.
+/// Makes the table of disturbances: a row each for the time before, during and after.
 pub fn disturbances(report: &Report) -> Table {
     type Row<'r> = (&'r DisturbanceReport, &'r str, Option<&'r WindowReport>);
     let parts: [Part<Row<'_>>; 11] = [
@@ -108,7 +109,7 @@ pub fn disturbances(report: &Report) -> Table {
     table("disturbances", format!("Disturbances of run {}", report.run_id), &parts, rows)
 }
 
-/// What was refused, by its number: those of attempts that were tried again are among them.
+/// Makes the table of errors by number, including those of attempts that were retried.
 pub fn errors(report: &Report) -> Table {
     let phases = [("measured", &report.block.errors), ("ramp-up", &report.block.ramp_up_errors)];
     let all = phases.iter().flat_map(|(phase, all)| all.iter().map(move |one| (*phase, one)));

@@ -4,12 +4,12 @@ use askama::Template;
 
 use super::{Align, Column, Table, fraction_of, length};
 
-/// A word with more letters than this may be broken on a page.
+/// Largest length of a word that is never broken on a page.
 const WORD_MOST: usize = 40;
 
 impl Table {
-    /// As HTML: columns that are spare have a class of that name, for narrow pages, and those with
-    /// words that no page holds, as URLs are, are `long`.
+    /// Formats the table as HTML. Spare columns have a class for narrow pages, and columns with
+    /// very long words, such as URLs, are `long`.
     pub fn html(&self) -> String {
         let shown: Vec<(&Column, Vec<String>)> = self
             .shown()
@@ -41,7 +41,7 @@ fn class(column: &Column, cells: &[String]) -> &'static str {
     }
 }
 
-/// Cells of a column of HTML.
+/// Aligns the cells of a column in HTML.
 fn aligned(column: &Column, cells: &[String]) -> Vec<String> {
     let fraction = cells.iter().map(|cell| fraction_of(cell)).max().unwrap_or(0);
     let cell = |cell: &String| match column.align {
@@ -59,7 +59,7 @@ struct HtmlTable {
     rows: Vec<Vec<(&'static str, String)>>,
 }
 
-/// A number with blanks as wide as the digits and the point that it has not.
+/// Pads a number with blanks as wide as its missing decimals and point.
 fn to_point(cell: &str, fraction: usize) -> String {
     let blanks = match fraction_of(cell) {
         0 if fraction > 0 => format!("\u{2008}{}", "\u{2007}".repeat(fraction - 1)),
@@ -68,7 +68,7 @@ fn to_point(cell: &str, fraction: usize) -> String {
     format!("{cell}{blanks}")
 }
 
-/// Words that keep the blanks before them.
+/// Keeps the leading blanks of a text.
 fn indented(cell: &str) -> String {
     let words = cell.trim_start();
     "\u{a0}".repeat(cell.len() - words.len()) + words

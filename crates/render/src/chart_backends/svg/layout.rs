@@ -6,53 +6,53 @@ use crate::chart_backends::words::{axis_title, shortened, width_of};
 use crate::chart_backends::{At, Drawn, row_values};
 use crate::charts::{Along, Chart, Mark};
 
-/// From one line of the legend to the next.
+/// Distance between two lines of the legend, in pixels.
 const LINE: f64 = 18.0;
-/// Between two names of the legend.
+/// Distance between two names of the legend, in pixels.
 const BETWEEN: f64 = 14.0;
-/// What stands before a name of the legend.
+/// Width of the colour sample before a name of the legend, in pixels.
 const SWATCH: f64 = 21.0;
-/// Lines of the legend; what is beyond is left out.
+/// Largest number of lines of the legend; further names are left out.
 const LEGEND_LINES_MOST: usize = 5;
-/// A slanted label's height for its width, with the sine of its angle.
+/// Height of a slanted label relative to its width: the sine of its angle.
 const SLANT: f64 = 0.62;
-/// The widest of slanted labels.
+/// Largest width of slanted labels, in pixels.
 const SLANTED_MOST: f64 = 110.0;
 
-/// Where charts over time begin, unless their numbers are longer.
+/// Left end of charts over time, unless their labels are longer, in pixels.
 const LEFT_OVER_TIME: f64 = 56.0;
 
-/// The unit of times in hours and minutes.
+/// Unit of times in hours and minutes.
 const CLOCK: &str = "h:min";
 
-/// The least and the greatest height of a row of a forest plot: the chart grows with its rows.
+/// Smallest and largest height of a row of a forest plot, in pixels: the chart grows with its rows.
 const ROW: (f64, f64) = (17.0, 34.0);
-/// The names of rows have at most this share of the width.
+/// Largest share of the width for the names of rows.
 const NAMES_MOST: f64 = 0.36;
-/// Values stand in words behind their rows if so much room is left to draw them.
+/// Smallest width of the plot area, in pixels, with values written behind their rows.
 const PLOT_LEAST: f64 = 200.0;
 
-/// Words and where they stand.
+/// A text with its place.
 type Placed = ((f64, f64), String);
 
-/// Where everything stands, in pixels.
+/// The places of all parts of a chart, in pixels.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) top: f64,
     pub(super) bottom: f64,
-    /// Of each trace that is named, and behind these of each stripe: where, and its name.
+    /// Entries of the legend: named traces, then stripes, each with place and name.
     pub(super) legend: Vec<Placed>,
     pub(super) x_ticks: Vec<(f64, String)>,
     pub(super) y_ticks: Vec<(f64, String)>,
-    /// Whether the names along the horizontal axis are slanted.
+    /// True if the names along the horizontal axis are slanted.
     pub(super) is_slanted: bool,
     pub(super) x_title: String,
     pub(super) x_title_at: f64,
     pub(super) y_title: String,
     pub(super) y_title_at: f64,
-    /// Behind the rows of a forest plot: the height of each, and its value in words.
+    /// Values written behind the rows of a forest plot, each with its height.
     pub(super) row_values: Vec<(f64, String)>,
     pub(super) height: f64,
     is_forest: bool,
@@ -73,7 +73,7 @@ impl Layout {
         let y = AxisScale::of(&chart.y, chart.values(Along::Y), Room::Round, n_y);
         let y_labels = y.ticks(&chart.y, n_y);
         let widest = y_labels.iter().map(|tick| width_of(&tick.label, TEXT)).fold(0.0, f64::max);
-        // What happened at once stands below each other.
+        // Charts over the same time are read one below the other.
         let least = if chart.x.unit == "s" { LEFT_OVER_TIME } else { 0.0 };
         let (left, right) = ((widest + 14.0).max(least), width - MARGIN);
         let x = ticks::x_scale(chart, left, right);
@@ -107,7 +107,7 @@ impl Layout {
         }
     }
 
-    /// That of a forest plot: names from above to below, values from left to right.
+    /// Makes the layout of a forest plot: names from top to bottom, values from left to right.
     fn of_rows(chart: &Chart, drawn: Drawn, legend: Vec<Placed>, legend_end: f64) -> Layout {
         let (width, names) = (f64::from(drawn.width), &chart.x.categories);
         let y_title_at = legend_end + 15.0;
@@ -153,13 +153,13 @@ impl Layout {
         }
     }
 
-    /// Where a value stands, so many pixels beside its place.
+    /// Returns the pixel of a value, `aside` pixels beside its place.
     pub(super) fn at(&self, place: f64, aside: f64, value: f64) -> Option<At> {
         let (along, across) = (self.x(place)? + aside, self.y(value)?);
         Some(if self.is_forest { (across, along) } else { (along, across) })
     }
 
-    /// In which direction of the picture a mark stands.
+    /// Returns the direction of a mark in the picture.
     pub(super) fn direction(&self, mark: &Mark) -> Along {
         match (self.is_forest, mark.along) {
             (false, along) => along,
@@ -168,11 +168,11 @@ impl Layout {
         }
     }
 
-    /// What is at the left and the right end of the plot area, and below and above.
+    /// Returns the values at the left and right end of the plot area, and at the bottom and top.
     pub(super) fn ends(&self) -> [(f64, f64); 2] {
         match self.is_forest {
             false => [self.x.ends(), self.y.ends()],
-            // Names go from above to below.
+            // Names go from top to bottom.
             true => [self.y.ends(), (self.x.ends().1, self.x.ends().0)],
         }
     }
@@ -181,22 +181,24 @@ impl Layout {
         self.x.place(value)
     }
 
-    /// What lies beyond an end stands at it: the last area of a heat map.
+    /// Returns the horizontal place of a value, limited to the ends of the axis: the last area of a
+    /// heat map reaches its end.
     pub(super) fn x_within(&self, value: f64) -> Option<f64> {
         self.x.within(value)
     }
 
-    /// What lies beyond an end stands at it: the low end of an interval among ratios.
+    /// Returns the vertical place of a value, limited to the ends of the axis: the low end of an
+    /// interval may be beyond it on a logarithmic axis.
     pub(super) fn y(&self, value: f64) -> Option<f64> {
         self.y.within(value)
     }
 
-    /// Whether a value lies beyond the axis, at whose end it is drawn.
+    /// Returns true if a value is beyond the axis; it is then drawn at the end.
     pub(super) fn is_beyond(&self, value: f64) -> bool {
         self.y.is_beyond(value)
     }
 
-    /// From where to where a mark is, if it is in sight.
+    /// Returns the range of a mark, if it is visible.
     pub(super) fn stretch(&self, mark: &Mark) -> Option<(f64, f64)> {
         let scale = if mark.along == Along::X { &self.x } else { &self.y };
         let to = mark.to.unwrap_or(mark.from);
@@ -205,7 +207,7 @@ impl Layout {
     }
 }
 
-/// The names of traces in lines, and where these end.
+/// Returns the entries of the legend in lines, and the end of these.
 fn legend(chart: &Chart, width: f64) -> (Vec<Placed>, f64) {
     let mut places = Vec::new();
     if !chart.has_legend() {
@@ -229,7 +231,7 @@ fn legend(chart: &Chart, width: f64) -> (Vec<Placed>, f64) {
     (places, y)
 }
 
-/// The labels of the horizontal axis that do not meet, and whether they are slanted.
+/// Returns the labels of the horizontal axis that do not overlap, and true if they are slanted.
 fn x_ticks(chart: &Chart, x: &AxisScale, width: f64) -> (Vec<(f64, String)>, bool) {
     let named = chart.x.categories.iter().enumerate();
     let named: Vec<(f64, String)> =

@@ -12,7 +12,7 @@ use crate::markdown::markdown;
 use crate::run::*;
 use crate::terminal::{Style, text};
 
-/// The same page by each printer, in words alone with single blanks between them.
+/// The same page by each printer, as words with single blanks between them.
 struct Pages {
     terminal: String,
     markdown: String,
@@ -34,7 +34,7 @@ impl Pages {
     }
 }
 
-/// What stands between tags.
+/// Returns the text between tags.
 fn unescaped(html: &str) -> String {
     let pieces = html.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, rest)| rest));
     let text: String = pieces.collect::<Vec<&str>>().join(" ");
@@ -42,13 +42,13 @@ fn unescaped(html: &str) -> String {
     escapes.iter().fold(text, |text, (escape, letter)| text.replace(escape, letter))
 }
 
-/// Words with single blanks between them; blanks that pad numbers are none.
+/// Returns words with single blanks between them; blanks that pad numbers are removed.
 fn words(text: &str) -> String {
     let text = text.replace(['\u{2007}', '\u{2008}'], "").replace('\u{a0}', " ");
     text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
-/// A run in which everything happened that reports know.
+/// Makes a run with every event that reports know.
 fn eventful() -> Report {
     let mut report = subjects::closed();
     let open = subjects::open();
@@ -126,7 +126,7 @@ fn every_fact_of_a_report_is_on_every_page() {
     let headlines = document.verdicts.iter().map(|verdict| verdict.headline.plain());
     let headlines: Vec<String> = headlines.collect();
     for (page, words) in pages.all() {
-        // Where tiles are drawn they have the figures of the headline.
+        // If tiles are drawn, they have the figures of the headline.
         let of_headline = headlines.iter().filter(|_| page != "HTML");
         for fact in facts.iter().chain(of_headline) {
             let is_there = !fact.is_empty() && words.to_lowercase().contains(&fact.to_lowercase());
@@ -135,7 +135,7 @@ fn every_fact_of_a_report_is_on_every_page() {
     }
 }
 
-/// What a page shows of blocks: that of those that fold and draw is more.
+/// Returns the texts of blocks that a page shows; a page that folds and draws shows more.
 fn shown(blocks: &[Block], folds: bool) -> Vec<String> {
     blocks.iter().flat_map(|block| of_block(block, folds)).collect()
 }
@@ -233,7 +233,7 @@ fn a_page_with_everything_is_as_narrow_as_asked() {
     }
 }
 
-/// The head of a page, as far as its width shows: what begins below is alike.
+/// Returns the head of a page, the part that depends on its width.
 fn head(width: usize) -> String {
     let page =
         text(&run(&Report::of(&Made::open_overloaded().tally())), &Style { color: false, width });
