@@ -55,19 +55,19 @@ use verdicts::judge_all;
 
 /// The schema of [`ComparisonReport`].
 pub const SCHEMA: &str = "dbdyno.comparison/1";
-/// Of the intervals, and what is left of it is the chance of error of a verdict.
+/// Confidence of intervals; the remainder is the error rate of verdicts.
 const CONFIDENCE: f64 = 0.95;
-/// The chance that any side is said to differ on the whole if none does.
+/// Probability that any side is declared different over all points if none is.
 const FIRST: f64 = 0.04;
-/// The chance that more is said to differ of sides of which the whole is not.
+/// Probability that more is declared different for sides that do not differ over all points.
 const SECOND: f64 = 0.01;
-/// A difference in blocks that is likelier than this beside a drift may be one.
+/// p-value from which a difference between blocks may be explained by a drift.
 const BESIDE_DRIFT: f64 = 0.03;
-/// The ratio from which on a difference matters, unless told otherwise: 1 %.
+/// Default minimum effect: the relative change that matters.
 pub const MIN_EFFECT: f64 = 0.01;
-/// Runs are said to be old from an hour on: a step of a pipeline before may have failed.
+/// Age in seconds from which runs are called old: an earlier step of a pipeline may have failed.
 const OLD_S: u64 = 3600;
-/// What is judged of builds of data, in the order of the page.
+/// Figures that are judged for builds of data, in the order of the page.
 const OF_BUILDS: [&str; 6] = [
     "build.rows_per_s",
     "build.bytes_per_s",
@@ -77,29 +77,27 @@ const OF_BUILDS: [&str; 6] = [
     "build.analyse_s",
 ];
 
-/// Figures judged after the workload's primary figure where runs have them, in the order of the
+/// Figures judged after the workload's primary figure, for runs that have them, in the order of the
 /// page.
 pub const FIGURES: [&str; 4] = ["tps", "p50_ms", "p95_ms", "p99_ms"];
 
-/// Runs that belong together, as they are asked for.
+/// A side of a comparison: runs that belong together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
-    /// What it is called.
     pub name: String,
-    /// Its points.
     pub points: Vec<SidePoint>,
-    /// Runs that were left out: not completed, or found invalid.
+    /// Runs that were left out: not completed, or invalid.
     pub not_counted: Vec<NotCounted>,
     /// IDs of runs in progress, or of the experiment with trials in progress.
     pub running: Vec<String>,
-    /// The plan that makes its runs once more, where there is one of them all.
+    /// The plan that repeats its runs, if all have the same.
     pub plan: Option<String>,
-    /// Whether its name is a run's id, and tells nobody what it is.
+    /// True if the name is a run's id, which does not describe the side.
     pub is_unnamed: bool,
 }
 
 impl Side {
-    /// One without any run yet.
+    /// Makes a side without runs.
     pub fn named(name: String) -> Side {
         let (points, not_counted, running) = (Vec::new(), Vec::new(), Vec::new());
         Side { name, points, not_counted, running, plan: None, is_unnamed: false }
@@ -109,46 +107,45 @@ impl Side {
 /// A run that was left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NotCounted {
-    /// Which.
+    /// Id of the run.
     pub run: String,
-    /// Its point, where it is known.
+    /// Values of its point, if known.
     pub values: Option<Named<String>>,
-    /// Why, in words.
     pub why: String,
 }
 
 /// The runs of a side at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SidePoint {
-    /// Where it is, by axis; points of equal values are held against each other.
+    /// Values by axis; points with equal values are compared.
     pub values: Named<String>,
-    /// The runs that count.
+    /// Reports of the valid runs.
     pub reports: Vec<Report>,
-    /// Which repeat each of them is: those of equal number at all points make a figure together.
+    /// Repeat of each run: runs with equal numbers at all points make one figure.
     pub repeats: Vec<u32>,
 }
 
-/// How it is judged.
+/// The settings for judging a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judge {
-    /// The figure that is judged; that of the workload if none is named.
+    /// The primary figure; `None` for that of the workload.
     pub primary: Option<String>,
-    /// The ratio from which on a difference matters, as a share.
+    /// The minimum effect, as a share.
     pub min_effect: f64,
-    /// Figures that are judged besides, for limits.
+    /// Further figures to be judged, for limits.
     pub also: Vec<String>,
 }
 
 impl Judge {
-    /// What is asked for in words: a figure by name, and the minimum effect in percent such as
-    /// `2%`. An `Err` begins with which of the two is wrong.
+    /// Parses the settings: a figure by name, and the minimum effect in percent such as `2%`. An
+    /// `Err` begins with the invalid one.
     pub fn asked(figure: Option<&str>, min_effect: Option<&str>) -> Result<Judge, String> {
         let named = |name: &str| match check_name(name) {
             Ok(()) => Ok(name.trim().to_owned()),
             Err(why) => Err(format!("figure '{name}': {why}")),
         };
         let share = |text: &str| {
-            // Whether 0.05 is to be 5 % or a twentieth of one, nobody can know.
+            // A bare 0.05 is ambiguous: it could be 5 % or 0.05 %.
             let number = text.trim().strip_suffix('%').map(|number| number.trim().parse::<f64>());
             let number = number.and_then(Result::ok);
             let percent = number.filter(|percent| (0.0..=100.0).contains(percent));
@@ -165,7 +162,7 @@ impl Judge {
         })
     }
 
-    /// The figure that is judged. An `Err` says that no run has the one that is asked for.
+    /// Returns the primary figure. An `Err` says that no run has the requested one.
     pub(crate) fn primary_of(&self, reports: &[&Report]) -> Result<String, String> {
         match &self.primary {
             Some(name) => resolve(name, reports.iter().copied()),
@@ -173,8 +170,8 @@ impl Judge {
         }
     }
 
-    /// Falls back to the figure of a limit if the user named no figure and the default one is
-    /// missing on some side.
+    /// Returns the primary figure; falls back to that of a limit if the user named none and the
+    /// default one is missing on some side.
     fn primary_in_all(&self, sides: &[Side], reports: &[&Report]) -> Result<String, String> {
         let primary = self.primary_of(reports)?;
         let is_in_all = |name: &String| sides.iter().all(|side| has_figure(side, name));
@@ -190,7 +187,7 @@ impl Judge {
         Ok(also.into_iter().find(is_in_all).unwrap_or(primary))
     }
 
-    /// All that is judged besides `primary`, where runs have it.
+    /// Returns the figures that are judged besides `primary`, if runs have them.
     fn others(&self, primary: &str, reports: &[&Report]) -> Vec<String> {
         let also = self.also.iter().filter_map(|name| resolve(name, reports.iter().copied()).ok());
         let mut all: Vec<String> = Vec::new();
@@ -208,43 +205,43 @@ impl Judge {
     }
 }
 
-/// Whether a ratio lies beyond the minimum effect.
+/// Returns true if a ratio exceeds the minimum effect.
 pub(crate) fn matters(ratio: f64, min_effect: f64) -> bool {
     ratio.ln().abs() > (1.0 + min_effect).ln()
 }
 
-/// Whether a figure that has changed by a ratio has changed for the worse.
+/// Returns true if a change of a figure by this ratio is for the worse.
 pub(crate) fn is_worse(figure: &str, ratio: f64) -> bool {
     (ratio > 1.0) == is_less_better(figure)
 }
 
-/// What is to be thought of a difference.
+/// The verdict on a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It is better than the baseline.
+    /// Better than the baseline.
     Better,
-    /// It is worse.
+    /// Worse than the baseline.
     Worse,
-    /// It is more than of the baseline, and neither is better.
+    /// Higher than the baseline; neither is better.
     Higher,
-    /// It is less, and neither is better.
+    /// Lower than the baseline; neither is better.
     Lower,
-    /// If it differs, then surely by less than matters.
+    /// Any difference is smaller than the minimum effect.
     BelowMinEffect,
-    /// It differs, and perhaps by less than matters.
+    /// Different, but perhaps by less than the minimum effect.
     SizeNotKnown,
-    /// A difference, or a drift of the machine: the runs did not take turns, and a drift as fast as
-    /// that within the sides explains it.
+    /// Different, or the machine drifted: the runs did not alternate, and a drift as fast as that
+    /// within the sides explains the difference.
     DiffersOrDrifted,
-    /// The runs do not show that it differs.
+    /// The runs do not show a difference.
     NoEvidence,
-    /// The runs could not have shown anything.
+    /// The runs could not have shown a difference.
     CannotJudge,
 }
 
 impl Verdict {
-    /// All, in the order in which they are reported.
+    /// All verdicts, in the order of reports.
     pub const ALL: [Verdict; 9] = [
         Verdict::Better,
         Verdict::Worse,
@@ -257,7 +254,7 @@ impl Verdict {
         Verdict::CannotJudge,
     ];
 
-    /// As it is read.
+    /// Returns the verdict in words.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Better => "better",
@@ -273,124 +270,121 @@ impl Verdict {
     }
 }
 
-/// What sides, held against the first, have shown.
+/// The comparison of sides with the first one, the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonReport {
-    /// [`SCHEMA`].
+    /// Name of the schema, [`SCHEMA`].
     pub schema: String,
-    /// The figure that is judged.
     pub primary: String,
-    /// Units of the figures of primary and custom metrics and gauges among those that are
-    /// judged, by name.
+    /// Units of the judged primary and custom metrics and gauges, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
-    /// The ratio from which on a difference matters, as a share.
+    /// The minimum effect, as a share.
     pub min_effect: f64,
-    /// What was measured, on what and when.
+    /// The environment of the runs.
     pub scene: Environment,
-    /// The command that makes this comparison again, where it is known.
+    /// The command that repeats this comparison, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Time of the request in milliseconds since 1970, from which the age of the runs follows; none
-    /// for pages that are kept.
+    /// Time of the request in milliseconds since 1970, from which the age of the runs follows;
+    /// `None` for stored pages.
     #[serde(skip)]
     pub seen_unix_ms: Option<i64>,
     /// The sides, the baseline first.
     pub sides: Vec<SideReport>,
-    /// What differs between them besides the figures.
+    /// Differences between the sides besides the figures.
     pub differences: Vec<Difference>,
-    /// What differs between runs of a side that make one figure together.
+    /// Differences between runs of a side that make one figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mixed: Vec<Mixed>,
-    /// Each other side against the baseline.
+    /// Comparison of each other side with the baseline.
     pub pairs: Vec<PairReport>,
-    /// Runs that are left out, since their reports are damaged.
+    /// Runs that are left out because their reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
-    /// Figures that were measured elsewhere, which its charts show too.
+    /// Imported figures, which charts show too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<Imported>,
-    /// Why intervals and verdicts hold less often than they say: how runs were repeated.
+    /// Reasons why intervals and verdicts may be too certain: the way in which runs were repeated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<String>,
 }
 
-/// A side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SideReport {
-    /// What it is called.
     pub name: String,
-    /// Its runs that count.
+    /// Ids of the valid runs.
     pub runs: Vec<String>,
-    /// The run with the median of the primary figure, at the first point that all sides have: it
-    /// is drawn over those of the other sides.
+    /// The run with the median of the primary figure, at the first point that all sides have:
+    /// charts draw it over those of the other sides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median_run: Option<MedianRun>,
-    /// Runs that were left out: not completed, or found invalid.
+    /// Number of runs that were left out: not completed, or invalid.
     pub runs_not_counted: u64,
-    /// How many different seeds its runs have: those of one seed replay the same inputs.
+    /// Number of distinct seeds: runs with one seed replay the same inputs.
     #[serde(default)]
     pub seeds: u64,
-    /// Which these are, and why.
+    /// The runs that were left out, with reasons.
     pub not_counted: Vec<NotCounted>,
-    /// IDs of runs in progress, or of the experiment with trials in progress; only ended runs are
+    /// Ids of runs in progress, or of the experiment with trials in progress; only ended runs are
     /// compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub running: Vec<String>,
-    /// The plan that makes its runs once more, in TOML; null where it is not known.
+    /// The plan that repeats its runs, in TOML; null if not known.
     pub plan: Option<String>,
-    /// The primary figure over the axis, where there is one and it is of numbers.
+    /// The primary figure over the axis, if there is one axis of numbers.
     pub curve: Option<Curve>,
-    /// Findings of at least a warning, by id, and in how many runs.
+    /// Findings with at least a warning, by id, and the number of runs with each.
     pub findings: Named<u64>,
-    /// By id what was measured in the first of these runs, in a sentence.
+    /// Observation in the first of these runs, by id.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub cases: Named<String>,
-    /// The same of all of these runs, with a range for each number; without those whose words
+    /// Observations in all of these runs, with a range for each number; without those whose words
     /// differ.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub case_ranges: Named<String>,
-    /// What failed or was dropped of all that was offered, in percent: the most of one run.
+    /// Share of offered transactions that failed or were dropped, in percent: the maximum over
+    /// runs.
     #[serde(default)]
     pub lost_percent: f64,
-    /// The modes that all its runs have in common, such as `synchronous=full`.
+    /// Modes that all its runs have in common, such as `synchronous=full`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<String>,
-    /// When the first of its runs that count began, in RFC 3339.
+    /// Start of its first valid run, in RFC 3339.
     #[serde(default)]
     pub begun: String,
 }
 
-/// A side against the baseline.
+/// The comparison of a side with the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairReport {
-    /// Which side, by name.
+    /// Name of the side.
     pub side: String,
-    /// Whether runs of both took turns; if not, a drift of the machine counts as a difference.
+    /// True if runs of both alternated; if not, a drift of the machine counts as a difference.
     pub is_interleaved: bool,
-    /// Sentence on the side that may lose commits which the other keeps; none if both are alike.
+    /// Sentence on the side that may lose commits which the other keeps; `None` if both are alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durability: Option<String>,
-    /// How many seeds runs of both have, where a simulated database drew the same random numbers
-    /// of them and the runs are not judged in pairs: then they are not independent.
+    /// Number of seeds that runs of both have, if a simulated database drew the same random numbers
+    /// for them and the runs are not judged in pairs: they are then not independent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seeds_shared: u64,
-    /// All points together, where there are several: the geometric mean over them, one figure a
+    /// The primary figure over all points, if there are several: the geometric mean, one per
     /// repeat.
     pub overall: Option<Judged>,
-    /// The other figures, in the same way.
+    /// The other figures over all points.
     pub overall_others: Vec<Judged>,
-    /// Repeats of either side that some point lacks, and `overall` therefore leaves out.
+    /// Repeats of either side that `overall` leaves out, because a point lacks them.
     pub repeats_left_out: u64,
-    /// Point by point.
+    /// Comparison at each point.
     pub points: Vec<PointPair>,
-    /// Points of which only one of the two has a run that counts.
+    /// Points at which only one of the two has a valid run.
     pub points_unpaired: Vec<UnpairedPoint>,
-    /// What a transaction takes on both sides, what explains most of a difference first; nothing of
-    /// it is judged.
+    /// Figures per transaction on both sides, those that explain most of a difference first; they
+    /// are not judged.
     #[serde(default)]
     pub each_transaction: Vec<EachTransactionAt>,
-    /// The gauges that changed most, the clearest change first; nothing of it is judged.
+    /// The gauges that changed most, the clearest change first; they are not judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gauges_changed: Vec<GaugeChange>,
 }
@@ -398,16 +392,16 @@ pub struct PairReport {
 /// A point that only one of two sides has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnpairedPoint {
-    /// Where, by axis.
+    /// Values of the point, by axis.
     pub values: Named<String>,
-    /// The side that has a run there that counts.
+    /// The side that has a valid run there.
     pub side: String,
-    /// Whether the other one was tried there, and no run of it counts.
+    /// True if the other side was tried there, without a valid run.
     pub is_lost: bool,
 }
 
 impl PairReport {
-    /// What the side is on the whole: over all points, or at the only one.
+    /// Returns the result over all points, or at the only one.
     fn on_the_whole(&mut self) -> Option<&mut Judged> {
         match &mut self.points[..] {
             [point] if self.overall.is_none() => Some(&mut point.primary),
@@ -415,88 +409,85 @@ impl PairReport {
         }
     }
 
-    /// The points that were tried with the side, and at which it has no run that counts although
-    /// the baseline has.
+    /// Returns the points that were tried with the side without a valid run, although the baseline
+    /// has one.
     pub fn lost(&self) -> impl Iterator<Item = &UnpairedPoint> {
         self.points_unpaired.iter().filter(|point| point.is_lost && point.side != self.side)
     }
 }
 
-/// A point of both.
+/// A point that both sides have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointPair {
-    /// Where, by axis.
+    /// Values of the point, by axis.
     pub values: Named<String>,
-    /// The primary figure.
     pub primary: Judged,
-    /// The others.
     pub others: Vec<Judged>,
-    /// Figures without a value, of which runs have too few samples: limits on them are undecided.
+    /// Figures without a value, for lack of samples: limits on them are undecided.
     #[serde(skip)]
     lacking: Vec<Judged>,
 }
 
-/// A figure of a side against the baseline's.
+/// A figure of a side, compared with the baseline's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
-    /// Which.
     pub figure: String,
-    /// The baseline's, over its runs.
+    /// The baseline's value over its runs.
     pub baseline: Option<Figure>,
-    /// The side's.
+    /// The side's value over its runs.
     pub side: Option<Figure>,
-    /// The medians over the runs of the baseline and of the side.
+    /// Medians over the runs of the baseline and of the side.
     #[serde(default)]
     pub medians: [Option<f64>; 2],
-    /// The side's over the baseline's; null where it cannot be judged, but for one run a side,
-    /// where it has no interval.
+    /// The side divided by the baseline; null if it cannot be judged. With one run per side it has
+    /// no interval.
     pub ratio: Option<Ratio>,
-    /// The chance that ranks lie so or farther apart if nothing differs.
+    /// Probability that ranks differ as much if there is no difference.
     pub p: Option<f64>,
-    /// The same, corrected for everything that is judged beside it.
+    /// The same p-value, corrected for everything that is judged with it.
     pub p_corrected: Option<f64>,
     /// The ratio, as a share above 1, that would have been found in four of five such comparisons
-    /// if nothing else that is judged beside it differed; null where that takes more runs.
+    /// if nothing else differed; null if that takes more runs.
     pub detectable: Option<f64>,
-    /// What is to be thought of it.
     pub verdict: Verdict,
-    /// Why, where it is not plain.
+    /// Reason for the verdict, if it needs one.
     pub why: Option<String>,
-    /// Whether runs of the same repeat were held against each other, and not all against all.
+    /// True if runs of the same repeat were compared with each other, and not all with all.
     #[serde(default)]
     pub is_within_repeats: bool,
-    /// Whether means alone were tested, at a stricter level: the runs are too few for ranks.
+    /// True if only means were tested, at a stricter level, because there are too few runs for
+    /// ranks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_by_means: bool,
-    /// Difference adjusted for a drift through all runs, where the sides did not take turns.
+    /// Difference adjusted for a drift through all runs, if the sides did not alternate.
     #[serde(skip)]
     beside_drift: Option<BesideDrift>,
     /// Logarithms of the figures of the baseline's runs and of the side's.
     #[serde(skip)]
     of_runs: [Vec<f64>; 2],
-    /// Whether some runs do not have the figure.
+    /// True if some runs do not have the figure.
     #[serde(skip)]
     is_lacking: bool,
-    /// What these differ by within each repeat, where that is judged.
+    /// Differences of these logarithms within each repeat, if these are judged.
     #[serde(skip)]
     within: Option<Vec<f64>>,
     /// One-sided 95 % bounds of the ratio, for limits on a change.
     #[serde(skip)]
     bounds: Option<(f64, f64)>,
-    /// Of how many pairs of runs these are; none where runs did not take turns.
+    /// Number of pairs of runs for these bounds; `None` if runs did not alternate.
     #[serde(skip)]
     n_pairs: Option<usize>,
 }
 
 impl Judged {
-    /// Whether runs did not take turns, and a drift would explain what they differ by.
+    /// Returns true if runs did not alternate, and a drift would explain their difference.
     fn may_be_drift(&self) -> bool {
-        // No drift loses work.
+        // A drift does not lose transactions.
         let is_finite = self.ratio.is_none_or(|ratio| ratio.value.is_finite());
         is_finite && self.beside_drift.is_some_and(|beside| beside.p >= BESIDE_DRIFT)
     }
 
-    /// One-sided 95 % bounds of the ratio beside a drift, where runs did not take turns.
+    /// Returns one-sided 95 % bounds of the ratio adjusted for a drift, if runs did not alternate.
     fn bounds_beside_drift(&self) -> Option<(f64, f64)> {
         self.beside_drift?.bounds
     }
@@ -505,48 +496,49 @@ impl Judged {
 /// A difference of two sides, adjusted for a drift through all runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct BesideDrift {
-    /// The chance of such a difference if the sides are equal.
+    /// Probability of such a difference if the sides are equal.
     p: f64,
-    /// One-sided 95 % bounds of the ratio; none where work was lost, which no drift does.
+    /// One-sided 95 % bounds of the ratio; `None` if transactions were lost, which a drift does not
+    /// do.
     bounds: Option<(f64, f64)>,
 }
 
-/// A ratio with its interval. In JSON an infinite one is null.
+/// A ratio with its interval. An infinite one is null in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     /// The median over all pairs of runs.
     pub value: f64,
-    /// The interval's ends; null of one run a side.
+    /// Ends of the interval; null with one run per side.
     pub interval: Option<(f64, f64)>,
-    /// The interval's confidence: with few runs more than the 95 % that are asked for.
+    /// Confidence of the interval: with few runs it exceeds the 95 % that were requested.
     pub confidence: Option<f64>,
 }
 
-/// Above this difference between the sides' shares of excluded runs, the change itself may be the
+/// Difference between the sides' shares of excluded runs above which the change itself may be the
 /// reason why runs are excluded.
 pub(crate) const LOST_UNEVEN: f64 = 0.25;
 
 impl SideReport {
-    /// The share of runs that do not count, from 0 to 1.
+    /// Returns the share of invalid runs, from 0 to 1.
     fn lost_share(&self) -> f64 {
         let lost = self.runs_not_counted as f64;
         lost / (lost + self.runs.len() as f64)
     }
 
-    /// Says how many runs do not count and why: `2 of 5 runs of new do not count: overloaded (2)`.
+    /// Describes the invalid runs: `2 of 5 runs of new do not count: overloaded (2)`.
     pub fn lost_words(&self) -> String {
         lost_words(&self.name, &self.not_counted, self.runs.len()).unwrap_or_default()
     }
 
-    /// Names a run in progress, such as `new is still being measured (01a1ffb6)`; none if every run
-    /// has ended.
+    /// Names a run in progress, such as `new is still being measured (01a1ffb6)`; `None` if every
+    /// run has ended.
     pub fn running_words(&self) -> Option<String> {
         running_words(&self.name, &self.running)
     }
 }
 
-/// Says how many runs of a side do not count and why, such as `2 of 5 runs of new do not count:
-/// overloaded (2)`; none if all count.
+/// Describes the invalid runs of a side, such as `2 of 5 runs of new do not count: overloaded (2)`;
+/// `None` if all are valid.
 pub(crate) fn lost_words(name: &str, lost: &[NotCounted], n_counted: usize) -> Option<String> {
     let verb = if lost.len() == 1 { "does" } else { "do" };
     let (n, all) = (lost.len(), count((lost.len() + n_counted) as u64, "run"));
@@ -572,8 +564,8 @@ fn in_words(whys: &Named<u64>) -> String {
 }
 
 impl ComparisonReport {
-    /// The side of a pair that has many more excluded runs than the other: comparing only its
-    /// remaining runs favours it (survivorship).
+    /// Returns the side of a pair that has many more excluded runs than the other: comparing only
+    /// its remaining runs favours it (survivorship).
     pub fn unevenly_lost(&self, pair: &PairReport) -> Option<&SideReport> {
         let base = self.sides.first()?;
         let side = self.sides.iter().find(|side| side.name == pair.side)?;
@@ -594,7 +586,7 @@ impl ComparisonReport {
     }
 
     /// Warns that the baseline was measured after the side, so the user may have swapped the two;
-    /// none if the names of the sides state their difference, such as `clients=8`.
+    /// `None` if the names of the sides state their difference, such as `clients=8`.
     pub fn reversed_words(&self, pair: &PairReport) -> Option<String> {
         let at = self.place_of(pair)?;
         let [base, side] = [&self.sides[0], &self.sides[at]];
@@ -606,7 +598,7 @@ impl ComparisonReport {
         })
     }
 
-    /// Age of the newest run in seconds, since its start; none below an hour.
+    /// Returns the age of the newest run in seconds, since its start; `None` below an hour.
     pub fn age_s(&self) -> Option<u64> {
         let newest: Timestamp = self.scene.begun.1.parse().ok()?;
         let age_s = (self.seen_unix_ms? - newest.as_millisecond()) / 1_000;
@@ -622,7 +614,7 @@ impl ComparisonReport {
         differences::are_named_by(&self.differences, side, names)
     }
 
-    /// Holds the sides against the first. A `Err` says in a sentence why that makes no sense.
+    /// Compares the sides with the first one. An `Err` says why they cannot be compared.
     pub fn new(sides: &[Side], judge: &Judge) -> Result<ComparisonReport, String> {
         let [baseline, others @ ..] = sides else {
             return Err("nothing to compare: name at least two sides".to_owned());
@@ -694,7 +686,7 @@ impl ComparisonReport {
         Ok(report.with_names(sides).with_durability(sides))
     }
 
-    /// Adds the sentences on durability, in which sides stand by their final names.
+    /// Adds the sentences on durability, which use the final names of the sides.
     fn with_durability(mut self, sides: &[Side]) -> ComparisonReport {
         for (at, pair) in self.pairs.iter_mut().enumerate() {
             let both = [0, at + 1].map(|at| (&*self.sides[at].name, reports(&sides[at])));
@@ -704,15 +696,15 @@ impl ComparisonReport {
     }
 }
 
-/// Why runs do not count, and how many of them each reason has.
+/// Counts the reasons why runs are invalid.
 fn whys(runs: &[NotCounted]) -> Named<u64> {
     let mut by_why = Named::default();
     runs.iter().for_each(|run| by_why.count(&run.why, 1));
     by_why
 }
 
-/// The points of a side that all sides have; where there is none, all of its own. What other
-/// points have would look like a difference between the sides.
+/// Returns the points of a side that all sides have; if there are none, all of its own. Otherwise
+/// values of other points would look like a difference between the sides.
 fn shared<'s>(sides: &'s [Side], side: &'s Side) -> impl Iterator<Item = &'s SidePoint> {
     let has = |side: &Side, at: &SidePoint| side.points.iter().any(|p| p.values == at.values);
     let is_shared = move |at: &SidePoint| sides.iter().all(|other| has(other, at));
@@ -767,7 +759,7 @@ fn side_report(
     }
 }
 
-/// The figure of each run that has it.
+/// Returns the figure of each run that has it.
 pub(crate) fn values_of(reports: &[Report], name: &str) -> Vec<f64> {
     reports.iter().filter_map(|report| value_of(report, name)).collect()
 }

@@ -24,180 +24,172 @@ use crate::trials::{
 
 /// The schema of [`ExperimentReport`].
 pub const SCHEMA: &str = "dbdyno.experiment/1";
-/// Above this the law's residuals say that it does not fit.
+/// Residual above which the law does not fit, as a share.
 pub const RESIDUAL_MOST: f64 = 0.10;
 
 /// The report of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentReport {
-    /// [`SCHEMA`].
+    /// Name of the schema, [`SCHEMA`].
     pub schema: String,
-    /// Its id.
     pub id: String,
-    /// Its name.
     pub name: String,
-    /// When it was begun, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Start time, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// Whether its trials are being made, and how that ended; null where that is not known.
+    /// Status of the trials; null if not known.
     #[serde(default)]
     pub status: Option<model::Status>,
-    /// What was varied.
     pub axes: Vec<model::Axis>,
-    /// In which order trials are made.
+    /// Order of the trials.
     pub order: model::Order,
-    /// What becomes of the data between trials.
+    /// Handling of the data between trials.
     pub data: model::DataPolicy,
-    /// Trials that are to be made.
+    /// Number of planned trials.
     pub trials: u64,
-    /// Trials that count: completed, and not found invalid.
+    /// Number of valid trials: completed, and not found invalid.
     pub trials_done: u64,
-    /// Physical cores of the generator's machine; null where that is not known.
+    /// Physical cores of the generator's machine; null if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u64>,
-    /// The figure by which points are judged: `nopm` or `tps`, the highest first; where users
-    /// arrive at a rate in every trial `p99_ms`, the lowest first.
+    /// The figure by which points are judged: `nopm` or `tps`, of which the highest is best; if
+    /// every trial has open load, `p99_ms`, of which the lowest is best.
     pub primary: String,
-    /// The unit of that figure, by its name, where the name does not tell it.
+    /// The unit, by the figure's name, if the name does not have it.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
-    /// The points.
     pub points: Vec<PointReport>,
-    /// The primary figure over the axis, if there is one axis and it is of numbers.
+    /// The primary figure over the axis, if there is one axis of numbers.
     pub curve: Option<Curve>,
-    /// Up to where a rate is kept, where it is varied.
+    /// The highest rate that was kept, if the rate is varied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateReport>,
-    /// The law that throughput over clients follows, where that is the axis.
+    /// The scalability law of throughput over clients, if that is the axis.
     pub scalability: Option<ScalabilityReport>,
-    /// Why no law is fitted, where clients are the axis.
+    /// Reason why no law was fitted, if clients are the axis.
     pub no_scalability: Option<String>,
-    /// What is to be thought of the way in which it was walked.
+    /// Findings on how the experiment was made.
     #[serde(default)]
     pub findings: Vec<Finding>,
-    /// Runs that are left out, since their reports are damaged.
+    /// Runs that are left out because their reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
-    /// Figures that were measured elsewhere, which its charts show too.
+    /// Imported figures, which charts show too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<Imported>,
-    /// The plan with its axes that makes it once more, in TOML; null where there is none.
+    /// The plan with its axes that repeats the experiment, in TOML; null if there is none.
     #[serde(default)]
     pub plan: Option<String>,
-    /// What became of the rule that ends its repeats; absent without one.
+    /// Result of the rule that ends its repeats; absent without one.
     #[serde(alias = "until", default, skip_serializing_if = "Option::is_none")]
     pub stop_condition: Option<StopReport>,
-    /// Where the variation is; absent where no level above runs is repeated.
+    /// Variation by level; absent if no level above runs is repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<LevelsReport>,
 }
 
-/// A point and what was measured there.
+/// A point with its measurements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointReport {
-    /// Its values, by axis.
+    /// Values of the point, by axis.
     pub values: Named<String>,
-    /// The runs that count, in the order of their repeats.
+    /// Ids of the valid runs, in the order of their repeats.
     pub runs: Vec<String>,
-    /// Trials that were begun and do not count.
+    /// Number of invalid trials.
     pub runs_not_counted: u64,
-    /// Why, each reason with its number of trials.
+    /// Reasons, each with its number of trials.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub why_not_counted: Named<u64>,
-    /// Whether there is none since a full queue has ended them.
+    /// True if a full queue ended all trials, so that none is valid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_queue_full: bool,
-    /// What was measured, by name.
     pub figures: Named<Figure>,
-    /// Why a figure is not among them, by its name: a time may have too few samples, in all of the
-    /// runs that count or in some. The mean over others would be another point's.
+    /// Reasons why figures are missing, by name: there may be too few samples for a time in all or
+    /// some of the valid runs. The mean over the others would be biased.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
-    /// How many samples a time needs at least that is not among them since a run has fewer.
+    /// Numbers of samples that missing times need, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub samples_needed: Named<u64>,
-    /// How many of the runs have a figure that others of them lack.
+    /// Number of runs with a figure that others of them lack, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub runs_with: Named<u64>,
-    /// Findings of at least a warning, by id, and in how many runs.
+    /// Findings with at least a warning, by id, and the number of runs with each.
     pub findings: Named<u64>,
-    /// By id what was measured in the first of these runs, in a sentence.
+    /// Observation in the first of these runs, by id.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub cases: Named<String>,
-    /// The same of all of these runs, with a range for each number; without those whose words
+    /// Observations in all of these runs, with a range for each number; without those whose words
     /// differ.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub case_ranges: Named<String>,
 }
 
-/// Up to where a rate of arrivals is kept. Times tell nothing of that: they are least at the least
-/// rate.
+/// The highest rate of arrivals that was kept. Response times do not show it: they are lowest at
+/// the lowest rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RateReport {
-    /// The axis.
     pub axis: String,
-    /// The point, from 0, with the highest rate at which every run has finished what was offered
-    /// while it was; null if there is none.
+    /// Index of the point with the highest rate at which every run finished what was offered in
+    /// time; null if there is none.
     pub kept: Option<usize>,
 }
 
-/// The primary figure along an axis of numbers: what a reader asks of a curve.
+/// The primary figure along an axis of numbers: the summary of a curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
-    /// Of what.
     pub figure: String,
-    /// Over what.
     pub axis: String,
-    /// Where the axis begins.
+    /// Value at the beginning of the axis.
     pub first: f64,
-    /// The mean over the points.
+    /// Mean over the points.
     pub mean: f64,
-    /// The best: the highest, or of times the lowest.
+    /// The best value: the highest, or of times the lowest.
     pub best: f64,
-    /// Where that is.
+    /// Value of the axis with the best figure.
     pub best_at: String,
-    /// Other points whose 95 % intervals reach the best's: it may as well be there.
+    /// Other points whose 95 % CIs overlap that of the best: one of them may be the best.
     pub best_also: Vec<String>,
-    /// Where the axis ends.
+    /// Value at the end of the axis.
     pub last: f64,
 }
 
 /// The Universal Scalability Law of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScalabilityReport {
-    /// What one client gets, with its 90 % interval.
+    /// Throughput of one client: value and 90 % CI.
     pub lambda: [f64; 3],
     /// Contention: value, low and high.
     pub sigma: [f64; 3],
     /// Coherency: value, low and high.
     pub kappa: [f64; 3],
-    /// Clients at the highest throughput; null where that is not known.
+    /// Number of clients at the highest throughput; null if not known.
     pub peak_clients: Option<f64>,
-    /// Its 90 % interval.
+    /// The 90 % CI of that number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_clients_interval: Option<(f64, f64)>,
-    /// The throughput there.
+    /// Highest throughput of the law.
     pub peak: Option<f64>,
-    /// Its 90 % interval.
+    /// The 90 % CI of that throughput.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_interval: Option<(f64, f64)>,
-    /// Why there is no peak.
+    /// Reason why there is no peak.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_peak: Option<String>,
     /// Root mean square of the residuals, as a share.
     pub residual: f64,
-    /// The largest residual as a share, and at how many clients.
+    /// The largest residual as a share, and its number of clients.
     pub worst: (f64, u32),
-    /// False: the residuals are too large to believe it.
+    /// False if the residuals are too large for the law.
     pub fits: bool,
-    /// The chance that points lie as far from the law, against how repeats scatter, if it holds;
-    /// null without repeats. Below 0.01 intervals are as wide as the points' own distance from the
-    /// law makes them.
+    /// Probability that points are as far from the law, relative to the scatter of repeats, if it
+    /// holds; null without repeats. Below 0.01, intervals are as wide as the points' own distance
+    /// from the law makes them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lack_of_fit: Option<f64>,
 }
 
 impl ScalabilityReport {
-    /// The law's throughput at so many clients.
+    /// Returns the law's throughput at a number of clients.
     pub fn throughput(&self, clients: f64) -> f64 {
         let [[lambda, ..], [sigma, ..], [kappa, ..]] = [self.lambda, self.sigma, self.kappa];
         Scalability::throughput_of([lambda, sigma, kappa], clients)
@@ -205,9 +197,9 @@ impl ScalabilityReport {
 }
 
 impl ExperimentReport {
-    /// What the trials so far have shown; whether there will be more, the store knows. They are
-    /// judged by the figure that is `asked` for, else by that of the workload; an `Err` says that
-    /// no trial has it. `bits` draw the resamples of the law's intervals.
+    /// Makes the report of the trials so far; the store knows whether there will be more. They are
+    /// judged by the figure `asked`, else by that of the workload. An `Err` says that no trial has
+    /// it. `bits` draw the resamples for the law's intervals.
     pub fn new(
         experiment: &Experiment,
         trials: &[TrialReport],
@@ -269,8 +261,8 @@ impl ExperimentReport {
 }
 
 impl ExperimentReport {
-    /// The axis along which curves go: of those of several values clients or a rate, else the one
-    /// with the most numbers, else the one with the most names.
+    /// Returns the index of the axis along which curves are drawn: of axes with several values,
+    /// clients or a rate, else the one with the most numbers, else the one with the most names.
     pub fn main_axis(&self) -> Option<usize> {
         let is_load = |name: &str| short_axis(name) == "clients" || is_arrival_rate(name);
         let rank = |axis: &usize| {
@@ -284,8 +276,8 @@ impl ExperimentReport {
     }
 }
 
-/// Imported figures by the names under which runs have them: of several groups that of the one
-/// that has it.
+/// Renames imported figures to the names that runs use: of several groups, that of the one that has
+/// it.
 fn as_named(imported: &Imported, reports: &[&Report]) -> Imported {
     let mut imported = imported.clone();
     for value in &mut imported.values {
@@ -296,7 +288,7 @@ fn as_named(imported: &Imported, reports: &[&Report]) -> Imported {
     imported
 }
 
-/// The kernels that the trials which count ran on, in the order in which they first occur.
+/// Returns the kernels of the valid trials, in the order in which they first occur.
 fn kernels(reports: &[&Report]) -> Vec<String> {
     let counted: Vec<&Report> = reports.iter().copied().filter(|report| counts(report)).collect();
     each(&counted, |report| Some(report.fact("os", "kernel_release")?.text()?.to_owned()))
@@ -333,11 +325,11 @@ fn point_report(
     }
 }
 
-/// The figures of the trials of a point that count.
+/// The figures of a point's valid trials.
 struct PointFigures<'t> {
     counted: &'t [&'t TrialReport],
     by_trial: Vec<Vec<(String, f64)>>,
-    /// Each name once, in the order in which trials have them.
+    /// Names of the figures, each once, in the order of the trials.
     names: Vec<String>,
 }
 
@@ -368,12 +360,12 @@ impl<'t> PointFigures<'t> {
         all.filter(|(n, _)| *n == name).map(|(_, value)| *value).collect()
     }
 
-    /// Whether all trials have it.
+    /// Returns true if all trials have the figure.
     fn is_whole(&self, name: &str) -> bool {
         self.values_of(name).len() == self.counted.len()
     }
 
-    /// A figure over all trials, if all have it.
+    /// Returns a figure over all trials, if all have it.
     fn figure(&self, experiment: &Experiment, name: &str) -> Option<Figure> {
         let values = Some(self.values_of(name)).filter(|_| self.is_whole(name))?;
         let repeats = self.counted.iter().map(|trial| trial.repeat);
@@ -381,13 +373,13 @@ impl<'t> PointFigures<'t> {
         Some(figure_of(&values, mean_of(experiment, &by_repeat)?))
     }
 
-    /// Figures that only some trials have, and how many.
+    /// Returns the figures that only some trials have, with the numbers of trials.
     fn runs_with(&self) -> Vec<(String, u64)> {
         let in_some = self.names.iter().filter(|name| !self.is_whole(name));
         in_some.map(|name| (name.clone(), self.values_of(name).len() as u64)).collect()
     }
 
-    /// Why figures are missing that no trial has, or only some.
+    /// Returns the reasons why figures are missing in all or some trials.
     fn reasons(&self) -> Named<String> {
         let reasons: Vec<Named<String>> =
             self.counted.iter().map(|trial| reasons(times_of(&trial.report))).collect();
@@ -401,7 +393,7 @@ impl<'t> PointFigures<'t> {
         Named(in_none.chain(in_some).collect())
     }
 
-    /// How many samples the figures need that not all trials have.
+    /// Returns the numbers of samples needed for figures that some trials lack.
     fn samples_needed(&self, shown: &[&str]) -> Named<u64> {
         let lacking = |trial: &&TrialReport| {
             let named =
@@ -437,7 +429,7 @@ fn curve(experiment: &Experiment, points: &[PointReport], primary: &str) -> Opti
     curve_of(&axis.name, &measured, primary)
 }
 
-/// The figure over an axis; none where its values are not numbers, or fewer than two.
+/// Returns the figure over an axis; `None` if its values are not numbers, or fewer than two.
 pub(crate) fn curve_of(axis: &str, measured: &[(String, Figure)], primary: &str) -> Option<Curve> {
     if measured.len() < 2 || measured.iter().any(|(value, _)| number(value).is_none()) {
         return None;
@@ -458,7 +450,7 @@ pub(crate) fn curve_of(axis: &str, measured: &[(String, Figure)], primary: &str)
     })
 }
 
-/// None where no rate is varied, or how it changes is.
+/// Returns the highest rate that was kept; `None` if the rate is not an axis.
 fn rate_kept(experiment: &Experiment, trials: &[TrialReport]) -> Option<RateReport> {
     let index = experiment.axes.iter().position(|axis| is_arrival_rate(&axis.name))?;
     let rate = |point: u32| {
@@ -478,7 +470,7 @@ fn rate_kept(experiment: &Experiment, trials: &[TrialReport]) -> Option<RateRepo
     Some(RateReport { axis, kept: highest.map(|(_, point)| point as usize) })
 }
 
-/// None where clients are not the axis, or the figure is no rate.
+/// Fits the scalability law; `None` if clients are not the axis, or the figure is not a rate.
 fn scalability(
     experiment: &Experiment,
     trials: &[TrialReport],
@@ -495,7 +487,7 @@ fn scalability(
         let found = value_of(&trial.report, primary)?;
         Some((trial.report.clients, found))
     };
-    // Runs of one start of a server are no repeats of the law's.
+    // Runs of one start of a server are not independent repeats for the law.
     let mut by_unit: Vec<((u32, u32), u32, Vec<f64>)> = Vec::new();
     for trial in trials.iter().filter(|trial| counts(&trial.report)) {
         let Some((clients, figure)) = throughput(trial) else { continue };

@@ -85,7 +85,7 @@ impl Question {
 /// The history of a figure over the builds of a label.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HistoryReport {
-    /// [`SCHEMA`].
+    /// Name of the schema, [`SCHEMA`].
     pub schema: String,
     /// The label whose values are the builds.
     pub by: String,
@@ -261,7 +261,6 @@ pub struct Fall {
     pub since: String,
     /// The level at that build.
     pub before: f64,
-    /// The present level.
     pub now: f64,
     /// The present level divided by the earlier one.
     pub ratio: f64,

@@ -28,7 +28,7 @@ pub const NOT_SET: &str = "none";
 /// A figure over two axes: one table for each combination of the other axes' values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Matrices {
-    /// [`SCHEMA`].
+    /// Name of the schema, [`SCHEMA`].
     pub schema: String,
     pub figure: String,
     /// The unit, by the figure's name, if the name does not have it.

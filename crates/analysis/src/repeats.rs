@@ -15,40 +15,39 @@ use crate::figures::{figures_of, is_less_better, primary_of, value_of};
 use crate::report::{Named, Report};
 use crate::trials::{TrialReport, counts};
 
-/// What is left of it is the chance of error.
+/// Confidence of intervals; the remainder is the error rate.
 const CONFIDENCE: f64 = 0.95;
-/// Differences that repeats are planned for.
+/// Differences, as shares, for which repeats are planned.
 const DIFFERENCES: [f64; 3] = [0.01, 0.02, 0.05];
-/// What trials took for their repeats: facts about this.
+/// Subject of facts about the time that trials took for their repeats.
 pub const TRIAL: &str = "trial";
-/// The fact that tells how long the server took to start for a repeat, in seconds.
+/// Name of the fact with the time of the server's restart for a repeat, in seconds.
 pub const RESTART_S: &str = "restart_s";
-/// The fact that tells how long the data took to build for a repeat, in seconds.
+/// Name of the fact with the time of the data's rebuild for a repeat, in seconds.
 pub const REBUILD_S: &str = "rebuild_s";
 
-/// What a trial that counts has measured, and what it took.
+/// The figures and the cost of a valid trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     point: u32,
     repeat: u32,
-    /// By name.
     figures: Vec<(String, f64)>,
-    /// By what it would be judged alone.
+    /// Primary figure of this trial alone.
     primary: String,
-    /// The variance within the run of its TPS, in squares of shares.
+    /// Variance of its TPS within the run, as a square of shares.
     within: Option<f64>,
-    /// Seconds that the run, the restart and the rebuild took; 0 where there was none.
+    /// Seconds for the run, the restart and the rebuild; 0 if there was none.
     spent_s: [f64; 3],
     /// Quantiles that have no interval within the run.
     uncertain: Vec<String>,
 }
 
 impl Measured {
-    /// Of a trial's report, with a figure that is asked for besides.
+    /// Reads a trial's report, with a further figure if requested.
     pub fn of(point: u32, repeat: u32, report: &Report, also: Option<&str>) -> Measured {
         let block = &report.block;
         let within = block.tps.zip(block.tps_ci95.as_ref()).map(|(tps, interval)| {
-            // Of 100 ms slots there are so many that Student's t is the normal one.
+            // There are so many slots of 100 ms that Student's t is nearly normal.
             (interval.half_width / stats::students_t(0.975, 1_000) / tps).powi(2)
         });
         let of_trial =
@@ -75,7 +74,7 @@ impl Measured {
         }
     }
 
-    /// Of all trials that count.
+    /// Reads all valid trials.
     pub fn of_all(experiment: &Experiment, trials: &[TrialReport]) -> Vec<Measured> {
         let also = experiment.stop.as_ref().and_then(|rule| rule.figure.as_deref());
         let counted = trials.iter().filter(|trial| counts(&trial.report));
@@ -88,15 +87,15 @@ impl Measured {
     }
 }
 
-/// The figure that a rule looks at.
+/// Returns the figure that a rule uses.
 fn looked_at<'r>(rule: &'r StopRule, measured: &'r [Measured]) -> &'r str {
     rule.figure.as_deref().unwrap_or_else(|| primary(measured))
 }
 
-/// What trials of open load are judged by.
+/// Primary figure of trials with open load.
 const OPEN: &str = "p99_ms";
 
-/// The same figure as that of the experiment.
+/// Returns the primary figure of the experiment.
 fn primary(measured: &[Measured]) -> &str {
     let mut rates = measured.iter().map(|one| one.primary.as_str()).filter(|name| *name != OPEN);
     match measured.iter().all(|one| one.primary == OPEN) {
@@ -105,7 +104,7 @@ fn primary(measured: &[Measured]) -> &str {
     }
 }
 
-/// The mean of each repeat of the highest level, of those below `units`, in their order.
+/// Returns the mean of each repeat of the highest level, in order.
 fn means(figures: impl Iterator<Item = (u32, f64)>) -> Vec<(u32, f64)> {
     let mut all: Vec<(u32, Vec<f64>)> = Vec::new();
     for (unit, figure) in figures {
@@ -129,8 +128,8 @@ fn means_at(
     means(of.filter(|(unit, _)| *unit < units))
 }
 
-/// The mean of a point's figures, by repeat, with the interval that holds for how many there came
-/// to be.
+/// Returns the mean of a point's figures, by repeat, with an interval that accounts for the rule
+/// that ended the repeats.
 pub(crate) fn mean_of(experiment: &Experiment, figures: &[(u32, f64)]) -> Option<Mean> {
     let of = figures.iter().map(|(repeat, figure)| (experiment.unit_of(*repeat), *figure));
     let values: Vec<f64> = means(of).into_iter().map(|(_, mean)| mean).collect();
@@ -141,22 +140,20 @@ pub(crate) fn mean_of(experiment: &Experiment, figures: &[(u32, f64)]) -> Option
     }
 }
 
-/// What is known of a value of the first axis against the first one.
+/// The verdict on a value of the first axis, compared with the first value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PairVerdict {
-    /// It is better.
     Better,
-    /// It is worse.
     Worse,
-    /// It differs by less than matters.
+    /// Different by less than the minimum effect.
     Equivalent,
-    /// It takes more repeats.
+    /// Undecided; more repeats are needed.
     Undecided,
 }
 
 impl PairVerdict {
-    /// As it is read.
+    /// Returns the verdict in words.
     pub fn name(self) -> &'static str {
         match self {
             PairVerdict::Better => "better",
@@ -167,62 +164,61 @@ impl PairVerdict {
     }
 }
 
-/// A point against that of the first value of the first axis.
+/// A point compared with that of the first value of the first axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairDecision {
-    /// The point's values, by axis.
+    /// Values of the point, by axis.
     pub values: Named<String>,
-    /// The baseline's.
+    /// Values of the baseline, by axis.
     pub baseline: Named<String>,
-    /// The point's figure over the baseline's: the geometric mean over the repeats of both.
+    /// The point divided by the baseline: the geometric mean over the repeats of both.
     pub ratio: Option<f64>,
-    /// Its interval, which holds at every look; null where repeats are too few.
+    /// The interval, which is valid at every look; null if there are too few repeats.
     pub interval: Option<(f64, f64)>,
-    /// The interval's confidence: all pairs hold together with 95 %.
+    /// Confidence of the interval, so that all pairs together have 95 %.
     pub confidence: f64,
-    /// Repeats that both have.
+    /// Number of repeats that both have.
     pub repeats: u64,
-    /// What follows.
     pub verdict: PairVerdict,
 }
 
-/// How near a point is to the precision asked for.
+/// The precision of a point, compared with the requested one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointPrecision {
-    /// Its values, by axis.
+    /// Values of the point, by axis.
     pub values: Named<String>,
-    /// Repeats of the highest level that have the figure.
+    /// Number of repeats of the highest level that have the figure.
     pub repeats: u64,
-    /// The half-width of its interval, as a share of the mean; null where that is not known.
+    /// Half-width of the interval, as a share of the mean; null if not known.
     pub half_width_share: Option<f64>,
-    /// Whether that is narrow enough.
+    /// True if it is narrow enough.
     pub is_reached: bool,
 }
 
-/// What became of a rule.
+/// The result of a rule that ends repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopReport {
-    /// The rule, as it is written.
+    /// The rule, as written.
     pub rule: String,
-    /// The figure that is looked at.
+    /// The figure that the rule uses.
     pub figure: String,
-    /// How the level is kept, however often one looks.
+    /// Method that keeps the confidence, however often one looks.
     pub method: String,
-    /// Whether what it waits for is so.
+    /// True if the rule's goal is reached.
     pub is_reached: bool,
-    /// Repeats of the highest level that were made; of the point with the most.
+    /// Number of repeats of the highest level; at the point with the most.
     pub repeats: u64,
-    /// How many there may be.
+    /// Largest number of repeats.
     pub repeats_most: u64,
-    /// The trials' time: load, restarts and rebuilds, in seconds.
+    /// Time of the trials, in seconds: load, restarts and rebuilds.
     pub spent_s: f64,
-    /// How precise points are, where that is waited for.
+    /// Precision of the points, if that is the goal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<PointPrecision>,
-    /// What is decided, where that is waited for.
+    /// Decisions, if these are the goal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<PairDecision>,
-    /// What repeats cannot mend, however many there are.
+    /// Caution about something that more repeats do not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caution: Option<String>,
 }
@@ -251,7 +247,7 @@ fn precision(
     }
 }
 
-/// Every point beside those of the first value of the first axis, with its baseline.
+/// Returns each point that is not of the first value of the first axis, with its baseline.
 fn pairs(experiment: &Experiment) -> Vec<(u32, u32)> {
     let Some(first) = experiment.axes.first().and_then(|axis| axis.values.first()) else {
         return Vec::new();
@@ -308,7 +304,7 @@ fn decision(
     }
 }
 
-/// All pairs together are to hold with [`CONFIDENCE`].
+/// Decides all pairs, so that they hold together with [`CONFIDENCE`].
 fn decisions(
     experiment: &Experiment,
     measured: &[Measured],
@@ -324,8 +320,8 @@ fn decisions(
     pairs.into_iter().map(of).collect()
 }
 
-/// Whether repeats of the highest level below `units` are enough by the experiment's rule, at all
-/// points or at one. Never without a rule.
+/// Returns true if repeats of the highest level below `units` are enough by the experiment's rule,
+/// at all points or at one; false without a rule.
 pub fn is_reached(
     experiment: &Experiment,
     measured: &[Measured],
@@ -352,7 +348,7 @@ pub fn is_reached(
     }
 }
 
-/// How many trials of each point there are to be, as far as a rule tells by now.
+/// Returns the number of trials of each point, as far as a rule can tell so far.
 pub(crate) fn trials_of_points(experiment: &Experiment, measured: &[Measured]) -> Vec<u64> {
     let most = experiment.units();
     let of_unit = u64::from(experiment.repeats / most.max(1));
@@ -367,7 +363,7 @@ pub(crate) fn trials_of_points(experiment: &Experiment, measured: &[Measured]) -
     }
 }
 
-/// What became of an experiment's rule; none without one.
+/// Returns the result of an experiment's rule; `None` without one.
 pub(crate) fn stop_report(experiment: &Experiment, measured: &[Measured]) -> Option<StopReport> {
     let rule = experiment.stop.as_ref()?;
     let most = experiment.units();
@@ -408,8 +404,8 @@ pub(crate) fn stop_report(experiment: &Experiment, measured: &[Measured]) -> Opt
     })
 }
 
-/// That a quantile is that of short runs, where most of them have no interval of it: long runs have
-/// more of the rare slow periods, and a higher one.
+/// Warns that a quantile is that of short runs, if most have no interval for it: long runs have
+/// more of the rare slow periods, and a higher quantile.
 fn too_short_for(figure: &str, measured: &[Measured]) -> Option<String> {
     let quantile = figure.strip_suffix("_ms")?;
     let is_uncertain = |one: &&Measured| one.uncertain.iter().any(|name| name == quantile);
@@ -424,8 +420,8 @@ fn too_short_for(figure: &str, measured: &[Measured]) -> Option<String> {
     })
 }
 
-/// Why a comparison that takes an experiment's runs for independent, and their number for fixed,
-/// holds less often than it says; none where both are so.
+/// Says why a comparison that takes an experiment's runs for independent, and their number for
+/// fixed, is too certain; `None` if both are so.
 pub fn not_fixed(experiment: &Experiment) -> Option<String> {
     let show = format!("dbdyno experiments show {}", experiment.id);
     if let Some(rule) = &experiment.stop {
@@ -451,50 +447,48 @@ pub fn not_fixed(experiment: &Experiment) -> Option<String> {
 /// The variation that a level adds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelReport {
-    /// The level.
     pub level: Level,
-    /// Its standard deviation, in percent of the mean.
+    /// Standard deviation, in percent of the mean.
     pub sd_percent: f64,
-    /// Its share of the variance of a single run.
+    /// Share of the variance of a single run.
     pub share: f64,
-    /// Repeats that it is seen in, beyond the first of each point (or of each repeat of the level
-    /// above): with one or two of them it is hardly known.
+    /// Degrees of freedom: repeats beyond the first of each point (or of each repeat of the level
+    /// above). With one or two the variation is hardly known.
     pub freedom: u64,
-    /// Whether the estimate was below 0 and is reported as 0: the levels below vary as much by
+    /// True if the estimate was negative and is reported as 0: the levels below vary as much by
     /// themselves.
     pub is_negative: bool,
 }
 
-/// Repeats by which a difference between two points would be found in four of five experiments.
+/// Repeats with which a difference between two points would be found in four of five experiments.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
     /// The difference, in percent.
     pub difference_percent: f64,
-    /// Runs of each start (or build).
+    /// Number of runs per start (or build).
     pub runs: u64,
-    /// Starts of each build; null where they are not repeated.
+    /// Number of starts per build; null if they are not repeated.
     pub restarts: Option<u64>,
-    /// Builds; null where they are not repeated.
+    /// Number of builds; null if they are not repeated.
     pub rebuilds: Option<u64>,
-    /// What that takes at each point, in seconds; null where it is not known.
+    /// Time needed at each point, in seconds; null if not known.
     pub seconds: Option<f64>,
 }
 
-/// Where the variation is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelsReport {
-    /// The figure.
     pub figure: String,
-    /// The levels that are repeated, the highest first.
+    /// The repeated levels, the highest first.
     pub levels: Vec<LevelReport>,
-    /// What of the variance between runs lies within them, as a share of it: longer runs make that
-    /// less; null where it is not known. More than 1 means that it explains all.
+    /// Variance within runs, as a share of that between runs: longer runs reduce it. Null if not
+    /// known. More than 1 means that it explains all.
     pub within_run: Option<f64>,
-    /// What differences take.
+    /// Repeats needed for differences.
     pub advice: Vec<Advice>,
 }
 
-/// Where the variation of the experiment's figure is; none where no level above runs is repeated.
+/// Returns the variation of the experiment's figure by level; `None` if no level above runs is
+/// repeated.
 pub(crate) fn levels(experiment: &Experiment, measured: &[Measured]) -> Option<LevelsReport> {
     if experiment.level() == Level::Run {
         return None;
@@ -534,7 +528,7 @@ pub(crate) fn levels(experiment: &Experiment, measured: &[Measured]) -> Option<L
     Some(LevelsReport { figure: name.to_owned(), levels, within_run, advice: advice.collect() })
 }
 
-/// What a run, a restart and a rebuild take on average, in seconds.
+/// Returns the mean times of a run, a restart and a rebuild, in seconds.
 fn costs(experiment: &Experiment, measured: &[Measured]) -> [f64; 3] {
     let mean = |level: usize| {
         let spent = measured.iter().map(|one| one.spent_s[level]).filter(|s| *s > 0.0);

@@ -83,7 +83,7 @@ impl Status {
 /// The report of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// [`SCHEMA`].
+    /// Name of the schema, [`SCHEMA`].
     pub schema: String,
     /// The run's permanent id.
     pub run_id: String,
@@ -246,7 +246,7 @@ pub struct TypeSeconds {
 /// Heartbeats of an event loop of the generator: its lateness for timers that are due every 10 ms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoopReport {
-    /// Lateness, in microseconds.
+    /// Lateness of heartbeats, in microseconds.
     pub heartbeat_lag_us: LagTimes,
     /// Due time of the latest heartbeat, in seconds of the measured phase.
     pub latest_at_s: f64,
@@ -344,7 +344,7 @@ pub struct Block {
     /// Time for which replies lay in the generator's sockets before it read them.
     #[serde(default)]
     pub reply_lag_us: ReplyLagReport,
-    /// Time for connecting.
+    /// Time for connecting to the server.
     pub connect_ms: ConnectTimes,
     /// Averages per transaction, over all types.
     #[serde(default)]
@@ -362,7 +362,6 @@ pub struct Block {
     /// Errors of the ramp-up.
     #[serde(default)]
     pub ramp_up_errors: Vec<ErrorReport>,
-    /// Steadiness of throughput.
     pub stability: StabilityReport,
 }
 
@@ -512,10 +511,8 @@ pub struct ClientTransaction {
     /// of more than 1,000 clients.
     #[serde(default)]
     pub p50_ms: Option<f64>,
-    /// The 95th percentile.
     #[serde(default)]
     pub p95_ms: Option<f64>,
-    /// The 99th percentile.
     #[serde(default)]
     pub p99_ms: Option<f64>,
     pub max_ms: Option<f64>,
@@ -527,7 +524,7 @@ pub struct ClientTransaction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CustomMetricReport {
     pub unit: String,
-    /// Number of records.
+    /// Number of recorded values.
     pub count: u64,
     /// Sum of the recorded values.
     pub sum: u64,
@@ -623,9 +620,7 @@ pub struct ClientCost {
     pub producer_cpu_seconds: Option<f64>,
     /// CPU time of all other threads, per statement.
     pub cpu_us_per_query: Option<f64>,
-    /// Number of statements.
     pub queries: u64,
-    /// Largest resident memory.
     pub max_rss_bytes: u64,
     /// Bytes read from connections.
     pub bytes_in: u64,
@@ -691,7 +686,6 @@ pub struct SecondReport {
     /// The median of response times; null if none finished, or if some arrived more than half an
     /// hour late, of which only count and maximum are kept.
     pub p50_ms: Option<f64>,
-    /// The 95th percentile.
     pub p95_ms: Option<f64>,
     /// The 99th percentile; with few samples it is close to the maximum.
     pub p99_ms: Option<f64>,

@@ -275,7 +275,6 @@ impl Answer {
 pub struct CurvePoint {
     /// Value on the axis.
     pub at: f64,
-    /// Number of probes.
     pub probes: u64,
     /// Mean figures, by name; null if one is lost.
     pub figures: Named<Option<f64>>,
@@ -284,7 +283,7 @@ pub struct CurvePoint {
 /// The report of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeekReport {
-    /// [`SCHEMA`].
+    /// Name of the schema, [`SCHEMA`].
     pub schema: String,
     /// Id of the experiment.
     pub id: String,

@@ -176,7 +176,6 @@ impl Tally {
         Tally::default()
     }
 
-    /// Adds an event.
     pub fn add(&mut self, event: &Event) {
         match event {
             Event::Begun { run, plan, description } => {

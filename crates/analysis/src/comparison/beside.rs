@@ -11,36 +11,35 @@ use serde::{Deserialize, Serialize};
 use super::SidePoint;
 use crate::report::{GaugeReport, Report};
 
-/// At most so many are shown.
+/// Largest number of gauges that are listed.
 const SHOWN: usize = 12;
-/// A change by less than this is none, as a share.
+/// Smallest change that counts, as a share.
 const LEAST: f64 = 0.05;
-/// Runs are taken to vary by this at least, so that a gauge that hardly ever varies is not first
-/// with a change of nothing.
+/// Smallest variation of runs that is assumed, so that a nearly constant gauge with a tiny change
+/// is not first.
 const SPREAD_LEAST: f64 = 0.05;
-/// Beside the largest value of a gauge, less than this is nothing.
+/// Share of a gauge's largest value below which a value counts as 0.
 const NOTHING: f64 = 1e-3;
 
 /// A gauge that changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GaugeChange {
-    /// Its name as a figure: `server.disk_written`.
+    /// Name of the gauge as a figure: `server.disk_written`.
     pub name: String,
-    /// Its unit.
     pub unit: String,
-    /// Its mean over the baseline's runs at the points that both have.
+    /// Mean over the baseline's runs at the points that both have.
     pub baseline: f64,
-    /// The same of the other side.
+    /// Mean over the other side's runs.
     pub side: f64,
-    /// Their ratio; null where the baseline's is 0 or almost 0.
+    /// Ratio of the means; null if the baseline's is 0 or almost 0.
     pub ratio: Option<f64>,
 }
 
-/// By gauge: its unit, and by point the values of the runs of both sides.
+/// The unit of each gauge, and the values of both sides' runs by point.
 type Values = BTreeMap<String, (String, Vec<[Vec<f64>; 2]>)>;
 
-/// The gauges that changed most, the clearest change first: by how much beside how much runs of a
-/// side vary.
+/// Returns the gauges that changed most, the clearest change first: its size relative to the
+/// variation between runs of a side.
 pub(super) fn most_changed(both: &[(&SidePoint, &SidePoint)]) -> Vec<GaugeChange> {
     let mut all = Values::new();
     for (at, (base, side)) in both.iter().enumerate() {
@@ -70,7 +69,8 @@ fn add(all: &mut Values, report: &Report, (at, which): (usize, usize), n_points:
     }
 }
 
-/// How clear a change is, and the change; none where it is too small, or a side lacks the gauge.
+/// Returns the clearness of a change, and the change; `None` if it is too small, or a side lacks
+/// the gauge.
 fn change(name: String, unit: String, values: &[[Vec<f64>; 2]]) -> Option<(f64, GaugeChange)> {
     if values.iter().flatten().any(Vec::is_empty) {
         return None;

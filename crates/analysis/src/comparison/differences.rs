@@ -11,22 +11,21 @@ use super::{Side, SidePoint};
 use crate::condition::{Condition, Key};
 use crate::report::{Named, Report};
 
-/// A side with more values than these is said to vary.
+/// Largest number of values of a side that are listed; with more it is said to vary.
 const VALUES_SHOWN_MAX: usize = 3;
 
-/// Something that is not the same on all sides.
+/// A trait that differs between sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// `plan`, `target`, or what the fact is about.
+    /// `plan`, `target`, or the subject of the fact.
     pub about: String,
-    /// Its name.
     pub name: String,
-    /// By side; null where nothing is known of it.
+    /// Values by side; null if not known.
     pub values: Vec<Option<String>>,
 }
 
 impl Difference {
-    /// What people call it: a key of the plan by its last part, where no other is called so.
+    /// Returns the short name: the last part of a key of the plan, if it is unique.
     pub fn short_among<'d>(&self, mut all: impl Iterator<Item = &'d Difference>) -> String {
         let whole = format!("{}.{}", self.about, self.name);
         if !matches!(&*self.about, "plan" | "target") {
@@ -41,22 +40,21 @@ impl Difference {
     }
 }
 
-/// Something that is not the same in all runs of a side at one point, which make one figure.
+/// A trait that differs between runs of a side at one point, which make one figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mixed {
-    /// Which side, by name.
+    /// Name of the side.
     pub side: String,
-    /// Where.
+    /// Values of the point.
     pub values: Named<String>,
-    /// `plan`, `target`, or what the fact is about.
+    /// `plan`, `target`, or the subject of the fact.
     pub about: String,
-    /// Its name.
     pub name: String,
     /// The values of these runs.
     pub of_runs: Vec<String>,
 }
 
-/// All differences, those of the plan first, then by what they are about.
+/// Returns all differences, those of the plan first, then by subject.
 pub fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
     let common = common_settings(sides.iter().flatten().copied());
     let of = |report: &&Report| Condition::of(report).with_settings(report, &common);
@@ -82,7 +80,7 @@ pub fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
     once(keys.into_iter().filter_map(difference).collect())
 }
 
-/// What was asked for and what the server then says stand there once where they are the same.
+/// Lists a requested setting and the server's own value once, if they agree.
 fn once(all: Vec<Difference>) -> Vec<Difference> {
     let mut kept: Vec<Difference> = Vec::new();
     for one in all {
@@ -96,15 +94,15 @@ fn once(all: Vec<Difference>) -> Vec<Difference> {
     kept
 }
 
-/// Load parameters that differ between a side and the baseline, each with the baseline's value and
-/// the side's.
+/// Returns the load parameters that differ between a side and the baseline, each with the
+/// baseline's value and the side's.
 pub(super) fn of_load(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     let of_load = of_pair(all, side).into_iter().filter(|(key, _)| key.is_of_load());
     let told = of_load.map(|(key, one)| (key.short(), [0, side].map(|at| value(one, at))));
     told.collect()
 }
 
-/// Whether the names of two sides say what they differ in, such as `clients=8`.
+/// Returns true if the names of two sides state their difference, such as `clients=8`.
 pub(super) fn are_named_by(all: &[Difference], side: usize, names: [&str; 2]) -> bool {
     of_pair(all, side).iter().any(|(key, _)| {
         let key = format!("{}=", key.short());
@@ -112,7 +110,7 @@ pub(super) fn are_named_by(all: &[Difference], side: usize, names: [&str; 2]) ->
     })
 }
 
-/// The differences between a side and the baseline, with their keys.
+/// Returns the differences between a side and the baseline, with their keys.
 fn of_pair(all: &[Difference], side: usize) -> Vec<(Key, &Difference)> {
     let differs = all.iter().filter(|one| one.values[0] != one.values[side]);
     differs.map(|one| (Key::new(&one.about, &one.name), one)).collect()
@@ -122,7 +120,7 @@ fn value(one: &Difference, side: usize) -> String {
     one.values[side].clone().unwrap_or_else(|| NOT_KNOWN.to_owned())
 }
 
-/// What differs between the runs of one side at one point.
+/// Returns the differences between the runs of one side at one point.
 pub(super) fn within(sides: &[Side]) -> Vec<Mixed> {
     let of_side = |side: &Side| {
         let points = side.points.iter().flat_map(|point| within_point(&side.name, point));
@@ -149,8 +147,8 @@ fn within_point(side: &str, point: &SidePoint) -> Vec<Mixed> {
     keys.into_iter().filter_map(mixed).collect()
 }
 
-/// Names of the settings that every run has: another product or version has others, and what only
-/// one of them knows is no difference in how they were set.
+/// Returns the names of the settings that every run has. Another product or version has other
+/// settings, so that a missing one is not a difference in configuration.
 fn common_settings<'r>(all: impl Iterator<Item = &'r Report>) -> BTreeSet<String> {
     let names = |report: &Report| -> BTreeSet<String> {
         report.settings.iter().map(|(name, _)| name.to_owned()).collect()
@@ -158,10 +156,10 @@ fn common_settings<'r>(all: impl Iterator<Item = &'r Report>) -> BTreeSet<String
     all.map(names).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
 }
 
-/// The value of what a side does not have.
+/// Value of a trait that a side does not have.
 const NOT_KNOWN: &str = "none";
 
-/// What a side differs in from the baseline, for a sentence: the most telling traits alone.
+/// Returns the main differences between a side and the baseline, for a sentence.
 pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     let all = of_pair(all, side);
     let has = |about: &str, name: &str| {
@@ -179,7 +177,7 @@ pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     if chosen.is_empty() {
         chosen = all.iter().collect();
     }
-    // What is measured comes before how.
+    // Subjects of the measurement come before its conditions.
     chosen.sort_by_key(|(key, _)| match key.about.as_str() {
         "database" => 0,
         "target" => 1,
@@ -200,7 +198,8 @@ pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     };
     let mut told: Vec<(String, [String; 2])> = Vec::new();
     for (name, values) in chosen.into_iter().map(printed) {
-        // What the plan sets, and what the server says of it, are one setting: said of both sides.
+        // A setting of the plan and the server's own value are one difference, if both sides have
+        // the value.
         let is_known = |values: &[String; 2]| values.iter().all(|value| value != NOT_KNOWN);
         match told.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
             Some((_, known)) if !is_known(known) && is_known(&values) => *known = values,

@@ -6,13 +6,13 @@ use model::CommitRisk;
 use crate::report::Report;
 use crate::trials::TrialReport;
 
-/// Limit on the sides that a sentence names.
+/// Largest number of sides that a sentence names.
 const NAMED_MOST: usize = 3;
 
-/// Durability of the commits of a side.
+/// The durability of a side's commits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Commits {
-    /// A crash may lose commits: which, and whether in every run of the side.
+    /// A crash may lose commits: which ones, and whether in every run of the side.
     AtRisk {
         loss: String,
         is_in_all: bool,
@@ -21,8 +21,8 @@ enum Commits {
     NotKnown,
 }
 
-/// Says which sides may lose commits that others keep; none if all sides lose the same, or none
-/// that are known to.
+/// Describes which sides may lose commits that others keep; `None` if all sides lose the same, or
+/// none is known to lose any.
 pub(super) fn unequal<'r, R>(sides: impl IntoIterator<Item = (&'r str, R)>) -> Option<String>
 where
     R: IntoIterator<Item = &'r Report>,
@@ -45,8 +45,8 @@ where
     Some(format!("Not equally durable: {}.", clauses.collect::<Vec<_>>().join("; ")))
 }
 
-/// The same of the values of an axis of an experiment, the first that tells such trials apart;
-/// `axis` names the values of a point.
+/// Describes the same for the values of an axis of an experiment, the first axis that distinguishes
+/// such trials. `axis` names the values of a point.
 pub fn unequally_durable(
     trials: &[TrialReport],
     axis: impl Fn(u32) -> Vec<String>,
@@ -77,13 +77,13 @@ fn commits<'r>(reports: impl IntoIterator<Item = &'r Report>) -> Commits {
     let is_in_all = all.len() < 2;
     match all.into_iter().next() {
         Some(Commits::AtRisk { loss, .. }) => Commits::AtRisk { loss, is_in_all },
-        // One run of which nothing is known leaves the side open.
+        // A run with unknown durability leaves the side undecided.
         Some(Commits::Kept) if is_in_all => Commits::Kept,
         _ => Commits::NotKnown,
     }
 }
 
-/// `with off, a crash may lose the last commits`.
+/// Describes the risk of a side: `with off, a crash may lose the last commits`.
 fn clause(of: &Commits, names: &[&str], n_losses: usize) -> String {
     let names = match names.len() > NAMED_MOST {
         true => format!("{} and {} others", names[0], names.len() - 1),

@@ -16,40 +16,39 @@ use crate::report::{
     NOT_IN_THE_SUM, Named, Report, SAMPLES_LEAST, TimeProfile, is_of_samples, part_title,
 };
 
-/// A ratio closer to 1 than this is no change, as a share.
+/// Smallest change of a ratio that counts, as a share.
 const CHANGE_MIN: f64 = 0.05;
 
-/// Of the interval of a ratio.
+/// Confidence of the interval of a ratio.
 const CONFIDENCE: f64 = 0.95;
 
-/// Less than this share of the service time is no part of it that matters.
+/// Smallest part of the service time that matters, as a share.
 const PART_MIN: f64 = 0.001;
 
 /// A figure of the average transaction, on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EachTransaction {
-    /// What it is: `time.lock`, `server.cpu`, `locks.warehouse.time`.
+    /// Name of the figure: `time.lock`, `server.cpu`, `locks.warehouse.time`.
     pub name: String,
-    /// Its unit.
     pub unit: String,
-    /// Its mean over the baseline's runs at the points that both have.
+    /// Mean over the baseline's runs at the points that both have.
     pub baseline: f64,
-    /// The same of the other side.
+    /// Mean over the other side's runs.
     pub side: f64,
-    /// The ratio of side to baseline; null where one of them has nothing or almost nothing of it.
+    /// Ratio of side to baseline; null if one of them is 0 or almost 0.
     pub ratio: Option<f64>,
-    /// Why there is no ratio.
+    /// Reason why there is no ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Its 95 % interval over runs; null where there are too few.
+    /// The 95 % CI over runs; null if there are too few.
     pub interval: Option<(f64, f64)>,
-    /// Whether it is a part of the time, or differs: by more than 5 %, and its interval is on one
-    /// side of 1.
+    /// True if it is a part of the time, or differs by more than 5 % with an interval on one side
+    /// of 1.
     pub is_change: bool,
 }
 
-/// Figures that readers ask for whether they changed or not, in this order: how a name begins, and
-/// how it ends.
+/// Key figures, which are listed whether they changed or not, in this order: beginning and end of
+/// the name.
 const KEYS: [(&str, &str); 11] = [
     ("round_trips", ""),
     ("connections.", ""),
@@ -65,34 +64,35 @@ const KEYS: [(&str, &str); 11] = [
 ];
 
 impl EachTransaction {
-    /// Its rank among the figures that readers ask for; none of any other.
+    /// Returns the rank among the key figures; `None` for any other.
     pub fn key_rank(&self) -> Option<usize> {
         let name = &self.name;
         KEYS.iter().position(|(begin, end)| name.starts_with(begin) && name.ends_with(end))
     }
 
-    /// Whether it is the service time, a part of it or measured beside it.
+    /// Returns true if the figure is the service time, one of its parts, or measured beside it.
     pub fn is_time(&self) -> bool {
         self.name.starts_with(TIME)
     }
 
-    /// Whether it is the service time itself.
+    /// Returns true if it is the service time itself.
     pub fn is_service_time(&self) -> bool {
         self.name == SERVICE
     }
 
-    /// Whether it was measured beyond the service time, and is in no part of it.
+    /// Returns true if it was measured beyond the service time, and is in no part of it.
     pub fn is_beside(&self) -> bool {
         self.name.starts_with(BESIDE)
     }
 
-    /// Whether it is a part of the time that is known from samples of sessions and probes.
+    /// Returns true if it is a part of the time that is estimated from samples of sessions and
+    /// probes.
     pub fn is_of_samples(&self) -> bool {
         let part = self.name.strip_prefix(BESIDE).or_else(|| self.name.strip_prefix(TIME));
         part.is_some_and(is_of_samples)
     }
 
-    /// Title on pages.
+    /// Returns the title on pages.
     pub fn title(&self) -> Cow<'_, str> {
         figure_title(&self.name)
     }
@@ -108,38 +108,37 @@ pub fn figure_title(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Such figures at a point, or at all points together.
+/// Figures per transaction at a point, or over all points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EachTransactionAt {
-    /// Which point, by axis; empty where all are taken together.
+    /// Values of the point, by axis; empty for all points together.
     pub values: Named<String>,
-    /// The time of a transaction and its parts, those that changed most in milliseconds first; then
-    /// what was measured beside them; then what else changed, the largest ratio first; then all
-    /// others, by name.
+    /// The figures in order: the time of a transaction and its parts, by change in milliseconds;
+    /// activity measured beside them; other changes, by ratio; all others, by name.
     pub figures: Vec<EachTransaction>,
-    /// How many samples of the server's sessions stand behind the parts of the time, on the side
-    /// with fewer; null where that is not known.
+    /// Number of samples of the server's sessions for the parts of the time, on the side with
+    /// fewer; null if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<u64>,
 }
 
 impl EachTransactionAt {
-    /// How many samples of sessions stand behind the parts of the time, if these are so few that
+    /// Returns the number of samples of sessions for the parts of the time, if they are so few that
     /// the parts are rough.
     pub fn samples_if_few(&self) -> Option<u64> {
         self.samples.filter(|n| *n < SAMPLES_LEAST && self.has_parts_of_samples())
     }
 
-    /// Whether samples of sessions stand behind any of its figures.
+    /// Returns true if any of the figures is estimated from samples of sessions.
     pub fn has_parts_of_samples(&self) -> bool {
         self.figures.iter().any(EachTransaction::is_of_samples)
     }
 }
 
-/// With more points than these, they are taken together.
+/// Largest number of points that are reported separately.
 const POINTS_MAX: usize = 12;
 
-/// The figures of both sides, point by point where there are few.
+/// Returns the figures of both sides, at each point if there are few.
 pub(super) fn each_transaction(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransactionAt> {
     let at = |values: Named<String>, both: &[(&SidePoint, &SidePoint)]| EachTransactionAt {
         values,
@@ -153,7 +152,7 @@ pub(super) fn each_transaction(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTra
     all.into_iter().filter(|at| at.figures.iter().any(|of| of.is_change)).collect()
 }
 
-/// The samples of sessions of all runs of the side with fewer.
+/// Returns the number of samples of sessions in all runs of the side with fewer.
 fn samples(both: &[(&SidePoint, &SidePoint)]) -> Option<u64> {
     let of_side = |points: &mut dyn Iterator<Item = &SidePoint>| {
         points.flat_map(|point| &point.reports).map(Report::session_samples).sum::<Option<u64>>()
@@ -162,15 +161,15 @@ fn samples(both: &[(&SidePoint, &SidePoint)]) -> Option<u64> {
     Some(base.min(of_side(&mut both.iter().map(|(_, side)| *side))?))
 }
 
-/// By figure: its unit, and by point the values of the runs of both sides.
+/// The unit of each figure, and the values of both sides' runs by point.
 type Values = BTreeMap<String, (&'static str, Vec<[Vec<f64>; 2]>)>;
 
-/// The figures of both sides, in order.
+/// Returns the figures of both sides, in order.
 fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
     let mut all = Values::new();
     for (at, (base, side)) in both.iter().enumerate() {
         for (which, point) in [base, side].into_iter().enumerate() {
-            // The transactions of a build are chunks of rows: theirs would mislead.
+            // The transactions of a build are chunks of rows, whose figures would mislead.
             for report in point.reports.iter().filter(|report| !report.is_build()) {
                 for (name, unit, value) in figures(report) {
                     let none = || (unit, vec![Default::default(); both.len()]);
@@ -194,7 +193,7 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
     times.sort_by(|a, b| {
         a.is_beside().cmp(&b.is_beside()).then_with(|| change(b).total_cmp(&change(a)))
     });
-    // What only one side has has no ratio, and comes last.
+    // A figure that only one side has comes last, since it has no ratio.
     let far = |of: &EachTransaction| of.ratio.map_or(0.0, |ratio| ratio.ln().abs());
     let is_change = |of: &EachTransaction| {
         let is_sure = of.interval.is_none_or(|(low, high)| low > 1.0 || high < 1.0);
@@ -207,7 +206,7 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
     times.into_iter().chain(changed).chain(same).collect()
 }
 
-/// Whether so little of a unit is none of a transaction that people would look at.
+/// Returns true if the amount per transaction is too small to matter.
 fn is_nothing(most: f64, unit: &str) -> bool {
     most < match unit {
         "B" => 0.5,
@@ -216,10 +215,10 @@ fn is_nothing(most: f64, unit: &str) -> bool {
     }
 }
 
-/// A side with less than this share of what the other has has almost nothing: no ratio says more.
+/// Share of the other side's value below which a value is almost 0: no ratio says more.
 const ALMOST_NOTHING: f64 = 1e-4;
 
-/// Whether one of the two has almost nothing, so that their ratio would be one of noise.
+/// Returns true if one of the two is almost 0, so that their ratio would be noise.
 fn is_beside_nothing(baseline: f64, side: f64, unit: &str) -> bool {
     let (least, most) = (baseline.min(side), baseline.max(side));
     is_nothing(least, unit) || least < ALMOST_NOTHING * most
@@ -231,8 +230,8 @@ fn leave_out_ratio(of: &mut EachTransaction) {
     of.reason = Some(format!("{which} has almost none"));
 }
 
-/// What is counted once more under another name: the statements that a server counts, and what
-/// leaves the loopback and comes in again.
+/// Figures that count the same under another name: statements as the server counts them, and
+/// traffic that leaves the loopback device and enters it again.
 const TWINS: [(&str, &str); 5] = [
     ("statements", "round_trips"),
     ("database.Questions", "statements"),
@@ -240,15 +239,15 @@ const TWINS: [(&str, &str); 5] = [
     ("machine.packets_out/lo", "machine.packets_in/lo"),
     ("machine.net_in/lo", "machine.net_out/lo"),
 ];
-/// Twins differ by less than this share: dbdyno's own queries are counted too.
+/// Largest difference between such twins, as a share: dbdyno's own queries are counted too.
 const TWINS_DIFFER: f64 = 0.05;
 
-/// Of two names for the same one.
+/// Removes one of two names for the same figure.
 fn without_twins(all: Vec<EachTransaction>) -> Vec<EachTransaction> {
     let is_twin = |of: &EachTransaction| {
         let of_waits = of.name.strip_prefix("waits.").map(|name| format!("connections.{name}"));
         let names = TWINS.iter().filter(|(name, _)| *name == of.name).map(|(_, twin)| *twin);
-        // Of one disk, what all disks did.
+        // A disk that had all the traffic is a twin of all disks.
         let of_all = of.name.split_once('/').filter(|(all, _)| all.starts_with("machine.disk_"));
         let names = names.chain(of_all.map(|(all, _)| all));
         let near = |a: f64, b: f64| (a - b).abs() <= TWINS_DIFFER * a.abs().max(b.abs());
@@ -262,14 +261,14 @@ fn without_twins(all: Vec<EachTransaction>) -> Vec<EachTransaction> {
 
 const TIME: &str = "time.";
 const SERVICE: &str = "time.service";
-/// What the parts begin with that were measured beside the service time.
+/// Beginning of the names of activity measured beside the service time.
 const BESIDE: &str = "time.beside.";
 
-/// The time of a transaction, its parts, and of each of these what was measured beside it.
+/// Returns the time of a transaction, its parts, and the activity measured beside each of them.
 fn times(profile: &TimeProfile) -> impl Iterator<Item = (String, &'static str, f64)> {
     let part = |begin: &str, name: &str, ms: f64| (format!("{begin}{name}"), "ms", ms);
     let parts = profile.parts.iter().map(move |of| part(TIME, &of.name, of.ms));
-    // Reports of before it was recorded apart have less than nothing that is unexplained.
+    // Older reports do not record it separately, and have a negative unexplained time.
     let has_beside = !profile.beside.is_empty() || profile.unexplained_ms >= 0.0;
     let beside = profile.parts.iter().filter(move |_| has_beside).map(move |of| {
         let beside = profile.beside.iter().find(|beside| beside.name == of.name);
@@ -282,7 +281,7 @@ fn times(profile: &TimeProfile) -> impl Iterator<Item = (String, &'static str, f
     sum.into_iter().chain(parts).chain(beside)
 }
 
-/// What the average transaction of a run took.
+/// Returns the figures per transaction of a run.
 fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
     let mut all: Vec<(String, &'static str, f64)> = Vec::new();
     if let Some(profile) = &report.time_profile {
@@ -294,7 +293,7 @@ fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
     let Some(tps) = report.block.tps.filter(|tps| *tps > 0.0) else { return all };
     for gauge in report.gauges.iter().filter(|gauge| !gauge.is_of_cached_writes()) {
         let Some(mean) = gauge.mean else { continue };
-        // Rates, and shares of a CPU; levels are of no transaction.
+        // Rates, and shares of a CPU; levels do not belong to a transaction.
         let (unit, scale) = match &*gauge.unit {
             "1/s" => ("", 1.0),
             "B/s" => ("B", 1.0),
@@ -304,7 +303,7 @@ fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
         };
         all.push((gauge.figure(), unit, mean * scale / tps));
     }
-    // Statements differ in their texts.
+    // Texts of statements differ between sides.
     let is_statement = |summary: &&ServerSummary| summary.of == SummaryOf::Statements;
     for summary in report.server.iter().filter(|summary| !is_statement(summary)) {
         let of = summary.of.name();
@@ -327,7 +326,7 @@ fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
     all
 }
 
-/// A figure of both sides; none where a side lacks it at a point.
+/// Returns a figure of both sides; `None` if a side lacks it at a point.
 fn beside(name: String, unit: &str, values: &[[Vec<f64>; 2]]) -> Option<EachTransaction> {
     if values.iter().flatten().any(Vec::is_empty) {
         return None;
@@ -339,7 +338,8 @@ fn beside(name: String, unit: &str, values: &[[Vec<f64>; 2]]) -> Option<EachTran
     };
     let (baseline, side) = (of_side(0), of_side(1));
     let ratio = (baseline > 0.0 && side > 0.0).then(|| side / baseline);
-    // Beside the baseline's mean at its point, so that points are no scatter.
+    // Relative to the baseline's mean at its point, so that differences between points add no
+    // scatter.
     let logs = |which: usize| {
         let of_point = |of_point: &[Vec<f64>; 2]| {
             let usual = mean(&of_point[0]);
@@ -417,7 +417,7 @@ mod tests {
         assert!(found.iter().enumerate().all(|(nth, of)| of.is_change == (nth < 5)), "{found:?}");
         let bytes = &found[4];
         assert_eq!((bytes.unit.as_str(), bytes.ratio), ("B", Some(8.0)));
-        // 5 MB/s over 1,000 transactions per second.
+        // 5 MB/s at 1,000 transactions per second.
         assert!((bytes.baseline - 5_000.0).abs() < 1.0, "{bytes:?}");
         let (low, high) = bytes.interval.expect("four runs a side");
         assert!(low <= 8.0 + 1e-9 && high >= 8.0 - 1e-9, "{bytes:?}");
@@ -446,7 +446,7 @@ mod tests {
         assert_eq!(titles, expected);
         let beside = found.iter().find(|of| of.is_beside()).expect("it overlaps");
         assert_eq!((beside.name.as_str(), beside.baseline), ("time.beside.server_cpu", 1.0));
-        // A run without any has 0 of it, where its parts are recorded apart.
+        // A run without any has 0, if its parts are recorded separately.
         let whole = point(0, &|report| report.time_profile = Some(profile(1.0, 2.0)));
         let found = figures_of(&[(&overlapped(0.5), &whole)]);
         let beside = found.iter().find(|of| of.is_beside()).expect("one side has it");
@@ -528,7 +528,7 @@ mod tests {
             assert_eq!(found.reason, Some(format!("{which} has almost none")));
         }
         assert_eq!(of("B", 5.0, 5_000.0).ratio, Some(1_000.0));
-        // Of a time, less than a thousandth of the service time is almost nothing.
+        // For a time, less than a thousandth of the service time is almost 0.
         let unexplained = |ms: f64| {
             move |report: &mut Report| {
                 let profile = TimeProfile { unexplained_ms: ms, ..profile(1.0, 2.0) };

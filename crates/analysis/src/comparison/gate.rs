@@ -14,61 +14,62 @@ use super::{ComparisonReport, Judged, PairReport, PointPair, Ratio, SideReport};
 use crate::figures::{Direction, OF_RUN, check_name, direction, find_as_written, short, spellings};
 use crate::report::Named;
 
-/// A limit as written: a figure, a direction and a share.
+/// A limit on a change, as written: a figure, a direction and a share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
-    /// The figure, as it was written.
+    /// The figure, as the user wrote it.
     pub figure: String,
-    /// Whether it is broken by rising.
+    /// True if a rise violates it.
     pub is_rise: bool,
-    /// How far it may go: 0.05 is 5 %.
+    /// The largest change: 0.05 is 5 %.
     pub by: f64,
 }
 
-/// Whether a limit holds.
+/// The outcome of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Passed {
-    /// It does: the whole interval lies within.
+    /// Passed: the whole interval is within the limit.
     Held,
-    /// It does not: the whole interval lies beyond.
+    /// Failed: the whole interval is beyond the limit.
     Broken,
-    /// The interval lies on both sides, or there is none.
+    /// The interval contains the limit, or there is none.
     Undecided,
 }
 
-/// What a limit has met.
+/// The result of a limit in a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GateResult {
     /// The limit, as written.
     pub gate: String,
-    /// The worst over all sides and points.
+    /// The worst outcome over all sides and points.
     #[serde(rename = "verdict")]
     pub passed: Passed,
-    /// Where and by how much it is broken or undecided.
+    /// Places and changes for which it is failed or undecided.
     pub at: Vec<String>,
-    /// All that it was held against, whether it holds there or not.
+    /// All sides and points at which it was checked.
     pub places: Vec<GatePlace>,
-    /// The fewest runs of a side at a place: from [`stats::BOUNDS_MIN`] on it can be decided.
+    /// Smallest number of runs of a side at a place: from [`stats::BOUNDS_MIN`] on it can be
+    /// decided.
     #[serde(skip)]
     pub runs_least: usize,
     /// The side with the fewest runs.
     #[serde(skip)]
     pub side_least: String,
-    /// Whether it is broken by what makes the figure better.
+    /// True if the limit is violated by an improvement.
     #[serde(skip)]
     pub is_on_gains: bool,
-    /// Why it is undecided, if it is.
+    /// Reason why it is undecided, if it is.
     #[serde(skip)]
     pub undecided_by: UndecidedBy,
     /// The worst ratio within the 95 % bounds, over all sides and points: the margin of a limit
-    /// that holds. None without an interval.
+    /// that passed. `None` without an interval.
     #[serde(skip)]
     pub worst: Option<f64>,
     /// The limit's own change, as a share.
     #[serde(skip)]
     pub limit: f64,
-    /// The pairs of runs that these bounds are of, where runs took turns: the fewest at a place.
+    /// Number of pairs of runs for these bounds, if runs alternated: the smallest over places.
     #[serde(skip)]
     pub pairs_least: Option<usize>,
 }
@@ -76,44 +77,43 @@ pub struct GateResult {
 /// A limit at one point of a side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GatePlace {
-    /// The side, by name.
+    /// Name of the side.
     pub side: String,
-    /// The point, by axis; empty where there is one.
+    /// Values of the point, by axis; empty if there is only one.
     pub values: Named<String>,
-    /// Whether it holds there.
     #[serde(rename = "verdict")]
     pub passed: Passed,
-    /// The figure, by its whole name.
+    /// Full name of the figure.
     pub figure: String,
-    /// The side's over the baseline's; null where it is not known.
+    /// The side divided by the baseline; null if not known.
     pub ratio: Option<Ratio>,
-    /// One-sided 95 % bounds of that ratio: of pairs, where runs took turns.
+    /// One-sided 95 % bounds of that ratio: of pairs, if runs alternated.
     pub bounds: Option<(f64, f64)>,
-    /// The pairs of runs that these are of; null where runs did not take turns.
+    /// Number of pairs of runs for these bounds; null if runs did not alternate.
     pub pairs: Option<usize>,
-    /// The same bounds beside a drift through all runs, which have to lie within the limit too;
-    /// left out where runs took turns.
+    /// The same bounds adjusted for a drift through all runs, which must be within the limit too;
+    /// left out if runs alternated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds_beside_drift: Option<(f64, f64)>,
 }
 
-/// Why nobody can say whether a limit holds.
+/// The reason why a limit is undecided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UndecidedBy {
-    /// The runs differ by too much, or are too few.
+    /// The runs vary too much, or are too few.
     #[default]
     Noise,
-    /// The figure has surely changed in the direction of the limit, by about as much.
+    /// The figure has certainly changed in the direction of the limit, by about as much.
     Near,
-    /// Runs did not take turns, and a drift may be what changed the figure.
+    /// Runs did not alternate, and a drift may explain the change.
     Drift,
-    /// Runs did not take turns, and a drift may hide a change beyond the limit.
+    /// Runs did not alternate, and a drift may hide a change beyond the limit.
     HiddenByDrift,
     /// Only one side has runs at a point.
     OneSide,
     /// Some runs have too few samples for the figure.
     Samples,
-    /// One side has many more runs that do not count than the other.
+    /// One side has many more invalid runs than the other.
     LostRuns,
     /// The sides had different loads.
     Load,
@@ -122,7 +122,7 @@ pub enum UndecidedBy {
 }
 
 impl GateResult {
-    /// That of a limit which is held against nothing yet.
+    /// Makes the result of a limit before any check.
     fn new(gate: &Gate) -> GateResult {
         GateResult {
             gate: gate.to_string(),
@@ -139,7 +139,7 @@ impl GateResult {
         }
     }
 
-    /// Adds a place where the limit does not hold. A broken limit stays broken, even if it is
+    /// Adds a place where the limit does not hold. A failed limit stays failed, even if it is
     /// undecided at other places.
     fn put(&mut self, passed: Passed, at: String, undecided_by: UndecidedBy) {
         match (self.passed, passed) {
@@ -154,7 +154,7 @@ impl GateResult {
         }
     }
 
-    /// Whether a side has so few runs at a place that no limit can be decided there.
+    /// Returns true if a side has so few runs at a place that no limit can be decided there.
     pub fn has_too_few_runs(&self) -> bool {
         self.runs_least < stats::BOUNDS_MIN
     }
@@ -174,7 +174,7 @@ impl FromStr for Gate {
         let is_rise = rest.starts_with('>');
         let figure = name.trim();
         check_name(figure).map_err(|why| no(&why))?;
-        // <= and >= mean the same: no measured ratio equals the bound.
+        // <= and >= mean the same as < and >: no measured ratio equals the bound.
         let bound = rest[1..].trim_start_matches('=');
         let number = bound.trim().strip_suffix('%').ok_or_else(|| {
             no("it ends without %, and a change is in percent (--require of 'dbdyno run' limits \
@@ -201,8 +201,8 @@ impl fmt::Display for Gate {
 }
 
 impl Gate {
-    /// Holds it against every side and point that has the figure. An `Err` says that none has it:
-    /// such a limit could never be broken.
+    /// Checks the limit at every side and point that has the figure. An `Err` says that none has
+    /// it: such a limit could never fail.
     pub fn hold(&self, report: &ComparisonReport) -> Result<GateResult, String> {
         let mut found = GateResult::new(self);
         for pair in &report.pairs {
@@ -222,7 +222,7 @@ impl Gate {
         }
     }
 
-    /// Holds it at one point of a side.
+    /// Checks the limit at one point of a side.
     fn hold_at(
         &self,
         report: &ComparisonReport,
@@ -268,7 +268,7 @@ impl Gate {
         found.put(passed, place.trim_end().to_owned() + &changed + &beside, undecided_by);
     }
 
-    /// Why no run has its figure: it takes more transactions than they have, or nobody knows it.
+    /// Says why no run has its figure: it takes more transactions, or the name is unknown.
     fn why_none(&self, report: &ComparisonReport) -> String {
         if spellings(&self.figure).iter().any(|name| OF_RUN.iter().any(|of| of.name == *name)) {
             return "; it takes more transactions, or another workload: run longer, or name another \
@@ -281,7 +281,7 @@ impl Gate {
         did_you_mean(&self.figure, names.map(short))
     }
 
-    /// The worse of a ratio and of the worst ratio within a figure's bounds.
+    /// Returns the worse of a ratio and of the worst ratio within a figure's bounds.
     fn worse(&self, known: Option<f64>, judged: &Judged) -> Option<f64> {
         let interval = judged.ratio.and_then(|ratio| ratio.interval);
         let ends = judged.bounds.into_iter().chain(interval);
@@ -290,7 +290,7 @@ impl Gate {
             true => (ends.map(|(_, most)| most).reduce(f64::min), f64::max),
             false => (ends.map(|(least, _)| least).reduce(f64::max), f64::min),
         };
-        // Beside a drift it may be worse.
+        // Adjusted for a drift, it may be worse.
         let beside = judged.bounds_beside_drift().map(|bounds| self.end_of(bounds));
         let end = end.map(|end| beside.map_or(end, |beside| pick(end, beside)));
         match (known, end) {
@@ -299,20 +299,20 @@ impl Gate {
         }
     }
 
-    /// Whether the figure has surely changed in the direction of the limit.
+    /// Returns true if the figure has certainly changed in the direction of the limit.
     fn is_near(&self, judged: &Judged) -> bool {
         let interval = judged.ratio.and_then(|ratio| ratio.interval);
         interval.is_some_and(|(low, high)| if self.is_rise { low > 1.0 } else { high < 1.0 })
     }
 
-    /// The end of an interval that a limit is held against.
+    /// Returns the end of an interval with which a limit is compared.
     fn end_of(&self, (least, most): (f64, f64)) -> f64 {
         if self.is_rise { most } else { least }
     }
 
-    /// A limit is broken if the whole interval of the ratio lies beyond it. It holds if the
-    /// interval or the one-sided bound lies within it, which is a test of non-inferiority at 5 %;
-    /// where runs did not take turns, so must the bound beside a drift.
+    /// Returns the outcome of a limit. It fails if the whole interval of the ratio is beyond it. It
+    /// passes if the interval or the one-sided bound is within it, which is a test of
+    /// non-inferiority at 5 %; if runs did not alternate, so must the bound adjusted for a drift.
     fn passed(&self, judged: &Judged) -> (Passed, UndecidedBy) {
         let limit = 1.0 + self.by;
         let Some((low, high)) = judged.ratio.and_then(|ratio| ratio.interval) else {
@@ -338,7 +338,7 @@ impl Gate {
     }
 }
 
-/// `-4.8 % (95 % CI -6.1 to -3.4 %)`.
+/// Formats a change with its interval: `-4.8 % (95 % CI -6.1 to -3.4 %)`.
 fn changed(judged: &Judged) -> Option<String> {
     let ratio = judged.ratio?;
     let interval = ratio.interval.map(|(low, high)| {
@@ -349,7 +349,7 @@ fn changed(judged: &Judged) -> Option<String> {
     Some(format!("{} %{}", percent_of(ratio.value), interval.unwrap_or_default()))
 }
 
-/// A ratio as a change in percent: `-4.8`.
+/// Formats a ratio as a change in percent: `-4.8`.
 fn percent_of(ratio: f64) -> String {
     match ratio.is_finite() {
         true => format!("{:+.1}", 100.0 * (ratio - 1.0)),
@@ -357,29 +357,30 @@ fn percent_of(ratio: f64) -> String {
     }
 }
 
-/// A side that lost more than this share of its runs has failed.
+/// Share of lost runs above which a side has failed.
 const LOST_MOST: f64 = 0.5;
 
-/// Adds what decides a limit beside the figure: runs that do not count or have not ended, points
-/// that only one side has, and another load.
+/// Adds what decides a limit besides the figure: invalid runs and runs in progress, points that
+/// only one side has, and another load.
 fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut GateResult) {
     for lost in pair.lost() {
         let at = format!("{} {} (no run counts)", pair.side, lost.values.pairs(" "));
         found.put(Passed::Broken, at, UndecidedBy::Noise);
     }
-    // The remaining runs say nothing about the excluded ones; where these are most, they say it.
+    // The remaining runs say nothing about the excluded ones; if most are excluded, the side has
+    // failed.
     if let Some(side) = report.unevenly_lost(pair) {
         let has_lost_most = side.name == pair.side && side.lost_share() > LOST_MOST;
         let passed = if has_lost_most { Passed::Broken } else { Passed::Undecided };
         found.put(passed, side.lost_words(), UndecidedBy::LostRuns);
     }
-    // The effect of a different load cannot be told from that of the change.
+    // The effect of a different load cannot be separated from that of the change.
     let load = report.load_differs(pair);
     if !load.is_empty() && found.passed == Passed::Held {
         let at = format!("{} differs in {}", pair.side, load_words(&load));
         found.put(Passed::Undecided, at, UndecidedBy::Load);
     }
-    // Where only one side has a run that counts, the other may be broken there.
+    // If only one side has a valid run, the other may be broken there.
     for point in &pair.points_unpaired {
         let at = format!("{} {} (one side alone)", pair.side, point.values.pairs(" "));
         found.put(Passed::Undecided, at, UndecidedBy::OneSide);
@@ -394,7 +395,7 @@ fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut 
     }
 }
 
-/// `clients (8, baseline 4)`.
+/// Describes a difference of load: `clients (8, baseline 4)`.
 fn load_words(load: &[(String, [String; 2])]) -> String {
     let words = load.iter().map(|(name, [base, side])| format!("{name} ({side}, baseline {base})"));
     words.collect::<Vec<_>>().join(", ")

@@ -11,14 +11,14 @@ use crate::report::{Named, Report};
 /// A run whose primary figure is the median of its side's runs at a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MedianRun {
-    /// ID of the run.
+    /// Id of the run.
     pub run: String,
     /// Values of its point, by axis.
     pub values: Named<String>,
 }
 
-/// The run with the median of a figure; of an even number the lower one of the two in the middle.
-/// None where no run has the figure.
+/// Returns the run with the median of a figure; of an even number, the lower one of the two in the
+/// middle. `None` if no run has the figure.
 pub(super) fn median_run(point: &SidePoint, figure: &str) -> Option<MedianRun> {
     let value = |report| Some((value_of(report, figure)?, report));
     let mut all: Vec<(f64, &Report)> = point.reports.iter().filter_map(value).collect();

@@ -7,14 +7,14 @@ use model::numbers::cut;
 use super::differences::telling;
 use super::{ComparisonReport, Side};
 
-/// A side is called by at most so many of the traits in which it differs.
+/// Largest number of traits in the name of a side.
 const NAMED_BY: usize = 2;
-/// And a trait by so many letters.
+/// Largest length of a trait in a name.
 const VALUE_MAX: usize = 30;
 
 impl ComparisonReport {
-    /// The same with sides that nobody has named called by what they differ in: by as little of it
-    /// as tells them apart.
+    /// Names sides that the user did not name by their differences: by as few of them as make the
+    /// names distinct.
     pub(super) fn with_names(mut self, sides: &[Side]) -> ComparisonReport {
         let name = |index: usize, traits: usize| {
             let against = index.max(1);
@@ -54,13 +54,14 @@ impl ComparisonReport {
     }
 }
 
-/// In a sentence that two sides have no point in common, at most so many axes are named.
+/// Largest number of axes named in the error that two sides have no point in common.
 const AXES_TOLD: usize = 4;
-/// And of values so many, each with so many characters.
+/// Largest number of values named there, and largest length of each.
 const VALUES_TOLD: usize = 3;
 const VALUE_TOLD: usize = 30;
 
-/// By which axes two sides have no point in common: those of which they share no value, or all.
+/// Describes the axes by which two sides have no point in common: those without a shared value, or
+/// all.
 pub(super) fn apart(base: &Side, other: &Side) -> String {
     let values = |side: &Side, axis: &str| -> BTreeSet<String> {
         side.points.iter().filter_map(|point| point.values.get(axis).cloned()).collect()

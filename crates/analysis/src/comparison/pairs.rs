@@ -17,8 +17,8 @@ use super::{
 use crate::figures::{figure, samples_lacking, title, value_of, why_none};
 use crate::report::{Named, Report};
 
-/// A side against the baseline. From `pairs_min` repeats on, in which both took turns, runs of the
-/// same repeat are held against each other.
+/// Compares a side with the baseline. From `pairs_min` repeats on in which both alternated, runs of
+/// the same repeat are compared.
 pub(super) fn pair(
     baseline: &Side,
     side: &Side,
@@ -63,8 +63,8 @@ pub(super) fn pair(
     }
 }
 
-/// How many seeds runs of both sides have with which a simulated database drew the same. Repeats
-/// that are judged in pairs share theirs on purpose.
+/// Returns the number of seeds with which a simulated database drew the same numbers for runs of
+/// both sides. Repeats that are judged in pairs share theirs on purpose.
 fn seeds_shared(both: &[(&SidePoint, &SidePoint)], pairs_min: Option<usize>) -> u64 {
     let of_point = |(base, point): &(&SidePoint, &SidePoint)| {
         let seeds = |point: &SidePoint| -> BTreeSet<u64> {
@@ -79,12 +79,12 @@ fn seeds_shared(both: &[(&SidePoint, &SidePoint)], pairs_min: Option<usize>) -> 
     both.iter().map(of_point).max().unwrap_or(0)
 }
 
-/// Whether any run has the figure.
+/// Returns true if any run has the figure.
 fn is_known(judged: &Judged) -> bool {
     judged.of_runs.iter().any(|runs| !runs.is_empty())
 }
 
-/// The points that only the one of two sides has.
+/// Returns the points that only one of two sides has.
 fn unpaired(side: &Side, other: &Side) -> Vec<UnpairedPoint> {
     let is_there = |at: &Named<String>| other.points.iter().any(|point| point.values == *at);
     let was_tried =
@@ -98,8 +98,8 @@ fn unpaired(side: &Side, other: &Side) -> Vec<UnpairedPoint> {
     alone.map(point).collect()
 }
 
-/// Whether runs of both took turns: at least as many changes from one to the other, in the order
-/// of time, as the smaller side has runs. Blocks have one.
+/// Returns true if runs of both alternated: at least as many changes from one to the other, in the
+/// order of time, as the smaller side has runs. Blocks have one.
 fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
     let began = |reports: &[Report], is_side| {
         reports.iter().map(|report| (report.started.clone(), is_side)).collect::<Vec<_>>()
@@ -110,7 +110,8 @@ fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
     turns >= base.reports.len().min(side.reports.len()).max(2)
 }
 
-/// Whether both took turns in every repeat: all runs of one began before any of the next one did.
+/// Returns true if both took turns in every repeat: all runs of one repeat began before any of the
+/// next.
 fn took_turns(base: &SidePoint, side: &SidePoint) -> bool {
     let mut rounds: BTreeMap<u32, (&str, &str)> = BTreeMap::new();
     for (repeat, report) in runs_of(base).chain(runs_of(side)) {
@@ -127,10 +128,11 @@ fn runs_of(point: &SidePoint) -> impl Iterator<Item = (u32, &Report)> {
     point.repeats.iter().copied().zip(&point.reports)
 }
 
-/// Figures by repeat.
+/// Figures, each with its repeat.
 type Repeats = Vec<(u32, f64)>;
 
-/// One figure a repeat: the geometric mean over the points; nothing where there is one point.
+/// Judges a figure over all points: the geometric mean per repeat. `None` if there is only one
+/// point.
 fn overall(
     both: &[(&SidePoint, &SidePoint)],
     name: &str,
@@ -155,7 +157,7 @@ fn sides_of<'s>(both: &[(&'s SidePoint, &'s SidePoint)]) -> [Vec<&'s SidePoint>;
     both.iter().copied().unzip::<_, _, Vec<_>, Vec<_>>().into()
 }
 
-/// The figures of the repeats that every point has; or why there are none.
+/// Returns the figures of the repeats that every point has. An `Err` says why there are none.
 fn over_points(points: &[&SidePoint], name: &str) -> Result<Repeats, &'static str> {
     let complete = complete(points);
     if complete.is_empty() {
@@ -173,7 +175,7 @@ fn over_points(points: &[&SidePoint], name: &str) -> Result<Repeats, &'static st
     figures.ok_or("some of the runs do not have the figure")
 }
 
-/// The repeats that every point has.
+/// Returns the repeats that every point has.
 fn complete(points: &[&SidePoint]) -> BTreeSet<u32> {
     let of = |point: &&SidePoint| point.repeats.iter().copied().collect::<BTreeSet<u32>>();
     points.iter().map(of).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
@@ -187,15 +189,15 @@ fn repeats_left_out(both: &[(&SidePoint, &SidePoint)]) -> u64 {
     sides_of(both).map(lost).iter().sum()
 }
 
-/// One point against another as if nothing else were compared: the ratio with its interval, and no
-/// verdict.
+/// Compares one point with another as if nothing else were compared: the ratio with its interval,
+/// without a verdict.
 pub(crate) fn held_against(name: &str, base: &SidePoint, side: &SidePoint) -> Judged {
     let pairs_min = took_turns(base, side).then(|| pairs_needed(1.0 - CONFIDENCE));
     of_all_runs(name, base, side, pairs_min)
 }
 
-/// As [`judged`]; a figure that some runs of a side lack is not judged by the others: it may be
-/// known of the good ones alone.
+/// Judges a figure as [`judged`] does. If some runs of a side lack it, the others do not decide:
+/// they may be the good ones only.
 fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option<usize>) -> Judged {
     let (base_values, side_values) = (by_repeat(base, name), by_repeat(side, name));
     let mut judged = judged(name, &base_values, &side_values, pairs_min);
@@ -229,8 +231,8 @@ fn by_repeat(point: &SidePoint, name: &str) -> Repeats {
     runs_of(point).filter_map(of).collect()
 }
 
-/// A difference beside a drift through all runs, of the figures of both sides by repeat and the
-/// points that they are of; none where there is no difference to be had.
+/// Returns the difference adjusted for a drift through all runs, from the figures of both sides by
+/// repeat, with their points. `None` if there is no ratio.
 fn beside_drift(judged: &Judged, sides: [(&[&SidePoint], &Repeats); 2]) -> Option<BesideDrift> {
     let shift = judged.ratio?.value.ln();
     let mut in_order: Vec<(&str, f64, bool)> = Vec::new();
@@ -250,8 +252,7 @@ fn beside_drift(judged: &Judged, sides: [(&[&SidePoint], &Repeats); 2]) -> Optio
     })
 }
 
-/// What a figure differs by within each repeat that both have, on logarithms; where there are
-/// enough of them.
+/// Returns the differences of logarithms within each repeat that both have, if there are enough.
 fn within_repeats(base: &Repeats, side: &Repeats, pairs_min: usize) -> Option<Vec<f64>> {
     let of = |(repeat, theirs): &(u32, f64)| {
         let ours = base.iter().find(|(known, _)| known == repeat)?;
@@ -260,17 +261,17 @@ fn within_repeats(base: &Repeats, side: &Repeats, pairs_min: usize) -> Option<Ve
     Some(side.iter().filter_map(of).collect::<Vec<f64>>()).filter(|all| all.len() >= pairs_min)
 }
 
-/// A side that is so much smaller than the other is nothing but the noise of arithmetic.
+/// Ratio below which a side is nothing but rounding errors.
 const RATIO_LEAST: f64 = 1e-9;
 
-/// Ratio and test of a figure as if it were judged alone; there is no verdict yet.
+/// Judges a figure alone: ratio and test, without a verdict.
 fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) -> Judged {
     let within = pairs_min.and_then(|least| within_repeats(base, side, least));
     let (base_by_repeat, side_by_repeat) = (base, side);
     let [base, side] = [base, side].map(|all| all.iter().map(|(_, x)| *x).collect::<Vec<f64>>());
     let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect();
     let of_runs: [Vec<f64>; 2] = [logarithms(&base), logarithms(&side)];
-    // Runs that took turns are pairs, also where they are too few for ranks.
+    // Runs that alternated are pairs, even if they are too few for ranks.
     let pairs = pairs_min.and_then(|_| within_repeats(base_by_repeat, side_by_repeat, BOUNDS_MIN));
     let bounds = match &pairs {
         Some(differences) => bounds_of_pairs(differences, CONFIDENCE),

@@ -29,7 +29,7 @@ fn the_run_that_stands_for_a_side_is_its_median_at_the_first_point_of_all() {
     assert_eq!(drawn(1).values, Named(vec![("clients".to_owned(), "8".to_owned())]));
 }
 
-/// Eight points of five runs a side, of which the first `n` differ.
+/// Makes eight points of five runs a side, of which the first `n` differ.
 fn sweep(n: usize) -> ComparisonReport {
     let side_of = |name: &str, n: usize| {
         let figures: Vec<[f64; 5]> =
@@ -47,7 +47,7 @@ fn many_points_that_all_differ_are_all_judged_and_one_alone_takes_more_runs() {
     let all = sweep(8);
     let points = &all.pairs[0].points;
     assert!(points.iter().all(|point| point.primary.verdict == Verdict::Worse), "{points:?}");
-    // What one alone would have taken is not to be had of five a side.
+    // Five runs a side are too few for eight points, though not for one.
     assert!(points.iter().all(|point| point.primary.detectable.is_none()));
     let alone = sweep(1);
     let point = &alone.pairs[0].points[0].primary;
@@ -66,13 +66,13 @@ fn runs_that_lack_a_figure_do_not_leave_the_judging_to_the_others() {
         ComparisonReport::new(sides, &judge).expect("five of each")
     };
     assert_eq!(only(&p99(&sides)).verdict, Verdict::Better);
-    // One has no p99 for lack of samples: it may be any.
+    // A run without a p99 for lack of samples may have any.
     sides[1].points[0].reports[4].block.offered_ms.p99 = None;
     let report = p99(&sides);
     assert_eq!(only(&report).verdict, Verdict::CannotJudge);
     assert_eq!(only(&report).why.as_deref(), Some("4 of 5 runs of a side have p99 ms"));
     assert!(only(&report).side.is_none() && only(&report).baseline.is_some(), "no mean of some");
-    // Of one that had not ended it is known that it is long.
+    // A p99 among unfinished transactions is known to be long.
     let unended = &mut sides[1].points[0].reports[4].block.offered_ms;
     unended.at_least.push("p99", 24_042.0);
     assert_eq!(only(&p99(&sides)).verdict, Verdict::NoEvidence);
@@ -106,7 +106,7 @@ fn runs_that_took_turns_are_told_from_blocks() {
 
 #[test]
 fn blocks_that_a_drift_explains_are_no_verdict_on_a_side() {
-    // Each side rises by 0.4 % a run, and the second goes on where the first ended.
+    // Each side rises by 0.4 % per run, and the second continues where the first ended.
     let rising = [1000.0, 1004.0, 1008.5, 1012.0, 1016.0];
     let on = rising.map(|tps| tps * 1.02);
     let report = held(&rising, &on, 20);
@@ -115,7 +115,7 @@ fn blocks_that_a_drift_explains_are_no_verdict_on_a_side() {
     assert!(judged.why.as_deref().is_some_and(|why| why.contains("did not take turns")));
     let gate: Gate = "tps>+0.5%".parse().expect("it is one");
     assert_eq!(gate.hold(&report).expect("it has TPS").passed, Passed::Undecided);
-    // In turns, or where both lie far apart, it is none.
+    // If the sides alternate, or are far apart, it is not a drift.
     assert_eq!(only(&held(&rising, &on, 1)).verdict, Verdict::Better);
     assert_eq!(only(&held(&FIVE, &times(1.1), 20)).verdict, Verdict::Better);
     // The same over all points.
@@ -216,9 +216,9 @@ fn settings_of_the_server_that_all_sides_know_are_held_against_each_other() {
             facts.entry(about.into()).or_default().insert(name.into(), value.into());
         };
         tell("database", "told", value);
-        // Where a server stood that was started for the run, and what was counted.
+        // The place of a managed server, and counts.
         tell("managed", "folder", &format!("/tmp/{value}"));
-        // What was asked for, and what the server says; and where it says something else.
+        // A requested setting and the server's own value, equal and different.
         tell("managed", "flush", value);
         tell("mode", "flush", value);
         tell("managed", "told", &format!("{value}K"));
@@ -254,12 +254,12 @@ fn over_all_points_count_the_repeats_that_every_point_has() {
     assert_eq!((pair.repeats_left_out, overall.verdict), (1, Verdict::Better));
     assert_eq!(overall.side.map(|figure| figure.count), Some(4));
     assert!((overall.ratio.expect("four").value - 1.1).abs() < 0.01);
-    // One of them has no such figure: the others may be the good ones.
+    // One run has no such figure: the others may be the good ones.
     sides[1].points[0].reports[0].block.tps = None;
     let lacking = of(&sides).overall.expect("two points");
     assert_eq!(lacking.verdict, Verdict::CannotJudge);
     assert_eq!(lacking.why.as_deref(), Some("some of the runs do not have the figure"));
-    // No repeat is whole.
+    // No repeat is complete.
     sides[1].points[0].repeats = vec![5, 6, 7, 8];
     let none = of(&sides).overall.expect("two points");
     assert!(none.why.is_some_and(|why| why.contains("at every point")) && none.ratio.is_none());
@@ -301,7 +301,7 @@ fn a_limit_is_undecided_where_one_side_lost_many_of_its_runs() {
     let most = passed(0, 6, 1.0);
     assert_eq!((most.passed, most.undecided_by), (Passed::Broken, UndecidedBy::LostRuns));
     assert_eq!(passed(6, 0, 1.0).passed, Passed::Undecided, "the baseline's own");
-    // Equal losses favour no side, and a broken limit stays broken.
+    // Equal losses favour no side, and a failed limit stays failed.
     assert_eq!(passed(3, 3, 1.0).passed, Passed::Held);
     assert_eq!(passed(0, 3, 0.8).passed, Passed::Broken);
 }
@@ -327,7 +327,7 @@ fn a_limit_is_undecided_where_the_sides_ran_another_load_unless_they_are_named_b
     assert_eq!(held(builds, 0.8, [four, eight]).passed, Passed::Broken);
     assert_eq!(held(builds, 1.0, [four, four]).passed, Passed::Held);
     assert_eq!(held(["clients=4", "clients=8"], 1.0, [four, eight]).passed, Passed::Held);
-    // A setting of the server is no load.
+    // A setting of the server is not part of the load.
     let [low, high] = ["4MB", "64MB"].map(|size| format!("[server]\nwork_mem = '{size}'"));
     assert_eq!(held(builds, 1.0, [&low, &high]).passed, Passed::Held);
 }
@@ -367,7 +367,7 @@ fn a_limit_on_a_figure_that_all_runs_have_too_few_samples_for_is_undecided() {
         let times = &mut run.block.offered_ms;
         (times.p99, times.count) = (None, 60);
         times.reasons.push("p99", "too few samples: needs at least 299, has 60".to_owned());
-        // Where arrivals come at a rate, this is the primary figure.
+        // For open load, this is the primary figure.
         run.load = Some(Load::Open {
             arrivals: Arrivals::Poisson,
             rate: ArrivalRate::Constant(5.0),
@@ -385,7 +385,7 @@ fn a_limit_on_a_figure_that_all_runs_have_too_few_samples_for_is_undecided() {
     assert!(!lacking.has_too_few_runs(), "{lacking:?}");
     assert!(lacking.at[0].contains("0 of 5 runs"), "{lacking:?}");
     assert!(lacking.at[0].ends_with("needs at least 299, has 60"), "{lacking:?}");
-    // What no run could have is no matter of their length.
+    // A figure that no run could have is an error at any length.
     assert!(hold("nopm<-5%").is_err());
 }
 
@@ -408,7 +408,8 @@ fn runs_that_go_on_leave_a_pass_undecided_and_a_failure_a_failure() {
     }
 }
 
-/// How often a gate does not pass: five paired repeats a side, 1 % of noise, and a drift.
+/// Returns the share of comparisons in which a gate does not pass: five paired repeats a side, 1 %
+/// of noise, and a drift.
 fn share_that_fails(text: &str, more: f64, drift: f64) -> f64 {
     const ROUNDS: u64 = 200;
     let gate: Gate = text.parse().expect("it is one");
@@ -428,15 +429,15 @@ fn a_gate_fails_on_a_regression_and_rarely_on_an_equal_build() {
     for drift in [0.0, 0.3] {
         let equal = share_that_fails("tps<-3%", 0.0, drift);
         let worse = share_that_fails("tps<-3%", -5.0, drift);
-        // A build that is just at the limit: what passes is an error.
+        // A build exactly at the limit should not pass.
         let at_limit = share_that_fails("tps<-3%", 100.0 * 0.97_f64.ln(), drift);
         assert!(equal <= 0.04 && worse >= 0.98 && at_limit >= 0.92, "{equal} {worse} {at_limit}");
     }
 }
 
-/// What becomes of a gate on five runs a side in blocks, with 1 % of noise, on a machine that gets
-/// faster by `drift` percent from one block to the next, while the second side is `more` percent
-/// above the first: how often it passes, fails, and is undecided because a drift may hide a change.
+/// Returns the shares in which a gate on five runs a side in blocks passes, fails, and is undecided
+/// because a drift may hide a change. Noise is 1 %, the machine gets faster by `drift` percent from
+/// one block to the next, and the second side is `more` percent above the first.
 fn shares_of_blocks(text: &str, more: f64, drift: f64) -> [f64; 3] {
     const ROUNDS: u64 = 200;
     const RUNS: usize = 5;
@@ -466,7 +467,7 @@ fn a_drift_in_blocks_hides_no_regression_beyond_the_limit() {
         let [passes, fails, hidden] = shares_of_blocks("tps<-5%", more, drift);
         assert!(passes <= 0.06 && hidden >= 0.9, "{more} {drift}: {passes} {fails} {hidden}");
     }
-    // Without a drift: a regression does not pass, and an equal build does.
+    // Without a drift a regression does not pass, and an equal build does.
     let [passes, ..] = shares_of_blocks("tps<-5%", -6.0, 0.0);
     assert!(passes <= 0.06, "{passes}");
     for drift in [0.0, 1.0] {
@@ -492,19 +493,18 @@ fn a_limit_that_makes_no_sense_is_refused() {
     assert!(no("p99>5ms").contains("--require of 'dbdyno run'"));
 }
 
-/// Numbers that follow from a seed, as if drawn from a normal distribution.
+/// Normally distributed numbers that follow from a seed.
 struct Draws(Rng);
 
 impl Draws {
-    /// By Box and Muller.
+    /// Draws a number by the Box-Muller method.
     fn normal(&mut self) -> f64 {
         let mut share = || ((self.0.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         let (size, turn) = (share(), share());
         (-2.0 * size.ln()).sqrt() * (std::f64::consts::TAU * turn).cos()
     }
 
-    /// A side of `n` repeats at `points` points that vary by `sd` percent, `more` percent above
-    /// others, while the machine drifts by `drift` percent a repeat; its runs begin at `minute`.
+    /// Makes a side of `n` repeats at `points` points that vary as `of` says.
     fn side(&mut self, name: usize, n: usize, points: usize, of: Varied) -> Side {
         let mut side = Side::named(format!("side {name}"));
         for point in 0..points {
@@ -512,7 +512,7 @@ impl Draws {
                 let percent = of.more + of.drift * repeat as f64 + of.sd * draws.normal();
                 let minute = if of.in_turns { repeat } else { name };
                 let mut run = sides::short(1000.0 * (percent / 100.0).exp(), minute);
-                // Percentiles of the same run vary by themselves as well.
+                // Percentiles of the same run vary by themselves too.
                 let p99 = 10.0 * ((of.sd * draws.normal() - percent) / 100.0).exp();
                 run.block.offered_ms.p99 = Some(p99);
                 run
@@ -533,7 +533,7 @@ struct Varied {
     in_turns: bool,
 }
 
-/// Whether any headline says that something differs.
+/// Returns true if any headline states a difference.
 fn says_any(report: &ComparisonReport) -> bool {
     let is_said = |judged: &Judged| {
         matches!(judged.verdict, Verdict::Better | Verdict::Worse | Verdict::SizeNotKnown)
@@ -575,7 +575,7 @@ fn headlines_of_equal_sides_of_unequal_number_and_spread_are_rarely_wrong() {
     let mut draws = draws(23);
     let varied = |sd: f64| Varied { sd, ..Varied::default() };
     for (n_others, rounds) in [(1, 300), (3, 200), (9, 100)] {
-        // A few runs that vary much, against many that do not.
+        // A few runs that vary much, compared with many that do not.
         let share = share_that_says(rounds, || {
             let others = (1..=n_others).map(|name| (name, 4, 3.0));
             let all = std::iter::once((0, 12, 1.0)).chain(others);
@@ -596,7 +596,7 @@ fn a_drift_over_interleaved_repeats_hides_no_difference() {
     };
     let (found, wrong) = (share(6, 3.0), share(6, 0.0));
     assert!(found >= 0.8 && wrong <= 0.06, "{found} {wrong}");
-    // Of five repeats no signs are surprising: all runs are held against all.
+    // With five repeats no signs are surprising, so that all runs are compared with all.
     assert!(share(5, 3.0) < 0.2);
 }
 
@@ -625,7 +625,7 @@ fn too_small_to_matter_is_hardly_ever_said_of_what_matters() {
     let count = |verdict| verdicts.iter().filter(|one| **one == verdict).count();
     assert!(count(Verdict::BelowMinEffect) <= 10, "{} of 200", count(Verdict::BelowMinEffect));
     assert_eq!(count(Verdict::Worse), 0);
-    // It surely differs, by 0.8 % or so; that this is less than 1 % is not shown.
+    // It certainly differs, by about 0.8 %; that this is less than 1 % is not shown.
     let narrow = [1000.0, 1001.0, 999.0, 1002.0, 998.0];
     let wide = [0.0, 0.004, -0.004, 0.003, -0.003].map(|noise| 1008.0 * (1.0 + noise));
     let judged = held(&narrow, &wide, 20);
@@ -634,8 +634,8 @@ fn too_small_to_matter_is_hardly_ever_said_of_what_matters() {
     assert_eq!(only(&judged).verdict, Verdict::SizeNotKnown);
 }
 
-/// A side of five runs in closed load whose requests take exponential times with a mean of 10 ms;
-/// beyond `most_ms` they are refused.
+/// Makes a side of five closed runs whose transactions take exponential times with a mean of 10 ms;
+/// above `most_ms` they fail.
 fn refusing(name: &str, most_ms: f64) -> Side {
     let mut made = crate::fixtures::Made::closed();
     let mut rng = Rng::new(8, Stream::Order, 0);
@@ -670,7 +670,7 @@ fn a_closed_load_that_refuses_what_is_slow_is_no_faster_for_it() {
         let block = &side.points[0].reports[0].block;
         if offered { block.offered_ms.p99 } else { block.response_ms.p99 }
     };
-    // What finished looks a fifth faster: the others never did.
+    // Finished transactions look a fifth faster: the others never finished.
     let finished = sides.each_ref().map(|side| p99(side, false).expect("it is known"));
     assert!(finished[1] < 0.85 * finished[0], "{finished:?}");
     assert!(p99(&sides[0], true).is_some() && p99(&sides[1], true).is_none());

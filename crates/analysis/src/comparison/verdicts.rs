@@ -8,11 +8,12 @@ use stats::{detectable, detectable_by_means, detectable_of_pairs, hommel, needed
 use super::{CONFIDENCE, FIRST, Judged, PairReport, SECOND, Verdict, is_worse, matters};
 use crate::figures::{Direction, direction, is_less_better};
 
-/// Judges all that headlines state of all sides, so that any of it is wrong in no more than
-/// [`FIRST`] and [`SECOND`] together where nothing differs. First what each side is on the whole,
-/// corrected over sides; then points and the figure beside, corrected over all of these, and more
-/// strictly of a side that does not differ on the whole (a fallback procedure: B. L. Wiens,
-/// Pharm. Stat. 2, 211, 2003). All other figures are a family of their own.
+/// Judges everything that headlines state about all sides. If nothing differs, the probability of
+/// any false statement is at most [`FIRST`] and [`SECOND`] together. The result of each side over
+/// all points is judged first, corrected for the number of sides; then points and the second
+/// figure, corrected for all of these, and more strictly for a side that does not differ over all
+/// points (a fallback procedure: B. L. Wiens, Pharm. Stat. 2, 211, 2003). All other figures are a
+/// family of their own.
 pub(super) fn judge_all(pairs: &mut [PairReport], primary: &str, min_effect: f64) {
     let first = pairs.iter_mut().filter_map(PairReport::on_the_whole);
     let whole = (1.0 - CONFIDENCE) / FIRST;
@@ -47,7 +48,7 @@ pub(super) fn judge_all(pairs: &mut [PairReport], primary: &str, min_effect: f64
     judge_together(others, min_effect);
 }
 
-/// The figure that a headline states beside the one that is judged.
+/// Returns the second figure that a headline states, after the primary one.
 pub fn beside(primary: &str) -> &'static str {
     match primary {
         of_build if of_build.starts_with("build.") => "build.elapsed_s",
@@ -56,8 +57,7 @@ pub fn beside(primary: &str) -> &'static str {
     }
 }
 
-/// Corrects p-values for one another, and decides. Each stands with how many times it is raised
-/// besides.
+/// Corrects p-values for each other, and decides. Each figure has a further factor for its p-value.
 fn judge_together(family: Vec<(&mut Judged, f64)>, min_effect: f64) {
     let known = family.into_iter().filter(|(judged, _)| judged.p.is_some());
     let known: Vec<(&mut Judged, f64)> = known.collect();
@@ -77,8 +77,8 @@ fn judge_together(family: Vec<(&mut Judged, f64)>, min_effect: f64) {
     }
 }
 
-/// The verdict, and why where it is not plain. Alone among all that it is judged with, it takes
-/// ranks as surprising as `error`.
+/// Returns the verdict, and its reason if needed. `error` is the level at which ranks are
+/// surprising for a figure alone in its family.
 fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Option<String>) {
     let Some(ratio) = judged.ratio else {
         return (Verdict::CannotJudge, Some("the ratio has no value".to_owned()));
@@ -126,7 +126,7 @@ fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Op
     }
 }
 
-/// Why a difference may be none.
+/// Reason why a difference may be a drift.
 const DRIFT: &str = "the runs did not take turns, and a drift of the machine like that within the sides explains it";
 
 fn share(min_effect: f64) -> String {

@@ -32,7 +32,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Its name in lists.
+    /// Returns the name in lists.
     pub fn name(self) -> &'static str {
         match self {
             Direction::Higher => "higher",

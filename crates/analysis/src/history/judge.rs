@@ -195,7 +195,6 @@ fn is_one_seed(builds: &[(&str, &[Report])]) -> bool {
     runs().nth(1).is_some() && runs().all(|run| run.is_drawn() && Some(run.seed) == first)
 }
 
-/// An acknowledged change.
 struct Accepted {
     /// Index of the acknowledgement.
     nth: usize,

@@ -118,7 +118,7 @@ fn sides_that_differ_are_decided_soon_and_rightly() {
     }
     assert!(n_right >= 195, "{n_right}");
     assert!(n_rounds <= 200 * 8, "{n_rounds}");
-    // Of one percent less than matters: equivalent, at some length.
+    // A difference of one percent less than the minimum effect: equivalent after enough repeats.
     let of = experiment(2, 60, rule(Goal::Decided { min_effect: 0.02 }));
     let shown =
         stop_report(&of, &walk(&of, &[1_000.0, 1_002.0], 0.01, 3)).expect("there is a rule");
@@ -142,7 +142,7 @@ fn who_goes_on_after_a_crash_stops_at_the_same_repeat() {
         let all = walk(&of, &[1_000.0, 300.0], 0.015, seed);
         let n_units = all.len() as u64 / 2;
         assert_eq!(trials_of_points(&of, &all), [n_units; 2]);
-        // Killed in mid-round, it is not over before.
+        // Killed in mid-round, it is not complete before.
         let killed = &all[..all.len() - 1];
         let n = trials_of_points(&of, killed)[0];
         assert!(n >= n_units || n == 30, "{n} of {n_units}");
@@ -168,7 +168,7 @@ fn points_that_follow_each_other_end_each_by_itself() {
     assert!(trials[1] > 6 && trials.iter().sum::<u64>() == all.len() as u64, "{trials:?}");
 }
 
-/// Starts of a server that differ by 3 %, and runs of a start that differ by 0.5 %.
+/// Makes starts of a server that differ by 3 %, with runs that differ by 0.5 %.
 fn nested(restarts: u32, runs: u32, seed: u64) -> (Experiment, Vec<Measured>) {
     let mut of = experiment(1, restarts * runs, None);
     of.nesting = Nesting { restarts: Some(restarts), rebuilds: None };
@@ -196,7 +196,7 @@ fn nested_runs_are_no_independent_ones() {
         let flat = experiment(1, 30, None);
         held_flat += u32::from(holds(mean_of(&flat, &figures).expect("some")));
     }
-    // 380 of 400, and three standard errors; as if they were independent it is far from that.
+    // 380 of 400, and three standard errors; with runs taken for independent, it is far from that.
     assert!(held >= 367, "{held}");
     assert!(held_flat < 240, "{held_flat}");
 }
@@ -208,7 +208,7 @@ fn where_the_variation_is_and_what_a_difference_takes_is_reported() {
     let [restart, run] = &shown.levels[..] else { panic!("{shown:?}") };
     assert_eq!((restart.level, run.level), (Level::Restart, Level::Run));
     assert!(restart.share > 0.8 && run.sd_percent < 1.0, "{shown:?}");
-    // Starts differ by 3 %: to see 2 % takes many of them, with a run each.
+    // Starts differ by 3 %: to find 2 % takes many of them, with one run each.
     let advice = shown.advice.iter().find(|of| of.difference_percent == 2.0).expect("few enough");
     assert!(advice.runs == 1 && advice.restarts.is_some_and(|n| n > 15), "{advice:?}");
     let seconds = advice.restarts.expect("some") as f64 * 65.0;

@@ -29,9 +29,7 @@ pub struct GaugeReport {
     /// Reason why the mean has no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The smallest reading.
     pub min: Option<f64>,
-    /// The largest reading.
     pub max: Option<f64>,
     /// Second and value; the ramp-up's seconds are negative. Seconds without a reading are missing.
     /// Empty in a report that is stored beside its events, which have the points.

@@ -22,7 +22,6 @@ pub struct ReplyLagReport {
     pub count: u64,
     pub mean: Option<f64>,
     pub p50: Option<f64>,
-    /// The 99th percentile.
     pub p99: Option<f64>,
     /// The longest of the sample, or of the late replies if longer.
     pub max: Option<f64>,

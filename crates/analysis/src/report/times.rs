@@ -23,19 +23,14 @@ const DISTRIBUTION_MOST: usize = 8 * STEPS_PER_TENFOLD;
 /// A distribution of times in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
-    /// Number of samples.
     pub count: u64,
     pub min: Option<f64>,
     pub mean: Option<f64>,
     pub sd: Option<f64>,
     pub p50: Option<f64>,
-    /// The 90th percentile.
     pub p90: Option<f64>,
-    /// The 95th percentile.
     pub p95: Option<f64>,
-    /// The 99th percentile.
     pub p99: Option<f64>,
-    /// The 99.9th percentile.
     pub p999: Option<f64>,
     /// The longest time, exact.
     pub max: Option<f64>,
@@ -70,10 +65,8 @@ pub struct Latency {
 /// until its first request was sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LagTimes {
-    /// Number of samples.
     pub count: u64,
     pub p50: Option<f64>,
-    /// The 99th percentile.
     pub p99: Option<f64>,
     pub max: Option<f64>,
 }

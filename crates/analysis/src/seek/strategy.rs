@@ -70,9 +70,7 @@ const STEP_LEAST: f64 = 0.002;
 /// The range and budget of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchStrategy {
-    /// The lowest value.
     pub low: f64,
-    /// The highest value.
     pub high: f64,
     /// True if values are whole numbers.
     pub is_whole: bool,

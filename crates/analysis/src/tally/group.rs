@@ -20,7 +20,7 @@ pub struct GroupTally {
     pub connected: u32,
     /// Number of clients that could not connect.
     pub connect_failed: u32,
-    /// Times for connecting.
+    /// Times for connecting, in nanoseconds.
     pub connect: Option<Histogram>,
     /// Sum of all seconds of the ramp-up, without tenths and queue.
     pub ramp_up: Second,

@@ -25,9 +25,7 @@ const KEPT_SECONDS: i64 = 1800;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantiles {
     pub p50_ns: u64,
-    /// The 95th percentile.
     pub p95_ns: u64,
-    /// The 99th percentile.
     pub p99_ns: u64,
 }
 
