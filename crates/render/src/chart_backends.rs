@@ -41,9 +41,9 @@ impl Drawn {
 /// The colours of an SVG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
-    /// Dark on white.
+    /// Dark text on white.
     Light,
-    /// Light on black.
+    /// Light text on black.
     Dark,
     /// Colours of the reader's system.
     Auto,

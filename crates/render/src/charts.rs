@@ -205,7 +205,6 @@ pub enum Of {
 pub struct Entry {
     /// The name: ids of its charts begin with it.
     pub name: &'static str,
-    /// Description for lists.
     pub about: &'static str,
     /// Function that makes the charts; without data it makes none.
     pub of: Of,

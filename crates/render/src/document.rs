@@ -49,7 +49,7 @@ pub struct Verdict {
     /// The verdict in a word or two, for pages that have colours; may be empty.
     pub word: String,
     pub headline: Text,
-    /// Further sentences.
+    /// Further sentences below the headline.
     pub details: Vec<Text>,
 }
 
@@ -59,13 +59,9 @@ pub const REPEAT: &str = "repeat";
 /// The tone of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Good news.
     Good,
-    /// Neutral.
     Plain,
-    /// Needs caution.
     Warning,
-    /// Bad news.
     Bad,
 }
 
@@ -98,7 +94,6 @@ pub enum Value {
     #[default]
     Unknown,
     Known(f64),
-    /// A lower bound.
     AtLeast(f64),
     /// Infinite, because transactions were lost.
     Infinite,
@@ -155,7 +150,7 @@ pub enum Place {
 /// A part of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// Anchor in addresses.
+    /// Anchor of the section in addresses.
     pub id: &'static str,
     pub title: String,
     /// Description of its figures; may be empty.
@@ -225,7 +220,6 @@ pub struct Text(pub Vec<Span>);
 #[derive(Clone, Debug, PartialEq)]
 pub enum Span {
     Words(String),
-    /// Emphasized words.
     Strong(String),
     /// Text that is typed into a shell.
     Code(String),
@@ -496,7 +490,6 @@ impl Text {
         text
     }
 
-    /// Appends more text.
     pub fn and(mut self, more: impl Into<Span>) -> Text {
         match (self.0.last_mut(), more.into()) {
             (Some(Span::Words(words)), Span::Words(more)) => words.push_str(&more),

@@ -514,7 +514,6 @@ fn expected(report: &HistoryReport, last: &Last) -> String {
     )
 }
 
-/// Formats a probability.
 fn chance(p: f64) -> String {
     if p < 0.0005 { "below 0.001".to_owned() } else { format!("{p:.3}") }
 }

@@ -16,9 +16,9 @@ use unicode_width::UnicodeWidthStr;
 /// The alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// For words.
+    /// Left, for words.
     Left,
-    /// For whole numbers.
+    /// Right, for whole numbers.
     Right,
     /// For numbers with decimals: their points are below each other.
     Point,
@@ -29,7 +29,6 @@ pub enum Align {
 enum Digits {
     /// Number of significant digits.
     Significant(usize),
-    /// One decimal.
     Tenth,
 }
 
@@ -124,7 +123,6 @@ impl Column {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// No value.
     None,
     Words(String),
     Count(i64),

@@ -10,12 +10,12 @@ use crate::document::{Block, Document, Remark, Section, Sketch, Text, Validity, 
 use crate::spark::{marks, sparkline};
 use crate::table::Table;
 
-/// How a page is set.
+/// The format of a page on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// With ANSI colours.
+    /// True for ANSI colours.
     pub color: bool,
-    /// Columns; sensible from 60 on.
+    /// Width in columns; at least 60 is sensible.
     pub width: usize,
 }
 
@@ -25,16 +25,16 @@ impl Default for Style {
     }
 }
 
-/// The columns of a page whose reader has no terminal.
+/// Width of a page without a terminal, in columns.
 pub const PAGE_WIDTH: usize = 96;
 
-/// The same of lists, which are wider.
+/// Width of a list without a terminal, in columns.
 pub const LIST_WIDTH: usize = 120;
 
-/// The room of a label.
+/// Width of a label, in columns.
 const LABEL: usize = 12;
 
-/// How a piece of text stands out (ECMA-48, SGR).
+/// The emphasis of a text (ECMA-48, SGR).
 #[derive(Clone, Copy)]
 pub(crate) enum Emphasis {
     Bold,
@@ -58,7 +58,7 @@ impl Style {
     }
 }
 
-/// A document as text.
+/// Writes a document as text.
 pub fn text(document: &Document, style: &Style) -> String {
     let mut parts: Vec<Vec<String>> = Vec::new();
     parts.push(head(&document.verdicts, style));
@@ -67,7 +67,7 @@ pub fn text(document: &Document, style: &Style) -> String {
     let of_sections = |all: &[Section]| -> Vec<Vec<String>> {
         all.iter().map(|section| of_section(section, style)).collect()
     };
-    // A result that is not valid says so, and why, before anybody reads a figure of it.
+    // An invalid result says so, with the reason, before any figure.
     let is_invalid = |validity: &Validity| validity.count(Severity::Invalid) > 0;
     let is_early = answering.is_empty() || document.validity.as_ref().is_some_and(is_invalid);
     let of_validity = |lines: fn(&Validity, &Style) -> Vec<String>| {
@@ -89,7 +89,7 @@ pub fn text(document: &Document, style: &Style) -> String {
     parts.join("\n")
 }
 
-/// The answers; those with details stand apart.
+/// Writes the answers; those with details are separated by an empty line.
 fn head(verdicts: &[Verdict], style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, verdict) in verdicts.iter().enumerate() {
@@ -102,7 +102,7 @@ fn head(verdicts: &[Verdict], style: &Style) -> Vec<String> {
     lines
 }
 
-/// Whether a result is valid: no reader of a first line may miss it.
+/// Writes the validity of a result, which must not be missed.
 fn of_answer(validity: &Validity, style: &Style) -> Vec<String> {
     let emphasis =
         if validity.count(Severity::Invalid) > 0 { Emphasis::Red } else { Emphasis::Bold };
@@ -110,13 +110,13 @@ fn of_answer(validity: &Validity, style: &Style) -> Vec<String> {
     title.iter().map(|line| style.emphasize(emphasis, line)).collect()
 }
 
-/// What speaks against a result.
+/// Writes the remarks that are more severe than notes.
 fn of_grave(validity: &Validity, style: &Style) -> Vec<String> {
     let grave = validity.remarks.iter().filter(|remark| remark.severity > Severity::Note);
     grave.flat_map(|remark| of_remark(remark, style)).collect()
 }
 
-/// What a reader should know, and what does not speak against a result.
+/// Writes the notes, which do not limit the result.
 fn notes(validity: &Validity, style: &Style) -> Vec<String> {
     let notes = validity.remarks.iter().filter(|remark| remark.severity == Severity::Note);
     notes.flat_map(|remark| of_remark(remark, style)).collect()
@@ -128,7 +128,7 @@ fn of_remark(remark: &Remark, style: &Style) -> Vec<String> {
         Severity::Warning => ("warning", Emphasis::Yellow),
         Severity::Note => ("note", Emphasis::Dim),
     };
-    // Lines of a log stay lines.
+    // Lines of a log keep their breaks.
     let words = remark.text.plain();
     let labels = std::iter::once(word).chain(std::iter::repeat(""));
     let mut lines: Vec<String> =
@@ -139,8 +139,8 @@ fn of_remark(remark: &Remark, style: &Style) -> Vec<String> {
     lines
 }
 
-/// The lines of a section. Its title is left out, since its first line says what it is, unless
-/// there is a note to it.
+/// Writes the lines of a section. Its title is left out, since its first line identifies it, unless
+/// it has a note.
 fn of_section(section: &Section, style: &Style) -> Vec<String> {
     let mut lines = of_blocks(&section.blocks, style);
     if !lines.is_empty() && !section.note.is_empty() {
@@ -183,7 +183,7 @@ fn of_block(block: &Block, style: &Style) -> Vec<String> {
     }
 }
 
-/// A command in each line: none is broken, and where one has no room for its reason, none has it.
+/// Writes a command per line without breaks. If a reason does not fit, all are left out.
 fn of_commands(commands: &[(String, String)], style: &Style) -> Vec<String> {
     const NEXT: &str = "Next  ";
     let longest = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
@@ -201,7 +201,7 @@ fn paragraphs(all: &[Text], style: &Style) -> Vec<String> {
     all.iter().flat_map(|text| wrap(&text.plain(), style.width)).collect()
 }
 
-/// The title of a table, its column titles, which stand out, and its rows; or that it has none.
+/// Writes the title of a table, its column titles with emphasis, and its rows; or that it is empty.
 pub fn of_table(table: &Table, style: &Style) -> Vec<String> {
     if let Some(words) = table.nothing() {
         return vec![words.to_owned()];
@@ -246,7 +246,7 @@ fn of_sketch(sketch: &Sketch, style: &Style) -> Vec<String> {
     lines
 }
 
-/// A label and its words, with the words of all labels below each other; nothing without words.
+/// Writes a label and its text, with the texts of all labels aligned; empty without text.
 pub(crate) fn labelled(label: &str, words: &str, style: &Style) -> Vec<String> {
     match words.is_empty() {
         true => Vec::new(),
@@ -254,7 +254,7 @@ pub(crate) fn labelled(label: &str, words: &str, style: &Style) -> Vec<String> {
     }
 }
 
-/// A label, and words in lines that begin so far from the left.
+/// Writes a label, and a text in lines that are indented.
 pub(crate) fn hanging(label: &str, words: &str, indent: usize, width: usize) -> Vec<String> {
     let lines = wrap(words, width.saturating_sub(indent).max(20));
     let labels = std::iter::once(label).chain(std::iter::repeat(""));

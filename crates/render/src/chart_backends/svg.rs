@@ -435,7 +435,6 @@ impl Svg<'_> {
         ));
     }
 
-    /// Describes a point.
     fn tooltip(&self, trace: &Trace, point: &Point) -> String {
         let place = match self.chart.x.categories.is_empty() {
             true => format!("{} {}", self.chart.x.title, exact(point.x)),

@@ -76,7 +76,6 @@ fn table(rows: &[Row<'_>]) -> Table {
     table
 }
 
-/// Explains the table.
 fn words(report: &Report, rows: &[Row<'_>]) -> Vec<String> {
     let block = &report.block;
     let of_all = Some(&block.offered_ms).filter(|_| has_lost(report)).and_then(intervals);
