@@ -16,9 +16,9 @@ use unicode_width::UnicodeWidthStr;
 /// The alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Left, for words.
+    /// Left-aligned, for words.
     Left,
-    /// Right, for whole numbers.
+    /// Right-aligned, for whole numbers.
     Right,
     /// For numbers with decimals: their points are below each other.
     Point,
