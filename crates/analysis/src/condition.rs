@@ -206,8 +206,8 @@ fn is_of_the_day(report: &Report, about: &str, name: &str, value: &str) -> bool 
     is_folder || is_managed && (about, name) == ("connection", "address")
 }
 
-/// Visits the values of a plan by dotted path. Tables of a list are told apart by their names,
-/// except if there is only one.
+/// Visits the values of a plan by dotted path. Paths into a list have the name of the table,
+/// unless it is the only one.
 fn flatten(path: &str, value: &toml::Value, put: &mut dyn FnMut(&str, String)) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {

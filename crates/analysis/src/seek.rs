@@ -276,7 +276,7 @@ pub struct CurvePoint {
     /// Value on the axis.
     pub at: f64,
     pub probes: u64,
-    /// Mean figures, by name; null if one is lost.
+    /// Means over the probes, by name; null if a probe does not have the figure.
     pub figures: Named<Option<f64>>,
 }
 

@@ -28,7 +28,8 @@ pub struct Schedule {
 
 /// Conversion of draws to arrival times.
 enum Pace {
-    /// The mean gap, and the last arrival of the previous block.
+    /// A constant rate: the mean gap between arrivals, and the last arrival of the previous block,
+    /// in nanoseconds.
     Constant { gap_ns: f64, before_ns: u64 },
     /// Integral of the rate at the end of the previous block, with the rate and its ramp-up.
     Changing { intensity: Intensity, lead: Lead, before: f64 },

@@ -34,7 +34,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// The metrics that a search knows by itself, in display order.
+    /// The metrics with a name of their own, in display order: all except [`Metric::Figure`].
     pub const ALL: [Metric; 9] = [
         Metric::P50,
         Metric::P90,

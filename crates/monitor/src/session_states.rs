@@ -92,9 +92,9 @@ pub(crate) struct SessionStates {
     locked: BTreeMap<String, f64>,
     /// Longest sample of this second.
     longest_ns: i64,
-    /// Sessions seen in the measured phase.
+    /// States of sessions sampled in the measured phase.
     seen: Seen,
-    /// Sessions seen since the last report.
+    /// States of sessions sampled since the last report.
     seen_since: Seen,
     /// Time of the last sample of the measured phase.
     last_ns: i64,

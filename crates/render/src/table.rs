@@ -20,7 +20,7 @@ pub enum Align {
     Left,
     /// Right-aligned, for whole numbers.
     Right,
-    /// For numbers with decimals: their points are below each other.
+    /// Aligned at the decimal points, for numbers with decimals.
     Point,
 }
 

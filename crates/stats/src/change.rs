@@ -390,8 +390,9 @@ impl<'s> Searched<'s> {
         }
     }
 
-    /// Returns the place between the neighbours of a change that divides them best, given the
-    /// middles of both sides. A build far from both has no weight.
+    /// Returns the best place of the change at `at`, between its neighbours `from` and `to`: the one
+    /// with the least sum of squared distances of builds from the medians before and after. A
+    /// distance counts up to that of the two medians, so that an outlier does not move the change.
     fn moved(&self, (from, at, to): (usize, usize, usize)) -> usize {
         let all: Vec<f64> = self.series[from..to].iter().map(|build| build.mean).collect();
         let (mut left, mut right) = (all[..at - from].to_vec(), all[at - from..].to_vec());

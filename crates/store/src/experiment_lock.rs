@@ -25,7 +25,7 @@ const BEAT_EVERY: Duration = Duration::from_secs(5);
 /// Status of an experiment's trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExperimentLockRow {
-    /// Whether its trials are running, or how they ended.
+    /// Status of the trials: running, or the way in which they ended.
     pub status: Status,
     /// Time at which they were started or resumed, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,

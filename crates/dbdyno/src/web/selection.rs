@@ -120,7 +120,8 @@ fn ways(rows: &[RunRow]) -> Vec<String> {
     labels.chain(axes).chain([NAME.to_owned()]).filter(falls).collect()
 }
 
-/// A side per value. If all runs of a label were selected, the side is the label.
+/// Divides the selected runs into sides of a comparison, one for each value of `by`. A side is
+/// written as the label, `build=1.2`, if all runs with that label were selected; else as run ids.
 fn sides(rows: &[RunRow], by: &str, n_labelled: &dyn Fn((&str, &str)) -> usize) -> Vec<String> {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {

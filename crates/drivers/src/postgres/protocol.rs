@@ -52,7 +52,7 @@ pub(super) struct Postgres {
 #[derive(Clone, Copy)]
 struct Flown {
     index: usize,
-    /// The statement is prepared with this call.
+    /// True if the call also prepares its statement, which is prepared again if the call fails.
     asks: bool,
 }
 

@@ -96,8 +96,8 @@ fn alike<'g, K: PartialEq>(
     groups
 }
 
-/// Divides a family into groups without flat lines and of limited size. Shares of one whole stay
-/// together.
+/// Divides gauges of one family into charts by size, so that no line is flat beside a much higher
+/// one and no chart has too many lines. Percentages stay together.
 fn by_magnitude(family: Vec<&GaugeReport>) -> Vec<Vec<&GaugeReport>> {
     if family[0].unit == "%" && family.len() <= TRACES_MOST {
         return vec![family];
