@@ -600,7 +600,7 @@ fn gather(mut side: Side, placed: Vec<Placed>) -> Side {
     side
 }
 
-/// What a side is: a label, an experiment, or runs.
+/// Finds the runs of a side by its name: a label, an experiment, or runs.
 fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, Error> {
     if let Some(label) = name.split_once('=') {
         return side_of_label(store, name, label, damaged);

@@ -434,7 +434,7 @@ impl<'o> TrialRunner<'o> {
         pairs.map(|(axis, value)| format!("{}={value}", axis.name)).collect::<Vec<_>>().join(", ")
     }
 
-    /// What the trials left will take, without those that are made already.
+    /// Returns the expected time of the trials in `left`, without those already made.
     pub(crate) fn time_left(&self, left: &[(u32, u32)]) -> Option<TimeLeft> {
         let left = left.iter().filter(|place| !self.done.contains(place));
         // Before the first of them the pause is over.
@@ -444,7 +444,7 @@ impl<'o> TrialRunner<'o> {
         self.pace.left(left.enumerate().map(planned))
     }
 
-    /// How long the load of a trial is; none where a condition ends it.
+    /// Returns the length of a trial's load in nanoseconds; `None` if a condition ends it.
     fn planned_ns(&self, (point, _): (u32, u32)) -> Option<u64> {
         let phases = self.plans[point as usize].phases;
         (phases.measure_ns > 0).then_some(phases.ramp_up_ns + phases.measure_ns)

@@ -20,16 +20,16 @@ use app::run::{MakeMember, Transport};
 pub use crate::cli::run;
 pub use crate::shell::Shell;
 
-/// What a program brings that links dbdyno, listed behind what is delivered.
+/// Extensions of a program that links dbdyno, listed after the built-in ones.
 #[derive(Clone, Copy, Default)]
 pub struct Added {
     /// Workloads, and languages in which workloads are written.
     pub workloads: workloads::Added,
     /// Databases, each with the schemes of its URLs.
     pub drivers: &'static [&'static drivers::Entry],
-    /// What a run does beside its load.
+    /// Activities of a run beside its load.
     pub members: &'static [MakeMember],
-    /// How client processes are started and reached, instead of by pipes.
+    /// Transport to client processes, which also starts them; `None` for pipes.
     pub transport: Option<&'static dyn Transport>,
 }
 

@@ -357,7 +357,7 @@ fn exact_duration(ns: u64) -> String {
     if parse_duration(&short) == Ok(ns) { short } else { format!("{ns}ns") }
 }
 
-/// As a number if the rate is constant, else in words.
+/// Serializes a constant rate as a number, and others in words.
 impl Serialize for ArrivalRate {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -29,7 +29,7 @@ impl Placeholder {
     }
 }
 
-/// How a SELECT locks the rows that it returns, for an update that follows.
+/// The syntax with which a SELECT locks its rows for a later update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowLock {
     /// Not at all: a writing transaction excludes others anyway.
@@ -40,7 +40,7 @@ pub enum RowLock {
     Hint(&'static str),
 }
 
-/// How a SELECT limits the number of its rows.
+/// The syntax with which a SELECT limits the number of its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowLimit {
     /// `LIMIT 5` at its end.
@@ -97,9 +97,9 @@ pub enum Decimals {
 pub enum Serial {
     /// In any column, without a key or index.
     Anywhere,
-    /// As the first column of a key or index that is created with the table.
+    /// In the first column of a key or index that is created with the table.
     Indexed,
-    /// As the sole column of the primary key; elsewhere it is an ordinary integer.
+    /// In the sole column of the primary key; elsewhere it is an ordinary integer.
     SoleKey,
 }
 
@@ -146,11 +146,11 @@ pub struct Dialect {
     pub drops_index_on_table: bool,
     /// Function that returns the code of a text's first character.
     pub letter_code: &'static str,
-    /// How a SELECT locks its rows.
+    /// Syntax with which a SELECT locks its rows.
     pub row_lock: RowLock,
-    /// How a SELECT limits its rows.
+    /// Syntax with which a SELECT limits its rows.
     pub row_limit: RowLimit,
-    /// What a SELECT without a table needs in place of its FROM, with a leading blank.
+    /// Clause of a SELECT without a table in place of its FROM, with a leading blank.
     pub from_nothing: &'static str,
     /// A placeholder has the type that its place asks for, and stands only where there is one.
     pub infers_types: bool,

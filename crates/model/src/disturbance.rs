@@ -98,7 +98,7 @@ impl HostsChange {
 pub enum Which {
     /// A host by name, with its port if needed.
     Host(Host),
-    /// As a node of the managed cluster, from 1.
+    /// A node of the managed cluster, from 1.
     Node(u32),
 }
 

@@ -130,7 +130,7 @@ pub enum Bound {
     Time(u64),
     /// A share from 0 to 1, of errors or of achieved transactions.
     Share(f64),
-    /// As it is written, of any other figure.
+    /// The bound of any other figure, as it is written.
     Written(&'static str),
 }
 

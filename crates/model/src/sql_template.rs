@@ -95,8 +95,8 @@ impl Speller<'_> {
     }
 }
 
-/// What stands in the braces that a text begins with, which may hold others, and what is behind
-/// them.
+/// Splits a text that begins with a brace into the content of the braces, which may be nested, and
+/// the rest. `None` if it does not begin with a brace, or the brace is not closed.
 fn braced(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0;
     for (at, letter) in text.char_indices() {
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use crate::Placeholder;
 
-    /// As SQL Server has it.
+    /// The dialect of SQL Server.
     const T_SQL: Dialect = Dialect {
         placeholder: Placeholder::At,
         row_lock: RowLock::Hint(" WITH (UPDLOCK)"),
@@ -175,7 +175,7 @@ mod tests {
         ..Dialect::PLAIN
     };
 
-    /// As Oracle has it.
+    /// The dialect of Oracle.
     const ORACLE: Dialect = Dialect {
         placeholder: Placeholder::Colon,
         row_lock: RowLock::Clause(" FOR UPDATE"),

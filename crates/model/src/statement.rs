@@ -22,7 +22,7 @@ pub enum StatementKind {
 pub enum Sent {
     /// Prepared once per session, with separate values, unless the target's options say otherwise.
     Prepared,
-    /// As text at each call, with its values as literals.
+    /// Sent as text at each call, with its values as literals.
     Text,
 }
 

@@ -151,7 +151,7 @@ fn check_instruments(instruments: &Given<bool>, monitor: MonitorScope) -> Result
     Ok(())
 }
 
-/// How long is measured at most; 0 where only transactions are counted.
+/// Returns the longest measured phase, in nanoseconds; 0 if only a count ends it.
 fn measure_ns(duration: &Given<u64>, groups: &[Group]) -> u64 {
     let is_limited = duration.is_written() || is_by_time(groups);
     if is_limited { duration.value } else { 0 }

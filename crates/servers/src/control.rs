@@ -92,7 +92,7 @@ pub trait ServerControl: Send {
         self.process_ids().len()
     }
 
-    /// How the first node that has ended did so, with its number in a cluster.
+    /// Describes the end of the first node that has ended, with its number in a cluster.
     fn how_it_ended(&mut self) -> Option<String> {
         let is_cluster = self.is_cluster();
         (0..self.n_nodes()).find_map(|node| {

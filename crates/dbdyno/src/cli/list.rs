@@ -149,7 +149,7 @@ fn figure_table() -> Table {
     Table::filled("figures", "", columns, figure_rows().map(row).collect())
 }
 
-/// What docs/reference/figures.md says before its table.
+/// Text of docs/reference/figures.md before its table.
 const ABOUT_FIGURES: &str = "# Figures
 
 <!-- Written by 'cargo xtask docs'. -->

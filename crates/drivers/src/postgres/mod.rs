@@ -116,7 +116,7 @@ enum Way {
     Named,
     /// Prepared at each call, without a name.
     Unnamed,
-    /// As text with values as literals.
+    /// Sent as text, with values as literals.
     Simple,
 }
 

@@ -32,7 +32,7 @@ pub struct Link {
 
 /// A client process that was started. Dropping it ends the process.
 pub trait Peer: Send {
-    /// Its id, if it runs on this machine.
+    /// Returns the process id, if the process runs on this machine.
     fn process_id(&self) -> Option<u32>;
 
     /// Says how it ended, such as `signal: 9`; `None` while it runs, or if that cannot be known.

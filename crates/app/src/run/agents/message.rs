@@ -51,7 +51,7 @@ pub(super) enum FromAgent {
     Connected,
     /// Time of its clock when it was asked, in nanoseconds since 1970.
     Clock { unix_ns: u64 },
-    /// Its queue is full, and the plan says to stop then.
+    /// The queue of the process is full, and the plan says to stop then.
     QueueFull,
     /// The process cannot do its job.
     Failed { why: String },
