@@ -198,7 +198,7 @@ fn a_plain_run_raises_only_notes() {
     assert!(severities.into_iter().all(|severity| severity == Severity::Note));
 }
 
-/// Makes a run of 30 s with `n` commits per second, but `slow` commits in every tenth.
+/// Turns a run into one of 30 s with `n` commits per second, but `slow` commits in every tenth.
 fn every_ten_seconds(made: &mut Made, n: u64, slow: u64) {
     made.measured_ns = 30 * NS_PER_S;
     let of = |index| second(index, if index % 10 == 9 { slow } else { n + index as u64 % 7 });
@@ -226,7 +226,7 @@ fn seconds_that_stand_out_are_found_with_their_period() {
     });
 }
 
-/// Makes a minute of an open load whose plan offers 400/s for eight seconds and 2,200/s for two, in
+/// Turns a run into a minute of an open load whose plan offers 400/s for eight seconds and 2,200/s for two, in
 /// turn: the p95 is 4 ms, 60 to 200 ms in a burst, and 90 ms in the second after it.
 fn bursts(made: &mut Made) {
     let mut steps = Vec::new();

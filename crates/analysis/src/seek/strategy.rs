@@ -523,7 +523,7 @@ impl SearchStrategy {
             })
     }
 
-    /// Returns true if the fresh probes agree with the answer.
+    /// Returns true if the fresh probes agree with the answer; `None` if there are none.
     fn confirmed(&self, probes: &[Probe]) -> Option<bool> {
         let site = fresh(probes).last()?.planned.at;
         let here: Vec<&Probe> = fresh(probes).filter(|probe| probe.planned.at == site).collect();

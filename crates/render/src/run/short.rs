@@ -40,7 +40,7 @@ const CURVE_WIDTH: usize = 30;
 
 /// Input of the first page besides the report.
 pub struct Short<'s> {
-    /// Returns true if a value is the default: takes workload, parameter and value. Defaults are
+    /// Function that returns true for a default value: takes workload, parameter and value. Defaults are
     /// left out.
     pub is_default: &'s dyn Fn(&str, &str, &str) -> bool,
     /// True if the run is stored.
