@@ -16,9 +16,9 @@ use unicode_width::UnicodeWidthStr;
 /// The alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Left-aligned, for words.
+    /// Aligned at the left, for words.
     Left,
-    /// Right-aligned, for whole numbers.
+    /// Aligned at the right, for whole numbers.
     Right,
     /// Aligned at the decimal points, for numbers with decimals.
     Point,

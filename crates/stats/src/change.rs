@@ -390,8 +390,8 @@ impl<'s> Searched<'s> {
         }
     }
 
-    /// Returns the best place of the change at `at`, between its neighbours `from` and `to`: the one
-    /// with the least sum of squared distances of builds from the medians before and after. A
+    /// Returns the best place of the change at `at`, between its neighbours `from` and `to`: the
+    /// one with the least sum of squared distances of builds from the medians before and after. A
     /// distance counts up to that of the two medians, so that an outlier does not move the change.
     fn moved(&self, (from, at, to): (usize, usize, usize)) -> usize {
         let all: Vec<f64> = self.series[from..to].iter().map(|build| build.mean).collect();

@@ -226,8 +226,8 @@ fn seconds_that_stand_out_are_found_with_their_period() {
     });
 }
 
-/// Turns a run into a minute of an open load whose plan offers 400/s for eight seconds and 2,200/s for two, in
-/// turn: the p95 is 4 ms, 60 to 200 ms in a burst, and 90 ms in the second after it.
+/// Turns a run into a minute of an open load whose plan offers 400/s for eight seconds and 2,200/s
+/// for two, in turn: the p95 is 4 ms, 60 to 200 ms in a burst, and 90 ms in the second after it.
 fn bursts(made: &mut Made) {
     let mut steps = Vec::new();
     (0..6).for_each(|_| steps.extend([(400.0, 8 * NS_PER_S), (2_200.0, 2 * NS_PER_S)]));

@@ -40,8 +40,8 @@ const CURVE_WIDTH: usize = 30;
 
 /// Input of the first page besides the report.
 pub struct Short<'s> {
-    /// Function that returns true for a default value: takes workload, parameter and value. Defaults are
-    /// left out.
+    /// Function that returns true for a default value, which is left out. It takes workload,
+    /// parameter and value.
     pub is_default: &'s dyn Fn(&str, &str, &str) -> bool,
     /// True if the run is stored.
     pub is_stored: bool,
