@@ -44,7 +44,7 @@ pub use differences::{Difference, Mixed};
 pub use differences::{between, telling};
 pub use durability::unequally_durable;
 pub use each_transaction::{EachTransaction, EachTransactionAt, figure_title};
-pub use gate::{Gate, GatePlace, GateResult, Passed, UndecidedBy};
+pub use gate::{Gate, GatePlace, GateResult, Passed, TooFew, UndecidedBy, Worst};
 pub use median_run::MedianRun;
 use median_run::median_run;
 use naming::apart;
@@ -542,8 +542,13 @@ impl SideReport {
 pub(crate) fn lost_words(name: &str, lost: &[NotCounted], n_counted: usize) -> Option<String> {
     let verb = if lost.len() == 1 { "does" } else { "do" };
     let (n, all) = (lost.len(), count((lost.len() + n_counted) as u64, "run"));
-    let whys = in_words(&whys(lost));
+    let whys = whys_in_words(lost);
     (n > 0).then(|| format!("{n} of {all} of {name} {verb} not count: {whys}"))
+}
+
+/// Lists why runs do not count, with numbers of runs, such as `failed, overloaded (3)`.
+pub(crate) fn whys_in_words(lost: &[NotCounted]) -> String {
+    in_words(&whys(lost))
 }
 
 fn running_words(name: &str, running: &[String]) -> Option<String> {

@@ -4,6 +4,7 @@
 //! Not here: what is true (analysis), and what a transaction takes (each_transaction).
 
 mod each_transaction;
+mod gate;
 mod published;
 mod remarks;
 mod short;
@@ -13,13 +14,12 @@ use std::borrow::Cow;
 use std::iter::once;
 
 use analysis::comparison::{
-    ComparisonReport, Difference, GateResult, Judged, PairReport, Passed, UndecidedBy,
-    Verdict as Judgement, beside,
+    ComparisonReport, Difference, GateResult, Judged, PairReport, Verdict as Judgement, beside,
 };
 use analysis::figures::{is_less_better, title};
 use analysis::report::{Named, Report};
 use model::Severity;
-use model::numbers::{NONE, amount, beside_bound, count, exact, significant};
+use model::numbers::{NONE, amount, count, exact, significant};
 
 use super::axis_names::{axes_of, told};
 use super::charts::{named, of_comparison, of_median_runs};
@@ -30,6 +30,7 @@ use super::scene::{ago, scene};
 use super::wording::{ratio_text, title_with_unit};
 use super::{Align, Cell, Column, Table};
 
+use gate::gate;
 use remarks::{
     caution, explains, finding_ids, loads, lost_runs, not_plain, notes, remarks, seeds, seen,
 };
@@ -56,8 +57,6 @@ const DIFFER_SHOWN_MAX: usize = 3;
 const VALUE_MAX: usize = 40;
 /// Difference between the shares of two sides' runs with a finding from which it is remarked.
 const UNEVEN: f64 = 0.25;
-/// Number of digits of the bound of a change; more if it would look like its limit.
-const DIGITS_OF_BOUND: usize = 2;
 /// Name for all points, or for the only one.
 const ALL: &str = "all";
 
@@ -187,51 +186,6 @@ fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairRep
     if verdict.tone == Tone::Good {
         verdict.tone = Tone::Warning;
     }
-}
-
-/// Describes the outcome of a gate.
-fn gate(gate: &GateResult) -> Verdict {
-    let at = gate.at.join(", ");
-    let (tone, headline) = match gate.passed {
-        Passed::Held => {
-            let of = gate.pairs_least.map(|n| format!(" of {n} pairs of runs in turns"));
-            let of = of.unwrap_or_default();
-            let worst = gate.worst.filter(|worst| worst.is_finite());
-            let worst = worst.map(|worst| {
-                let (worst, limit) = ((worst - 1.0) * 100.0, gate.limit * 100.0);
-                let digits = beside_bound(worst.abs(), limit.abs(), DIGITS_OF_BOUND);
-                format!(": at worst {}{digits} % (95 % bound{of})", sign(worst))
-            });
-            (Tone::Good, format!("passed {}{}", gate.gate, worst.unwrap_or_default()))
-        }
-        Passed::Broken => (Tone::Bad, format!("FAILED {} at {at}", gate.gate)),
-        Passed::Undecided => {
-            let more = match gate.undecided_by {
-                UndecidedBy::LostRuns => {
-                    "the change may be the cause: 'dbdyno runs list' shows these runs"
-                }
-                UndecidedBy::Drift => {
-                    "the runs did not take turns, and a drift may explain it: run the sides in \
-                     turns"
-                }
-                UndecidedBy::HiddenByDrift => {
-                    "the runs did not take turns, and a drift may hide a change beyond the limit: \
-                     run the sides in turns"
-                }
-                UndecidedBy::OneSide => "run that point on both sides, or leave its runs out",
-                UndecidedBy::Samples => "run longer (--duration)",
-                UndecidedBy::Running => "repeat this when all runs have ended",
-                UndecidedBy::Load => "run both sides with the same load",
-                UndecidedBy::Near => {
-                    "the change is about as large as the limit: run more repeats, or set another \
-                     limit"
-                }
-                UndecidedBy::Noise => "too few runs, or too much noise: run more repeats",
-            };
-            (Tone::Warning, format!("undecided {} at {at}; {more}", gate.gate))
-        }
-    };
-    Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details: Vec::new() }
 }
 
 /// Makes the comparison of a side with the baseline.

@@ -56,22 +56,48 @@ pub struct GateResult {
     /// The side with the fewest runs.
     #[serde(skip)]
     pub side_least: String,
-    /// True if the limit is violated by an improvement.
-    #[serde(skip)]
-    pub is_on_gains: bool,
     /// Reason why it is undecided, if it is.
     #[serde(skip)]
     pub undecided_by: UndecidedBy,
-    /// The worst ratio within the 95 % bounds, over all sides and points: the margin of a limit
-    /// that passed. `None` without an interval.
+    /// The worst one-sided 95 % bound, over all sides and points: the margin of a limit that passed.
+    /// `None` without an interval.
     #[serde(skip)]
-    pub worst: Option<f64>,
+    pub worst: Option<Worst>,
+    /// Where the runs are too few to detect a change as large as the limit; that which takes most.
+    #[serde(skip)]
+    pub too_few: Option<TooFew>,
+    /// The limit for the opposite change, if this one fails on a gain.
+    #[serde(skip)]
+    pub meant: Option<String>,
+    /// The figure that was 0 in every run of the baseline, so that any rise is infinite.
+    #[serde(skip)]
+    pub from_zero: Option<String>,
     /// The limit's own change, as a share.
     #[serde(skip)]
     pub limit: f64,
     /// Number of pairs of runs for these bounds, if runs alternated: the smallest over places.
     #[serde(skip)]
     pub pairs_least: Option<usize>,
+}
+
+/// The place with the smallest margin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Worst {
+    /// The one-sided 95 % bound of the ratio.
+    pub bound: f64,
+    /// The ratio that was measured there.
+    pub measured: f64,
+}
+
+/// A change as large as the limit takes more runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TooFew {
+    /// The fewest runs of a side.
+    pub runs: usize,
+    /// The smallest share that these detect with a power of 80 %.
+    pub detectable: f64,
+    /// About how many runs a side detect the limit.
+    pub needed: u64,
 }
 
 /// A limit at one point of a side.
@@ -131,9 +157,11 @@ impl GateResult {
             places: Vec::new(),
             runs_least: usize::MAX,
             side_least: String::new(),
-            is_on_gains: false,
+            meant: None,
+            from_zero: None,
             undecided_by: UndecidedBy::Noise,
             worst: None,
+            too_few: None,
             limit: gate.by,
             pairs_least: None,
         }
@@ -185,11 +213,19 @@ impl FromStr for Gate {
         if !is_rise && by <= -1.0 {
             return Err(no("nothing can fall by more than 100 %"));
         }
+        let gate = Gate { figure: figure.to_owned(), is_rise, by };
         let fits = if is_rise { by >= 0.0 } else { by <= 0.0 };
         if !fits {
-            return Err(no("write a rise with > and a fall with <"));
+            let meant = gate.on_losses().map_or_else(
+                || "write \"p99>+5%\" or \"tps<-3%\"".to_owned(),
+                |meant| format!("did you mean '{meant}'?"),
+            );
+            return Err(format!(
+                "'{text}' is not a limit: a rise is written with > and +, a fall with < and -; \
+                 {meant}"
+            ));
         }
-        Ok(Gate { figure: figure.to_owned(), is_rise, by })
+        Ok(gate)
     }
 }
 
@@ -201,6 +237,25 @@ impl fmt::Display for Gate {
 }
 
 impl Gate {
+    /// Returns the limit of about the same size that fails if the figure gets worse; `None` for a
+    /// figure without a better direction.
+    fn on_losses(&self) -> Option<Gate> {
+        let names = spellings(&self.figure);
+        let known = names.iter().find(|name| OF_RUN.iter().any(|of| of.name == **name));
+        let is_rise = match direction(known.unwrap_or(&self.figure)) {
+            Direction::Lower => true,
+            Direction::Higher => false,
+            Direction::Neither => return None,
+        };
+        let by = match is_rise {
+            true => self.by.abs(),
+            // Nothing falls by 100 %: the fall that undoes such a rise.
+            false if self.by >= 1.0 => 1.0 / (1.0 + self.by) - 1.0,
+            false => -self.by.abs(),
+        };
+        Some(Gate { figure: self.figure.clone(), is_rise, by })
+    }
+
     /// Checks the limit at every side and point that has the figure. An `Err` says that none has
     /// it: such a limit could never fail.
     pub fn hold(&self, report: &ComparisonReport) -> Result<GateResult, String> {
@@ -230,11 +285,9 @@ impl Gate {
         judged: &Judged,
         found: &mut GateResult,
     ) {
-        found.is_on_gains = match direction(&judged.figure) {
-            Direction::Lower => !self.is_rise,
-            Direction::Higher => self.is_rise,
-            Direction::Neither => false,
-        };
+        let whole = Gate { figure: judged.figure.clone(), ..self.clone() };
+        let on_losses = whole.on_losses().filter(|meant| meant.is_rise != self.is_rise);
+        found.meant = on_losses.map(|meant| meant.to_string());
         let n_runs = judged.of_runs.iter().map(Vec::len).min().unwrap_or(0);
         // More runs would not have the figure either.
         if n_runs < found.runs_least && !judged.is_lacking {
@@ -256,16 +309,27 @@ impl Gate {
             bounds_beside_drift: judged.bounds_beside_drift(),
         });
         found.worst = self.worse(found.worst, judged);
+        if is_from_zero(judged) {
+            found.from_zero = Some(short(&judged.figure).to_owned());
+        }
+        let too_few = self.too_few(judged, n_runs);
+        found.too_few = found.too_few.into_iter().chain(too_few).max_by_key(|few| few.needed);
         found.pairs_least = found.pairs_least.into_iter().chain(judged.n_pairs).min();
-        let place = format!("{} {}", pair.side, point.values.pairs(" "));
-        let changed = changed(judged).or_else(|| judged.why.clone());
-        let changed = changed.map_or_else(String::new, |words| format!(": {words}"));
-        let beside = judged.bounds_beside_drift().map(|bounds| self.end_of(bounds));
-        let beside = beside.filter(|_| undecided_by == UndecidedBy::HiddenByDrift);
-        let beside = beside.map_or_else(String::new, |end| {
-            format!(", beside a drift at worst {} %", percent_of(end))
-        });
-        found.put(passed, place.trim_end().to_owned() + &changed + &beside, undecided_by);
+        let place = place_words(&pair.side, &point.values);
+        let mut at = match (changed(judged), &judged.why) {
+            (Some(changed), _) => format!("{changed} at {place}"),
+            (None, Some(why)) => format!("at {place}, {why}"),
+            (None, None) => format!("at {place}"),
+        };
+        if undecided_by == UndecidedBy::HiddenByDrift
+            && let Some(bounds) = judged.bounds_beside_drift()
+        {
+            at.push_str(&format!(
+                ", beside a drift at worst {} %",
+                percent_of(self.end_of(bounds))
+            ));
+        }
+        found.put(passed, at, undecided_by);
     }
 
     /// Says why no run has its figure: it takes more transactions, or the name is unknown.
@@ -281,22 +345,36 @@ impl Gate {
         did_you_mean(&self.figure, names.map(short))
     }
 
-    /// Returns the worse of a ratio and of the worst ratio within a figure's bounds.
-    fn worse(&self, known: Option<f64>, judged: &Judged) -> Option<f64> {
-        let interval = judged.ratio.and_then(|ratio| ratio.interval);
-        let ends = judged.bounds.into_iter().chain(interval);
+    /// Returns the worse of a known bound and of the worst ratio within a figure's bounds.
+    fn worse(&self, known: Option<Worst>, judged: &Judged) -> Option<Worst> {
+        let ratio = judged.ratio;
+        let interval = ratio.and_then(|ratio| ratio.interval);
+        let ends = judged.bounds.into_iter().chain(interval).map(|bounds| self.end_of(bounds));
         // Of interval and one-sided bound, [`Gate::passed`] uses the one nearer to no change.
         let (end, pick): (Option<f64>, fn(f64, f64) -> f64) = match self.is_rise {
-            true => (ends.map(|(_, most)| most).reduce(f64::min), f64::max),
-            false => (ends.map(|(least, _)| least).reduce(f64::max), f64::min),
+            true => (ends.reduce(f64::min), f64::max),
+            false => (ends.reduce(f64::max), f64::min),
         };
         // Adjusted for a drift, it may be worse.
         let beside = judged.bounds_beside_drift().map(|bounds| self.end_of(bounds));
         let end = end.map(|end| beside.map_or(end, |beside| pick(end, beside)));
-        match (known, end) {
-            (Some(known), Some(end)) => Some(pick(known, end)),
-            (known, end) => known.or(end),
+        let here = end.zip(ratio).map(|(bound, ratio)| Worst { bound, measured: ratio.value });
+        match (known, here) {
+            (Some(known), Some(here)) if pick(known.bound, here.bound) == known.bound => {
+                Some(known)
+            }
+            (known, here) => here.or(known),
         }
+    }
+
+    /// Returns how many runs detect a change as large as the limit, if these are too few: the error
+    /// falls with the root of the number of runs.
+    fn too_few(&self, judged: &Judged, runs: usize) -> Option<TooFew> {
+        let detectable = judged.detectable?;
+        let times = ((1.0 + detectable).ln() / (1.0 + self.by).ln()).powi(2);
+        let needed = (times * runs as f64).ceil();
+        let is_more = times > 1.0 && needed.is_finite();
+        is_more.then_some(TooFew { runs, detectable, needed: needed as u64 })
     }
 
     /// Returns true if the figure has certainly changed in the direction of the limit.
@@ -338,15 +416,33 @@ impl Gate {
     }
 }
 
-/// Formats a change with its interval: `-4.8 % (95 % CI -6.1 to -3.4 %)`.
+/// Formats a side with its point: `new clients=8`.
+fn place_words(side: &str, values: &Named<String>) -> String {
+    format!("{side} {}", values.pairs(" ")).trim_end().to_owned()
+}
+
+/// Formats a change with its interval: `-4.8 % (95 % CI -6.1 to -3.4 %)`, or `from 0 to 0.31`, if
+/// the baseline is 0 in every run.
 fn changed(judged: &Judged) -> Option<String> {
     let ratio = judged.ratio?;
+    if is_from_zero(judged)
+        && let Some(side) = judged.side
+    {
+        return Some(format!("from 0 to {}", significant(side.mean, 3)));
+    }
     let interval = ratio.interval.map(|(low, high)| {
         let confidence = significant(100.0 * ratio.confidence.unwrap_or(0.95), 3);
         let confidence = confidence.trim_end_matches('0').trim_end_matches('.');
         format!(" ({confidence} % CI {} to {} %)", percent_of(low), percent_of(high))
     });
     Some(format!("{} %{}", percent_of(ratio.value), interval.unwrap_or_default()))
+}
+
+/// Returns true if the figure was 0 in every run of the baseline, so that no percentage says how
+/// much it rose.
+fn is_from_zero(judged: &Judged) -> bool {
+    let is_zero = judged.baseline.is_some_and(|base| base.mean == 0.0);
+    is_zero && judged.ratio.is_some_and(|ratio| ratio.value.is_infinite())
 }
 
 /// Formats a ratio as a change in percent: `-4.8`.
@@ -364,7 +460,7 @@ const LOST_MOST: f64 = 0.5;
 /// only one side has, and another load.
 fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut GateResult) {
     for lost in pair.lost() {
-        let at = format!("{} {} (no run counts)", pair.side, lost.values.pairs(" "));
+        let at = format!("no valid run at {}", place_words(&pair.side, &lost.values));
         found.put(Passed::Broken, at, UndecidedBy::Noise);
     }
     // The remaining runs say nothing about the excluded ones; if most are excluded, the side has
@@ -382,7 +478,7 @@ fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut 
     }
     // If only one side has a valid run, the other may be broken there.
     for point in &pair.points_unpaired {
-        let at = format!("{} {} (one side alone)", pair.side, point.values.pairs(" "));
+        let at = format!("only {} has valid runs at {}", point.side, point.values.pairs(" "));
         found.put(Passed::Undecided, at, UndecidedBy::OneSide);
     }
     let base = report.sides.first();

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::numbers::count;
 use stats::{
     BOUNDS_MIN, Comparison, Incomparable, bounds_beside_drift, bounds_of_pairs, difference,
     pairs_needed, shift_beside_drift,
@@ -271,6 +272,7 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
     let [base, side] = [base, side].map(|all| all.iter().map(|(_, x)| *x).collect::<Vec<f64>>());
     let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect();
     let of_runs: [Vec<f64>; 2] = [logarithms(&base), logarithms(&side)];
+    let of_side = [base.len(), side.len()];
     // Runs that alternated are pairs, even if they are too few for ranks.
     let pairs = pairs_min.and_then(|_| within_repeats(base_by_repeat, side_by_repeat, BOUNDS_MIN));
     let bounds = match &pairs {
@@ -313,7 +315,7 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
         verdict: Verdict::CannotJudge,
         is_within_repeats: within.is_some(),
         is_by_means: found.as_ref().is_ok_and(|found| found.is_by_means),
-        why: found.err().map(why_not),
+        why: found.err().map(|why| why_not(why, of_side)),
         beside_drift: None,
         of_runs,
         is_lacking: false,
@@ -323,12 +325,15 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
     }
 }
 
-fn why_not(why: Incomparable) -> String {
+/// Says why the runs of the baseline and of the side, so many, cannot be compared.
+fn why_not(why: Incomparable, runs: [usize; 2]) -> String {
     match why {
         Incomparable::TooFew { needed, have } => format!(
-            "{have} {} per side cannot show a difference: run at least {needed}, better 5 or \
-             more, of each",
-            if have == 1 { "run" } else { "runs" }
+            "{} cannot show a difference: run at least {needed}, better 5 or more, of each",
+            match runs {
+                [base, side] if base != side => format!("{base} and {side} runs"),
+                _ => format!("{} per side", count(have as u64, "run")),
+            }
         ),
         Incomparable::NoNumber => "in some run the figure has no value".to_owned(),
         Incomparable::TooMany => "too many runs per side to be judged".to_owned(),

@@ -485,7 +485,22 @@ fn a_limit_that_makes_no_sense_is_refused() {
     let no_run = gate.hold(&held(&FIVE, &FIVE, 1)).expect_err("these do not");
     assert!(no_run.contains("can never be broken"), "{no_run}");
     assert!(no("p99>5").contains("without %"));
-    assert!(no("p99>-5%").contains("write a rise with >"));
+    for (odd, meant) in [
+        ("p99>-5%", "p99>+5%"),
+        ("p99<5%", "p99>+5%"),
+        ("tps>-3%", "tps<-3%"),
+        ("tps<3%", "tps<-3%"),
+    ] {
+        assert!(no(odd).ends_with(&format!("did you mean '{meant}'?")), "{}", no(odd));
+    }
+    // A limit on a gain is one, and may be meant the other way round.
+    let meant = |text: &str| {
+        let gate: Gate = text.parse().expect("it is one");
+        gate.hold(&held(&FIVE, &FIVE, 1)).expect("they have TPS").meant
+    };
+    assert_eq!(meant("tps>+3%").as_deref(), Some("tps<-3%"));
+    assert_eq!(meant("tps>+300%").as_deref(), Some("tps<-75%"));
+    assert_eq!(meant("tps<-3%"), None);
     for odd in ["tps<-x%", "tps<nan%", "p99>inf%"] {
         assert!(no(odd).contains("not a number"), "{odd}");
     }

@@ -148,9 +148,12 @@ fn held(
             count(gate.runs_least as u64, "run")
         )));
     }
-    for gate in gates.iter().filter(|gate| gate.is_on_gains) {
-        let words = "fails when the figure gets better: a rise is written with >, a fall with <";
-        let text = format!("warning: --fail-if {} {words}", gate.gate);
+    for gate in &gates {
+        let Some(meant) = &gate.meant else { continue };
+        let text = format!(
+            "warning: --fail-if {} fails when the figure gets better; did you mean '{meant}'?",
+            gate.gate
+        );
         github::say("warning", &text, matches, shell);
     }
     if !gates.is_empty() {
@@ -189,15 +192,10 @@ fn fails(gate: &GateResult, matches: &ArgMatches) -> bool {
 /// Sets the tones of the verdicts on limits, which come first: a limit that fails the command is an
 /// error, and nothing else is.
 fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
-    let is_github = flags::output_of(matches) == Output::Github;
-    for (at, verdict) in page.verdicts.iter_mut().enumerate() {
-        match gates.get(at) {
-            Some(gate) if fails(gate, matches) => verdict.tone = Tone::Bad,
-            None if is_github && !gates.is_empty() && verdict.tone == Tone::Bad => {
-                verdict.tone = Tone::Warning;
-            }
-            _ => {}
-        }
+    github::soften(&mut page.verdicts, matches);
+    let failed = gates.iter().map(|gate| fails(gate, matches));
+    for (verdict, _) in page.verdicts.iter_mut().zip(failed).filter(|(_, is_failed)| *is_failed) {
+        verdict.tone = Tone::Bad;
     }
 }
 

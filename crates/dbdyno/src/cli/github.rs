@@ -41,10 +41,23 @@ pub(super) fn annotate(level: &str, text: &str, shell: &Shell) {
     let _ = shell.print(&format!("::{level} title=dbdyno::{}\n", message(text)));
 }
 
+/// Makes bad verdicts on the page warnings where the output is for GitHub: only what fails the job
+/// is an error there.
+pub(super) fn soften(verdicts: &mut [Verdict], matches: &ArgMatches) {
+    if flags::output_of(matches) != Output::Github {
+        return;
+    }
+    for verdict in verdicts.iter_mut().filter(|verdict| verdict.tone == Tone::Bad) {
+        verdict.tone = Tone::Warning;
+    }
+}
+
 /// Prints a warning or an error on stderr, and with `--output github` as an annotation too.
 pub(super) fn say(level: &str, text: &str, matches: &ArgMatches, shell: &Shell) {
     shell.say(text);
     if flags::output_of(matches) == Output::Github {
+        // The level and the title say these already.
+        let text = text.trim_start_matches("dbdyno: ").trim_start_matches("warning: ");
         annotate(level, text, shell);
     }
 }

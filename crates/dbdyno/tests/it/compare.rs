@@ -46,7 +46,7 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     let csv = home.run(&["compare", &id, "--by=target", "--output=csv"]).good();
     csv.says(&["side,point,figure,baseline", "clients=16,tps,"]);
     let csv = ["compare", &id, "--by=target", "--output=csv", "--fail-if=tps<-1%"];
-    home.run(&csv).code(1).warns(&["FAILED tps<-1% at "]);
+    home.run(&csv).code(1).warns(&["FAILED tps<-1%: "]);
     // The first page, and the full one.
     let next = format!("Next  dbdyno compare {id} --by target --full");
     home.run(&["compare", &id, "--by=target"]).good().says(&[&next, "of 2 points: worse"]);
@@ -79,7 +79,7 @@ fn labelled_runs_are_sides_and_a_broken_limit_fails() {
         home.run(&["runs", "label", at(run, "run_id").as_str().expect("a text"), label]).good();
     }
     let compare = |limit: &str| home.run(&["compare", "build=1", "build=2", "--fail-if", limit]);
-    compare("tps<-10%").code(1).says(&["FAILED tps<-10% at build=2 clients="]);
+    compare("tps<-10%").code(1).says(&["FAILED tps<-10%: -", "at build=2 clients="]);
     compare("tps<-60%").good().says(&["passed tps<-60%"]);
     // One run per side decides nothing.
     let list = at(&runs, "runs").as_array().expect("a list");
@@ -91,7 +91,7 @@ fn labelled_runs_are_sides_and_a_broken_limit_fails() {
     let few = home.run(&words).code(2);
     few.warns(&["--fail-if tps<-1%: ", " has 1 run", "--repeat 5", "--undecided pass"]);
     let passes = home.run(&[&words[..], &["--undecided=pass"]].concat()).good();
-    passes.says(&["undecided tps<-1%", "undecided: 1 run per side"]);
+    passes.says(&["undecided tps<-1%", " has 1 run, which", "undecided: 1 run per side"]);
 }
 
 /// Runs two sides in turns, each with its own seed, under labels that begin with `old` and `new`.
@@ -149,7 +149,7 @@ fn a_gate_has_these_exit_codes() {
     let ran = command.env("GITHUB_STEP_SUMMARY", &summary).output().expect("it is built");
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert_eq!(ran.status.code(), Some(1), "{said}");
-    assert!(said.starts_with("::error title=dbdyno Limit::FAILED tps<-5%25 at "), "{said}");
+    assert!(said.starts_with("::error title=dbdyno Limit::FAILED tps<-5%25: -"), "{said}");
     assert!(!said.contains("| figure |"), "{said}");
     let summary = std::fs::read_to_string(summary).expect("it is there");
     assert!(summary.starts_with("# Before\n") && summary.contains("| figure |"), "{summary}");
@@ -158,7 +158,7 @@ fn a_gate_has_these_exit_codes() {
     for (more, level) in [("--undecided=fail", "error"), ("--undecided=pass", "warning")] {
         let words = ["compare", &old, &new, "--fail-if=tps<-0.1%", more, "--output=github"];
         let said = home.run(&words).out;
-        let begins = format!("::{level} title=dbdyno Limit::undecided tps<-0.1%25 at ");
+        let begins = format!("::{level} title=dbdyno Limit::undecided tps<-0.1%25: ");
         assert!(said.starts_with(&begins), "{said}");
     }
     // A usage error has an annotation too; a bad verdict within the limits is no error.
@@ -204,10 +204,12 @@ fn a_run_that_goes_on_leaves_a_gate_undecided_unless_it_fails() {
     let going = "build=new-2ms-5 is still being measured (";
     gate("new-2ms-5", "--undecided=fail")
         .code(1)
-        .says(&["undecided tps<-5% at build=new-2ms-5 is still being measured"])
+        .says(&["undecided tps<-5%: build=new-2ms-5 is still being measured"])
         .warns(&[going]);
     gate("new-2ms-5", "--undecided=pass").good();
-    gate("new-2.2ms-5", "--undecided=pass").code(1).says(&["FAILED tps<-5% at build=new-2.2ms-5"]);
+    gate("new-2.2ms-5", "--undecided=pass")
+        .code(1)
+        .says(&["FAILED tps<-5%: -", "at build=new-2.2ms-5"]);
     for run in runs {
         run.interrupt();
         run.end().code(130);
@@ -232,7 +234,10 @@ fn what_cannot_be_compared_is_said_in_a_sentence() {
     no(&["compare", &id, "--by=target", "--fail-if=p99>5"], "it ends without %");
     no(&["compare", &id, "--by=target", "--fail-if=tsp<-5%"], "did you mean 'tps'?");
     let gains = home.run(&["compare", &id, "--by=target", "--fail-if=tps>+900%"]);
-    gains.good().warns(&["--fail-if tps>+900% fails when the figure gets better"]);
+    gains.good().warns(&[
+        "--fail-if tps>+900% fails when the figure gets better; did you mean 'tps<-90%'?",
+    ]);
+    no(&["compare", &id, "--by=target", "--fail-if=p99<5%"], "did you mean 'p99>+5%'?");
     for floor in ["--min-effect=x", "--min-effect=5", "--min-effect=0.05", "--min-effect=-5%"] {
         no(&["compare", &id, "--by=target", floor], "write a share such as 2%");
     }

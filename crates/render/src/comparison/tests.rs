@@ -72,6 +72,40 @@ fn a_time_that_lost_work_has_made_infinite_is_worse_than_any_other() {
 }
 
 #[test]
+fn a_limit_says_what_was_measured_and_how_many_runs_it_takes() {
+    let report = held(&FIVE, &FIVE, 20);
+    let limit: Gate = "tps<-5%".parse().expect("it is one");
+    let mut result = limit.hold(&report).expect("it has TPS");
+    result.worst = Some(Worst { bound: 0.9503, measured: 1.0021 });
+    result.too_few = Some(TooFew { runs: 3, detectable: 0.48, needed: 175 });
+    result.pairs_least = None;
+    let said = |result: &GateResult| super::gate::gate(result).headline.plain();
+    insta::assert_snapshot!(
+        said(&result),
+        @"passed tps<-5%: +0.21 % measured, at worst -4.97 % (one-sided 95 % bound); 3 runs a side are too few for 5 %: they detect 48 %, about 175 detect 5 %"
+    );
+    result.passed = Passed::Undecided;
+    result.at = vec!["+0.2 % at new clients=8".to_owned()];
+    insta::assert_snapshot!(
+        said(&result),
+        @"undecided tps<-5%: +0.2 % at new clients=8; 3 runs a side are too few for 5 %: they detect 48 %, about 175 detect 5 %"
+    );
+    result.too_few = None;
+    result.runs_least = 2;
+    result.side_least = "new".to_owned();
+    insta::assert_snapshot!(
+        said(&result),
+        @"undecided tps<-5%: +0.2 % at new clients=8; new has 2 runs, which can decide nothing: run 5 or more a side (--repeat 5)"
+    );
+    result.from_zero = Some("errors".to_owned());
+    result.passed = Passed::Broken;
+    insta::assert_snapshot!(
+        said(&result),
+        @"FAILED tps<-5%: +0.2 % at new clients=8; no percentage describes a rise from 0: limit the value of each run, with --require 'errors<VALUE'"
+    );
+}
+
+#[test]
 fn a_limit_is_undecided_where_only_one_side_has_a_run_that_counts() {
     let old = side("old", &[("1", &FIVE, 0), ("8", &FIVE, 1)]);
     let sides = [old, side("new", &[("1", &FIVE, 20)])];
@@ -79,7 +113,7 @@ fn a_limit_is_undecided_where_only_one_side_has_a_run_that_counts() {
     let gate: Gate = "tps<-3%".parse().expect("it is one");
     let held = gate.hold(&report).expect("it has TPS");
     assert_eq!(held.passed, Passed::Undecided);
-    assert_eq!(held.at, ["new clients=8 (one side alone)"]);
+    assert_eq!(held.at, ["only old has valid runs at clients=8"]);
     let page = in_a_line(&report);
     let words = "Left out: 1 point of old, where new has none: clients=8.";
     assert!(page.contains(words), "{page}");
@@ -354,7 +388,7 @@ fn it_reads_like_a_page() {
     let gate: Gate = "p99>+5%".parse().expect("it is one");
     let one = held(&FIVE, &times(0.9), 20);
     insta::assert_snapshot!(page_of(&one, &[gate.hold(&one).expect("it has p99")]), @r"
-    FAILED p99>+5% at new clients=8: +11.1 % (96.8 % CI +9.5 to +12.8 %)
+    FAILED p99>+5%: +11.1 % (96.8 % CI +9.5 to +12.8 %) at new clients=8
     new vs. old: TPS -10.0 % (CI -11.3 % to -8.6 %), worse
     p99 ms +11.1 % (CI +9.5 % to +12.8 %), worse.
 

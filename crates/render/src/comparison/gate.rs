@@ -1,0 +1,101 @@
+//! What came of a limit on a change, in a sentence: what was measured, how surely, and what to do.
+//! Not here: whether it holds (analysis).
+
+use analysis::comparison::{GateResult, Passed, TooFew, UndecidedBy, Worst};
+use model::format_count;
+use model::numbers::{beside_bound, count, exact};
+
+use super::words::{is_twofold, sign, smallest};
+use crate::document::{Tone, Verdict};
+
+/// Digits of a change; more where it would look like its limit.
+const DIGITS_OF_BOUND: usize = 2;
+
+/// What a limit has met.
+pub(super) fn gate(gate: &GateResult) -> Verdict {
+    let at = gate.at.join(", ");
+    let too_few = gate.too_few.map(|few| too_few(few, gate.limit));
+    let (tone, headline) = match gate.passed {
+        Passed::Held => {
+            let worst = gate.worst.filter(|worst| worst.bound.is_finite());
+            let held = worst.map(|worst| format!(": {}", held(worst, gate))).unwrap_or_default();
+            let tone = if too_few.is_some() { Tone::Warning } else { Tone::Good };
+            let few = too_few.map(|few| format!("; {few}")).unwrap_or_default();
+            (tone, format!("passed {}{held}{few}", gate.gate))
+        }
+        Passed::Broken => {
+            let zero = gate.from_zero.as_ref().map(|name| from_zero(name)).unwrap_or_default();
+            (Tone::Bad, format!("FAILED {}: {at}{zero}", gate.gate))
+        }
+        Passed::Undecided => {
+            let advice = match (gate.undecided_by, too_few, &gate.from_zero) {
+                (UndecidedBy::Noise, _, Some(name)) => from_zero(name),
+                (UndecidedBy::Noise, Some(few), None) => format!("; {few}"),
+                (UndecidedBy::Noise, None, None) if gate.has_too_few_runs() => format!(
+                    "; {} has {}, which can decide nothing: run 5 or more a side (--repeat 5)",
+                    gate.side_least,
+                    count(gate.runs_least as u64, "run")
+                ),
+                (why, ..) => format!("; {}", advice(why)),
+            };
+            (Tone::Warning, format!("undecided {}: {at}{advice}", gate.gate))
+        }
+    };
+    Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details: Vec::new() }
+}
+
+/// `+0.2 % measured, at worst -1.4 % (one-sided 95 % bound of 5 pairs of runs in turns)`.
+fn held(worst: Worst, gate: &GateResult) -> String {
+    let limit = gate.limit * 100.0;
+    let percent = |ratio: f64| {
+        let share = (ratio - 1.0) * 100.0;
+        format!("{}{} %", sign(share), beside_bound(share.abs(), limit.abs(), DIGITS_OF_BOUND))
+    };
+    let of = gate.pairs_least.map(|n| format!(" of {n} pairs of runs in turns"));
+    let (measured, bound) = (percent(worst.measured), percent(worst.bound));
+    format!(
+        "{measured} measured, at worst {bound} (one-sided 95 % bound{})",
+        of.unwrap_or_default()
+    )
+}
+
+/// `3 runs a side are too few for 5 %: they detect 48 %, about 280 detect 5 %`.
+fn too_few(few: TooFew, limit: f64) -> String {
+    let least = smallest(few.detectable, is_twofold(few.detectable));
+    let (runs, needed) = (count(few.runs as u64, "run"), format_count(few.needed));
+    let limit = exact(limit.abs() * 100.0);
+    format!(
+        "{runs} a side are too few for {limit} %: they detect {least}, about {needed} detect \
+         {limit} %"
+    )
+}
+
+/// Says what to write instead of a limit on a figure that was 0.
+fn from_zero(figure: &str) -> String {
+    format!(
+        "; no percentage describes a rise from 0: limit the value of each run, with --require \
+         '{figure}<VALUE'"
+    )
+}
+
+/// What decides an undecided limit.
+fn advice(why: UndecidedBy) -> &'static str {
+    match why {
+        UndecidedBy::LostRuns => "the change may be the cause: 'dbdyno runs list' shows these runs",
+        UndecidedBy::Drift => {
+            "the runs did not take turns, and a drift may explain it: run the sides in turns"
+        }
+        UndecidedBy::HiddenByDrift => {
+            "the runs did not take turns, and a drift may hide a change beyond the limit: run the \
+             sides in turns"
+        }
+        UndecidedBy::OneSide => "run that point on both sides, or leave its runs out",
+        UndecidedBy::Samples => "run longer (--duration)",
+        UndecidedBy::Running => "repeat this when all runs have ended",
+        UndecidedBy::Load => "run both sides with the same load",
+        UndecidedBy::Near => {
+            "the change is about as large as the limit: run more repeats, or set another limit"
+        }
+        UndecidedBy::Noise => "too few runs, or too much noise: run more repeats",
+    }
+}
