@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use stats::SERIES_MIN;
 
 use crate::comparison::{
-    Difference, Judge, LOST_UNEVEN, NotCounted, Side, lost_words, matters, values_of,
+    Difference, Judge, LOST_UNEVEN, NotCounted, Side, lost_words, matters, values_of, whys_in_words,
 };
 use crate::environment::Environment;
 use crate::figures::{Direction, Figure, direction, units_in};
@@ -169,7 +169,20 @@ pub struct LeftOut {
     pub runs_not_counted: u64,
     /// True if all others are older: then the last build cannot be judged.
     pub is_last: bool,
+    /// Reasons why they do not count, such as `failed, overloaded (3)`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
 }
+
+impl LeftOut {
+    /// Returns the reason behind a sentence: ` (failed, overloaded (3))`; empty if it is not known.
+    fn because(&self) -> String {
+        if self.why.is_empty() { String::new() } else { format!(" ({})", self.why) }
+    }
+}
+
+/// Default label of builds.
+const BUILD: &str = "build";
 
 /// The series of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -419,7 +432,7 @@ impl HistoryReport {
             };
             match &point.lacks {
                 Some(last) if last.runs_not_counted > 0 => {
-                    Some(format!("{} has no valid run{at}", last.build))
+                    Some(format!("{} has no valid run{at}{}", last.build, last.because()))
                 }
                 Some(_) => None,
                 None => {
@@ -429,8 +442,21 @@ impl HistoryReport {
             }
         };
         let lost = self.left_out.iter().filter(|build| build.is_last);
-        let lost = lost.map(|last| format!("{} has no valid run", last.build));
+        let lost = lost.map(|last| format!("{} has no valid run{}", last.build, last.because()));
         lost.chain(self.points.iter().filter_map(of_point)).collect()
+    }
+
+    /// Returns the commands that accept a worse last build: as a change, or as the pinned baseline.
+    pub fn accepting(&self) -> Vec<String> {
+        let worse = || self.points.iter().filter(|point| point.has_regressed);
+        let is_alarm = |last: &Option<Last>| last.as_ref().is_some_and(Last::is_alarm);
+        let is_change = worse().any(|point| point.fall.is_some() || is_alarm(&point.last));
+        let is_below_baseline = worse().any(|point| is_alarm(&point.baseline));
+        let Some(last) = worse().find_map(|point| point.builds.last()) else { return Vec::new() };
+        let by = if self.by == BUILD { String::new() } else { format!(" --by {}", self.by) };
+        let command = |verb: &str| format!("dbdyno history {verb} {}{by}", last.build);
+        let ack = is_change.then(|| command("ack") + " --reason TEXT");
+        ack.into_iter().chain(is_below_baseline.then(|| command("baseline"))).collect()
     }
 
     /// Returns the number of points at which the last build cannot be judged: too few builds before
@@ -709,7 +735,12 @@ fn lost(build: &Side, values: &Named<String>) -> String {
 }
 
 fn left_out_of(build: &Side, is_last: bool) -> LeftOut {
-    LeftOut { build: build.name.clone(), runs_not_counted: build.not_counted.len() as u64, is_last }
+    LeftOut {
+        build: build.name.clone(),
+        runs_not_counted: build.not_counted.len() as u64,
+        is_last,
+        why: whys_in_words(&build.not_counted),
+    }
 }
 
 /// Says why a series has no levels. `noun` is the noun for its builds.

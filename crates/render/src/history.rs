@@ -140,7 +140,8 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
             false => String::new(),
         };
         let (name, n) = (&build.build, count(build.runs_not_counted, "run"));
-        format!("{name} is omitted: none of {n} is completed and valid{last}.")
+        let why = if build.why.is_empty() { "" } else { &format!(" ({})", build.why) };
+        format!("{name} is omitted: none of {n} is completed and valid{why}{last}.")
     };
     let measured_last = |is_unlisted: bool| {
         let newest = report.measured_last.as_ref();
@@ -374,7 +375,9 @@ fn table(report: &HistoryReport, point: &PointHistory) -> Table {
         ]
     };
     let rows = point.builds.iter().enumerate().map(row).collect();
-    Table::filled("builds", "", columns, rows)
+    let table = Table::filled("builds", "", columns, rows);
+    let has_levels = point.changes.iter().flatten().next().is_some() || !point.starts.is_empty();
+    if has_levels { table } else { table.without(&["level"]) }
 }
 
 /// Describes the result of a series in a few words.

@@ -161,7 +161,11 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
         (Some(tables), Output::Json) => shell.print(&as_json(&tables)),
         (Some(tables), _) => print_document(&render::matrices(&tables), PAGE_WIDTH, matches, shell),
         (None, Output::Json) => shell.print(&as_json(&report)),
-        (None, _) => print_document(&render::history(&report), PAGE_WIDTH, matches, shell),
+        (None, _) => {
+            let mut page = render::history(&report);
+            github::soften(&mut page.verdicts, matches);
+            print_document(&page, PAGE_WIDTH, matches, shell)
+        }
     }?;
     if !matches.get_flag("fail_on_regression") {
         return Ok(DONE);
@@ -177,10 +181,13 @@ fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 
             0 => String::new(),
             n => format!(", and {n} more"),
         };
-        let text = format!(
-            "dbdyno: --fail-on-regression: {first}{more}; a change that is meant is accepted with \
-             'dbdyno history ack'"
-        );
+        let accepting: Vec<String> =
+            report.accepting().iter().map(|command| format!("'{command}'")).collect();
+        let accepting = match accepting.is_empty() {
+            true => String::new(),
+            false => format!("; if that is intended, accept it: {}", accepting.join(", then ")),
+        };
+        let text = format!("dbdyno: --fail-on-regression: {first}{more}{accepting}");
         github::say("error", &text, matches, shell);
         return FAILED;
     }

@@ -79,7 +79,11 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     home.run(&["history"]).good().says(&["the last build (1.11) is WORSE", "5 of the 10"]);
     home.run(&gate).code(1).warns(&["--fail-on-regression: 1.11 is worse"]).is_a_sentence();
     let annotated = home.run(&[&gate[..], &["--output=github"]].concat()).code(1);
-    annotated.says(&["::error title=dbdyno::dbdyno: --fail-on-regression: 1.11 is worse"]);
+    let annotated = annotated.says(&["::error title=dbdyno::--fail-on-regression: 1.11 is worse"]);
+    // One regression is one error, and none beside exit code 0.
+    assert_eq!(annotated.out.matches("::error").count(), 1, "{}", annotated.out);
+    let shown = home.run(&["history", "--output=github"]).good();
+    assert!(!shown.out.contains("::error"), "{}", shown.out);
     let refused = home.run(&["history", "--by=kernel", "--output=github"]).code(2);
     refused.says(&["::error title=dbdyno::no run has the label kernel"]);
     let csv = home.run(&["history", "--output=csv"]).good();
@@ -131,9 +135,9 @@ fn a_damaged_run_is_left_out_and_reported() {
     // After damage to the run of the last build, that build has no valid run.
     let last = break_newest();
     let shown = home.run(&["history", "--fail-on-regression"]).code(1);
-    let left_out = "1.3 is omitted: none of 1 run is completed and valid; it is the last build";
+    let left_out = "1.3 is omitted: none of 1 run is completed and valid (its report is damaged)";
     shown.says(&[left_out, "Left out: 1 run with a damaged report", &last, "runs rm"]);
-    home.run(&passes).code(1).warns(&["--fail-on-regression: 1.3 has no valid run"]);
+    home.run(&passes).code(1).warns(&["--fail-on-regression: 1.3 has no valid run ("]);
     // An earlier build keeps its other run.
     let second = break_newest();
     let shown = home.json(&["history"]);
@@ -210,7 +214,8 @@ fn a_pinned_baseline_is_compared_with_each_time() {
     let listed = home.json(&list);
     assert_eq!(listed, json!([{"by": "build", "build": "1.1"}, {"by": "day", "build": day}]));
     home.run(&[&list[..], &["1.1"]].concat()).code(2);
-    home.run(&["history", "--fail-on-regression"]).code(1);
+    let worse = home.run(&["history", "--fail-on-regression"]).code(1);
+    worse.warns(&["accept it: 'dbdyno history baseline 1.16'"]);
     home.run(&["history", "baseline", "--clear"]).good();
     home.run(&["history", "--fail-on-regression"]).good();
 }
