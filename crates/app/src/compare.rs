@@ -295,7 +295,10 @@ fn label_of(store: &Store, value: &str) -> Result<Option<String>, Error> {
     Ok(found.map(|(key, value)| format!("{key}={value}")))
 }
 
-/// Error that no run has a label, or this value of it.
+/// Values of a label that an error names.
+const NAMED_MOST: usize = 8;
+
+/// Error that no run has a label, or this value of it, with those that there are.
 fn no_run_with(store: &Store, key: &str, value: Option<&str>) -> Result<Error, Error> {
     // Only a history accepts all values of a label.
     let (label, example, by_day) = match value {
@@ -309,9 +312,24 @@ fn no_run_with(store: &Store, key: &str, value: Option<&str>) -> Result<Error, E
     };
     let known: BTreeSet<String> = all.iter().flat_map(|row| &row.labels).map(to_text).collect();
     let near = did_you_mean(&label, known.iter().map(String::as_str));
+    let labels = || all.iter().flat_map(|row| &row.labels);
+    let is_known = value.is_some() && labels().any(|(of, _)| of == key);
+    let others: BTreeSet<&str> = match is_known {
+        true => labels().filter(|(of, _)| of == key).map(|(_, value)| value.as_str()).collect(),
+        false => labels().map(|(of, _)| of.as_str()).collect(),
+    };
+    let most: Vec<&str> = others.iter().rev().take(NAMED_MOST).copied().collect();
+    let more = if others.len() > most.len() { ", ..." } else { "" };
+    let most = most.join(", ") + more;
+    let there = match (is_known, most.is_empty()) {
+        (_, true) => String::new(),
+        (true, false) => format!("; values of {key} are {most}"),
+        (false, false) => format!("; labels are {most}"),
+    };
     Ok(Error::Usage(format!(
-        "no run has the label {label}{near}: 'dbdyno runs list' shows labels, 'dbdyno runs label RUN \
-         {example}' sets one; every run has day, database and dbdyno (its version){by_day}"
+        "no run has the label {label}{near}{there}: 'dbdyno runs list' shows labels, 'dbdyno runs \
+         label RUN {example}' sets one; every run has day, database and dbdyno (its \
+         version){by_day}"
     )))
 }
 

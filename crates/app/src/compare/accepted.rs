@@ -9,7 +9,7 @@ use analysis::report::Report;
 use model::{Rng, Stream};
 use store::Store;
 
-use super::{Labelled, builds_placed, ended_and_running, is_label, labelled};
+use super::{Labelled, builds_placed, ended_and_running, is_label, labelled, no_run_with};
 use crate::error::Error;
 
 /// Fails if no run has the build.
@@ -17,9 +17,7 @@ fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Error> {
     is_label(key)?;
     let all = Labelled::find(store, key, None)?;
     match all.iter().any(|one| one.value == build) {
-        false => Err(Error::Usage(format!(
-            "no run has the label {key}={build}: 'dbdyno history --by {key}' lists the builds"
-        ))),
+        false => Err(no_run_with(store, key, Some(build))?),
         true => Ok(()),
     }
 }
