@@ -61,7 +61,10 @@ pub(crate) struct RequiredResults {
 /// Tests limits on a run. A run that is not valid or not complete fails.
 pub(crate) fn of_run(required: &Requirements, report: &Report) -> RequiredResults {
     let mut results = RequiredResults::of(required);
-    if !required.limits.is_empty() && !counts(report) && !is_settled(report) {
+    // A full queue may end a run as planned, but does not make its other faults good.
+    let is_invalid = report.findings.iter().any(|of| of.severity == model::Severity::Invalid);
+    let is_lost = is_invalid || !counts(report) && !is_settled(report);
+    if !required.limits.is_empty() && is_lost {
         let why = why_not_in_short(report);
         results.lost.push(format!("the run does not count: {why}"));
     }
