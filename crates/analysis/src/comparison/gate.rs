@@ -59,8 +59,8 @@ pub struct GateResult {
     /// Reason why it is undecided, if it is.
     #[serde(skip)]
     pub undecided_by: UndecidedBy,
-    /// The worst one-sided 95 % bound, over all sides and points: the margin of a limit that passed.
-    /// `None` without an interval.
+    /// The worst one-sided 95 % bound, over all sides and points: the margin of a limit that
+    /// passed. `None` without an interval.
     #[serde(skip)]
     pub worst: Option<Worst>,
     /// Where the runs are too few to detect a change as large as the limit; that which takes most.
