@@ -7,8 +7,10 @@ use analysis::ExperimentReport;
 use analysis::figures::{title, value_of};
 use analysis::trials::{TrialReport, counts};
 use model::numbers::significant;
+use model::short_axis;
 
 use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+use crate::axis_names::names;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "drift",
@@ -18,6 +20,9 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// Smallest number of trials of a point that show a drift.
 const TRIALS_LEAST: usize = 3;
+
+/// With more points than these, the colours of a chart cannot be told apart.
+const SIDES_MOST: usize = 6;
 
 /// Gauges of work that accumulates from run to run if a server does not keep up, with titles.
 const BACKLOGS: [(&str, &str); 2] = [
@@ -49,11 +54,12 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let name = format!("{}, % of the mean of its point", title(primary));
     let y = Axis::of(name.clone(), "", Scale::FromZero);
     let mut rates = Chart::new(ENTRY.name, "Trials in the order of time", x(), y);
-    rates.note = Some(format!(
-        "100 % is the mean over the trials of the same point; the numbers are the {} of each trial.",
-        title(primary)
-    ));
-    rates.traces = vec![trace(&made, &name, primary, |trial| means[&trial.point])];
+    rates.traces = of_sides(report, &made, &means, &name);
+    let mean = "100 % is the mean over the trials of the same point";
+    rates.note = Some(match rates.traces.len() {
+        1 => format!("{mean}; the numbers are the {} of each trial.", title(primary)),
+        _ => format!("{mean}."),
+    });
     let y = Axis::of("share of the largest", "%", Scale::FromZero);
     let id = format!("{}-backlog", ENTRY.name);
     let mut backlog = Chart::new(id, "Backlog of the server by trial", x(), y);
@@ -67,6 +73,30 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
         })
         .collect();
     [rates.if_any(), backlog.if_any()].concat()
+}
+
+/// The trials of each point of an axis with few values, so that sides have their own colours; else
+/// all of them together.
+fn of_sides(
+    report: &ExperimentReport,
+    made: &[&TrialReport],
+    means: &BTreeMap<u32, f64>,
+    name: &str,
+) -> Vec<Trace> {
+    let all = trace(made, name, &report.primary, |trial| means[&trial.point]);
+    let n_points = report.points.len();
+    let [axis] = &report.axes[..] else { return vec![all] };
+    if n_points > SIDES_MOST {
+        return vec![all];
+    }
+    let names = names(axis);
+    let of_point = |point: usize| {
+        let of = |at: &(usize, &Point)| made[at.0].point as usize == point;
+        let points = all.points.iter().enumerate().filter(of).map(|(_, at)| at.clone());
+        let name = format!("{}={}", short_axis(&axis.name), names[point]);
+        Trace::new(name, Shape::Joined, points.collect())
+    };
+    (0..n_points).map(of_point).collect()
 }
 
 fn trace(

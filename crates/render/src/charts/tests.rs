@@ -463,7 +463,11 @@ fn the_charts_of_an_experiment() {
       clients 16 (Steps, 7) 0: 452.3 .. 60.00: 451.1
     drift: Trials in the order of time
       x trial, in the order of time [] Linear; y TPS, % of the mean of its point [] FromZero
-      TPS, % of the mean of its point (Joined, 14) 1.000: 99.01 .. 14.00: 100.5
+      clients=1 (Joined, 3) 1.000: 99.01 .. 3.000: 101.0
+      clients=2 (Joined, 3) 4.000: 99.01 .. 6.000: 101.0
+      clients=4 (Joined, 3) 7.000: 99.01 .. 9.000: 101.0
+      clients=8 (Joined, 3) 10.00: 99.01 .. 12.00: 101.0
+      clients=16 (Joined, 2) 13.00: 99.50 .. 14.00: 100.5
     ");
 }
 
