@@ -10,7 +10,7 @@ use model::RunId;
 use render::list::short_id;
 use render::{as_json, seconds_csv};
 use serde_json::{Value, json};
-use store::{Filter, Store, StoreErrorKind, is_exported};
+use store::{Filter, Store, is_exported};
 
 use super::output_file::{OutputFile, extension};
 use super::stored::{add_new, id, said, store};
@@ -125,13 +125,14 @@ fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
             add_new(&mut runs, rows.into_iter().rev().map(|row| row.run));
             continue;
         }
-        let found = match (store.find(name), store.find_experiment(name)) {
-            (Ok(run), _) => vec![run],
-            (Err(error), Ok(experiment)) if error.kind == StoreErrorKind::UnknownRun => {
+        // As for a report: the trials of an experiment have its name.
+        let experiment = store.find_experiment(name).ok().filter(|_| name != store::LAST);
+        let found = match experiment {
+            Some(experiment) => {
                 let trials = store.trials(&experiment).map_err(said)?;
                 trials.into_iter().map(|trial| trial.run.run).collect()
             }
-            (Err(error), _) => return Err(said(error)),
+            None => vec![store.find(name).map_err(said)?],
         };
         add_new(&mut runs, found);
     }
