@@ -202,7 +202,14 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
         }
         shell.print(&format!("{value:#}\n"))?;
     } else {
-        shell.print(&format!("{target}: {}\n", built.sentence()))?;
+        let lost = match is_managed(&target) {
+            true => {
+                "; they are deleted with their server: to keep data, build them on a server of \
+                 yours (--target)"
+            }
+            false => "",
+        };
+        shell.print(&format!("{target}: {}{lost}\n", built.sentence()))?;
         settled.iter().try_for_each(|of| shell.print(&settled_text(of)).map(drop))?;
         run.iter().for_each(|run| live.note(&stored_as(&run.0)));
     }
