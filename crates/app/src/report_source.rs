@@ -13,6 +13,7 @@ use render::Document;
 use render::charts::{
     Chart, of_comparison, of_experiment, of_history, of_median_runs, of_run, of_seek,
 };
+use serde::Serialize;
 use store::{LAST, Store};
 
 use crate::compare::{CompareBy, compare, sides_of_axis};
@@ -48,6 +49,18 @@ pub struct ExperimentSource {
     pub tables: Option<Matrices>,
 }
 
+/// An experiment as programs read it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExperimentJson<'s> {
+    #[serde(flatten)]
+    report: &'s ExperimentReport,
+    /// First sentences of its page.
+    verdicts: Vec<String>,
+    /// Comparison of the values of the only axis, if there are two or three.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparison: Option<&'s ComparisonReport>,
+}
+
 impl ExperimentSource {
     /// Reads the data of an experiment's page from the store.
     pub fn of(
@@ -58,6 +71,13 @@ impl ExperimentSource {
         let sides = sides_of_axis(store, experiment, &report);
         let trials = trial_reports(store, experiment)?;
         Ok(ExperimentSource { report, trials, sides, tables: None })
+    }
+
+    /// The experiment as programs read it, with the verdicts of its page.
+    pub fn json(&self) -> ExperimentJson<'_> {
+        let verdict = |verdict: &render::document::Verdict| verdict.headline.plain();
+        let verdicts = self.document().verdicts.iter().map(verdict).collect();
+        ExperimentJson { report: &self.report, verdicts, comparison: self.sides.as_ref() }
     }
 
     /// Page of the experiment.

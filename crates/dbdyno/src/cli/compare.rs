@@ -1,13 +1,14 @@
 //! `dbdyno compare`: compares sides of runs with the first.
 
 use analysis::ComparisonReport;
-use analysis::comparison::{Gate, GateResult, Judge, Passed, SideReport, UndecidedBy};
+use analysis::comparison::{Difference, Gate, GateResult, Judge, Passed, SideReport, UndecidedBy};
 use analysis::figures::is_less_better;
 use app::Error;
 use app::compare::{CompareBy, by_its_axis, compare as hold};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::numbers::count;
 use render::document::{Document, Tone};
+use render::list::short_id;
 use render::terminal::PAGE_WIDTH;
 use render::{comparison, comparison_short, for_shell};
 use serde_json::json;
@@ -244,16 +245,48 @@ fn next_commands(
         (format!("dbdyno report {names}{axis} -o compare.html"), "charts"),
         (format!("dbdyno compare {names}{asked} --fail-if '{limit}'"), "a gate"),
     ];
-    // If there is a gate already, do not suggest another one.
-    let n_shown = if is_gate { 2 } else { 3 };
+    // If there is a gate already, do not suggest another one; nor if nothing is decided.
+    let is_open = render::is_open(report);
+    let n_shown = if is_gate || is_open { 2 } else { 3 };
     let more = match compared {
-        CompareBy::Axis { experiment, .. } if render::is_open(report) => {
-            Some(experiments::until_decided(experiment))
-        }
-        _ => None,
+        _ if !is_open => None,
+        CompareBy::Axis { experiment, .. } => Some(experiments::until_decided(experiment)),
+        CompareBy::Sides(_) => varied_until_decided(report),
     };
     let rest = commands.into_iter().take(n_shown).map(|(command, why)| (command, why.to_owned()));
-    more.into_iter().flatten().chain(rest).collect()
+    more.into_iter().chain(rest).collect()
+}
+
+/// Command that makes an experiment of two sides whose plans differ in one parameter, or in their
+/// target alone.
+fn varied_until_decided(report: &ComparisonReport) -> Option<(String, String)> {
+    let [base, _] = report.sides.as_slice() else { return None };
+    let of_plan: Vec<&Difference> =
+        report.differences.iter().filter(|one| one.about == "plan").collect();
+    let is_of_target = |one: &Difference| (&*one.about, &*one.name) == ("target", "url");
+    let one = match of_plan[..] {
+        [one] if !report.differences.iter().any(is_of_target) => one,
+        [] => report.differences.iter().find(|one| is_of_target(one))?,
+        _ => return None,
+    };
+    let [Some(first), Some(second)] = &one.values[..] else { return None };
+    // The user of a server is not in its identity.
+    let is_server = |value: &String| value.contains("://");
+    if is_of_target(one) && [first, second].into_iter().any(is_server) {
+        return None;
+    }
+    let name = match one.name.strip_prefix("group.").unwrap_or(&one.name) {
+        "url" => "target",
+        name => name.strip_prefix("parameters.").unwrap_or(name),
+    };
+    let (run, varied) = (&base.median_run.as_ref()?.run, format!("{name}={first},{second}"));
+    let command = format!(
+        "dbdyno runs show {} --plan > plan.toml && dbdyno run plan.toml --vary {} {}",
+        short_id(run),
+        for_shell(&varied),
+        experiments::UNTIL_DECIDED
+    );
+    Some((command, experiments::UNTIL_DECIDED_WORDS.to_owned()))
 }
 
 /// Judgement options of the command line.

@@ -196,15 +196,15 @@ fn print_report(
     required: &RequiredResults,
     shell: &Shell,
 ) -> Outcome {
+    let store = store(matches, shell)?;
+    let of_store = store.find_experiment(&report.id).map_err(said)?;
+    let source = ExperimentSource::of(&store, &of_store, report.clone())?;
     match flags::is_json(matches) {
         true => {
             required.print(matches, shell)?;
-            shell.print(&required.json(report))
+            shell.print(&required.json(&source.json()))
         }
         false => {
-            let store = store(matches, shell)?;
-            let of_store = store.find_experiment(&report.id).map_err(said)?;
-            let source = ExperimentSource::of(&store, &of_store, report.clone())?;
             let mut page = source.document();
             if flags::output_of(matches) == Output::Text {
                 shorten(&mut page, &source);
@@ -244,19 +244,22 @@ fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
     let is_open = source.sides.as_ref().is_some_and(render::is_open);
     let more = (is_open && report.plan.is_some()).then(|| until_decided(id));
     let rest = sides.into_iter().chain(others).map(|(command, why)| (command, why.to_owned()));
-    more.into_iter().flatten().chain(rest).collect()
+    more.into_iter().chain(rest).collect()
 }
 
 /// Commands that repeat the trials of an experiment, and continue until a decision.
-pub(super) fn until_decided(id: &str) -> [(String, String); 2] {
-    [
-        (format!("dbdyno experiments show {id} --plan > plan.toml"), "its plan".to_owned()),
-        (
-            "dbdyno run plan.toml --repeat until=decided".to_owned(),
-            "again, until it is decided".to_owned(),
-        ),
-    ]
+pub(super) fn until_decided(id: &str) -> (String, String) {
+    let command = format!(
+        "dbdyno experiments show {} --plan > plan.toml && dbdyno run plan.toml {UNTIL_DECIDED}",
+        for_shell(id)
+    );
+    (command, UNTIL_DECIDED_WORDS.to_owned())
 }
+
+/// Repeats as often as a verdict needs.
+pub(super) const UNTIL_DECIDED: &str = "--repeat until=decided";
+/// What [`UNTIL_DECIDED`] does.
+pub(super) const UNTIL_DECIDED_WORDS: &str = "again, until it is decided (at most 30 repeats)";
 
 /// Tests the limits against each point.
 fn required(

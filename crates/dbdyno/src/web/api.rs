@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use analysis::Report;
 use app::experiment::report_by;
+use app::report_source::ExperimentSource;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -164,7 +165,10 @@ pub(super) async fn experiment(
         let experiment = store.find_experiment(&name)?;
         Ok(match experiment.walk.seek() {
             Some(_) => json_of(&app::seek::report(store, &experiment)?),
-            None => json_of(&report_by(store, &experiment, asked.get("figure"))?),
+            None => {
+                let report = report_by(store, &experiment, asked.get("figure"))?;
+                json_of(&ExperimentSource::of(store, &experiment, report)?.json())
+            }
         })
     })
     .await

@@ -46,6 +46,22 @@ fn every_point_is_tried_as_often_as_asked_and_is_a_run_of_its_own() {
 }
 
 #[test]
+fn the_verdict_of_a_page_is_in_its_json() {
+    let home = Home::new();
+    let printed = home.json(&sim(&["--vary=clients=1,4", "--repeat=4"]));
+    let verdict = at(&printed, "verdicts")[0].as_str().expect("a text").to_owned();
+    assert!(verdict.starts_with("empty: clients=4 vs. 1: TPS +"), "{verdict}");
+    assert!(verdict.ends_with(", better"), "{verdict}");
+    let judged = &at(&at(&printed, "comparison"), "pairs")[0];
+    assert_eq!(at(&at(judged, "points")[0], "primary.verdict"), "better");
+    // Curves have a verdict, too, and no sides.
+    let many = home.json(&sim(&["--vary=clients=1,2,3,4"]));
+    let verdict = at(&many, "verdicts")[0].as_str().expect("a text").to_owned();
+    assert!(verdict.contains("most TPS at clients="), "{verdict}");
+    assert!(many.get("comparison").is_none());
+}
+
+#[test]
 fn a_rate_that_is_varied_is_reported_by_how_much_of_it_is_kept() {
     let home = Home::new();
     // Four servers of 2 ms reach 2,000 per second.
