@@ -3,7 +3,8 @@
 //! A side is some runs of a point or of several; the first is the baseline. Of each other side and
 //! point one figure, the primary, is judged: better, worse, too small to matter, differs by an
 //! unknown size, no evidence, or cannot be judged. Two tests have to agree (`stats::Comparison`),
-//! on the logarithms of what whole runs have measured, so that differences are ratios; the error
+//! on the logarithms of what whole runs have measured, so that differences are ratios of geometric
+//! means, which stand beside them; the error
 //! within a run says nothing of how runs differ and is not used. Where sides took turns in enough
 //! repeats, runs of the same repeat are held against each other, so that a drift is no part of it.
 //! Better or worse takes both: a chance below 5 % that figures lie so if nothing differs, and a
@@ -49,7 +50,7 @@ pub use median_run::MedianRun;
 use median_run::median_run;
 use naming::apart;
 pub(crate) use pairs::held_against;
-use pairs::pair;
+use pairs::{JudgedFigures, pair};
 pub use verdicts::beside;
 use verdicts::judge_all;
 
@@ -374,6 +375,10 @@ pub struct PairReport {
     pub overall: Option<Judged>,
     /// The other figures over all points.
     pub overall_others: Vec<Judged>,
+    /// What each of several workloads is judged by, over all of its points. Then nothing is
+    /// `overall`: no figure is one of different transactions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_workload: Vec<WorkloadPair>,
     /// Repeats of either side that `overall` leaves out, because a point lacks them.
     pub repeats_left_out: u64,
     /// Comparison at each point.
@@ -401,11 +406,15 @@ pub struct UnpairedPoint {
 }
 
 impl PairReport {
-    /// Returns the result over all points, or at the only one.
-    fn on_the_whole(&mut self) -> Option<&mut Judged> {
+    /// What the side is on the whole: over all points, or at the only one; of several workloads
+    /// one each.
+    fn on_the_whole(&mut self) -> Vec<&mut Judged> {
         match &mut self.points[..] {
-            [point] if self.overall.is_none() => Some(&mut point.primary),
-            _ => self.overall.as_mut(),
+            _ if !self.by_workload.is_empty() => {
+                self.by_workload.iter_mut().map(|of| &mut of.primary).collect()
+            }
+            [point] if self.overall.is_none() => vec![&mut point.primary],
+            _ => self.overall.iter_mut().collect(),
         }
     }
 
@@ -414,6 +423,15 @@ impl PairReport {
     pub fn lost(&self) -> impl Iterator<Item = &UnpairedPoint> {
         self.points_unpaired.iter().filter(|point| point.is_lost && point.side != self.side)
     }
+}
+
+/// What one of several workloads is judged by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadPair {
+    /// Which.
+    pub workload: String,
+    /// The figure that this workload is known by.
+    pub primary: Judged,
 }
 
 /// A point that both sides have.
@@ -436,6 +454,13 @@ pub struct Judged {
     pub baseline: Option<Figure>,
     /// The side's value over its runs.
     pub side: Option<Figure>,
+    /// Means whose quotient is the ratio: of the baseline and of the side, over the runs that are
+    /// judged.
+    #[serde(default)]
+    pub centers: [Option<f64>; 2],
+    /// What these are.
+    #[serde(default)]
+    pub center: Center,
     /// Medians over the runs of the baseline and of the side.
     #[serde(default)]
     pub medians: [Option<f64>; 2],
@@ -503,10 +528,22 @@ struct BesideDrift {
     bounds: Option<(f64, f64)>,
 }
 
+/// What stands for the runs of a side beside their ratio.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Center {
+    /// The geometric mean: its quotient is the ratio.
+    #[default]
+    GeometricMean,
+    /// The median, where the figure of some run is infinite or zero: it has no geometric mean.
+    Median,
+}
+
 /// A ratio with its interval. An infinite one is null in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
-    /// The median over all pairs of runs.
+    /// The quotient of the geometric means; where some figure has none, the median over all pairs
+    /// of runs.
     pub value: f64,
     /// Ends of the interval; null with one run per side.
     pub interval: Option<(f64, f64)>,
@@ -650,7 +687,9 @@ impl ComparisonReport {
             ));
         }
         let pairs_min = pairs_needed(FIRST / others.len() as f64);
-        let pair = |side: &Side| pair(baseline, side, (&primary, &figures), pairs_min);
+        let asked = judge.primary.as_ref().map(|_| primary.as_str());
+        let judged = JudgedFigures { asked, primary: &primary, others: &figures };
+        let pair = |side: &Side| pair(baseline, side, &judged, pairs_min);
         let mut pairs: Vec<PairReport> = others.iter().map(pair).collect();
         if let Some(alone) = pairs.iter().find(|pair| pair.points.is_empty()) {
             let other = others.iter().find(|side| side.name == alone.side);

@@ -107,8 +107,12 @@ pub fn percent_text(percent: f64) -> String {
 
 /// Formats a size in bytes: `34 MiB`, `1.2 GiB`.
 pub fn bytes(n: u64) -> String {
+    mean_bytes(n as f64)
+}
+
+/// Formats like [`bytes`] what may be a mean, such as 4.25 B a transaction.
+fn mean_bytes(mut value: f64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let mut value = n as f64;
     let mut unit = 0;
     while value >= 1024.0 && unit + 1 < units.len() {
         value /= 1024.0;
@@ -128,8 +132,8 @@ pub fn unit(stored: &str) -> &str {
 /// Formats a gauge's value with its unit: `12.3 %`, `34.0 MiB/s`, `1,234/s`, `0.81 ms`.
 pub fn amount(value: f64, stored: &str) -> String {
     match stored {
-        "B" => bytes(value.max(0.0) as u64),
-        "B/s" => format!("{}/s", bytes(value.max(0.0) as u64)),
+        "B" => mean_bytes(value.max(0.0)),
+        "B/s" => format!("{}/s", mean_bytes(value.max(0.0))),
         "1/s" => format!("{}/s", significant(value, 3)),
         "" if value.fract() == 0.0 => exact(value),
         "" => significant(value, 3),

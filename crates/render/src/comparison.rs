@@ -14,12 +14,13 @@ use std::borrow::Cow;
 use std::iter::once;
 
 use analysis::comparison::{
-    ComparisonReport, Difference, GateResult, Judged, PairReport, Verdict as Judgement, beside,
+    Center, ComparisonReport, Difference, GateResult, Judged, PairReport, Verdict as Judgement,
+    beside,
 };
 use analysis::figures::{is_less_better, title};
 use analysis::report::{Named, Report};
 use model::Severity;
-use model::numbers::{NONE, amount, count, exact, significant};
+use model::numbers::{NONE, amount, count, exact, list, significant};
 
 use super::axis_names::{axes_of, told};
 use super::charts::{named, of_comparison, of_median_runs};
@@ -38,7 +39,8 @@ pub use short::comparison_short;
 pub(crate) use short::verdicts_shortly;
 pub use words::is_open;
 use words::{
-    aside, detectable, differ_in, headline, is_twofold, said_name, shortened, sign, smallest,
+    aside, detectable, differ_in, headline, headline_of_workload, is_decided, is_twofold,
+    is_undecided, of_workload, said_name, shortened, sign, smallest,
 };
 
 /// The sections of a comparison's page, by their names on the command line.
@@ -74,13 +76,11 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
         report.age_s().map(|age_s| format!("The newest of these runs is from {}.", ago(age_s)));
     page.scene.extend(age);
     page.scene.extend(report.scene.notices.iter().cloned());
-    page.verdicts = report.pairs.iter().map(|pair| verdict(report, pair)).collect();
+    page.verdicts = report.pairs.iter().flat_map(|pair| verdicts(report, pair)).collect();
     page.validity = Validity::of_remarks(remarks(report));
     let n_warnings = page.validity.as_ref().map_or(0, |of| of.count(Severity::Warning));
     if n_warnings > 0 {
-        for (verdict, pair) in page.verdicts.iter_mut().zip(&report.pairs) {
-            with_caution(verdict, report, pair);
-        }
+        page.verdicts = report.pairs.iter().flat_map(|pair| cautious(report, pair)).collect();
     }
     // The outcome of a gate, which decides whether a script continues, comes first.
     page.verdicts.splice(0..0, gates.iter().map(gate));
@@ -125,7 +125,25 @@ pub fn comparison_of_runs(
 /// Returns the title of a comparison's page: its sides and the baseline.
 pub fn comparison_title(report: &ComparisonReport) -> String {
     let names: Vec<&str> = report.sides.iter().skip(1).map(|side| said_name(&side.name)).collect();
-    versus(&names.join(", "), said_name(&report.sides[0].name))
+    of_workload(report) + &versus(&names.join(", "), said_name(&report.sides[0].name))
+}
+
+/// What a pair has shown in a sentence; of several workloads one each.
+fn verdicts(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
+    let first = verdict(report, pair);
+    let more = pair.by_workload.iter().skip(1).map(|of| {
+        let (tone, word) = word_of(of.primary.verdict);
+        let headline = headline_of_workload(report, pair, of).into();
+        Verdict { tone, word: word.to_owned(), headline, details: Vec::new() }
+    });
+    once(first).chain(more).collect()
+}
+
+/// [`verdicts`] on runs with warnings.
+fn cautious(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
+    let mut all = verdicts(report, pair);
+    all.iter_mut().for_each(|verdict| with_caution(verdict, report, pair));
+    all
 }
 
 /// Describes the result of a pair: a sentence, then the differences between the sides, the
@@ -147,32 +165,37 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
 
 /// Returns the tone of a pair's verdict, and the verdict in a word or two.
 fn judgement_of(pair: &PairReport) -> (Tone, String) {
-    let judged = match (&pair.overall, &pair.points[..]) {
-        (_, [point]) => Some(point.primary.verdict),
-        (overall, _) => overall.as_ref().map(|judged| judged.verdict),
-    };
-    let (tone, word) = match judged {
-        // A figure that a side does not reach at all cannot be outweighed.
-        Some(
-            Judgement::Better
-            | Judgement::BelowMinEffect
-            | Judgement::SizeNotKnown
-            | Judgement::DiffersOrDrifted
-            | Judgement::NoEvidence
-            | Judgement::Higher
-            | Judgement::Lower,
-        ) if pair.lost().next().is_some() => (Tone::Warning, "Not at all points."),
-        Some(Judgement::Better) => (Tone::Good, "Better."),
-        Some(Judgement::Worse) => (Tone::Bad, "Worse."),
-        Some(Judgement::Higher) => (Tone::Plain, "Higher."),
-        Some(Judgement::Lower) => (Tone::Plain, "Lower."),
-        Some(Judgement::BelowMinEffect) => (Tone::Plain, "Too small to matter."),
-        Some(Judgement::SizeNotKnown) => (Tone::Plain, "Differs, size not known."),
-        Some(Judgement::DiffersOrDrifted) => (Tone::Warning, "Differs, or drift."),
-        Some(Judgement::NoEvidence) => (Tone::Plain, "No evidence."),
-        Some(Judgement::CannotJudge) | None => (Tone::Warning, "Undecided."),
-    };
-    (tone, word.to_owned())
+    let figures = summed_up(pair);
+    let Some(judged) = figures.first() else { return (Tone::Warning, "Undecided.".to_owned()) };
+    // What a side cannot do at all is not outweighed.
+    let may_outweigh = !matches!(judged.verdict, Judgement::Worse | Judgement::CannotJudge);
+    if may_outweigh && pair.lost().next().is_some() {
+        return (Tone::Warning, "Not at all points.".to_owned());
+    }
+    let (tone, word) = word_of(judged.verdict);
+    // Where another figure is decided, the word is not that of the whole.
+    match is_undecided(judged) && figures.iter().any(|judged| is_decided(judged)) {
+        true => {
+            let word = word.trim_end_matches('.').to_lowercase();
+            (tone, format!("{}: {word}.", title(&judged.figure)))
+        }
+        false => (tone, word.to_owned()),
+    }
+}
+
+/// The tone of a judgement, and a word or two.
+fn word_of(judged: Judgement) -> (Tone, &'static str) {
+    match judged {
+        Judgement::Better => (Tone::Good, "Better."),
+        Judgement::Worse => (Tone::Bad, "Worse."),
+        Judgement::Higher => (Tone::Plain, "Higher."),
+        Judgement::Lower => (Tone::Plain, "Lower."),
+        Judgement::BelowMinEffect => (Tone::Plain, "Too small to matter."),
+        Judgement::SizeNotKnown => (Tone::Plain, "Differs, size not known."),
+        Judgement::DiffersOrDrifted => (Tone::Warning, "Differs, or drift."),
+        Judgement::NoEvidence => (Tone::Plain, "No evidence."),
+        Judgement::CannotJudge => (Tone::Warning, "Undecided."),
+    }
 }
 
 /// Marks a verdict on runs with warnings. The reason is shown if the word is not.
@@ -424,6 +447,9 @@ fn over_all(pair: &PairReport) -> impl Iterator<Item = &Judged> {
 /// Returns the figures that summarize a pair: those of its only point, or those over all points.
 fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     match &pair.points[..] {
+        _ if !pair.by_workload.is_empty() => {
+            pair.by_workload.iter().map(|of| &of.primary).take(1).collect()
+        }
         [point] => once(&point.primary).chain(&point.others).collect(),
         _ => over_all(pair).collect(),
     }
@@ -513,11 +539,11 @@ fn short_names(names: &[&str]) -> Option<Vec<String>> {
     fn first(name: &str) -> String {
         name.split(", ").next().unwrap_or(name).to_owned()
     }
-    // The sign shows that a bare number is a value.
     fn value(name: &str) -> String {
         let first = first(name);
         match key_value(&first) {
-            Some((_, value)) if value.parse::<f64>().is_ok() => format!("={value}"),
+            // A bare number says nothing.
+            Some((key, value)) if value.parse::<f64>().is_ok() => with_end_of(key, value),
             Some((_, value)) => value.to_owned(),
             None => first,
         }
@@ -529,6 +555,21 @@ fn short_names(names: &[&str]) -> Option<Vec<String>> {
     let are_different =
         |all: &[String]| all.iter().enumerate().all(|(at, name)| !all[..at].contains(name));
     kinds.map(of_kind).into_iter().find(|all| are_different(all) && all.iter().all(fits))
+}
+
+/// `…at_trx_commit=1`: the last words of a long key, and its value.
+fn with_end_of(key: &str, value: &str) -> String {
+    let room = TITLE_MAX.saturating_sub(value.len() + 2);
+    let ends = key.match_indices(['_', '.']).map(|(at, _)| &key[at + 1..]);
+    let end = ends.into_iter().find(|end| !end.is_empty() && end.len() <= room);
+    end.map_or_else(|| format!("={value}"), |end| format!("…{end}={value}"))
+}
+
+/// A side as the columns of tables name it.
+fn short_name(report: &ComparisonReport, name: &str) -> String {
+    let at = report.sides.iter().position(|side| side.name == name);
+    let short = at.and_then(|at| Some(names_of(report)?.swap_remove(at)));
+    short.unwrap_or_else(|| name.to_owned())
 }
 
 /// Returns short names of all sides.
@@ -574,8 +615,8 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
         point.into(),
         judged.figure.as_str().into(),
         title_with_unit(&judged.figure, unit).into(),
-        judged.medians[0].into(),
-        judged.medians[1].into(),
+        judged.centers[0].into(),
+        judged.centers[1].into(),
         Cell::said(times, ratio.map(|ratio| ratio.value)),
         interval.map(|(low, _)| low).into(),
         interval.map(|(_, high)| high).into(),
@@ -584,6 +625,25 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
         detectable,
         judged.verdict.name().into(),
     ]
+}
+
+/// What stands for the runs of a side.
+const CENTERS: &str = "geometric means";
+
+/// Which figures have medians instead: their runs have no mean.
+fn of_medians(report: &ComparisonReport) -> Option<String> {
+    let mut names: Vec<String> = Vec::new();
+    let of_points = report.pairs.iter().flat_map(|pair| &pair.points);
+    let of_points = of_points.flat_map(|point| once(&point.primary).chain(&point.others));
+    let shown = of_points.chain(report.pairs.iter().flat_map(over_all));
+    for judged in shown.filter(|judged| judged.center == Center::Median) {
+        let name = title(&judged.figure);
+        let is_known = judged.centers.iter().any(Option::is_some);
+        if is_known && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    (!names.is_empty()).then(|| format!("Of {} it is medians.", list(&names)))
 }
 
 /// Explanation of the column `detectable`.
@@ -601,17 +661,18 @@ fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
         .fold(f64::NAN, f64::min);
     if confidence.is_finite() {
         let all = match over_all(pair).next() {
-            Some(_) => ", of 'all' those of the geometric mean over the points of a repeat",
+            Some(_) => " (in the row 'all' over the points, too)",
             None => "",
         };
         said.push(format!(
-            "Values are medians over the runs of each side{all}. Ratios are medians over {} of runs, \
-             with CIs of at least {} %, not corrected; p is corrected for all sides, points and \
-             figures of the first lines. Better or worse needs p < 0.05 and a ratio beyond the \
-             minimum effect of {} %.",
-            if is_within { "the pairs" } else { "all pairs" },
+            "Values are {} over the runs of each side{all}, and ratios their quotients, with CIs of \
+             at least {} %, not corrected; p is corrected for all sides, points and figures of the \
+             first lines. Better or worse needs p < 0.05 and a ratio beyond the minimum effect of \
+             {} %.{}",
+            CENTERS,
             significant(confidence * 100.0, 3),
-            exact(report.min_effect * 100.0)
+            exact(report.min_effect * 100.0),
+            of_medians(report).map_or_else(String::new, |words| format!(" {words}"))
         ));
     }
     if pair.points.iter().any(|point| point.primary.is_by_means) {

@@ -4,7 +4,7 @@
 
 mod of_trials;
 
-use analysis::comparison::unequally_durable;
+use analysis::comparison::{MIN_EFFECT, PairReport, unequally_durable};
 use analysis::environment::Environment;
 use analysis::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use analysis::figures::{Figure, better, is_less_better, is_time, number, title};
@@ -14,7 +14,7 @@ use analysis::trials::TrialReport;
 use analysis::{ComparisonReport, in_ranges};
 use model::finding_catalog::in_short;
 use model::numbers::{count, ms, significant};
-use model::{Choice, Severity, Status, is_arrival_rate};
+use model::{Choice, Severity, Status, is_arrival_rate, short_axis};
 use store::utc;
 
 use super::axis_names::{self, told};
@@ -80,11 +80,7 @@ pub fn experiment(
         vec![
             Block::Table(experiment_points(report)),
             Block::paragraphs(
-                what_is_shown(report, sides.is_some())
-                    .into_iter()
-                    .chain(few)
-                    .chain(wide)
-                    .chain(same),
+                what_is_shown(report, sides).into_iter().chain(few).chain(wide).chain(same),
             ),
         ],
     );
@@ -184,13 +180,29 @@ fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
     Verdict { tone, word, headline: found.into(), details: vec![counts.into()] }
 }
 
-/// Says which statistic the table of points shows, and that the verdict above uses another one.
-fn what_is_shown(report: &ExperimentReport, has_sides: bool) -> Option<String> {
-    let verdict = match has_sides {
+/// Says which statistic the table of points shows; and what the ratio of the verdict is of, where
+/// that is not the quotient of these means.
+fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) -> Option<String> {
+    // Sides are called by their only axis.
+    let means = |side: &str| -> Option<f64> {
+        let name = |(axis, value): (&str, &String)| format!("{}={value}", short_axis(axis));
+        let is_named = |point: &&PointReport| point.values.iter().map(name).any(|of| of == side);
+        let point = report.points.iter().find(is_named)?;
+        point.figures.get(&report.primary).map(|figure| figure.mean)
+    };
+    let is_apart = |pair: &PairReport| {
+        let judged = pair.points.first().map(|point| &point.primary);
+        let ratio = judged.and_then(|judged| judged.ratio).map(|ratio| ratio.value);
+        let base = sides.and_then(|sides| means(&sides.sides.first()?.name));
+        let (Some(ratio), Some(base), Some(side)) = (ratio, base, means(&pair.side)) else {
+            return false;
+        };
+        (side / base / ratio).ln().abs() > MIN_EFFECT
+    };
+    let verdict = match sides.is_some_and(|sides| sides.pairs.iter().any(is_apart)) {
         true => {
-            "; the verdict is that of dbdyno compare, whose ratios are \
-             medians over pairs of runs: they are not the ratios of these means, and may point the \
-             other way where runs scatter"
+            "; the verdict has ratios of geometric means, which a few high runs move less than \
+             these means"
         }
         false => "",
     };

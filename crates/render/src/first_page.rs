@@ -2,7 +2,6 @@
 //! screen of 80 columns.
 
 use model::format_count;
-use model::numbers::cut;
 
 use crate::document::Block;
 
@@ -40,7 +39,20 @@ pub(crate) fn first_sentence(text: &str) -> &str {
     }
 }
 
-/// Returns the first sentence of a remark without its full stop, cut if it is very long.
+/// Returns the first sentence of a remark without its full stop, up to a clause if it is long.
 pub(crate) fn in_brief(text: &str) -> String {
-    cut(first_sentence(text).trim_end_matches('.'), REMARK_LETTERS_MOST)
+    up_to_clause(first_sentence(text).trim_end_matches('.'), REMARK_LETTERS_MOST)
+}
+
+/// What ends a clause, the clearest end first.
+const CLAUSE_ENDS: [&str; 3] = ["; ", ", ", " "];
+
+/// A text up to the end of its last clause within `letters_most`, or of its last word.
+pub(crate) fn up_to_clause(text: &str, letters_most: usize) -> String {
+    let Some((most, _)) = text.char_indices().nth(letters_most) else { return text.to_owned() };
+    let end = CLAUSE_ENDS.iter().find_map(|end| {
+        // A clause that is much shorter would leave out too much.
+        text[..most].rfind(end).filter(|at| *at > most / 2)
+    });
+    format!("{} …", text[..end.unwrap_or(most)].trim_end())
 }

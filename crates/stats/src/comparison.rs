@@ -9,7 +9,8 @@
 //! the larger of both: few figures that vary much, beside many that do not, lie outside of them
 //! often, which ranks alone take for a difference.
 //!
-//! The effect is the median of all differences of a pair, or of all means of two differences
+//! The effect is the difference of the means, which readers can compute from the two means; where a
+//! figure is infinite, the median of all differences of a pair, or of all means of two differences
 //! (Hodges and Lehmann, Ann. Math. Stat. 34, 598, 1963). Its interval holds those of both tests,
 //! and so leaves out zero where both do. No ranks of three against three are surprising: these are
 //! judged by means alone, at a fifth of the error. Figures of one run depend on each other; these
@@ -41,7 +42,8 @@ const BY_MEANS_ERROR: f64 = 0.2;
 /// The difference of `second` from `first`, in the unit of the figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// The median of the differences of all pairs (Hodges and Lehmann).
+    /// Difference of the means, or mean difference of pairs; where a figure is infinite, the median
+    /// of the differences of all pairs (Hodges and Lehmann).
     pub shift: f64,
     /// Confidence interval of the shift.
     pub interval: (f64, f64),
@@ -92,14 +94,14 @@ impl Comparison {
         let Some((cut, tail)) = cut else {
             let have = n.min(m);
             return match is_finite && have >= BY_MEANS_MIN {
-                true => Ok(Comparison::by_means(&all, &Means::of(first, second), confidence)),
+                true => Ok(Comparison::by_means(&Means::of(first, second), confidence)),
                 false => Err(Incomparable::TooFew { needed: needed(1.0 - confidence), have }),
             };
         };
         let means =
             if is_finite { Means::of(first, second) } else { Means::of_ranks(first, second) };
         let p = p_value(first, second).max(means.p());
-        let of_means = is_finite.then(|| means.interval(confidence));
+        let of_means = is_finite.then(|| (means.shift, means.interval(confidence)));
         Ok(Comparison::agreed(&all, (cut, tail), p, of_means))
     }
 
@@ -134,17 +136,16 @@ impl Comparison {
             signed_ranks(differences)
         });
         let p = signs_p_value(differences).max(means.p());
-        let of_means = is_finite.then(|| means.interval(confidence));
+        let of_means = is_finite.then(|| (means.shift, means.interval(confidence)));
         Ok(Comparison::agreed(&all, (cut, tail), p, of_means))
     }
 
     /// Makes a comparison by means alone, for sides that are too small for ranks.
-    fn by_means(all: &[f64], means: &Means, confidence: f64) -> Comparison {
+    fn by_means(means: &Means, confidence: f64) -> Comparison {
         let error = BY_MEANS_ERROR * (1.0 - confidence);
-        let (shift, (low, high)) = (middle(all), means.interval(1.0 - error));
         Comparison {
-            shift,
-            interval: (low.min(shift), high.max(shift)),
+            shift: means.shift,
+            interval: means.interval(1.0 - error),
             confidence: 1.0 - error,
             p: (means.p() / BY_MEANS_ERROR).min(1.0),
             is_by_means: true,
@@ -152,19 +153,19 @@ impl Comparison {
     }
 
     /// Joins both tests. The interval of ranks ends at `cut` from either end of the sorted
-    /// differences `all`, with a probability of `tail` beyond each. There is no interval of means
-    /// for infinite figures.
+    /// differences `all`, with a probability of `tail` beyond each. There is no difference of means
+    /// with an interval for infinite figures.
     fn agreed(
         all: &[f64],
         (cut, tail): (usize, f64),
         p: f64,
-        of_means: Option<(f64, f64)>,
+        of_means: Option<(f64, (f64, f64))>,
     ) -> Comparison {
         let last = all.len() - 1;
         let of_ranks = (all[cut], all[last - cut]);
-        let of_means = of_means.unwrap_or(of_ranks);
+        let (shift, of_means) = of_means.unwrap_or_else(|| (middle(all), of_ranks));
         Comparison {
-            shift: middle(all),
+            shift,
             interval: (of_means.0.min(of_ranks.0), of_means.1.max(of_ranks.1)),
             confidence: 1.0 - 2.0 * tail,
             p,
@@ -526,6 +527,17 @@ mod tests {
         assert!((found.confidence - (1.0 - 8.0 / 252.0)).abs() < 1e-12, "{found:?}");
         // That of means is 2.60 to either side, within that of ranks.
         assert_eq!((found.shift, found.interval), (10.0, (7.0, 13.0)));
+    }
+
+    #[test]
+    fn the_effect_is_the_difference_of_the_means_that_readers_compute() {
+        let (first, second) = ([1.0, 2.0, 3.0, 4.0, 90.0], [11.0, 12.0, 13.0, 14.0, 15.0]);
+        assert_eq!(Comparison::of(&first, &second, 0.95).expect("enough").shift, 13.0 - 20.0);
+        let of_pairs = Comparison::of_pairs(&[1.0, 2.0, 3.0, 4.0, 5.0, 9.0], 0.95).expect("six");
+        assert_eq!(of_pairs.shift, 4.0);
+        let lost = [1.0, 2.0, 3.0, 4.0, f64::INFINITY];
+        let of_medians = Comparison::of(&lost, &second, 0.95).expect("enough");
+        assert_eq!(of_medians.shift, 10.0, "a mean would be infinite");
     }
 
     #[test]

@@ -12,18 +12,54 @@ use stats::{
 };
 
 use super::{
-    BesideDrift, CONFIDENCE, Judged, PairReport, PointPair, Ratio, Side, SidePoint, UnpairedPoint,
-    Verdict, beside, each_transaction, values_of,
+    BesideDrift, CONFIDENCE, Center, Judged, PairReport, PointPair, Ratio, Side, SidePoint,
+    UnpairedPoint, Verdict, WorkloadPair, beside, each_transaction, values_of,
 };
-use crate::figures::{figure, samples_lacking, title, value_of, why_none};
+use crate::figures::{figure, primary_of, samples_lacking, title, value_of, why_none};
 use crate::report::{Named, Report};
+
+/// The figures that a comparison judges.
+pub(super) struct JudgedFigures<'f> {
+    /// The primary one, where somebody named it.
+    pub asked: Option<&'f str>,
+    /// The primary one of all runs.
+    pub primary: &'f str,
+    /// All others.
+    pub others: &'f [String],
+}
+
+impl JudgedFigures<'_> {
+    /// The primary figure of some points: of several workloads each has its own.
+    fn primary_at(&self, both: &[(&SidePoint, &SidePoint)], has_several: bool) -> String {
+        let reports = both.iter().flat_map(|(base, side)| base.reports.iter().chain(&side.reports));
+        match self.asked {
+            None if has_several => primary_of(&reports.collect::<Vec<_>>()),
+            _ => self.primary.to_owned(),
+        }
+    }
+}
+
+/// The workloads of points, in their order.
+fn workloads<'s>(both: &[(&'s SidePoint, &'s SidePoint)]) -> Vec<&'s str> {
+    let mut found: Vec<&str> = Vec::new();
+    for workload in both.iter().filter_map(|(base, _)| workload_of(base)) {
+        if !found.contains(&workload) {
+            found.push(workload);
+        }
+    }
+    found
+}
+
+fn workload_of(point: &SidePoint) -> Option<&str> {
+    Some(point.reports.first()?.workload.as_str())
+}
 
 /// Compares a side with the baseline. From `pairs_min` repeats on in which both alternated, runs of
 /// the same repeat are compared.
 pub(super) fn pair(
     baseline: &Side,
     side: &Side,
-    (primary, others): (&str, &[String]),
+    figures: &JudgedFigures<'_>,
     pairs_min: usize,
 ) -> PairReport {
     let twin = |point: &SidePoint| baseline.points.iter().find(|base| base.values == point.values);
@@ -32,9 +68,13 @@ pub(super) fn pair(
     let points_unpaired = [unpaired(baseline, side), unpaired(side, baseline)].concat();
     let is_in_rounds = both.iter().all(|(base, point)| took_turns(base, point));
     let pairs_min = is_in_rounds.then_some(pairs_min);
+    let workloads = workloads(&both);
+    let has_several = workloads.len() > 1;
     let points = both.iter().map(|(base, point)| {
         let judged = |name: &str| of_all_runs(name, base, point, pairs_min);
-        let others = others.iter().map(|name| judged(name));
+        let primary = figures.primary_at(&[(*base, *point)], has_several);
+        let others = figures.others.iter().filter(|name| **name != primary);
+        let others = others.map(|name| judged(name));
         let (others, unknown): (Vec<Judged>, Vec<Judged>) = others.partition(is_known);
         let runs = || base.reports.iter().chain(&point.reports);
         let has_too_few = |judged: &Judged| {
@@ -42,26 +82,49 @@ pub(super) fn pair(
         };
         PointPair {
             values: point.values.clone(),
-            primary: judged(primary),
+            primary: judged(&primary),
             others,
             lacking: unknown.into_iter().filter(has_too_few).collect(),
         }
     });
     let points: Vec<PointPair> = points.collect();
-    let others = others.iter().filter_map(|name| overall(&both, name, pairs_min));
+    let overall = |name: &str| overall(&both, name, pairs_min).filter(|_| !has_several);
+    let others = figures.others.iter().filter_map(|name| overall(name));
+    let of_workload = |workload: &&str| {
+        let of = |pair: &&(&SidePoint, &SidePoint)| workload_of(pair.0) == Some(*workload);
+        let both: Vec<(&SidePoint, &SidePoint)> = both.iter().filter(of).copied().collect();
+        of_workload(workload, &both, figures, pairs_min)
+    };
+    let by_workload = workloads.iter().filter(|_| has_several).map(of_workload).collect();
     PairReport {
         side: side.name.clone(),
         is_interleaved: both.iter().all(|(base, point)| is_interleaved(base, point)),
         durability: None,
         seeds_shared: seeds_shared(&both, pairs_min),
-        overall: overall(&both, primary, pairs_min),
+        overall: overall(figures.primary),
         overall_others: others.filter(is_known).collect(),
+        by_workload,
         repeats_left_out: if both.len() < 2 { 0 } else { repeats_left_out(&both) },
         points,
         points_unpaired,
         each_transaction: each_transaction::each_transaction(&both),
         gauges_changed: beside::most_changed(&both),
     }
+}
+
+/// What one of several workloads is judged by, over all of its points.
+fn of_workload(
+    workload: &str,
+    both: &[(&SidePoint, &SidePoint)],
+    figures: &JudgedFigures<'_>,
+    pairs_min: Option<usize>,
+) -> WorkloadPair {
+    let name = figures.primary_at(both, true);
+    let primary = match both {
+        [(base, side)] => of_all_runs(&name, base, side, pairs_min),
+        _ => overall(both, &name, pairs_min).expect("a workload has points"),
+    };
+    WorkloadPair { workload: workload.to_owned(), primary }
 }
 
 /// Returns the number of seeds with which a simulated database drew the same numbers for runs of
@@ -220,8 +283,9 @@ fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option
         // A mean over the others would be that of the good ones.
         judged.baseline = judged.baseline.filter(|_| base_values.len() == base.len());
         judged.side = judged.side.filter(|_| side_values.len() == side.len());
-        for (median, figure) in judged.medians.iter_mut().zip([judged.baseline, judged.side]) {
-            *median = median.filter(|_| figure.is_some());
+        for (at, figure) in [judged.baseline, judged.side].into_iter().enumerate() {
+            judged.medians[at] = judged.medians[at].filter(|_| figure.is_some());
+            judged.centers[at] = judged.centers[at].filter(|_| figure.is_some());
         }
     }
     judged
@@ -285,6 +349,8 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
         None => Comparison::of(&of_runs[0], &of_runs[1], CONFIDENCE),
     };
     let medians = [&base, &side].map(|all| Some(stats::median(all, CONFIDENCE)?.value));
+    let in_pairs = within.is_some().then_some([base_by_repeat, side_by_repeat]);
+    let (center, centers) = centers(in_pairs, &of_runs, medians);
     let (baseline, side) = (figure(&base), figure(&side));
     let ratio = match &found {
         Ok(found) => Some(Ratio {
@@ -292,8 +358,8 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
             interval: Some((found.interval.0.exp(), found.interval.1.exp())),
             confidence: Some(found.confidence),
         }),
-        Err(_) => baseline.zip(side).map(|(a, b)| Ratio {
-            value: b.mean / a.mean,
+        Err(_) => centers[0].zip(centers[1]).map(|(a, b)| Ratio {
+            value: b / a,
             interval: None,
             confidence: None,
         }),
@@ -307,6 +373,8 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
         figure: name.to_owned(),
         baseline,
         side,
+        centers,
+        center,
         medians,
         ratio: ratio.filter(|ratio| !ratio.value.is_nan() && !is_noise(ratio)),
         p,
@@ -323,6 +391,34 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
         bounds,
         n_pairs: pairs.map(|pairs| pairs.len()),
     }
+}
+
+/// Returns the centre of the runs of each side: their geometric means, for pairs over the repeats
+/// that both sides have; or the medians if a figure is infinite or zero.
+fn centers(
+    in_pairs: Option<[&Repeats; 2]>,
+    of_runs: &[Vec<f64>; 2],
+    medians: [Option<f64>; 2],
+) -> (Center, [Option<f64>; 2]) {
+    if !of_runs.iter().flatten().all(|logarithm| logarithm.is_finite()) {
+        return (Center::Median, medians);
+    }
+    if of_runs.iter().all(|runs| runs.len() == 1) {
+        return (Center::GeometricMean, medians);
+    }
+    let in_both = |[ours, theirs]: [&Repeats; 2]| -> Vec<f64> {
+        let has = |repeat: u32| theirs.iter().any(|(known, _)| *known == repeat);
+        ours.iter().filter(|(repeat, _)| has(*repeat)).map(|(_, value)| value.ln()).collect()
+    };
+    let judged = match in_pairs {
+        Some([base, side]) => [in_both([base, side]), in_both([side, base])],
+        None => of_runs.clone(),
+    };
+    let mean = |all: &Vec<f64>| {
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        (!all.is_empty()).then(|| mean.exp())
+    };
+    (Center::GeometricMean, judged.each_ref().map(mean))
 }
 
 /// Says why the runs of the baseline and of the side, so many, cannot be compared.

@@ -4,6 +4,7 @@ use model::{ArrivalRate, Arrivals, Load, QueueFull, Rng, Stream};
 
 use super::*;
 use crate::fixtures::sides::{self, FIVE, PLAIN, held, only, side, times};
+use crate::report::PrimaryMetricReport;
 
 #[test]
 fn more_is_better_of_rates_and_worse_of_times() {
@@ -96,6 +97,80 @@ fn one_run_a_side_cannot_be_judged() {
     let ratio = only(&report).ratio.expect("a ratio, without an interval");
     assert_eq!((ratio.value, ratio.interval), (2.0, None));
     assert!(only(&report).why.as_deref().is_some_and(|why| why.starts_with("1 run per side")));
+}
+
+#[test]
+fn a_ratio_is_the_quotient_of_the_figures_that_stand_beside_it() {
+    let check = |base: &[f64], other: &[f64], first: usize, is_within: bool| {
+        let report = held(base, other, first);
+        let judged = only(&report);
+        assert_eq!(judged.is_within_repeats, is_within);
+        assert_eq!(judged.center, Center::GeometricMean);
+        let [Some(base), Some(side)] = judged.centers else { panic!("{judged:?}") };
+        let ratio = judged.ratio.expect("it is judged").value;
+        assert!((side / base / ratio - 1.0).abs() < 1e-12, "{judged:?}");
+    };
+    // The medians of these say more, and the pairs of runs less.
+    let (old, new) = ([100.0, 200.0, 300.0, 400.0, 500.0], [90.0, 95.0, 310.0, 320.0, 330.0]);
+    check(&old, &new, 1, false);
+    check(&old[..1], &new[..1], 1, false);
+    check(&old[..3], &new, 1, false);
+    let six = |of: [f64; 5], sixth: f64| [&of[..], &[sixth]].concat();
+    check(&six(old, 600.0), &six(new, 90.0), 1, true);
+    // A repeat that one side has alone is in neither column.
+    check(&[&six(old, 600.0)[..], &[9_000.0]].concat(), &six(new, 90.0), 1, true);
+}
+
+#[test]
+fn work_that_was_lost_has_no_mean_and_medians_stand_beside_its_ratio() {
+    let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
+    let p99 = &mut sides[1].points[0].reports[0].block.offered_ms;
+    (p99.p99, p99.infinite) = (None, vec!["p99".to_owned()]);
+    let judge = Judge { primary: Some("p99_ms".to_owned()), ..PLAIN };
+    let report = ComparisonReport::new(&sides, &judge).expect("five of each");
+    assert_eq!(only(&report).center, Center::Median);
+    assert_eq!(only(&report).centers, only(&report).medians);
+}
+
+#[test]
+fn each_of_several_workloads_has_a_verdict_of_its_own_figure_and_none_over_all() {
+    let of = |name: &str, faster: f64, first: usize| {
+        let mut of = side(name, &[("tpcc", &FIVE, first), ("oltp", &times(faster), first + 20)]);
+        for (point, workload) in of.points.iter_mut().zip(["tpcc", "oltp"]) {
+            point.values = Named(vec![("workload".to_owned(), workload.to_owned())]);
+            for report in &mut point.reports {
+                report.workload = workload.to_owned();
+                report.block.primary_metrics = Named::default();
+            }
+        }
+        for report in &mut of.points[0].reports {
+            let primary = PrimaryMetricReport {
+                title: "orders/s".to_owned(),
+                value: report.block.tps.map(|tps| tps * 27.0 / faster),
+                half_width: None,
+                reason: None,
+            };
+            report.block.primary_metrics = Named(vec![("orders_per_s".to_owned(), primary)]);
+        }
+        of
+    };
+    let sides = [of("old", 1.0, 0), of("new", 1.2, 1)];
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
+    let pair = &report.pairs[0];
+    assert_eq!((&pair.overall, pair.overall_others.len()), (&None, 0));
+    let verdicts: Vec<(&str, &str, Verdict)> = pair
+        .by_workload
+        .iter()
+        .map(|of| (&*of.workload, &*of.primary.figure, of.primary.verdict))
+        .collect();
+    let expected = [("tpcc", "orders_per_s", Verdict::Worse), ("oltp", "tps", Verdict::Better)];
+    assert_eq!(verdicts, expected);
+    let figures: Vec<&str> = pair.points.iter().map(|at| &*at.primary.figure).collect();
+    assert_eq!(figures, ["orders_per_s", "tps"]);
+    // A figure that was asked for is that of all.
+    let judge = Judge { primary: Some("tps".to_owned()), ..PLAIN };
+    let report = ComparisonReport::new(&sides, &judge).expect("five of each");
+    assert!(report.pairs[0].by_workload.iter().all(|of| of.primary.figure == "tps"));
 }
 
 #[test]

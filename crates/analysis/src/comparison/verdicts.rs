@@ -15,7 +15,7 @@ use crate::figures::{Direction, direction, is_less_better};
 /// points (a fallback procedure: B. L. Wiens, Pharm. Stat. 2, 211, 2003). All other figures are a
 /// family of their own.
 pub(super) fn judge_all(pairs: &mut [PairReport], primary: &str, min_effect: f64) {
-    let first = pairs.iter_mut().filter_map(PairReport::on_the_whole);
+    let first = pairs.iter_mut().flat_map(PairReport::on_the_whole);
     let whole = (1.0 - CONFIDENCE) / FIRST;
     judge_together(first.map(|judged| (judged, whole)).collect(), min_effect);
     let beside = beside(primary);
@@ -23,7 +23,7 @@ pub(super) fn judge_all(pairs: &mut [PairReport], primary: &str, min_effect: f64
     for pair in pairs {
         let is_shown =
             |judged: &mut Judged| judged.p_corrected.is_some_and(|p| p < 1.0 - CONFIDENCE);
-        let differs = pair.on_the_whole().is_some_and(is_shown);
+        let differs = pair.on_the_whole().into_iter().any(is_shown);
         let strictness = if differs { 1.0 } else { (1.0 - CONFIDENCE) / SECOND };
         let is_one = pair.overall.is_none() && pair.points.len() == 1;
         let mut put = |judged, is_stated| match is_stated {

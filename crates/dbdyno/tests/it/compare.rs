@@ -51,9 +51,9 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     let next = format!("Next  dbdyno compare {id} --by target --full");
     home.run(&["compare", &id, "--by=target"]).good().says(&[&next, "of 2 points: worse"]);
     let full = home.run(&["compare", &id, "--by=target", "--full"]).good();
-    full.says(&["Ratios are medians over"]);
+    full.says(&["geometric means over the runs of each side"]);
     let part = home.run(&["compare", &id, "--by=target", "--section=changed"]).good();
-    assert!(!part.out.contains("Ratios are medians over"), "{}", part.out);
+    assert!(!part.out.contains("geometric means over"), "{}", part.out);
     // `last` may not be the most recent run of a pipeline.
     let gate = ["compare", "last", "--by=target", "--fail-if=tps<-50%"];
     let fresh = home.run(&gate).good();
@@ -92,6 +92,33 @@ fn labelled_runs_are_sides_and_a_broken_limit_fails() {
     few.warns(&["--fail-if tps<-1%: ", " has 1 run", "--repeat 5", "--undecided pass"]);
     let passes = home.run(&[&words[..], &["--undecided=pass"]].concat()).good();
     passes.says(&["undecided tps<-1%", " has 1 run, which", "undecided: 1 run per side"]);
+}
+
+/// Two runs whose sides differ in one parameter.
+#[test]
+fn what_is_undecided_is_followed_by_an_experiment_that_decides_it_and_by_no_gate() {
+    let home = Home::new();
+    let sim = ["run", "empty", "--placement=simulated", "--ramp-up=0s", "--duration=1s"];
+    let target = format!("--target={FAST}");
+    for clients in ["--clients=4", "--clients=8"] {
+        home.run(&[&sim[..], &[&target, clients]].concat()).good();
+    }
+    let ids: Vec<String> = at(&home.json(&["runs", "list", "--sort=started"]), "runs")
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|run| at(run, "run_id").as_str().expect("a text").to_owned())
+        .collect();
+    let page = home.run(&["compare", &ids[0], &ids[1]]).good();
+    let command = "--plan > plan.toml && dbdyno run plan.toml --vary clients=4,8 --repeat \
+                   until=decided";
+    let line = page.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(line.contains(command), "{}", page.out);
+    assert!(!page.out.contains("--fail-if"), "{}", page.out);
+    // Sides that take more than one parameter to make have no such command.
+    home.run(&[&sim[..], &[&format!("--target={SLOW}"), "--clients=8"]].concat()).good();
+    let page = home.run(&["compare", &ids[0], "last"]).good();
+    assert!(!page.out.contains("--vary") && !page.out.contains("--fail-if"), "{}", page.out);
 }
 
 /// Runs two sides in turns, each with its own seed, under labels that begin with `old` and `new`.

@@ -140,7 +140,8 @@ fn point(
         at.figures.iter().partition(|of| {
             let is_time = of.is_time();
             n_changed += usize::from(of.is_change && !is_time);
-            let is_shown = is_time || of.is_change && n_changed <= CHANGES_MAX;
+            let is_shown =
+                is_time && !of.is_beside() || of.is_change && n_changed <= CHANGES_MAX && !is_time;
             match lines.is_empty() {
                 true => is_shown || of.key_rank().is_some(),
                 false => lines.contains(&of.name.as_str()),
@@ -333,7 +334,8 @@ fn is_rough(at: &EachTransactionAt, of: &EachTransaction) -> bool {
 /// Formats a figure per transaction. A part from samples may exist even if they did not show it;
 /// the network has no part if the CPU time of both sides is as long.
 fn taken(of: &EachTransaction, value: f64, is_rough: bool) -> String {
-    match value == 0.0 {
+    // Differences of parts are never exactly 0.
+    match value.abs() < 0.5e-6 {
         true if of.name == NETWORK => NONE.to_owned(),
         true if of.is_of_samples() => "none seen".to_owned(),
         false if is_rough => rough(value, &of.unit),

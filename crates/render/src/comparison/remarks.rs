@@ -15,7 +15,7 @@ use model::finding_catalog::in_short;
 use model::numbers::{count, list};
 
 use super::words::{change, differing, is_far, said_name};
-use super::{ALL, UNEVEN, over_all, point_name, summed_up};
+use super::{ALL, UNEVEN, over_all, point_name, short_name, summed_up};
 use crate::document::Remark;
 use crate::first_page::in_brief;
 use crate::scene::{LISTED_MOST, several};
@@ -153,7 +153,7 @@ pub(super) fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Ve
     let least = report.min_effect;
     let one = |at: String, judged: &Judged| {
         let ratio = judged.ratio.as_ref()?.value;
-        let of_values = judged.medians[1]? / judged.medians[0]?;
+        let of_values = judged.centers[1]? / judged.centers[0]?;
         let is_opposite = |a: f64, b: f64| a < 1.0 - least && b > 1.0 + least;
         let is_far_apart = (of_values / ratio).ln().abs() > FAR_APART;
         let are_opposite = is_opposite(ratio, of_values) || is_opposite(of_values, ratio);
@@ -256,7 +256,8 @@ pub(super) fn caution(report: &ComparisonReport, pair: &PairReport) -> Option<St
     let counted = |id: &str| {
         let of_side = |side: &SideReport| {
             let n = side.findings.get(id).filter(|n| **n > 0)?;
-            Some(format!("{n} of {} of {}", count(side.runs.len() as u64, "run"), side.name))
+            let name = short_name(report, &side.name);
+            Some(format!("{n} of {} of {name}", count(side.runs.len() as u64, "run")))
         };
         let all: Vec<String> = sides().filter_map(of_side).collect();
         (!all.is_empty()).then(|| format!("{id} in {}", all.join(", ")))
@@ -379,7 +380,8 @@ pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
             // Each side has its own observation.
             let own = case_of(side, id).filter(|_| cases.len() > 1);
             let own = own.map_or_else(String::new, |case| case.words());
-            of_sides.push(format!("{n} of {} of {}{own}", count(all, "run"), side.name));
+            let name = short_name(report, &side.name);
+            of_sides.push(format!("{n} of {} of {name}{own}", count(all, "run")));
         }
         let uneven = explains(report, id);
         let uneven =

@@ -8,14 +8,17 @@ use std::iter::once;
 use analysis::comparison::{ComparisonReport, EachTransaction, GateResult, PairReport, telling};
 use model::Severity;
 use model::finding_catalog::in_short;
-use model::numbers::{count, cut, significant};
+use model::numbers::{count, significant};
 
 use super::{
-    ALL, detectable, finding_ids, gate, loads, lost_runs, names_of, no_difference, notes, over_all,
-    remarks, role, seeds, shortened, sign, summed_up, table, verdict, with_caution,
+    ALL, CENTERS, detectable, finding_ids, gate, loads, lost_runs, names_of, no_difference, notes,
+    of_medians, over_all, remarks, role, seeds, short_name, shortened, sign, summed_up, table,
+    verdicts, with_caution,
 };
 use crate::document::{Block, Document, Remark, Section, Text, Validity, Verdict};
-use crate::first_page::{NOTES_MOST, WARNINGS_MOST, WITH_FULL, in_brief, more, next_block};
+use crate::first_page::{
+    NOTES_MOST, WARNINGS_MOST, WITH_FULL, in_brief, more, next_block, up_to_clause,
+};
 use crate::scene::{ago, clients, several, span, workloads};
 use crate::wording::{begun, without_stop};
 
@@ -60,15 +63,16 @@ pub fn comparison_short(
 pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     let has_warnings = remarks(report).iter().any(|of| of.severity == Severity::Warning);
     let shortened = |pair| {
+        let mut all = verdicts(report, pair);
         let missed = summed_up(pair).first().and_then(|judged| detectable(report, judged));
-        let details = pair.durability.clone().into_iter().chain(missed).map(Text::from).collect();
-        let mut verdict = Verdict { details, ..verdict(report, pair) };
+        let details = pair.durability.clone().into_iter().chain(missed);
+        all[0].details = details.map(Text::from).collect();
         if has_warnings {
-            with_caution(&mut verdict, report, pair);
+            all.iter_mut().for_each(|verdict| with_caution(verdict, report, pair));
         }
-        verdict
+        all
     };
-    report.pairs.iter().map(shortened).collect()
+    report.pairs.iter().flat_map(shortened).collect()
 }
 
 /// Makes a table for each pair, with the method.
@@ -85,8 +89,8 @@ fn results(report: &ComparisonReport) -> Vec<Block> {
     report.pairs.iter().map(of_pair).chain(once(how)).collect()
 }
 
-/// Describes the method: `Medians of 4 runs a side, interleaved; ratios with CIs of at least 97.1
-/// %.`
+/// Describes the method: `baseline old; geometric means of 4 runs a side, interleaved; ratios with
+/// 97.1 % CIs`.
 fn how(report: &ComparisonReport) -> String {
     let runs = || report.sides.iter().map(|side| side.runs.len() as u64);
     let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
@@ -97,7 +101,7 @@ fn how(report: &ComparisonReport) -> String {
     let base = &report.sides[0].name;
     let mut said = match most {
         1 => format!("baseline {base}; a single run each"),
-        _ => format!("baseline {base}; medians of {runs} a side"),
+        _ => format!("baseline {base}; {CENTERS} of {runs} a side"),
     };
     if report.pairs.iter().all(|pair| pair.is_interleaved) {
         said.push_str(", interleaved");
@@ -106,17 +110,15 @@ fn how(report: &ComparisonReport) -> String {
     let confidence = all().filter_map(|judged| judged.ratio?.confidence).fold(f64::NAN, f64::min);
     if confidence.is_finite() {
         let percent = significant(confidence * 100.0, 3);
-        said.push_str(&format!(
-            "; ratios are medians over pairs of runs (not the ratio of the medians), with \
-             {percent} % CIs"
-        ));
+        said.push_str(&format!("; ratios with {percent} % CIs"));
     }
     if all().any(|judged| judged.p_corrected.is_some()) {
         said.push_str("; --full has p");
     }
     if report.pairs.iter().any(|pair| over_all(pair).next().is_some()) {
-        said.push_str(&format!("; '{ALL}' is the geometric mean over all points"));
+        said.push_str(&format!("; '{ALL}': over all points"));
     }
+    said.extend(of_medians(report).map(|words| format!(". {}", without_stop(&words))));
     said
 }
 
@@ -140,7 +142,8 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
         let explains = super::explains(report, id);
         let of_side = |side: &analysis::comparison::SideReport| {
             let n = side.findings.get(id).copied().unwrap_or(0);
-            format!("{n} of {} of {}", count(side.runs.len() as u64, "run"), side.name)
+            let name = short_name(report, &side.name);
+            format!("{n} of {} of {name}", count(side.runs.len() as u64, "run"))
         };
         let runs: u64 = report.sides.iter().map(|side| side.runs.len() as u64).sum();
         let n_with: u64 = report.sides.iter().filter_map(|side| side.findings.get(id)).sum();
@@ -164,7 +167,7 @@ fn context(report: &ComparisonReport) -> Vec<(&'static str, String)> {
     pairs.push(("time goes", times(report)));
     pairs.push(("setup", setup(report)));
     let notes = notes(report).into_iter().take(NOTES_MOST);
-    pairs.extend(notes.map(|text| ("note", cut(&text, NOTE_LETTERS_MOST))));
+    pairs.extend(notes.map(|text| ("note", up_to_clause(&text, NOTE_LETTERS_MOST))));
     pairs.retain(|(_, words)| !words.is_empty());
     pairs
 }
@@ -177,7 +180,17 @@ fn differ(report: &ComparisonReport) -> String {
     let [_] = report.pairs.as_slice() else {
         return format!("{}, {WITH_FULL}", count(report.differences.len() as u64, "fact"));
     };
-    let all = telling(&report.differences, 1);
+    let mut all = telling(&report.differences, 1);
+    let names: Vec<&str> = report.sides.iter().map(|side| &*side.name).collect();
+    let is_named = |(name, values): &(String, [String; 2])| {
+        names.iter().zip(values).all(|(side, value)| **side == format!("{name}={value}"))
+    };
+    if let [one] = &all[..]
+        && is_named(one)
+    {
+        return format!("{} alone", one.0);
+    }
+    all.retain(|one| !is_named(one));
     let shown = all.iter().take(DIFFERENCES_MOST).map(|(name, values)| {
         let [base, side] = values.each_ref().map(|value| shortened(value));
         format!("{name}: {side}, baseline {base}")
@@ -198,8 +211,8 @@ fn commits(report: &ComparisonReport) -> String {
     let of = |(at, side): (usize, &analysis::comparison::SideReport)| {
         let name =
             names.as_ref().map_or_else(|| role(report, at).into_owned(), |of| of[at].clone());
-        let own: Vec<&str> =
-            side.modes.iter().filter(|mode| !is_common(mode)).map(String::as_str).collect();
+        let is_own = |mode: &&String| !is_common(mode) && **mode != side.name;
+        let own: Vec<&str> = side.modes.iter().filter(is_own).map(String::as_str).collect();
         let modes = match (own.is_empty(), side.modes.is_empty()) {
             (false, _) => own.join(", "),
             (true, true) => "not known".to_owned(),
@@ -207,9 +220,16 @@ fn commits(report: &ComparisonReport) -> String {
         };
         format!("{name}: {modes}")
     };
+    // What is in the names of the sides is not said again.
+    let is_in_name = |side: &analysis::comparison::SideReport| {
+        let mut own = side.modes.iter().filter(|mode| !is_common(mode)).peekable();
+        own.peek().is_some() && own.all(|mode| *mode == side.name)
+    };
+    let are_in_names = sides.iter().all(is_in_name);
     let common: Vec<&str> = sides[0].modes.iter().filter(is_common).map(String::as_str).collect();
     let common = (!common.is_empty()).then(|| format!("all sides: {}", common.join(", ")));
-    sides.iter().enumerate().map(of).chain(common).collect::<Vec<_>>().join("; ")
+    let own = sides.iter().enumerate().filter(|_| !are_in_names).map(of);
+    own.chain(common).collect::<Vec<_>>().join("; ")
 }
 
 /// Describes the parts of the mean time of a transaction that changed most.

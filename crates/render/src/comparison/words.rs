@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use std::iter::once;
 
 use analysis::comparison::{
-    ComparisonReport, Judged, PairReport, Ratio, SideReport, Verdict as Judgement, telling,
+    ComparisonReport, Judged, PairReport, Ratio, SideReport, Verdict as Judgement, WorkloadPair,
+    telling,
 };
 use analysis::figures::{is_time, title};
 use model::format_count;
@@ -19,14 +20,49 @@ use super::{
 /// Describes the result of a pair: what the side could not reach at all, the primary figure, and
 /// the number of points at which it holds.
 pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
-    let (base, side) = (said_name(&report.sides[0].name), said_name(&pair.side));
+    if let [first, ..] = &pair.by_workload[..] {
+        return headline_of_workload(report, pair, first);
+    }
     let printed = first_words(report, pair).into_iter().chain(point_by_point(pair));
-    format!("{}: {}", versus(side, base), printed.collect::<Vec<_>>().join("; "))
+    let printed = printed.collect::<Vec<_>>().join("; ");
+    format!("{}{}: {printed}", of_workload(report), both(report, pair))
 }
 
-/// Returns the name of a side for a sentence, without `target=`.
+/// What a pair has shown with one of several workloads.
+pub(super) fn headline_of_workload(
+    report: &ComparisonReport,
+    pair: &PairReport,
+    of: &WorkloadPair,
+) -> String {
+    let sentence = sentence(report.min_effect, &of.primary);
+    format!("{}: {}: {sentence}", of.workload, both(report, pair))
+}
+
+/// `tpcc: `, where all runs have one workload.
+pub(super) fn of_workload(report: &ComparisonReport) -> String {
+    match &report.scene.workloads[..] {
+        [workload] => format!("{workload}: "),
+        _ => String::new(),
+    }
+}
+
+fn both(report: &ComparisonReport, pair: &PairReport) -> String {
+    versus(said_name(&pair.side), said_name(&report.sides[0].name))
+}
+
+/// Returns the name of a side for a sentence, without `target=` and the like.
 pub(super) fn said_name(name: &str) -> &str {
-    name.strip_prefix("target=").unwrap_or(name)
+    ["target=", "server."].iter().find_map(|of| name.strip_prefix(of)).unwrap_or(name)
+}
+
+/// Whether a figure is decided.
+pub(super) fn is_decided(judged: &Judged) -> bool {
+    matches!(judged.verdict, Judgement::Better | Judgement::Worse)
+}
+
+/// Whether more trials may decide a figure.
+pub(super) fn is_undecided(judged: &Judged) -> bool {
+    matches!(judged.verdict, Judgement::NoEvidence | Judgement::CannotJudge)
 }
 
 /// Describes what the side could not reach at all, and the primary figure.
@@ -47,12 +83,8 @@ pub(super) fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<S
     };
     printed.extend(figures.first().map(|judged| place + &sentence(report.min_effect, judged)));
     // If the primary figure is undecided, the headline also has the first figure that is decided.
-    let is_decided =
-        |judged: &&&Judged| matches!(judged.verdict, Judgement::Better | Judgement::Worse);
-    let is_open = figures.first().is_some_and(|first| {
-        matches!(first.verdict, Judgement::NoEvidence | Judgement::CannotJudge)
-    });
-    let other = figures.iter().skip(1).find(is_decided).filter(|_| is_open);
+    let is_open = figures.first().is_some_and(|first| is_undecided(first));
+    let other = figures.iter().skip(1).find(|judged| is_decided(judged)).filter(|_| is_open);
     printed.extend(other.and_then(|judged| aside(judged)));
     printed
 }
@@ -118,7 +150,7 @@ pub(super) fn shortened(value: &str) -> Cow<'_, str> {
     }
 }
 
-/// Describes a judged figure: `NOPM +12.0 % (CI +5.1 % to +19.3 %), better`.
+/// Describes a judged figure: `NOPM +12.0 % (CI +5.1 to +19.3 %), better`.
 pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
     let name = title(&judged.figure);
     let by = judged.ratio.as_ref().map(|ratio| change_within(&judged.figure, ratio));
@@ -169,18 +201,28 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
     Some(printed + ".")
 }
 
+/// Nobody is told to make more runs of a side.
+const RUNS_MOST: f64 = 200.0;
+
 /// Describes the number of runs needed to detect the minimum effect, and their duration. The error
 /// falls with the root of the number of runs.
 fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<String> {
     let times = ((1.0 + share).ln() / (1.0 + report.min_effect).ln()).powi(2);
     let needed = (times * runs as f64).ceil();
     let is_more = needed.is_finite() && needed > runs as f64;
+    let least = exact(report.min_effect * 100.0);
+    if is_more && needed > RUNS_MOST {
+        return Some(format!(
+            "; to detect {least} % takes more than {RUNS_MOST} runs a side: find what makes the \
+             runs differ, or judge by a larger --min-effect"
+        ));
+    }
     let run_s = report.scene.measured_s.1 + report.scene.ramp_up_s.1;
     let all_s = needed * run_s * report.sides.len() as f64;
     is_more.then(|| {
         format!(
             "; to detect {} % it takes about {} runs a side ({})",
-            exact(report.min_effect * 100.0),
+            least,
             format_count(needed as u64),
             match (all_s / 60.0).ceil() {
                 minutes if minutes < 120.0 => format!("{minutes} min"),
@@ -192,9 +234,11 @@ fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<St
 
 /// Returns true if the verdict on some side is open: more or longer trials may decide it.
 pub fn is_open(report: &ComparisonReport) -> bool {
+    let of_workloads =
+        |pair: &PairReport| pair.by_workload.iter().any(|of| is_undecided(&of.primary));
     let is_open =
-        |judged: &&Judged| matches!(judged.verdict, Judgement::NoEvidence | Judgement::CannotJudge);
-    report.pairs.iter().any(|pair| summed_up(pair).first().is_some_and(is_open))
+        |pair: &PairReport| summed_up(pair).first().is_some_and(|first| is_undecided(first));
+    report.pairs.iter().any(|pair| is_open(pair) || of_workloads(pair))
 }
 
 /// Returns true if a share is better written as a factor.
@@ -217,14 +261,19 @@ pub(super) fn aside(judged: &Judged) -> Option<String> {
     Some(format!("{name} {by}, {}", judged.verdict.name()))
 }
 
-/// Formats a change: `+12.0 % (CI +5.1 % to +19.3 %)`; all numbers are factors if one of them is
-/// far from 1.
+/// Formats a change: `+12.0 % (CI +5.1 to +19.3 %)`; all numbers are factors if one of them is far
+/// from 1.
 pub(super) fn change_within(figure: &str, ratio: &Ratio) -> String {
     let ends = ratio.interval.iter().flat_map(|(low, high)| [*low, *high]);
     let as_factors = once(ratio.value).chain(ends).any(|ratio| is_far(&ratio));
     let change = |ratio| change(figure, ratio, as_factors);
     let of = match ratio.interval {
-        Some((low, high)) if low < high => format!(" (CI {} to {})", change(low), change(high)),
+        Some((low, high)) if low < high => {
+            let (low, high) = (change(low), change(high));
+            // The unit of both stands once.
+            let low = low.strip_suffix(" %").filter(|_| high.ends_with(" %")).unwrap_or(&low);
+            format!(" (CI {low} to {high})")
+        }
         _ => String::new(),
     };
     let is_lost = ratio.value.is_infinite() && is_time(figure);
