@@ -208,7 +208,7 @@ fn explained(report: &SeekReport) -> String {
     let axis = &report.seek.axis;
     if let (Answer::Found { .. }, Some(steepness)) = (report.answer, report.steepness) {
         text.push_str(&format!(
-            "; there, 1 % more {axis} uses up {} % more of what the objective allows",
+            "; there, 1 % more {axis} brings {} % more violations of the objective",
             significant(steepness, 2)
         ));
     }
@@ -230,6 +230,8 @@ fn explained(report: &SeekReport) -> String {
 pub fn seek_probes(report: &SeekReport) -> Table {
     let axis = report.seek.axis.clone();
     let figure = |key: &'static str, title: &'static str| Column::new(title, Align::Right).key(key);
+    let errors = |probe: &ProbeReport| probe.figures.get("errors_percent").copied().flatten();
+    let has_errors = report.probes.iter().filter_map(errors).any(|percent| percent > 0.0);
     let columns = vec![
         Column::new(axis.clone(), Align::Right).key(axis),
         Column::words("probe", "probe"),
@@ -240,7 +242,10 @@ pub fn seek_probes(report: &SeekReport) -> Table {
         figure("p95_ms", "p95 ms"),
         figure("p99_ms", "p99 ms"),
         figure("achieved_percent", "achieved %"),
-        figure("errors_percent", "errors %"),
+        match has_errors {
+            true => figure("errors_percent", "errors %"),
+            false => Column::data("errors_percent"),
+        },
     ];
     let mut sorted: Vec<&ProbeReport> = report.probes.iter().collect();
     sorted.sort_by(|a, b| a.at.total_cmp(&b.at));
@@ -385,6 +390,19 @@ mod tests {
         let words = "New probes at rate=517.1 agree within noise: taken alone, 1 of 3 meets";
         assert!(noisy.contains(words) && !noisy.contains("confirm rate"), "{noisy}");
         assert_eq!(tone, Tone::Plain);
+    }
+
+    #[test]
+    fn errors_have_a_column_where_there_are_some() {
+        let page = |percent: f64| {
+            let mut report = probed(19.0);
+            for probe in &mut report.probes {
+                probe.figures.0.retain(|(name, _)| name != "errors_percent");
+                probe.figures.push("errors_percent", Some(percent));
+            }
+            text(&seek(&report), &Style::default())
+        };
+        assert!(page(0.5).contains("errors %") && !page(0.0).contains("errors %"));
     }
 
     #[test]
