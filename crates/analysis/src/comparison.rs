@@ -27,14 +27,14 @@ mod verdicts;
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use model::Imported;
 use model::numbers::count;
+use model::{Direction, Imported};
 use serde::{Deserialize, Serialize};
 use stats::pairs_needed;
 
 use crate::experiment::{Curve, curve_of};
 use crate::figures::{
-    Figure, are_builds, check_name, figure, is_less_better, known_by, primary_of, resolve, title,
+    Figure, are_builds, check_name, direction_in, figure, known_by, primary_of, resolve, title,
     units_in, value_of,
 };
 use crate::report::{Named, Report};
@@ -211,9 +211,9 @@ pub(crate) fn matters(ratio: f64, min_effect: f64) -> bool {
     ratio.ln().abs() > (1.0 + min_effect).ln()
 }
 
-/// Returns true if a change of a figure by this ratio is for the worse.
-pub(crate) fn is_worse(figure: &str, ratio: f64) -> bool {
-    (ratio > 1.0) == is_less_better(figure)
+/// Whether a figure that has changed by a ratio has changed for the worse.
+pub(crate) fn is_worse(better: Direction, ratio: f64) -> bool {
+    (ratio > 1.0) == (better == Direction::Lower)
 }
 
 /// The verdict on a difference.
@@ -277,6 +277,9 @@ pub struct ComparisonReport {
     /// Name of the schema, [`SCHEMA`].
     pub schema: String,
     pub primary: String,
+    /// Which way it is better.
+    #[serde(default)]
+    pub better: Direction,
     /// Units of the judged primary and custom metrics and gauges, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
@@ -450,6 +453,9 @@ pub struct PointPair {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
     pub figure: String,
+    /// Which way it is better.
+    #[serde(default)]
+    pub better: Direction,
     /// The baseline's value over its runs.
     pub baseline: Option<Figure>,
     /// The side's value over its runs.
@@ -701,13 +707,15 @@ impl ComparisonReport {
                 other.map_or_else(String::new, |other| apart(baseline, other))
             ));
         }
-        judge_all(&mut pairs, &primary, judge.min_effect);
+        let better = direction_in(&primary, all.iter().copied());
+        judge_all(&mut pairs, (&primary, better), judge.min_effect);
         let reports_shared = |side| shared(sides, side).flat_map(|point| &point.reports);
         let of_sides: Vec<Vec<&Report>> =
             sides.iter().map(|side| reports_shared(side).collect()).collect();
         let first = shared(sides, baseline).next();
-        let side_report =
-            |side| side_report(side, &shared(sides, side).collect::<Vec<_>>(), first, &primary);
+        let side_report = |side| {
+            side_report(side, &shared(sides, side).collect::<Vec<_>>(), first, (&primary, better))
+        };
         let report = ComparisonReport {
             schema: SCHEMA.to_owned(),
             scene: Environment::of(&all),
@@ -721,6 +729,7 @@ impl ComparisonReport {
                 all.iter().copied(),
             ),
             primary,
+            better,
             min_effect: judge.min_effect,
             pairs,
             damaged: Vec::new(),
@@ -768,7 +777,7 @@ fn side_report(
     side: &Side,
     shared: &[&SidePoint],
     first: Option<&SidePoint>,
-    primary: &str,
+    (primary, better): (&str, Direction),
 ) -> SideReport {
     let is_first = |point: &&&SidePoint| first.is_some_and(|first| first.values == point.values);
     let drawn = shared.iter().find(is_first).or(shared.first());
@@ -778,7 +787,7 @@ fn side_report(
             let measured = shared
                 .iter()
                 .filter_map(|point| Some((point.values.0.first()?.1.clone(), figures(point)?)));
-            curve_of(axis, &measured.collect::<Vec<_>>(), primary)
+            curve_of(axis, &measured.collect::<Vec<_>>(), (primary, better))
         }
         _ => None,
     };

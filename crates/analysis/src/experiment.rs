@@ -3,14 +3,14 @@
 //! A pure function of the experiment and the reports of its runs. Not here: how it is walked
 //! (app), and how it looks (render).
 
-use model::{Experiment, Finding, Imported, Load, is_arrival_rate, short_axis};
+use model::{Direction, Experiment, Finding, Imported, Load, is_arrival_rate, short_axis};
 use serde::{Deserialize, Serialize};
 use stats::{NoFit, NoPeak, Scalability};
 
 use crate::environment::each;
 use crate::figures::{
-    Direction, Figure, better, direction, figure_of, figures_of, is_less_better, number,
-    primary_of, reasons, resolve, samples_lacking, samples_needed, times_of, units_in, value_of,
+    Figure, better, direction_in, figure_of, figures_of, number, primary_of, reasons, resolve,
+    samples_lacking, samples_needed, times_of, units_in, value_of,
 };
 use crate::findings::{judge_kernels, judge_order};
 use crate::repeats::{
@@ -54,6 +54,9 @@ pub struct ExperimentReport {
     /// The figure by which points are judged: `nopm` or `tps`, of which the highest is best; if
     /// every trial has open load, `p99_ms`, of which the lowest is best.
     pub primary: String,
+    /// Direction in which it is better.
+    #[serde(default)]
+    pub better: Direction,
     /// The unit, by the figure's name, if the name does not have it.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
@@ -138,6 +141,9 @@ pub struct RateReport {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
     pub figure: String,
+    /// Direction in which it is better.
+    #[serde(default)]
+    pub better: Direction,
     pub axis: String,
     /// Value at the beginning of the axis.
     pub first: f64,
@@ -220,9 +226,10 @@ impl ExperimentReport {
             .map(|point| point_report(experiment, point, trials, &shown))
             .collect();
         let measured = Measured::of_all(experiment, trials);
-        let curve = curve(experiment, &points, primary);
-        let rate = if is_less_better(primary) { rate_kept(experiment, trials) } else { None };
-        let law = scalability(experiment, trials, primary, bits);
+        let better = direction_in(primary, reports.iter().copied());
+        let curve = curve(experiment, &points, (primary, better));
+        let rate = if better == Direction::Lower { rate_kept(experiment, trials) } else { None };
+        let law = scalability(experiment, trials, (primary, better), bits);
         let (scalability, no_scalability) = match law {
             None => (None, None),
             Some(Ok(law)) => (Some(law), None),
@@ -240,6 +247,7 @@ impl ExperimentReport {
             trials: trials_of_points(experiment, &measured).iter().sum(),
             trials_done: points.iter().map(|point| point.runs.len() as u64).sum(),
             primary: primary.to_owned(),
+            better,
             units: units_in(shown.iter().copied(), reports.iter().copied()),
             cores: trials.iter().find_map(|trial| trial.report.fact("cpu", "cores")?.count()),
             points,
@@ -419,27 +427,36 @@ fn whys(not_counted: &[&TrialReport]) -> Named<u64> {
     found
 }
 
-fn curve(experiment: &Experiment, points: &[PointReport], primary: &str) -> Option<Curve> {
+fn curve(
+    experiment: &Experiment,
+    points: &[PointReport],
+    (primary, better): (&str, Direction),
+) -> Option<Curve> {
     let [axis] = &experiment.axes[..] else { return None };
     let measured: Vec<(String, Figure)> = points
         .iter()
         .zip(&axis.values)
         .filter_map(|(point, value)| Some((value.clone(), *point.figures.get(primary)?)))
         .collect();
-    curve_of(&axis.name, &measured, primary)
+    curve_of(&axis.name, &measured, (primary, better))
 }
 
-/// Returns the figure over an axis; `None` if its values are not numbers, or fewer than two.
-pub(crate) fn curve_of(axis: &str, measured: &[(String, Figure)], primary: &str) -> Option<Curve> {
+/// The figure over an axis; none where its values are not numbers, or fewer than two.
+pub(crate) fn curve_of(
+    axis: &str,
+    measured: &[(String, Figure)],
+    (primary, direction): (&str, Direction),
+) -> Option<Curve> {
     if measured.len() < 2 || measured.iter().any(|(value, _)| number(value).is_none()) {
         return None;
     }
     let (first, last) = (measured[0].1, measured[measured.len() - 1].1);
     let (best_at, best) =
-        measured.iter().rev().max_by(|a, b| better(primary, &a.1, &b.1)).expect("there are two");
+        measured.iter().rev().max_by(|a, b| better(direction, &a.1, &b.1)).expect("there are two");
     let also = measured.iter().filter(|(value, figure)| value != best_at && figure.reaches(best));
     Some(Curve {
         figure: primary.to_owned(),
+        better: direction,
         axis: axis.to_owned(),
         first: first.mean,
         mean: measured.iter().map(|(_, figure)| figure.mean).sum::<f64>() / measured.len() as f64,
@@ -474,12 +491,12 @@ fn rate_kept(experiment: &Experiment, trials: &[TrialReport]) -> Option<RateRepo
 fn scalability(
     experiment: &Experiment,
     trials: &[TrialReport],
-    primary: &str,
+    (primary, better): (&str, Direction),
     bits: &mut dyn FnMut() -> u64,
 ) -> Option<Result<ScalabilityReport, String>> {
     let [axis] = &experiment.axes[..] else { return None };
     let is_closed = |trial: &TrialReport| trial.report.load == Some(Load::Closed);
-    let is_rate = direction(primary) == Direction::Higher;
+    let is_rate = better == Direction::Higher;
     if short_axis(&axis.name) != "clients" || !is_rate || !trials.iter().all(is_closed) {
         return None;
     }

@@ -9,7 +9,7 @@ mod required;
 mod stored_bytes;
 mod within;
 
-use model::{Load, format_count};
+use model::{Direction, Load, format_count};
 use serde::{Deserialize, Serialize};
 use stats::Mean;
 
@@ -19,8 +19,9 @@ use below::{Below, STEM};
 pub use disturbed::{disturbances_of, name_of_disturbance};
 
 pub use catalog::{
-    Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, check_name, direction,
-    known, names_of_run, other_quantile, quotients, resolve, short, spellings, unit, value_of,
+    NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, check_name, direction,
+    direction_in, known, names_of_run, other_quantile, quotients, resolve, short, spellings, unit,
+    value_of,
 };
 pub use stored_bytes::bytes_of_title;
 
@@ -165,11 +166,11 @@ pub(crate) fn figure_of(values: &[f64], Mean { value, half_width, .. }: Mean) ->
     }
 }
 
-/// Compares two figures; the better one is the greater. Of times and costs, the lower is better.
-pub fn better(name: &str, a: &Figure, b: &Figure) -> std::cmp::Ordering {
-    match is_less_better(name) {
-        true => b.mean.total_cmp(&a.mean),
-        false => a.mean.total_cmp(&b.mean),
+/// Which of two figures is the better one: of times and costs the lower.
+pub fn better(better: Direction, a: &Figure, b: &Figure) -> std::cmp::Ordering {
+    match better {
+        Direction::Lower => b.mean.total_cmp(&a.mean),
+        Direction::Higher | Direction::Neither => a.mean.total_cmp(&b.mean),
     }
 }
 

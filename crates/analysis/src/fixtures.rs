@@ -441,6 +441,7 @@ fn description(load: Load) -> Description {
         metric: None,
         per_ns: 60 * NS_PER_S,
         is_computed: false,
+        better: None,
     };
     let kind = |(name, weight, _): &(&str, u64, u64)| KindDescription {
         name: (*name).to_owned(),
@@ -474,6 +475,7 @@ fn description(load: Load) -> Description {
                 name: "lines".to_owned(),
                 unit: "rows".to_owned(),
                 kind: CustomMetricKind::Histogram,
+                better: None,
             }],
             notes: vec![declared.to_owned()],
             closed_form: None,

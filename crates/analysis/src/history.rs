@@ -22,11 +22,13 @@ use crate::comparison::{
     Difference, Judge, LOST_UNEVEN, NotCounted, Side, lost_words, matters, values_of, whys_in_words,
 };
 use crate::environment::Environment;
-use crate::figures::{Direction, Figure, direction, units_in};
+use model::Direction;
+
+use crate::figures::{Figure, direction_in, units_in};
 use crate::report::{Named, Report};
 
 pub use environment::Start;
-pub use judge::SIZE_MOST;
+pub use judge::{JUDGED_FROM, SIZE_MOST};
 use order::Dated;
 pub use order::{Order, Ordered, commits_of};
 use series::{Series, follow};
@@ -93,6 +95,9 @@ pub struct HistoryReport {
     #[serde(default)]
     pub ordered: Ordered,
     pub figure: String,
+    /// Which way it is better.
+    #[serde(default)]
+    pub better: Direction,
     /// The unit, by the figure's name, if the name does not have it.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
@@ -364,16 +369,20 @@ impl HistoryReport {
             return Err(format!("no run with the label {by} counts: none completed and valid"));
         }
         let primary = primary(question, &all)?;
-        if direction(&primary) == Direction::Neither {
+        let better = direction_in(&primary, all.iter().copied());
+        if better == Direction::Neither {
             return Err(format!(
                 "{primary} has no better direction: a history needs a figure that has one"
             ));
         }
-        let own = Part::of_runs(question, builds, &primary, bits)?;
+        let own = Part::of_runs(question, builds, (&primary, better), bits)?;
         let parts: Vec<Part> = question
             .imported
             .iter()
-            .map(|imported| Part::of_imported(question, imported, &primary, all.is_empty(), bits))
+            .map(|imported| {
+                let figure = (primary.as_str(), better);
+                Part::of_imported(question, imported, figure, all.is_empty(), bits)
+            })
             .collect::<Result<_, String>>()?;
         let parts: Vec<Part> = own.into_iter().chain(parts).collect();
         let n_judged = if question.baseline.is_some() { 3.0 } else { 2.0 };
@@ -406,6 +415,7 @@ impl HistoryReport {
             without_figure: all.iter().copied().filter(has_none(&primary)).count() as u64,
             scene: (!all.is_empty()).then(|| Environment::of(&all)),
             figure: primary,
+            better,
             points,
             imported: question.imported.iter().map(from).collect(),
             left_out,
@@ -589,7 +599,7 @@ impl Part {
     fn of_runs(
         question: &Question,
         builds: &[Side],
-        primary: &str,
+        (primary, better): (&str, Direction),
         bits: &mut dyn FnMut() -> u64,
     ) -> Result<Option<Part>, String> {
         if builds.is_empty() {
@@ -611,7 +621,7 @@ impl Part {
             return Err(format!("no run with the label {by} has the figure {primary}"));
         }
         follow(&mut all, &found.builds);
-        let mut points = judge::judged(all, question, primary, bits);
+        let mut points = judge::judged(all, question, better, bits);
         tell_apart(&mut points);
         Ok(Some(Part {
             points,
@@ -627,7 +637,7 @@ impl Part {
     fn of_imported(
         question: &Question,
         imported: &Imported,
-        primary: &str,
+        (primary, better): (&str, Direction),
         is_alone: bool,
         bits: &mut dyn FnMut() -> u64,
     ) -> Result<Part, String> {
@@ -642,7 +652,7 @@ impl Part {
         is_build(&question, &found)?;
         let points = elsewhere::points(imported, &question.by, &found.builds);
         let all = elsewhere::series(imported, &question.by, &found.builds, &points);
-        let points = judge::judged(all, &question, primary, bits).into_iter();
+        let points = judge::judged(all, &question, better, bits).into_iter();
         let name = |point| PointHistory { imported: Some(imported.name.clone()), ..point };
         Ok(Part {
             points: points.map(name).collect(),

@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::{Judged, Ratio, SidePoint, held_against};
 use crate::experiment::{ExperimentReport, PointReport};
-use crate::figures::{Direction, Figure, better, direction, figure, number};
+use model::Direction;
+
+use crate::figures::{Figure, better, direction, figure, number};
 use crate::history::{BuildReport, HistoryReport, ImportedFrom, OF_LAST, PointHistory};
 use crate::report::Named;
 use crate::trials::{TrialReport, counts};
@@ -176,6 +178,7 @@ pub fn of_page(report: &ExperimentReport) -> Vec<WithImported> {
 /// A figure at points of several axes.
 struct Grid {
     figure: String,
+    better: Direction,
     axes: Vec<Axis>,
     /// Points, each with a value for every axis, in order, and the figure.
     points: Vec<(Named<String>, Option<Figure>)>,
@@ -207,8 +210,12 @@ impl Matrices {
             .collect();
         let full = report.points.iter().filter(|point| point.is_queue_full);
         let queue_full = full.map(|point| point.values.clone()).collect();
+        let better = match figure == report.primary {
+            true => report.better,
+            false => direction(figure),
+        };
         let (figure, axes) = (figure.to_owned(), report.axes.clone());
-        let tables = Grid { figure, axes, points, queue_full }.tables(rows, columns)?;
+        let tables = Grid { figure, better, axes, points, queue_full }.tables(rows, columns)?;
         Ok(Matrices { units: report.units.clone(), cores: report.cores, ..tables })
     }
 
@@ -363,7 +370,8 @@ impl Grid {
             let count = count.unwrap_or(1);
             points.push((here, Some(Figure { mean, half_width, min: mean, max: mean, count })));
         }
-        Some(Grid { figure: figure.to_owned(), axes, points, queue_full: Vec::new() })
+        let (figure, better) = (figure.to_owned(), direction(figure));
+        Some(Grid { figure, better, axes, points, queue_full: Vec::new() })
     }
 
     /// Returns the grid of a history's last builds. The source is another axis if some series are
@@ -405,7 +413,8 @@ impl Grid {
                 axes[axis].values.push(value.clone());
             }
         }
-        Grid { figure: report.figure.clone(), axes, points, queue_full: Vec::new() }
+        let (figure, better) = (report.figure.clone(), report.better);
+        Grid { figure, better, axes, points, queue_full: Vec::new() }
     }
 
     fn tables(&self, rows: &str, columns: Option<&str>) -> Result<Matrices, String> {
@@ -483,8 +492,8 @@ impl Grid {
             .collect();
         let line = |of: &str, along: &[String], cells: &[Option<Figure>]| Line {
             of: of.to_owned(),
-            best: best(&self.figure, along, cells),
-            smallest: smallest(&self.figure, along, cells),
+            best: best(self.better, along, cells),
+            smallest: smallest(self.better, along, cells),
         };
         let lines = match along {
             Along::Columns => {
@@ -546,10 +555,10 @@ fn others_of(at: &Named<String>, rows: usize, columns: Option<usize>) -> Named<S
     Named(all.filter(|(index, _)| is_other(*index)).map(|(_, pair)| pair.clone()).collect())
 }
 
-/// Returns the index of the best cell; `None` if all are equal. Of equal cells it is the one with
-/// the smallest value of its axis, or the first if values are not numbers.
-fn best(figure: &str, along: &[String], cells: &[Option<Figure>]) -> Option<usize> {
-    if direction(figure) == Direction::Neither {
+/// The best cell, unless all are equal; of equal ones that with the smallest value of its axis, or
+/// the first where values are no numbers.
+fn best(direction: Direction, along: &[String], cells: &[Option<Figure>]) -> Option<usize> {
+    if direction == Direction::Neither {
         return None;
     }
     let known = cells.iter().enumerate().filter_map(|(index, cell)| Some((index, (*cell)?)));
@@ -564,15 +573,15 @@ fn best(figure: &str, along: &[String], cells: &[Option<Figure>]) -> Option<usiz
         _ => Ordering::Equal,
     };
     let order = |a: &(usize, Figure), b: &(usize, Figure)| {
-        better(figure, &a.1, &b.1).then_with(|| smaller(a.0, b.0))
+        better(direction, &a.1, &b.1).then_with(|| smaller(a.0, b.0))
     };
     known.rev().max_by(order).map(|(index, _)| index)
 }
 
-/// Returns the index of the cell with the smallest value of its axis among the best one and those
-/// whose intervals overlap it, except wide ones.
-fn smallest(figure: &str, along: &[String], cells: &[Option<Figure>]) -> Option<usize> {
-    let index = best(figure, along, cells)?;
+/// The cell with the smallest value of its axis among the best and those that reach it, of which
+/// enough is known.
+fn smallest(direction: Direction, along: &[String], cells: &[Option<Figure>]) -> Option<usize> {
+    let index = best(direction, along, cells)?;
     let best = cells[index].filter(|best| best.half_width.is_some() && !best.is_wide())?;
     let values: Vec<f64> = along.iter().map(|value| number(value)).collect::<Option<_>>()?;
     let is_as_good = |cell: Figure| !cell.is_wide() && cell.reaches(&best);
@@ -594,7 +603,8 @@ mod tests {
         let along = ["16", "8", "4", "2"].map(str::to_owned);
         let check = |name: &str, means: [f64; 4], half: Option<f64>, expect: [Option<usize>; 2]| {
             let cells = means.map(|mean| figure(mean, half));
-            let found = [best(name, &along, &cells), smallest(name, &along, &cells)];
+            let found =
+                [best(direction(name), &along, &cells), smallest(direction(name), &along, &cells)];
             assert_eq!(found, expect);
         };
         // Of equal cells the smallest is the best, in whatever order they are.
@@ -609,11 +619,14 @@ mod tests {
         check("machine.cpu_user", [100.0, 98.0, 97.0, 50.0], Some(1.0), [None, None]);
         // An interval that contains everything excludes nothing.
         let unknown = [figure(100.0, Some(2.0)), figure(98.0, Some(2.0)), figure(8.0, Some(90.0))];
-        assert_eq!(smallest("tps", &along[..3], &unknown), Some(1));
+        assert_eq!(smallest(Direction::Higher, &along[..3], &unknown), Some(1));
         let names = ["a", "b"].map(str::to_owned);
         let cells = [figure(1.0, Some(1.0)), None];
-        assert_eq!((best("tps", &names, &cells), smallest("tps", &names, &cells)), (Some(0), None));
-        assert_eq!(best("tps", &names, &[None, None]), None);
+        assert_eq!(
+            (best(Direction::Higher, &names, &cells), smallest(Direction::Higher, &names, &cells)),
+            (Some(0), None)
+        );
+        assert_eq!(best(Direction::Higher, &names, &[None, None]), None);
     }
 
     #[test]

@@ -7,11 +7,11 @@
 //! pure function of trials, so that whoever goes on after a crash stops where it would have
 //! stopped. Not here: who makes the trials (app), and how it looks (render).
 
-use model::{Experiment, FactValue, Goal, Level, StopRule};
+use model::{Direction, Experiment, FactValue, Goal, Level, StopRule};
 use serde::{Deserialize, Serialize};
 use stats::{Components, Mean, Nested};
 
-use crate::figures::{figures_of, is_less_better, primary_of, value_of};
+use crate::figures::{direction_in, figures_of, primary_of, value_of};
 use crate::report::{Named, Report};
 use crate::trials::{TrialReport, counts};
 
@@ -34,6 +34,8 @@ pub struct Measured {
     figures: Vec<(String, f64)>,
     /// Primary figure of this trial alone.
     primary: String,
+    /// Those of its figures of which less is better.
+    less_is_better: Vec<String>,
     /// Variance of its TPS within the run, as a square of shares.
     within: Option<f64>,
     /// Seconds for the run, the restart and the rebuild; 0 if there was none.
@@ -57,12 +59,16 @@ impl Measured {
         if figures.iter().all(|(name, _)| *name != primary) {
             figures.extend(value_of(report, &primary).map(|value| (primary.clone(), value)));
         }
+        let is_less_better = |name: &&String| direction_in(name, [report]) == Direction::Lower;
+        let names = figures.iter().map(|(name, _)| name);
+        let less_is_better = names.filter(is_less_better).cloned().collect();
         let run_s = report.elapsed_seconds.unwrap_or(0.0);
         Measured {
             point,
             repeat,
             figures,
             primary,
+            less_is_better,
             within: within.filter(|within| within.is_finite()),
             spent_s: [run_s, of_trial(RESTART_S), of_trial(REBUILD_S)],
             uncertain: block
@@ -97,10 +103,10 @@ const OPEN: &str = "p99_ms";
 
 /// Returns the primary figure of the experiment.
 fn primary(measured: &[Measured]) -> &str {
-    let mut rates = measured.iter().map(|one| one.primary.as_str()).filter(|name| *name != OPEN);
+    let mut others = measured.iter().map(|one| one.primary.as_str()).filter(|name| *name != OPEN);
     match measured.iter().all(|one| one.primary == OPEN) {
         true if !measured.is_empty() => OPEN,
-        _ => rates.find(|name| *name != "tps").unwrap_or("tps"),
+        _ => others.find(|name| *name != "tps").unwrap_or("tps"),
     }
 }
 
@@ -283,7 +289,9 @@ fn decision(
     let min_effect = min_effect.ln_1p();
     let verdict = match (ends, interval) {
         (Some((mean, _)), Some((low, high))) if ratios.len() >= rule.min as usize => {
-            let is_better = (mean < 0.0) == is_less_better(name);
+            let is_less_better =
+                measured.iter().any(|one| one.less_is_better.iter().any(|known| known == name));
+            let is_better = (mean < 0.0) == is_less_better;
             match (low > 0.0 || high < 0.0) && mean.abs() > min_effect {
                 _ if low >= -min_effect && high <= min_effect => PairVerdict::Equivalent,
                 true if is_better => PairVerdict::Better,

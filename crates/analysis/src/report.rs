@@ -26,8 +26,8 @@ mod time_profile;
 mod times;
 
 use model::{
-    CpuProfileReport, Facts, Finding, Load, NOT_CHECKED, ReportField, ServerSummary, StopCondition,
-    SummaryOf, read_facts,
+    CpuProfileReport, Direction, Facts, Finding, Load, NOT_CHECKED, ReportField, ServerSummary,
+    StopCondition, SummaryOf, read_facts,
 };
 use serde::{Deserialize, Serialize};
 
@@ -393,6 +393,9 @@ pub struct PrimaryMetricReport {
     /// Reason why it has no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Which way it is better; absent in older runs, where its name tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub better: Option<Direction>,
 }
 
 /// Outcomes of transactions: offered = finished + failed + dropped + unfinished.
@@ -524,6 +527,9 @@ pub struct ClientTransaction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CustomMetricReport {
     pub unit: String,
+    /// Which way it is better; absent in older runs, where its name tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub better: Option<Direction>,
     /// Number of recorded values.
     pub count: u64,
     /// Sum of the recorded values.

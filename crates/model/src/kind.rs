@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Direction;
+
 /// Index of a transaction type in its workload's list.
 pub type KindIndex = u16;
 
@@ -37,17 +39,11 @@ pub struct CustomMetric {
     pub unit: &'static str,
     /// Aggregation: a distribution or a sum.
     pub kind: CustomMetricKind,
+    /// Which way its rate, its mean and its quantiles are better: lower for faults and times.
+    pub better: Direction,
 }
 
-/// Custom metrics that count faults, so that lower is better, in any workload. Recognized by name,
-/// since stored runs contain no other sign.
-pub const FAULT_METRICS: [&str; 4] =
-    ["deliveries_skipped", "short_deliveries", "missed", "duplicates"];
-
 /// A primary metric of a workload, such as records per second.
-///
-/// As for every figure, the name tells the direction: times (`_ms`, `_s`) are better if lower, all
-/// others if higher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrimaryMetric {
     /// Key in JSON, such as `records_per_s`.
@@ -56,6 +52,8 @@ pub struct PrimaryMetric {
     pub title: &'static str,
     /// Source of the value.
     pub of: PrimaryOf,
+    /// Which way it is better.
+    pub better: Direction,
 }
 
 /// The source of a primary metric's value.

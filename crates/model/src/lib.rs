@@ -22,6 +22,7 @@ mod db_error;
 mod dialect;
 mod digits;
 mod dip_cause;
+mod direction;
 mod disturbance;
 mod event;
 mod experiment;
@@ -96,6 +97,7 @@ pub use dialect::{
 };
 pub use digits::{put_decimal, put_unsigned};
 pub use dip_cause::Cause;
+pub use direction::Direction;
 pub use disturbance::{
     Action, Disturbance, DisturbanceEvent, Disturbed, HostsChange, ServerAction, Which,
 };
@@ -113,8 +115,8 @@ pub use hash::fnv1a;
 pub use identity::Identity;
 pub use imported::{Imported, ImportedValue};
 pub use kind::{
-    ComputedFigure, CustomMetric, CustomMetricKind, FAULT_METRICS, Kind, KindIndex, KindTotals,
-    PrimaryMetric, PrimaryOf,
+    ComputedFigure, CustomMetric, CustomMetricKind, Kind, KindIndex, KindTotals, PrimaryMetric,
+    PrimaryOf,
 };
 pub use latency_heat::{HeatCell, LatencyHeat};
 pub use monitoring::{CommitCounter, ConnectionCounter, LARGE_TEXTS, Monitoring};

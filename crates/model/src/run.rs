@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CustomMetricKind, KindIndex, Load, Phases, Placement, Standard, StopCondition, Trial};
+use crate::{
+    CustomMetricKind, Direction, KindIndex, Load, Phases, Placement, Standard, StopCondition, Trial,
+};
 
 /// Permanent identifier of a run: a UUID of version 7, so that it sorts by time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -137,6 +139,9 @@ pub struct PrimaryMetricDescription {
     /// Computed by its workload after the run, instead of counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_computed: bool,
+    /// Which way it is better; `None` in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub better: Option<Direction>,
 }
 
 /// Description of a custom metric in reports.
@@ -148,6 +153,9 @@ pub struct CustomMetricDescription {
     pub unit: String,
     /// Aggregation: a distribution or a sum.
     pub kind: CustomMetricKind,
+    /// Which way it is better; `None` in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub better: Option<Direction>,
 }
 
 /// Result of a check.

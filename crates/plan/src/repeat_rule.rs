@@ -3,8 +3,8 @@
 //! Not here: the list of levels, and their nesting (repeat).
 
 use analysis::comparison::MIN_EFFECT;
-use analysis::figures::{Direction, direction, known, names_of_run};
-use model::{Experiment, Goal, Level, ParameterKind, StopRule, parse_count};
+use analysis::figures::{direction, known, names_of_run};
+use model::{Direction, Experiment, Goal, Level, ParameterKind, StopRule, parse_count};
 use toml::Value;
 
 use crate::form::Form;

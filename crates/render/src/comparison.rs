@@ -17,10 +17,10 @@ use analysis::comparison::{
     Center, ComparisonReport, Difference, GateResult, Judged, PairReport, Verdict as Judgement,
     beside,
 };
-use analysis::figures::{is_less_better, title};
+use analysis::figures::title;
 use analysis::report::{Named, Report};
-use model::Severity;
 use model::numbers::{NONE, amount, count, exact, list, significant};
+use model::{Direction, Severity};
 
 use super::axis_names::{axes_of, told};
 use super::charts::{named, of_comparison, of_median_runs};
@@ -33,7 +33,8 @@ use super::{Align, Cell, Column, Table};
 
 use gate::gate;
 use remarks::{
-    caution, explains, finding_ids, loads, lost_runs, not_plain, notes, remarks, seeds, seen,
+    SIDES_NAMED_MOST, caution, explains, finding_ids, in_runs, loads, lost_runs, not_plain, notes,
+    remarks, seeds, seen,
 };
 pub use short::comparison_short;
 pub(crate) use short::verdicts_shortly;
@@ -51,6 +52,8 @@ pub const COMPARISON_SECTIONS: [&str; 7] =
 const DIFFERENCES_SHOWN_MAX: usize = 30;
 /// Largest length of a side's name as the title of a column.
 const TITLE_MAX: usize = 18;
+/// So that a phone has room for two of them.
+const END_MAX: usize = 13;
 /// Share of lost transactions, in percent, from which the first sentence reports them.
 const LOST_LEAST_PERCENT: f64 = 1.0;
 /// Largest number of differences between sides that their first sentence names.
@@ -154,7 +157,7 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let figures = summed_up(pair);
     let differ = differ_in(report, pair).map(|differ| format!("They differ in {differ}."));
     let detectable = figures.first().and_then(|judged| detectable(report, judged));
-    let beside = beside(&report.primary);
+    let beside = beside(&report.primary, report.better);
     let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
     let beside = beside.and_then(aside).map(|words| format!("{words}."));
     let price = pair.durability.clone();
@@ -317,7 +320,7 @@ fn gauges_words(report: &ComparisonReport, pair: &PairReport) -> String {
 fn sweeps(report: &ComparisonReport) -> Option<Table> {
     let curves = || report.sides.iter().filter_map(|side| Some((side, side.curve.as_ref()?)));
     let (_, first) = curves().next()?;
-    let best = if is_less_better(&first.figure) { "lowest" } else { "peak" };
+    let best = if first.better == Direction::Lower { "lowest" } else { "peak" };
     let over = format!("{} over {}", title(&first.figure), first.axis);
     let columns =
         ["first", "mean of points", best, "at", "last"].map(|of| Column::new(of, Align::Right));
@@ -559,7 +562,7 @@ fn short_names(names: &[&str]) -> Option<Vec<String>> {
 
 /// `…at_trx_commit=1`: the last words of a long key, and its value.
 fn with_end_of(key: &str, value: &str) -> String {
-    let room = TITLE_MAX.saturating_sub(value.len() + 2);
+    let room = END_MAX.saturating_sub(value.len() + 2);
     let ends = key.match_indices(['_', '.']).map(|(at, _)| &key[at + 1..]);
     let end = ends.into_iter().find(|end| !end.is_empty() && end.len() <= room);
     end.map_or_else(|| format!("={value}"), |end| format!("…{end}={value}"))

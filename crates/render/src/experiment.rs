@@ -7,14 +7,14 @@ mod of_trials;
 use analysis::comparison::{MIN_EFFECT, PairReport, unequally_durable};
 use analysis::environment::Environment;
 use analysis::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
-use analysis::figures::{Figure, better, is_less_better, is_time, number, title};
+use analysis::figures::{Figure, better, is_time, number, title};
 use analysis::matrix::of_page;
 use analysis::report::{Named, Report};
 use analysis::trials::TrialReport;
 use analysis::{ComparisonReport, in_ranges};
 use model::finding_catalog::in_short;
 use model::numbers::{count, ms, significant};
-use model::{Choice, Severity, Status, is_arrival_rate, short_axis};
+use model::{Choice, Direction, Severity, Status, is_arrival_rate, short_axis};
 use store::utc;
 
 use super::axis_names::{self, told};
@@ -346,7 +346,7 @@ fn best(report: &ExperimentReport) -> String {
         .iter()
         .rev()
         .filter_map(|point| Some((point, *point.figures.get(&report.primary)?)))
-        .max_by(|a, b| better(&report.primary, &a.1, &b.1));
+        .max_by(|a, b| better(report.better, &a.1, &b.1));
     let Some((point, figure)) = best else {
         let why = report.points.iter().find_map(|point| point.reasons.get(&report.primary));
         return match why {
@@ -359,7 +359,7 @@ fn best(report: &ExperimentReport) -> String {
     }
     let at = told(&report.axes, &point.values).pairs(", ");
     let at = if at.is_empty() { at } else { format!(" at {at}") };
-    let most = match (is_less_better(&report.primary), figure.is_wide()) {
+    let most = match (report.better == Direction::Lower, figure.is_wide()) {
         (true, false) => "least",
         (false, false) => "most",
         // It cannot be decided yet.
@@ -601,7 +601,7 @@ fn in_words(curve: &Curve) -> String {
 }
 
 fn best_word(curve: &Curve) -> &'static str {
-    if is_less_better(&curve.figure) { "lowest" } else { "peak" }
+    if curve.better == Direction::Lower { "lowest" } else { "peak" }
 }
 
 /// Makes the section of the scalability law: its parameters, and the quality of the fit.

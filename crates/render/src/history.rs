@@ -5,8 +5,8 @@
 
 use analysis::figures::title;
 use analysis::history::{
-    Acknowledged, BuildReport, Change, HistoryReport, ImportedFrom, Last, LeftOut, Ordered,
-    PointHistory, Start, too_short,
+    Acknowledged, BuildReport, Change, HistoryReport, ImportedFrom, JUDGED_FROM, Last, LeftOut,
+    Ordered, PointHistory, Start, too_short,
 };
 use model::Severity;
 use model::numbers::{capital, count, exact, significant};
@@ -116,12 +116,13 @@ fn is_short(point: &PointHistory) -> bool {
 fn too_short_verdict(report: &HistoryReport, short: &[&PointHistory]) -> Verdict {
     let most = short.iter().map(|point| point.builds.len()).max().unwrap_or(0);
     let most = if most > 1 { format!("at most {most}") } else { "1".to_owned() };
+    let noun = report.noun();
     let headline = format!(
-        "{} by {}: {} series have too few {}s ({most}) to judge the last one",
+        "{} by {}: {} series have too few {noun}s ({most}): the last {noun} is judged from \
+         {JUDGED_FROM} on",
         title(&report.figure),
         report.by,
         short.len(),
-        report.noun()
     );
     let (word, details) = (String::new(), Vec::new());
     Verdict { tone: Tone::Plain, word, headline: headline.into(), details }
@@ -207,8 +208,8 @@ fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
         report.points.iter().flat_map(|point| &point.builds).any(|build| build.runs.len() > 1);
     let means = has_several.then(|| {
         format!(
-            "The value of a {noun} is the geometric mean of its runs; a comparison shows their \
-             medians, an experiment their arithmetic mean."
+            "The value of a {noun} is the geometric mean of its runs, as in a comparison; an \
+             experiment shows their arithmetic mean."
         )
     });
     hashes.into_iter().chain(imported(report)).chain(means).chain(rate)
@@ -436,7 +437,10 @@ fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
             let last = last.unwrap_or_else(|| format!("{what} ({name}) is as expected"));
             [Some(last), baseline].into_iter().flatten().collect::<Vec<_>>().join(", ")
         }
-        (None, None) => format!("too few {}s to judge the last one", report.noun()),
+        (None, None) => {
+            let noun = report.noun();
+            format!("too few: the last {noun} is judged from {JUDGED_FROM} {noun}s on")
+        }
     }
 }
 

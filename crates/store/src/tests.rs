@@ -62,11 +62,13 @@ fn group(workload: &str) -> GroupDescription {
             metric: None,
             per_ns: 60_000_000_000,
             is_computed: false,
+            better: None,
         }],
         custom_metrics: vec![CustomMetricDescription {
             name: "lines".to_owned(),
             unit: "rows".to_owned(),
             kind: CustomMetricKind::Counter,
+            better: None,
         }],
         notes: vec!["no think time".to_owned()],
         closed_form: None,

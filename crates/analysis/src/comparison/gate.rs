@@ -6,12 +6,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use model::did_you_mean;
 use model::numbers::{INFINITE, significant};
+use model::{Direction, did_you_mean};
 use serde::{Deserialize, Serialize};
 
 use super::{ComparisonReport, Judged, PairReport, PointPair, Ratio, SideReport};
-use crate::figures::{Direction, OF_RUN, check_name, direction, find_as_written, short, spellings};
+use crate::figures::{OF_RUN, check_name, direction, find_as_written, short, spellings};
 use crate::report::Named;
 
 /// A limit on a change, as written: a figure, a direction and a share.
@@ -216,7 +216,10 @@ impl FromStr for Gate {
         let gate = Gate { figure: figure.to_owned(), is_rise, by };
         let fits = if is_rise { by >= 0.0 } else { by <= 0.0 };
         if !fits {
-            let meant = gate.on_losses().map_or_else(
+            let names = spellings(&gate.figure);
+            let known = names.iter().find(|name| OF_RUN.iter().any(|of| of.name == **name));
+            let better = direction(known.unwrap_or(&gate.figure));
+            let meant = gate.on_losses(better).map_or_else(
                 || "write \"p99>+5%\" or \"tps<-3%\"".to_owned(),
                 |meant| format!("did you mean '{meant}'?"),
             );
@@ -239,10 +242,8 @@ impl fmt::Display for Gate {
 impl Gate {
     /// Returns the limit of about the same size that fails if the figure gets worse; `None` for a
     /// figure without a better direction.
-    fn on_losses(&self) -> Option<Gate> {
-        let names = spellings(&self.figure);
-        let known = names.iter().find(|name| OF_RUN.iter().any(|of| of.name == **name));
-        let is_rise = match direction(known.unwrap_or(&self.figure)) {
+    fn on_losses(&self, better: Direction) -> Option<Gate> {
+        let is_rise = match better {
             Direction::Lower => true,
             Direction::Higher => false,
             Direction::Neither => return None,
@@ -286,8 +287,8 @@ impl Gate {
         found: &mut GateResult,
     ) {
         let whole = Gate { figure: judged.figure.clone(), ..self.clone() };
-        let on_losses = whole.on_losses().filter(|meant| meant.is_rise != self.is_rise);
-        found.meant = on_losses.map(|meant| meant.to_string());
+        let meant = whole.on_losses(judged.better);
+        found.meant = meant.filter(|meant| meant.is_rise != self.is_rise).map(|of| of.to_string());
         let n_runs = judged.of_runs.iter().map(Vec::len).min().unwrap_or(0);
         // More runs would not have the figure either.
         if n_runs < found.runs_least && !judged.is_lacking {

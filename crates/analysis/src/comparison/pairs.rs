@@ -15,7 +15,9 @@ use super::{
     BesideDrift, CONFIDENCE, Center, Judged, PairReport, PointPair, Ratio, Side, SidePoint,
     UnpairedPoint, Verdict, WorkloadPair, beside, each_transaction, values_of,
 };
-use crate::figures::{figure, primary_of, samples_lacking, title, value_of, why_none};
+use crate::figures::{
+    direction, direction_in, figure, primary_of, samples_lacking, title, value_of, why_none,
+};
 use crate::report::{Named, Report};
 
 /// The figures that a comparison judges.
@@ -209,6 +211,8 @@ fn overall(
     let why = [&base, &side].into_iter().find_map(|of_side| of_side.as_ref().err()).copied();
     let (base, side) = (base.unwrap_or_default(), side.unwrap_or_default());
     let mut judged = judged(name, &base, &side, pairs_min);
+    let reports = both.iter().flat_map(|(base, side)| base.reports.iter().chain(&side.reports));
+    judged.better = direction_in(name, reports);
     if !both.iter().all(|(base, side)| is_interleaved(base, side)) {
         let [of_base, of_side] = sides_of(both);
         judged.beside_drift = beside_drift(&judged, [(&of_base, &base), (&of_side, &side)]);
@@ -265,6 +269,7 @@ pub(crate) fn held_against(name: &str, base: &SidePoint, side: &SidePoint) -> Ju
 fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option<usize>) -> Judged {
     let (base_values, side_values) = (by_repeat(base, name), by_repeat(side, name));
     let mut judged = judged(name, &base_values, &side_values, pairs_min);
+    judged.better = direction_in(name, base.reports.iter().chain(&side.reports));
     if !is_interleaved(base, side) {
         let in_time = [(&[base][..], &base_values), (&[side][..], &side_values)];
         judged.beside_drift = beside_drift(&judged, in_time);
@@ -371,6 +376,7 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
     };
     Judged {
         figure: name.to_owned(),
+        better: direction(name),
         baseline,
         side,
         centers,

@@ -149,6 +149,7 @@ fn each_of_several_workloads_has_a_verdict_of_its_own_figure_and_none_over_all()
                 value: report.block.tps.map(|tps| tps * 27.0 / faster),
                 half_width: None,
                 reason: None,
+                better: None,
             };
             report.block.primary_metrics = Named(vec![("orders_per_s".to_owned(), primary)]);
         }
@@ -171,6 +172,30 @@ fn each_of_several_workloads_has_a_verdict_of_its_own_figure_and_none_over_all()
     let judge = Judge { primary: Some("tps".to_owned()), ..PLAIN };
     let report = ComparisonReport::new(&sides, &judge).expect("five of each");
     assert!(report.pairs[0].by_workload.iter().all(|of| of.primary.figure == "tps"));
+}
+
+#[test]
+fn which_way_a_primary_metric_is_better_is_what_its_workload_declares() {
+    let of = |name: &str, factor: f64, first: usize, better: Option<Direction>| {
+        let mut of = side(name, &[("8", &times(factor), first)]);
+        for report in &mut of.points[0].reports {
+            let value = report.block.tps;
+            let (title, reason) = ("cost".to_owned(), None);
+            let cost = PrimaryMetricReport { title, value, half_width: None, reason, better };
+            report.block.primary_metrics = Named(vec![("cost".to_owned(), cost)]);
+        }
+        of
+    };
+    let check = |better: Option<Direction>, expect: Verdict| {
+        let sides = [of("old", 1.0, 0, better), of("new", 1.2, 1, better)];
+        let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
+        assert_eq!((&*report.primary, only(&report).verdict), ("cost", expect), "{better:?}");
+    };
+    check(Some(Direction::Lower), Verdict::Worse);
+    check(Some(Direction::Higher), Verdict::Better);
+    check(Some(Direction::Neither), Verdict::Higher);
+    // Runs of before say nothing: a name that is no time's is that of a rate.
+    check(None, Verdict::Better);
 }
 
 #[test]

@@ -6,19 +6,22 @@
 use stats::{detectable, detectable_by_means, detectable_of_pairs, hommel, needed, pairs_needed};
 
 use super::{CONFIDENCE, FIRST, Judged, PairReport, SECOND, Verdict, is_worse, matters};
-use crate::figures::{Direction, direction, is_less_better};
+use model::Direction;
 
-/// Judges everything that headlines state about all sides. If nothing differs, the probability of
-/// any false statement is at most [`FIRST`] and [`SECOND`] together. The result of each side over
-/// all points is judged first, corrected for the number of sides; then points and the second
-/// figure, corrected for all of these, and more strictly for a side that does not differ over all
-/// points (a fallback procedure: B. L. Wiens, Pharm. Stat. 2, 211, 2003). All other figures are a
-/// family of their own.
-pub(super) fn judge_all(pairs: &mut [PairReport], primary: &str, min_effect: f64) {
+/// Judges all that headlines state of all sides, so that any of it is wrong in no more than
+/// [`FIRST`] and [`SECOND`] together where nothing differs. First what each side is on the whole,
+/// corrected over sides; then points and the figure beside, corrected over all of these, and more
+/// strictly of a side that does not differ on the whole (a fallback procedure: B. L. Wiens,
+/// Pharm. Stat. 2, 211, 2003). All other figures are a family of their own.
+pub(super) fn judge_all(
+    pairs: &mut [PairReport],
+    (primary, better): (&str, Direction),
+    min_effect: f64,
+) {
     let first = pairs.iter_mut().flat_map(PairReport::on_the_whole);
     let whole = (1.0 - CONFIDENCE) / FIRST;
     judge_together(first.map(|judged| (judged, whole)).collect(), min_effect);
-    let beside = beside(primary);
+    let beside = beside(primary, better);
     let (mut stated, mut others) = (Vec::new(), Vec::new());
     for pair in pairs {
         let is_shown =
@@ -48,11 +51,11 @@ pub(super) fn judge_all(pairs: &mut [PairReport], primary: &str, min_effect: f64
     judge_together(others, min_effect);
 }
 
-/// Returns the second figure that a headline states, after the primary one.
-pub fn beside(primary: &str) -> &'static str {
+/// The figure that a headline states beside the one that is judged.
+pub fn beside(primary: &str, better: Direction) -> &'static str {
     match primary {
         of_build if of_build.starts_with("build.") => "build.elapsed_s",
-        time if is_less_better(time) => "tps",
+        _ if better == Direction::Lower => "tps",
         _ => "p99_ms",
     }
 }
@@ -90,8 +93,8 @@ fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Op
     };
     match is_surprising(p) {
         true if matters(ratio.value, min_effect) => {
-            let is_neutral = direction(&judged.figure) == Direction::Neither;
-            let verdict = match is_worse(&judged.figure, ratio.value) {
+            let is_neutral = judged.better == Direction::Neither;
+            let verdict = match is_worse(judged.better, ratio.value) {
                 _ if is_neutral && ratio.value > 1.0 => Verdict::Higher,
                 _ if is_neutral => Verdict::Lower,
                 true => Verdict::Worse,

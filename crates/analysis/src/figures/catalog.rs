@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{FAULT_METRICS, FactValue, Load, did_you_mean};
+use model::{Direction, FactValue, Load, did_you_mean};
 
 use super::below::{Below, STEM, listed};
 use super::disturbed::{self, RECOVERY};
@@ -20,27 +20,9 @@ use crate::report::{
     TransactionReport,
 };
 
-/// The direction in which a figure improves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// Higher is better: rates.
-    Higher,
-    /// Lower is better: times, errors, cost.
-    Lower,
-    /// Neither is better: gauges, which only describe.
-    Neither,
-}
-
-impl Direction {
-    /// Returns the name in lists.
-    pub fn name(self) -> &'static str {
-        match self {
-            Direction::Higher => "higher",
-            Direction::Lower => "lower",
-            Direction::Neither => "neither",
-        }
-    }
-}
+/// Custom metrics of older runs of which less is better: newer ones say so themselves.
+const FAULTS_OF_OLDER_RUNS: [&str; 4] =
+    ["deliveries_skipped", "short_deliveries", "missed", "duplicates"];
 
 /// A figure that any run may have, of the whole run.
 #[derive(Clone, Copy, Debug)]
@@ -419,7 +401,23 @@ fn is_time_of_primary(name: &str) -> bool {
     !is_rate && ["_s", "_ms", "_us"].iter().any(|end| name.ends_with(end))
 }
 
-/// Returns the direction in which a figure of this name improves.
+/// Which way a figure is better, as the workload of some run declares it; else as its name tells.
+pub fn direction_in<'r>(name: &str, reports: impl IntoIterator<Item = &'r Report>) -> Direction {
+    reports.into_iter().find_map(|report| declared(report, name)).unwrap_or_else(|| direction(name))
+}
+
+/// What the workload of a run declares of a primary or custom metric.
+fn declared(report: &Report, name: &str) -> Option<Direction> {
+    if let Some(primary) = report.block.primary_metrics.get(name) {
+        return primary.better;
+    }
+    let (metric, last) = name.rsplit_once('.')?;
+    let better = report.block.custom_metrics.get(metric)?.better?;
+    // A share below a bound.
+    Some(if last.starts_with(STEM) { better.opposite() } else { better })
+}
+
+/// Returns the direction in which a figure of this name improves, if no run is at hand.
 pub fn direction(name: &str) -> Direction {
     if quotient(name).is_some() {
         return Direction::Neither;
@@ -434,7 +432,9 @@ pub fn direction(name: &str) -> Direction {
     match last {
         _ if is_gauge => Direction::Neither,
         _ if last.starts_with(STEM) => Direction::Higher,
-        _ if FAULT_METRICS.contains(&of.rsplit('.').next().unwrap_or(of)) => Direction::Lower,
+        _ if FAULTS_OF_OLDER_RUNS.contains(&of.rsplit('.').next().unwrap_or(of)) => {
+            Direction::Lower
+        }
         "tps" | "per_second" => Direction::Higher,
         "errors_percent" | "round_trips" => Direction::Lower,
         _ if last.ends_with("_ms") || last == RECOVERY => Direction::Lower,

@@ -97,7 +97,9 @@ mod tests {
     use model::Disturbed;
 
     use super::*;
-    use crate::figures::{Direction, direction, resolve, unit, value_of};
+    use model::Direction;
+
+    use crate::figures::{direction, resolve, unit, value_of};
     use crate::fixtures::Made;
 
     fn disturbed() -> Report {

@@ -1,23 +1,24 @@
 //! What is to be thought of series: of all points together.
 
-use model::Acknowledged;
+use model::{Acknowledged, Direction};
 use stats::{Build, Held, LatestBuild, Levels, NotDivided, SERIES_MAX, latest_builds, levels};
 
 use super::{
     Change, ERROR, Fall, Last, NEAR, NOISY_FROM, PointHistory, Question, RECENT, Series, matters,
 };
 use crate::comparison::{between, is_worse};
-use crate::figures::is_less_better;
 use crate::report::{Named, Report};
 
 /// Number of builds from which the variation between builds is known.
 const BEFORE_MIN: usize = 3;
+/// The last build is judged from so many builds on.
+pub const JUDGED_FROM: usize = BEFORE_MIN + 1;
 
 /// Judges all series together.
 pub(super) fn judged(
     all: Vec<Series<'_>>,
     question: &Question,
-    primary: &str,
+    better: Direction,
     bits: &mut dyn FnMut() -> u64,
 ) -> Vec<PointHistory> {
     let present: Vec<Present<'_, '_>> =
@@ -41,7 +42,7 @@ pub(super) fn judged(
         pinned.iter().map(|pinned| pinned.and_then(|_| judged.next()?)).collect::<Vec<_>>()
     });
     let pinned = pinned.unwrap_or_else(|| vec![None; all.len()]);
-    let judge = Said { question, primary };
+    let judge = Said { question, better };
     let shown = present.iter().zip(earlier).zip(last.into_iter().zip(pinned));
     let mut points: Vec<Judged> = shown
         .map(|((present, earlier), (last, pinned))| judge.point(present, earlier, last, pinned))
@@ -235,7 +236,7 @@ fn seen(
 /// Settings for judging a point.
 struct Said<'q> {
     question: &'q Question,
-    primary: &'q str,
+    better: Direction,
 }
 
 impl Said<'_> {
@@ -306,7 +307,7 @@ impl Said<'_> {
             before: found.before.exp(),
             after: found.after.exp(),
             ratio,
-            is_worse: is_worse(self.primary, ratio),
+            is_worse: is_worse(self.better, ratio),
             p: found.p,
             changed,
             acknowledged: accepted
@@ -342,7 +343,7 @@ impl Said<'_> {
         let ratio = (levels.mean_at(now) - levels.mean_at(ago)).exp();
         let p = levels.p_between(ago, now);
         let is_fall = p < levels.error
-            && is_worse(self.primary, ratio)
+            && is_worse(self.better, ratio)
             && matters(ratio, self.question.judge.min_effect);
         is_fall.then(|| Fall {
             since: present.of.reports[present.of.finite[from + ago].0].build.clone(),
@@ -357,15 +358,16 @@ impl Said<'_> {
     fn last(&self, known: &LatestBuild, newest: f64) -> Last {
         let min_effect = self.question.judge.min_effect;
         let ratio = (newest - known.before).exp();
-        // A rise of times, or a fall of rates.
-        let worst = if is_less_better(self.primary) { known.expected.1 } else { known.expected.0 };
+        // A rise of times, a fall of rates.
+        let worst =
+            if self.better == Direction::Lower { known.expected.1 } else { known.expected.0 };
         let seen_from = (worst - known.before).exp_m1().abs().max(min_effect);
         Last {
             before: known.before.exp(),
             expected: (known.expected.0.exp(), known.expected.1.exp()),
             ratio,
             is_outside: known.is_outside && matters(ratio, min_effect),
-            is_worse: is_worse(self.primary, ratio),
+            is_worse: is_worse(self.better, ratio),
             seen_from,
             is_noisy: seen_from > NOISY_FROM.max(min_effect),
             is_of_former_level: false,
@@ -388,7 +390,7 @@ impl Said<'_> {
         let ratio = series.newest.mean.exp() / value;
         let is_more = one.size.is_some_and(|size| ratio.ln().abs() > (SIZE_MOST - 1.0) * size);
         let is_no_worse =
-            !is_worse(self.primary, ratio) || !(matters(ratio, last.seen_from) || is_more);
+            !is_worse(self.better, ratio) || !(matters(ratio, last.seen_from) || is_more);
         (newest - one.index <= NEAR && (newest == one.index || is_no_worse))
             .then(|| one.reason.clone())
     }

@@ -64,7 +64,8 @@ fn with_builds(report: &HistoryReport, means: &Grid) -> Grid {
     }
     let mut axes = means.axes.clone();
     axes.push(Axis { name: report.by.clone(), values: builds });
-    Grid { figure: means.figure.clone(), axes, points, queue_full: Vec::new() }
+    let (figure, better) = (means.figure.clone(), means.better);
+    Grid { figure, better, axes, points, queue_full: Vec::new() }
 }
 
 /// Returns the name of the means: `mean of 10`, or `mean of up to 10` if series differ in length.

@@ -379,8 +379,11 @@ fn traffic(tally: &Tally, groups: &[usize]) -> Traffic {
 fn primary_metrics(tally: &Tally, groups: &[usize]) -> Named<PrimaryMetricReport> {
     let mut all = Named::default();
     for (name, title) in tally.primary_metrics(groups) {
-        if tally.with_primary_metric(groups, name).any(|(_, primary)| primary.is_computed) {
-            all.push(name, computed(tally, groups, name, title));
+        let described = || tally.with_primary_metric(groups, name).map(|(_, primary)| primary);
+        let better = described().find_map(|primary| primary.better);
+        if described().any(|primary| primary.is_computed) {
+            let computed = computed(tally, groups, name, title);
+            all.push(name, PrimaryMetricReport { better, ..computed });
             continue;
         }
         let (counted, per_ns) = counted_by_primary_metric(tally, groups, name);
@@ -400,6 +403,7 @@ fn primary_metrics(tally: &Tally, groups: &[usize]) -> Named<PrimaryMetricReport
             value: known(sum as f64 * per_ns as f64 / tally.measured_ns() as f64),
             half_width: rate.half_width.ok().and_then(|half| known(half * per_second)),
             reason: rate.half_width.err().map(|few| too_short(COMMITS_VARY, few, NS_PER_S)),
+            better,
         };
         all.push(name, report);
     }
@@ -420,7 +424,7 @@ fn computed(tally: &Tally, groups: &[usize], name: &str, title: &str) -> Primary
         _ => (None, Some("each group has one of its own".to_owned())),
     };
     let reason = reason.or_else(|| Some(ONE_NUMBER.to_owned()));
-    PrimaryMetricReport { title: title.to_owned(), value, half_width: None, reason }
+    PrimaryMetricReport { title: title.to_owned(), value, half_width: None, reason, better: None }
 }
 
 /// Returns the count of a primary metric in each second that the measured window touches, and the
@@ -566,6 +570,7 @@ fn custom_metrics(tally: &Tally, groups: &[usize]) -> Named<CustomMetricReport> 
             let (count, sum) = of.map_or((0, 0), |of| (of.count, of.sum));
             let mut report = CustomMetricReport {
                 unit: metric.unit.clone(),
+                better: metric.better,
                 count,
                 sum,
                 mean: known(sum as f64 / count as f64),

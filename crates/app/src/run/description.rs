@@ -64,6 +64,7 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
         name: metric.name.to_owned(),
         unit: metric.unit.to_owned(),
         kind: metric.kind,
+        better: Some(metric.better),
     };
     GroupDescription {
         name: group.name.clone(),
@@ -95,7 +96,8 @@ fn describe_primary(primary: model::PrimaryMetric) -> PrimaryMetricDescription {
         PrimaryOf::Computed => (Vec::new(), None, 0),
     };
     let (name, title) = (primary.name.to_owned(), primary.title.to_owned());
-    PrimaryMetricDescription { name, title, kinds, metric, per_ns, is_computed }
+    let better = Some(primary.better);
+    PrimaryMetricDescription { name, title, kinds, metric, per_ns, is_computed, better }
 }
 
 /// Describes the rate that keying and thinking alone allow: with shares p, a client does one

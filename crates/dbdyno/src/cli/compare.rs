@@ -2,10 +2,10 @@
 
 use analysis::ComparisonReport;
 use analysis::comparison::{Difference, Gate, GateResult, Judge, Passed, SideReport, UndecidedBy};
-use analysis::figures::is_less_better;
 use app::Error;
 use app::compare::{CompareBy, by_its_axis, compare as hold};
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use model::Direction;
 use model::numbers::count;
 use render::document::{Document, Tone};
 use render::list::short_id;
@@ -236,7 +236,7 @@ fn next_commands(
         CompareBy::Axis { axis, .. } => by(model::short_axis(axis)),
         CompareBy::Sides(_) => String::new(),
     };
-    let limit = match is_less_better(&report.primary) {
+    let limit = match report.better == Direction::Lower {
         true => format!("{}>+5%", report.primary),
         false => format!("{}<-5%", report.primary),
     };
@@ -263,16 +263,17 @@ fn varied_until_decided(report: &ComparisonReport) -> Option<(String, String)> {
     let [base, _] = report.sides.as_slice() else { return None };
     let of_plan: Vec<&Difference> =
         report.differences.iter().filter(|one| one.about == "plan").collect();
-    let is_of_target = |one: &Difference| (&*one.about, &*one.name) == ("target", "url");
-    let one = match of_plan[..] {
-        [one] if !report.differences.iter().any(is_of_target) => one,
-        [] => report.differences.iter().find(|one| is_of_target(one))?,
+    let of_target: Vec<&Difference> =
+        report.differences.iter().filter(|one| one.about == "target").collect();
+    let one = match (&of_plan[..], &of_target[..]) {
+        ([one], []) => one,
+        ([], [one]) if one.name == "url" => one,
         _ => return None,
     };
     let [Some(first), Some(second)] = &one.values[..] else { return None };
     // The user of a server is not in its identity.
     let is_server = |value: &String| value.contains("://");
-    if is_of_target(one) && [first, second].into_iter().any(is_server) {
+    if one.about == "target" && [first, second].into_iter().any(is_server) {
         return None;
     }
     let name = match one.name.strip_prefix("group.").unwrap_or(&one.name) {

@@ -8,11 +8,11 @@ use std::iter::once;
 use analysis::comparison::{
     ComparisonReport, Judged, Mixed, PairReport, SideReport, UnpairedPoint,
 };
-use analysis::figures::{Direction, direction, is_less_better, title};
+use analysis::figures::title;
 use analysis::in_ranges;
-use model::Severity;
 use model::finding_catalog::in_short;
 use model::numbers::{count, list};
+use model::{Direction, Severity};
 
 use super::words::{change, differing, is_far, said_name};
 use super::{ALL, UNEVEN, over_all, point_name, short_name, summed_up};
@@ -254,19 +254,42 @@ pub(super) fn caution(report: &ComparisonReport, pair: &PairReport) -> Option<St
     let is_of_pair = |side: &&SideReport| side.name == *base || side.name == pair.side;
     let sides = || report.sides.iter().filter(is_of_pair);
     let counted = |id: &str| {
-        let of_side = |side: &SideReport| {
-            let n = side.findings.get(id).filter(|n| **n > 0)?;
-            let name = short_name(report, &side.name);
-            Some(format!("{n} of {} of {name}", count(side.runs.len() as u64, "run")))
-        };
-        let all: Vec<String> = sides().filter_map(of_side).collect();
-        (!all.is_empty()).then(|| format!("{id} in {}", all.join(", ")))
+        let has_it = |side: &SideReport| side.findings.get(id).is_some_and(|n| *n > 0);
+        let of_all = sides().all(has_it).then(|| in_runs(report, id, sides()));
+        let of_some = || in_runs(report, id, sides().filter(|side| has_it(side)));
+        let is_any = sides().any(has_it);
+        is_any.then(|| format!("{id} in {}", of_all.unwrap_or_else(of_some)))
     };
     let is_warning = |remark: &Remark| remark.severity == Severity::Warning;
     let first = || remarks(report).into_iter().find(is_warning);
     let other = || Some(in_brief(&first()?.text.plain()));
     finding_ids(report).into_iter().find_map(counted).or_else(other)
 }
+
+/// In how many runs of some sides a finding is: `all 10 runs`, or side by side.
+pub(super) fn in_runs<'s>(
+    report: &ComparisonReport,
+    id: &str,
+    sides: impl Iterator<Item = &'s SideReport>,
+) -> String {
+    let sides: Vec<&SideReport> = sides.collect();
+    let of_side = |side: &&SideReport| {
+        let n = side.findings.get(id).copied().unwrap_or(0);
+        let name = short_name(report, &side.name);
+        format!("{n} of {} of {name}", count(side.runs.len() as u64, "run"))
+    };
+    let runs: u64 = sides.iter().map(|side| side.runs.len() as u64).sum();
+    let n_with: u64 = sides.iter().filter_map(|side| side.findings.get(id)).sum();
+    match (n_with == runs && sides.len() > 1, sides.len() > SIDES_NAMED_MOST) {
+        (true, _) if runs == 2 => "both runs".to_owned(),
+        (true, _) => format!("all {}", count(runs, "run")),
+        (false, true) => format!("{n_with} of {}", count(runs, "run")),
+        (false, false) => sides.iter().map(of_side).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Sides that are named one by one.
+pub(super) const SIDES_NAMED_MOST: usize = 4;
 
 /// Returns true if one side has a finding so much more often that it may explain a difference.
 pub(super) fn is_uneven(report: &ComparisonReport, id: &str) -> bool {
@@ -356,12 +379,12 @@ pub(super) fn explains(report: &ComparisonReport, id: &str) -> Option<String> {
         _ => None,
     };
     let ratio = judged.and_then(|judged| judged.ratio).map(|ratio| ratio.value);
-    let is_judged = direction(&report.primary) != Direction::Neither;
+    let is_judged = report.better != Direction::Neither;
     let ratio = ratio.filter(|ratio| is_judged && *ratio != 1.0);
     let is_of_baseline = report.sides[0].name == with_it.name;
     Some(match ratio {
         None => format!("it slows {name}"),
-        Some(ratio) if ((ratio > 1.0) == is_less_better(&report.primary)) != is_of_baseline => {
+        Some(ratio) if ((ratio > 1.0) == (report.better == Direction::Lower)) != is_of_baseline => {
             format!("it slows {name}, which may explain part of the difference")
         }
         Some(_) => format!("it slows {name}, so the difference may be larger without it"),
@@ -383,6 +406,7 @@ pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
             let name = short_name(report, &side.name);
             of_sides.push(format!("{n} of {} of {name}{own}", count(all, "run")));
         }
+        let in_all = || in_runs(report, id, report.sides.iter());
         let uneven = explains(report, id);
         let uneven =
             uneven.map_or_else(String::new, |words| format!("; mostly on one side: {words}"));
@@ -397,9 +421,9 @@ pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
                     None => format!("{n_with} of {runs}{} ({id}).", case.words()),
                 }
             }
-            None => format!("{} in {}{uneven}.", in_short(id), of_sides.join(", ")),
+            None => format!("{} in {}{uneven}.", in_short(id), in_all()),
             Some(case) if cases.len() == 1 => {
-                format!("{} in {} ({id}){uneven}.", without_stop(case.text), of_sides.join(", "))
+                format!("{} in {} ({id}){uneven}.", without_stop(case.text), in_all())
             }
             Some(_) => format!("{} ({id}){uneven}.", of_sides.join("; ")),
         }

@@ -11,9 +11,9 @@ use model::finding_catalog::in_short;
 use model::numbers::{count, significant};
 
 use super::{
-    ALL, CENTERS, detectable, finding_ids, gate, loads, lost_runs, names_of, no_difference, notes,
-    of_medians, over_all, remarks, role, seeds, short_name, shortened, sign, summed_up, table,
-    verdicts, with_caution,
+    ALL, CENTERS, SIDES_NAMED_MOST, detectable, finding_ids, gate, in_runs, loads, lost_runs,
+    names_of, no_difference, notes, of_medians, over_all, remarks, role, seeds, shortened, sign,
+    summed_up, table, verdicts, with_caution,
 };
 use crate::document::{Block, Document, Remark, Section, Text, Validity, Verdict};
 use crate::first_page::{
@@ -36,9 +36,6 @@ const PARTS_MOST: usize = 3;
 
 /// Smallest change of a part that is named, as a share of the service time.
 const CHANGE_MIN: f64 = 0.001;
-
-/// Largest number of sides that are named individually.
-const SIDES_MOST: usize = 4;
 
 /// Makes the first page of a comparison, with the limits of its gate and suggested commands.
 pub fn comparison_short(
@@ -140,19 +137,7 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for id in ids {
         let explains = super::explains(report, id);
-        let of_side = |side: &analysis::comparison::SideReport| {
-            let n = side.findings.get(id).copied().unwrap_or(0);
-            let name = short_name(report, &side.name);
-            format!("{n} of {} of {name}", count(side.runs.len() as u64, "run"))
-        };
-        let runs: u64 = report.sides.iter().map(|side| side.runs.len() as u64).sum();
-        let n_with: u64 = report.sides.iter().filter_map(|side| side.findings.get(id)).sum();
-        let counted = match (n_with == runs, report.sides.len() > SIDES_MOST) {
-            (true, _) if runs == 2 => "both runs".to_owned(),
-            (true, _) => format!("all {}", count(runs, "run")),
-            (false, true) => format!("{n_with} of {}", count(runs, "run")),
-            (false, false) => report.sides.iter().map(of_side).collect::<Vec<_>>().join(", "),
-        };
+        let counted = in_runs(report, id, report.sides.iter());
         let explains = explains.map_or_else(String::new, |words| format!("; {words}"));
         let seen = super::seen(report, id);
         let seen = seen.map_or_else(|| in_short(id), |seen| without_stop(&seen).to_owned());
@@ -203,7 +188,7 @@ fn differ(report: &ComparisonReport) -> String {
 /// Describes how commits are made durable, if sides differ: common modes are written once.
 fn commits(report: &ComparisonReport) -> String {
     let sides = &report.sides;
-    if sides.iter().all(|side| side.modes == sides[0].modes) || sides.len() > SIDES_MOST {
+    if sides.iter().all(|side| side.modes == sides[0].modes) || sides.len() > SIDES_NAMED_MOST {
         return String::new();
     }
     let names = names_of(report);

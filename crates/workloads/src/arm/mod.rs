@@ -17,10 +17,10 @@ mod writer;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    BadParameter, Check, Choice, Client, Crosscheck, CustomMetric, CustomMetricKind, Dialect, Fact,
-    FactValue, Finding, Identity, Kind, KindIndex, MEGABYTE, NS_PER_S, Number, Places, Population,
-    PrimaryMetric, PrimaryOf, Producer, ProducerTask, Severity, Signal, Statement, StatementKind,
-    Workload, format_count, numbers,
+    BadParameter, Check, Choice, Client, Crosscheck, CustomMetric, CustomMetricKind, Dialect,
+    Direction, Fact, FactValue, Finding, Identity, Kind, KindIndex, MEGABYTE, NS_PER_S, Number,
+    Places, Population, PrimaryMetric, PrimaryOf, Producer, ProducerTask, Severity, Signal,
+    Statement, StatementKind, Workload, format_count, numbers,
 };
 
 use self::application::{Agent, Application, CHUNK_MAX, Shape};
@@ -56,10 +56,30 @@ const OFFERED_LEAST: f64 = 0.95;
 
 /// In the order of the indices in `writer`.
 static CUSTOM_METRICS: [CustomMetric; 4] = [
-    CustomMetric { name: "measurements", unit: "measurements", kind: CustomMetricKind::Counter },
-    CustomMetric { name: "rows", unit: "rows", kind: CustomMetricKind::Counter },
-    CustomMetric { name: "measured_bytes", unit: "bytes", kind: CustomMetricKind::Counter },
-    CustomMetric { name: "age_at_commit", unit: "ns", kind: CustomMetricKind::Histogram },
+    CustomMetric {
+        name: "measurements",
+        unit: "measurements",
+        kind: CustomMetricKind::Counter,
+        better: Direction::Higher,
+    },
+    CustomMetric {
+        name: "rows",
+        unit: "rows",
+        kind: CustomMetricKind::Counter,
+        better: Direction::Higher,
+    },
+    CustomMetric {
+        name: "measured_bytes",
+        unit: "bytes",
+        kind: CustomMetricKind::Counter,
+        better: Direction::Higher,
+    },
+    CustomMetric {
+        name: "age_at_commit",
+        unit: "ns",
+        kind: CustomMetricKind::Histogram,
+        better: Direction::Lower,
+    },
 ];
 
 static KINDS: [Kind; 1] = [Kind { name: "buffer", weight: 1, keying_ns: 0, thinking_ns: 0 }];
@@ -159,7 +179,7 @@ impl Workload for Arm {
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         let primary = |name, title, metric, per_ns| {
             let of = PrimaryOf::Rate { kinds: Vec::new(), metric: Some(metric), per_ns };
-            PrimaryMetric { name, title, of }
+            PrimaryMetric { name, title, of, better: Direction::Higher }
         };
         vec![
             primary("measurements_per_s", "measurements/s", 0, NS_PER_S),

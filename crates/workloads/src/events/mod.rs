@@ -15,9 +15,10 @@ mod writer;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Crosscheck, CustomMetric, CustomMetricKind, Dialect, Fact,
-    Identity, Kind, KindIndex, NS_PER_S, Number, Places, Population, PrimaryMetric, PrimaryOf,
-    Producer, ProducerContext, ProducerTask, Producing, Signal, Statement, Stored, Workload, until,
+    BadParameter, Check, Client, Crosscheck, CustomMetric, CustomMetricKind, Dialect, Direction,
+    Fact, Identity, Kind, KindIndex, NS_PER_S, Number, Places, Population, PrimaryMetric,
+    PrimaryOf, Producer, ProducerContext, ProducerTask, Producing, Signal, Statement, Stored,
+    Workload, until,
 };
 
 use self::account::Account;
@@ -61,19 +62,64 @@ pub(crate) static ENTRY: Entry = Entry {
 
 /// In the order of the indices in `writer`.
 static WRITER_MEASURES: [CustomMetric; 2] = [
-    CustomMetric { name: "records", unit: "records", kind: CustomMetricKind::Counter },
-    CustomMetric { name: "bytes", unit: "B", kind: CustomMetricKind::Counter },
+    CustomMetric {
+        name: "records",
+        unit: "records",
+        kind: CustomMetricKind::Counter,
+        better: Direction::Higher,
+    },
+    CustomMetric {
+        name: "bytes",
+        unit: "B",
+        kind: CustomMetricKind::Counter,
+        better: Direction::Higher,
+    },
 ];
 
 /// In the order of the indices in `reader`.
 static READER_MEASURES: [CustomMetric; 7] = [
-    CustomMetric { name: "age", unit: "ns", kind: CustomMetricKind::Histogram },
-    CustomMetric { name: "time_between_reads", unit: "ns", kind: CustomMetricKind::Histogram },
-    CustomMetric { name: "window_query", unit: "ns", kind: CustomMetricKind::Histogram },
-    CustomMetric { name: "plain_query", unit: "ns", kind: CustomMetricKind::Histogram },
-    CustomMetric { name: "records_read", unit: "records", kind: CustomMetricKind::Counter },
-    CustomMetric { name: "missed", unit: "records", kind: CustomMetricKind::Counter },
-    CustomMetric { name: "duplicates", unit: "records", kind: CustomMetricKind::Counter },
+    CustomMetric {
+        name: "age",
+        unit: "ns",
+        kind: CustomMetricKind::Histogram,
+        better: Direction::Lower,
+    },
+    CustomMetric {
+        name: "time_between_reads",
+        unit: "ns",
+        kind: CustomMetricKind::Histogram,
+        better: Direction::Lower,
+    },
+    CustomMetric {
+        name: "window_query",
+        unit: "ns",
+        kind: CustomMetricKind::Histogram,
+        better: Direction::Lower,
+    },
+    CustomMetric {
+        name: "plain_query",
+        unit: "ns",
+        kind: CustomMetricKind::Histogram,
+        better: Direction::Lower,
+    },
+    CustomMetric {
+        name: "records_read",
+        unit: "records",
+        kind: CustomMetricKind::Counter,
+        better: Direction::Higher,
+    },
+    CustomMetric {
+        name: "missed",
+        unit: "records",
+        kind: CustomMetricKind::Counter,
+        better: Direction::Lower,
+    },
+    CustomMetric {
+        name: "duplicates",
+        unit: "records",
+        kind: CustomMetricKind::Counter,
+        better: Direction::Lower,
+    },
 ];
 
 const fn kind(name: &'static str) -> Kind {
@@ -186,6 +232,7 @@ impl Workload for Events {
             name,
             title,
             of: PrimaryOf::Rate { kinds: vec![0], metric: None, per_ns },
+            better: Direction::Higher,
         };
         vec![
             primary("records_per_s", "records/s", NS_PER_S * records),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use model::{
     BadParameter, Check, Client, Column, ColumnType, Conversation, CustomMetric, CustomMetricKind,
-    DbError, DbErrorKind, Dialect, Done, Identity, Kind, KindIndex, Number, Parameter,
+    DbError, DbErrorKind, Dialect, Direction, Done, Identity, Kind, KindIndex, Number, Parameter,
     ParameterKind, Places, Population, Request, Session, Statement, StatementId, StatementKind,
     Table, TxContext, Workload, query, query_number,
 };
@@ -52,8 +52,12 @@ static PARAMETERS: &[Parameter] = &[
 /// Index of the custom metric.
 const ROWS: u16 = 0;
 
-static CUSTOM_METRICS: [CustomMetric; 1] =
-    [CustomMetric { name: "rows", unit: "rows", kind: CustomMetricKind::Counter }];
+static CUSTOM_METRICS: [CustomMetric; 1] = [CustomMetric {
+    name: "rows",
+    unit: "rows",
+    kind: CustomMetricKind::Counter,
+    better: Direction::Higher,
+}];
 
 struct BulkInsert {
     identity: Identity,

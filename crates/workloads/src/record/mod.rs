@@ -12,9 +12,9 @@ mod writer;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Crosscheck, Dialect, Identity, Kind, KindIndex, LaterIndex,
-    MEGABYTE, NS_PER_S, Number, Places, Population, PrimaryMetric, PrimaryOf, Statement, Stored,
-    Workload,
+    BadParameter, Check, Client, Crosscheck, Dialect, Direction, Identity, Kind, KindIndex,
+    LaterIndex, MEGABYTE, NS_PER_S, Number, Places, Population, PrimaryMetric, PrimaryOf,
+    Statement, Stored, Workload,
 };
 
 use crate::{Entry, Make};
@@ -95,7 +95,7 @@ impl Workload for Recording {
         let bytes = records * self.record.data.record_size as u64;
         let primary = |name, title, per_ns| {
             let of = PrimaryOf::Rate { kinds: vec![0], metric: None, per_ns };
-            PrimaryMetric { name, title, of }
+            PrimaryMetric { name, title, of, better: Direction::Higher }
         };
         vec![
             primary("records_per_s", "records/s", NS_PER_S * records),

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use model::{
     BadParameter, Check, Client, Conversation, CustomMetric, CustomMetricKind, DbError, Dialect,
-    Done, Identity, Kind, KindIndex, Number, Parameter, ParameterKind, Places, Population, Request,
-    Rng, Session, Statement, StatementId, StatementKind, TxContext, Value, Workload, execute,
+    Direction, Done, Identity, Kind, KindIndex, Number, Parameter, ParameterKind, Places,
+    Population, Request, Rng, Session, Statement, StatementId, StatementKind, TxContext, Value,
+    Workload, execute,
 };
 use workloads::tx_control::{control, end};
 use workloads::{Entry, Make};
@@ -53,8 +54,12 @@ const ALL: i64 = 4;
 
 /// The only measure.
 const POSTED: u16 = 0;
-static CUSTOM_METRICS: [CustomMetric; 1] =
-    [CustomMetric { name: "posted", unit: "rows", kind: CustomMetricKind::Histogram }];
+static CUSTOM_METRICS: [CustomMetric; 1] = [CustomMetric {
+    name: "posted",
+    unit: "rows",
+    kind: CustomMetricKind::Histogram,
+    better: Direction::Higher,
+}];
 
 /// Places of the statements.
 const ENTER: StatementId = StatementId(0);

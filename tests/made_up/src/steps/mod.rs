@@ -15,8 +15,8 @@ mod users;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, CustomMetric, CustomMetricKind, Dialect, Identity, Kind,
-    KindIndex, Number, Parameter, ParameterKind, Places, Source, Statement, StatementKind,
+    BadParameter, Check, Client, CustomMetric, CustomMetricKind, Dialect, Direction, Identity,
+    Kind, KindIndex, Number, Parameter, ParameterKind, Places, Source, Statement, StatementKind,
     Workload, interned,
 };
 use workloads::{Entry, Language, Make};
@@ -140,6 +140,7 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
             name: interned(&format!("{}_steps", source.stem())),
             unit: "steps",
             kind: CustomMetricKind::Counter,
+            better: Direction::Higher,
         }],
     }))
 }

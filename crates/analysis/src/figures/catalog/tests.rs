@@ -150,3 +150,24 @@ fn times_among_lost_work_are_infinite_and_what_is_lacking_is_none() {
     assert_eq!(value_of(&report, "tps"), None);
     assert_eq!(value_of(&report, "machine.no_such_gauge"), None);
 }
+
+#[test]
+fn a_custom_metric_declares_its_direction_and_that_of_an_older_run_follows_from_its_name() {
+    let mut report = subjects::closed();
+    let (_, metric) = report.block.custom_metrics.0.first().expect("it has one").clone();
+    let mut put = |name: &str, better: Option<Direction>| {
+        let metric = CustomMetricReport { better, ..metric.clone() };
+        report.block.custom_metrics.push(name.to_owned(), metric);
+    };
+    put("rejected", Some(Direction::Lower));
+    put("missed", None);
+    put("rows", None);
+    let check = |name: &str, expect: Direction| {
+        assert_eq!(direction_in(name, [&report]), expect, "{name}");
+    };
+    check("rejected.per_second", Direction::Lower);
+    check("rejected.mean", Direction::Lower);
+    check("missed.per_second", Direction::Lower);
+    check("rows.per_second", Direction::Higher);
+    check("tps", Direction::Higher);
+}

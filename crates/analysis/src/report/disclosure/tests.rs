@@ -21,6 +21,7 @@ fn run() -> Made {
         name: name.to_owned(),
         unit: "rows".to_owned(),
         kind: CustomMetricKind::Counter,
+        better: None,
     };
     described.custom_metrics = ["lines_entered", "remote_lines", "short"].map(counter).to_vec();
     made.measured_ns = 600 * NS_PER_S;
