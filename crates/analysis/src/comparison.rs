@@ -51,8 +51,8 @@ use median_run::median_run;
 use naming::apart;
 pub(crate) use pairs::held_against;
 use pairs::{JudgedFigures, pair};
-pub use verdicts::beside;
 use verdicts::judge_all;
+pub use verdicts::{Verdict, beside};
 
 /// The schema of [`ComparisonReport`].
 pub const SCHEMA: &str = "dbdyno.comparison/1";
@@ -214,61 +214,6 @@ pub(crate) fn matters(ratio: f64, min_effect: f64) -> bool {
 /// Whether a figure that has changed by a ratio has changed for the worse.
 pub(crate) fn is_worse(better: Direction, ratio: f64) -> bool {
     (ratio > 1.0) == (better == Direction::Lower)
-}
-
-/// The verdict on a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// Better than the baseline.
-    Better,
-    /// Worse than the baseline.
-    Worse,
-    /// Higher than the baseline; neither is better.
-    Higher,
-    /// Lower than the baseline; neither is better.
-    Lower,
-    /// Any difference is smaller than the minimum effect.
-    BelowMinEffect,
-    /// Different, but perhaps by less than the minimum effect.
-    SizeNotKnown,
-    /// Different, or the machine drifted: the runs did not alternate, and a drift as fast as that
-    /// within the sides explains the difference.
-    DiffersOrDrifted,
-    /// The runs do not show a difference.
-    NoEvidence,
-    /// The runs could not have shown a difference.
-    CannotJudge,
-}
-
-impl Verdict {
-    /// All verdicts, in the order of reports.
-    pub const ALL: [Verdict; 9] = [
-        Verdict::Better,
-        Verdict::Worse,
-        Verdict::Higher,
-        Verdict::Lower,
-        Verdict::SizeNotKnown,
-        Verdict::DiffersOrDrifted,
-        Verdict::BelowMinEffect,
-        Verdict::NoEvidence,
-        Verdict::CannotJudge,
-    ];
-
-    /// Returns the verdict in words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Better => "better",
-            Verdict::Worse => "worse",
-            Verdict::Higher => "higher",
-            Verdict::Lower => "lower",
-            Verdict::BelowMinEffect => "too small to matter",
-            Verdict::SizeNotKnown => "differs, size not known",
-            Verdict::DiffersOrDrifted => "differs, or the machine drifted",
-            Verdict::NoEvidence => "no evidence",
-            Verdict::CannotJudge => "undecided",
-        }
-    }
 }
 
 /// The comparison of sides with the first one, the baseline.
@@ -670,16 +615,7 @@ impl ComparisonReport {
         if others.is_empty() {
             return Err("nothing to compare: name another side".to_owned());
         }
-        if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
-            if let Some(words) = running_words(&side.name, &side.running) {
-                return Err(format!("{words}, and no run of it that counts has ended"));
-            }
-            let (name, whys) = (&side.name, in_words(&whys(&side.not_counted)));
-            return Err(match whys.is_empty() {
-                true => format!("{name} is not compared, because it has no run"),
-                false => format!("{name} is not compared, because no run of it counts: {whys}"),
-            });
-        }
+        have_runs(sides)?;
         let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
         let primary = judge.primary_in_all(sides, &all)?;
         let figures = judge.others(&primary, &all);
@@ -747,6 +683,21 @@ impl ComparisonReport {
         }
         self
     }
+}
+
+/// Refuses a side without a run that counts, and says why it has none.
+fn have_runs(sides: &[Side]) -> Result<(), String> {
+    if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
+        if let Some(words) = running_words(&side.name, &side.running) {
+            return Err(format!("{words}, and no run of it that counts has ended"));
+        }
+        let (name, whys) = (&side.name, in_words(&whys(&side.not_counted)));
+        return Err(match whys.is_empty() {
+            true => format!("{name} is not compared, because it has no run"),
+            false => format!("{name} is not compared, because no run of it counts: {whys}"),
+        });
+    }
+    Ok(())
 }
 
 /// Counts the reasons why runs are invalid.

@@ -16,7 +16,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Name in lists.
+    /// Name in lists, such as that of `dbdyno list figures`.
     pub fn name(self) -> &'static str {
         match self {
             Direction::Higher => "higher",

@@ -5,8 +5,64 @@
 
 use stats::{detectable, detectable_by_means, detectable_of_pairs, hommel, needed, pairs_needed};
 
-use super::{CONFIDENCE, FIRST, Judged, PairReport, SECOND, Verdict, is_worse, matters};
+use super::{CONFIDENCE, FIRST, Judged, PairReport, SECOND, is_worse, matters};
 use model::Direction;
+use serde::{Deserialize, Serialize};
+
+/// What is to be thought of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It is better than the baseline.
+    Better,
+    /// It is worse.
+    Worse,
+    /// It is more than of the baseline, and neither is better.
+    Higher,
+    /// It is less, and neither is better.
+    Lower,
+    /// If it differs, then surely by less than matters.
+    BelowMinEffect,
+    /// It differs, and perhaps by less than matters.
+    SizeNotKnown,
+    /// A difference, or a drift of the machine: the runs did not take turns, and a drift as fast as
+    /// that within the sides explains it.
+    DiffersOrDrifted,
+    /// The runs do not show that it differs.
+    NoEvidence,
+    /// The runs could not have shown anything.
+    CannotJudge,
+}
+
+impl Verdict {
+    /// All, in the order in which they are reported.
+    pub const ALL: [Verdict; 9] = [
+        Verdict::Better,
+        Verdict::Worse,
+        Verdict::Higher,
+        Verdict::Lower,
+        Verdict::SizeNotKnown,
+        Verdict::DiffersOrDrifted,
+        Verdict::BelowMinEffect,
+        Verdict::NoEvidence,
+        Verdict::CannotJudge,
+    ];
+
+    /// As it is read.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::Higher => "higher",
+            Verdict::Lower => "lower",
+            Verdict::BelowMinEffect => "too small to matter",
+            Verdict::SizeNotKnown => "differs, size not known",
+            Verdict::DiffersOrDrifted => "differs, or the machine drifted",
+            Verdict::NoEvidence => "no evidence",
+            Verdict::CannotJudge => "undecided",
+        }
+    }
+}
 
 /// Judges all that headlines state of all sides, so that any of it is wrong in no more than
 /// [`FIRST`] and [`SECOND`] together where nothing differs. First what each side is on the whole,

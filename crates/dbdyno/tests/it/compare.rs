@@ -304,7 +304,7 @@ fn two_runs_that_differ_in_one_thing_are_compared_and_it_is_named_first() {
     };
     let words = "service=exponential:3ms vs. exponential:2ms: TPS -";
     says(&fast, &slow, &[words, "differences service alone"]);
-    says(&fast, &many, &["clients=8 vs. 4: TPS ", "differences clients: 8, baseline 4"]);
+    says(&fast, &many, &["clients=8 vs. 4: TPS ", "differences clients alone"]);
     // With two differences, both are named.
     let words = "service=exponential:2ms vs. exponential:3ms: TPS ";
     let both =

@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
 /// Smallest number of trials of a point that show a drift.
 const TRIALS_LEAST: usize = 3;
 
-/// With more points than these, the colours of a chart cannot be told apart.
+/// With more points than these, the colours of a chart cannot be distinguished.
 const SIDES_MOST: usize = 6;
 
 /// Gauges of work that accumulates from run to run if a server does not keep up, with titles.

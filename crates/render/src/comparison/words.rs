@@ -201,7 +201,7 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
     Some(printed + ".")
 }
 
-/// Nobody is told to make more runs of a side.
+/// With more runs than these, no number is a useful advice.
 const RUNS_MOST: f64 = 200.0;
 
 /// Describes the number of runs needed to detect the minimum effect, and their duration. The error
