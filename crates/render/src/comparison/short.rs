@@ -165,7 +165,7 @@ fn differ(report: &ComparisonReport) -> String {
     let [_] = report.pairs.as_slice() else {
         return format!("{}, {WITH_FULL}", count(report.differences.len() as u64, "fact"));
     };
-    let mut all = telling(&report.differences, 1);
+    let all = telling(&report.differences, 1);
     let names: Vec<&str> = report.sides.iter().map(|side| &*side.name).collect();
     let is_named = |(name, values): &(String, [String; 2])| {
         names.iter().zip(values).all(|(side, value)| **side == format!("{name}={value}"))
@@ -175,7 +175,6 @@ fn differ(report: &ComparisonReport) -> String {
     {
         return format!("{} alone", one.0);
     }
-    all.retain(|one| !is_named(one));
     let shown = all.iter().take(DIFFERENCES_MOST).map(|(name, values)| {
         let [base, side] = values.each_ref().map(|value| shortened(value));
         format!("{name}: {side}, baseline {base}")
