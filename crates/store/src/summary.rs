@@ -35,7 +35,7 @@ pub const INFINITE_NS: u64 = i64::MAX as u64;
 /// Sums over the seconds so far.
 #[derive(Debug, Default)]
 pub(super) struct RunningSummary {
-    /// Name and title of the workload's first primary metric that is a rate of commits.
+    /// Name and title of the first primary metric, if it is a rate of commits.
     primary: Option<(String, String)>,
     /// Definition of that metric by group: the transaction types that it counts, and its unit of
     /// time in nanoseconds.
@@ -52,25 +52,19 @@ pub(super) struct RunningSummary {
 impl RunningSummary {
     /// Creates an empty summary of a run.
     pub(super) fn of(description: &Description) -> RunningSummary {
-        let rates = |group: &'_ model::GroupDescription| {
-            group
-                .primary_metrics
-                .iter()
-                .filter(|of| of.metric.is_none() && !of.is_computed)
-                .cloned()
-                .collect()
-        };
-        let all: Vec<Vec<PrimaryMetricDescription>> =
-            description.groups.iter().map(rates).collect();
-        let Some(first) = all.iter().flatten().next().cloned() else {
+        let groups = &description.groups;
+        let first = groups.iter().find_map(|group| group.primary_metrics.first());
+        // What is computed, or counted by a custom metric, is known when the run is over: another
+        // figure in its place would look like it.
+        let Some(first) = first.filter(|of| of.metric.is_none() && !of.is_computed) else {
             return RunningSummary::default();
         };
-        let counted = all.into_iter().map(|of_group| {
-            let is_it = |of: &PrimaryMetricDescription| of.name == first.name;
-            of_group.into_iter().find(is_it).map(|of| (of.kinds, of.per_ns))
+        let counted = groups.iter().map(|group| {
+            let is_it = |of: &&PrimaryMetricDescription| of.name == first.name;
+            group.primary_metrics.iter().find(is_it).map(|of| (of.kinds.clone(), of.per_ns))
         });
         let counted = counted.collect();
-        let primary = Some((first.name, first.title));
+        let primary = Some((first.name.clone(), first.title.clone()));
         RunningSummary { primary, counted, ..RunningSummary::default() }
     }
 

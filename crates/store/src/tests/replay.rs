@@ -94,6 +94,24 @@ fn a_run_that_goes_on_is_listed_with_what_it_did_so_far() {
 }
 
 #[test]
+fn a_running_run_is_not_listed_by_another_figure_than_its_first() {
+    let mut begun = begun("0197-aaaa", 1);
+    let Event::Begun { description, .. } = &mut begun else { panic!("it begins") };
+    let metrics = &mut description.groups[0].primary_metrics;
+    let computed = PrimaryMetricDescription {
+        name: "stretch_ms".to_owned(),
+        is_computed: true,
+        ..metrics[0].clone()
+    };
+    metrics.insert(0, computed);
+    let (_folder, store) = new_store();
+    let writer = store.writer_with(&begun, quick()).expect("a writer");
+    writer.send(Event::Second(second_of(0, 1000)));
+    until("a second is reported", || only(&store).tps == Some(1000.0));
+    assert_eq!(only(&store).primary, None);
+}
+
+#[test]
 fn a_run_that_was_given_up_is_listed_with_the_figures_of_its_report() {
     for made in [Made::closed(), Made::open_overloaded()] {
         let (_folder, store) = new_store();
