@@ -226,9 +226,19 @@ fn of_group(name: &'static str, written: &Written) -> Result<(), BadPlan> {
             Err(refused(&written.from, name, "a page names no files"))
         }
         "rate" => Ok(()),
+        "workload" if is_workload_file(&written.text) => {
+            Err(refused(&written.from, name, "a page names no files"))
+        }
         name if GROUP.contains(&name) => Ok(()),
         name => Err(refused(&written.from, name, "this is not possible from a page")),
     }
+}
+
+/// Whether a workload is a file, read already or not: a page names none, because it has code.
+fn is_workload_file(name: &str) -> bool {
+    let is_compiled_in = workloads::all().any(|entry| entry.name == name);
+    let is_file = workloads::language_of(name).is_some() || workloads::by_name(name).is_ok();
+    !is_compiled_in && is_file
 }
 
 /// Checks the values of an axis as if each were written alone. Errors in its name are reported
@@ -395,6 +405,25 @@ mod tests {
         let rate =
             "[[group]]\nname = \"a\"\nworkload = \"tpcc\"\nload = \"open\"\nrate = \"file x\"";
         check(rate, "rate: a page names no files");
+    }
+
+    #[test]
+    fn a_plan_from_a_page_names_no_workload_in_a_file() {
+        static CODE: workloads::Language = workloads::Language {
+            extension: "code",
+            read: |_| Err(model::BadParameter::new("it was read".to_owned())),
+        };
+        static ALL: [&workloads::Language; 1] = [&CODE];
+        workloads::add(workloads::Added { languages: &ALL, ..Default::default() });
+        let check = |text: &str| {
+            let draft = read_toml("plan.toml", text).expect("TOML");
+            check_from_page(&draft, None).map_err(|bad| bad.0)
+        };
+        let why = check("[[group]]\nworkload = \"/home/me/evil.code\"").expect_err("a file");
+        assert!(why.contains("workload: a page names no files"), "{why}");
+        assert_eq!(check("[[group]]\nworkload = \"tpcb\""), Ok(()));
+        // A misspelt name is reported with the one that is meant.
+        assert_eq!(check("[[group]]\nworkload = \"tpcx\""), Ok(()));
     }
 
     #[test]

@@ -122,8 +122,11 @@ fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<(Draft, String
     Ok((of_workload(asked.get("workload").unwrap_or("tpcc"), shared)?, String::new()))
 }
 
-/// Plan of `dbdyno run WORKLOAD`.
+/// Plan of `dbdyno run WORKLOAD`. A page names no files, neither plans nor workloads with code.
 fn of_workload(name: &str, shared: &Shared) -> Result<Draft, Error> {
+    if !workloads::all().any(|entry| entry.name == name) {
+        return Err(Error::Usage(format!("a page knows no workload '{name}'")));
+    }
     let words = ["dbdyno", "run", name].map(str::to_owned);
     // Defaults are left out.
     Ok((shared.job_context.draft_of)(&words, &shared.shell)?.without_defaults())

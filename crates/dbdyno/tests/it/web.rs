@@ -193,6 +193,19 @@ fn labels_are_set_and_taken_off_and_runs_removed_by_our_own_pages() {
 }
 
 #[test]
+fn an_address_reads_no_file() {
+    let home = Home::new();
+    std::fs::write(home.path("own.toml"), "[[group]]\nworkload = \"tpcb\"\n").expect("room");
+    let web = Web::start(&home, &[]);
+    assert_eq!(web.get("/new?workload=tpcb").status, 200);
+    for name in ["own.toml", &home.path("own.toml").display().to_string(), "-"] {
+        let answer = web.get(&format!("/new?workload={name}"));
+        assert_eq!(answer.status, 400, "{name}");
+        assert!(answer.body.contains("a page knows no workload"), "{name}: {}", answer.body);
+    }
+}
+
+#[test]
 fn what_cannot_be_given_is_reported_with_its_status() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
