@@ -7,6 +7,7 @@
 use model::{Severity, numbers};
 use stats::{period, stands_out, stands_out_at_load};
 
+use super::steadiness::seconds_at_first;
 use super::{FindingText, count, percent_text};
 use crate::tally::Tally;
 
@@ -66,9 +67,12 @@ fn text(slow: &Slow, tally: &Tally) -> FindingText {
     }
 }
 
-/// Returns the seconds if they are several events, and none of them is a stall: stalls have a
-/// finding of their own.
+/// Whether these are several events, and none of them a stall or a beginning that differs, which
+/// have findings of their own.
 fn pattern(tally: &Tally, seconds: Vec<usize>) -> Option<Vec<usize>> {
+    if seconds.len() < EVENTS_MIN {
+        return None;
+    }
     let all: Vec<usize> = (0..tally.groups.len()).collect();
     let stalls = tally.stability(&all).stalls;
     let is_stall = |second: &usize| {
@@ -77,7 +81,9 @@ fn pattern(tally: &Tally, seconds: Vec<usize>) -> Option<Vec<usize>> {
             stall.start_index < slots.end && stall.start_index + stall.length_slots > slots.start
         })
     };
-    let seconds: Vec<usize> = seconds.into_iter().filter(|second| !is_stall(second)).collect();
+    let from = seconds_at_first(tally);
+    let is_other = |second: &usize| *second >= from && !is_stall(second);
+    let seconds: Vec<usize> = seconds.into_iter().filter(is_other).collect();
     let n_events = seconds.chunk_by(|a, b| b - a == 1).count();
     (n_events >= EVENTS_MIN).then_some(seconds)
 }

@@ -229,13 +229,15 @@ struct Stalls {
     /// Total length of the stalls at disturbances, in nanoseconds, and the disturbance of the
     /// longest.
     apart: Option<(u64, String)>,
+    /// Whether all are in a beginning that differs, which is a warning already.
+    is_at_first: bool,
 }
 
 impl Stalls {
     fn text(self) -> FindingText {
         let is_planned = self.at.is_some();
         let noted = if is_planned { PLANNED_PERCENT_NOTED } else { STALLED_PERCENT_NOTED };
-        let is_noted = self.percent < noted;
+        let is_noted = self.percent < noted || self.is_at_first;
         let id = if is_planned { "stalled_at_disturbance" } else { "stalled" };
         let at = self.at.map_or_else(String::new, |at| format!(", {at}"));
         let apart = self.apart.map_or_else(String::new, |(ns, at)| {
@@ -276,7 +278,7 @@ fn stalls(tally: &Tally, found: &Stability) -> Vec<Stalls> {
         let longest = *all.iter().max_by_key(|stall| stall.length_slots)?;
         let percent = super::percent(stalled_ns, tally.measured_ns());
         let at = disturbance_at(tally, &longest);
-        Some(Stalls { n, stalled_ns, percent, longest, at, apart: None })
+        Some(Stalls { n, stalled_ns, percent, longest, at, apart: None, is_at_first: false })
     };
     let planned = reported(&at, of_disturbances);
     let apart = planned.as_ref().and_then(|all| Some((all.stalled_ns, all.at.clone()?)));
@@ -319,21 +321,27 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let no_ramp_up =
         tally.description.as_ref().is_some_and(|described| described.phases.ramp_up_ns == 0);
     all.extend(no_ramp_up.then_some(Time::NoRampUp));
-    all.extend(short_ramp_up(tally));
+    let short_ramp_up = short_ramp_up(tally);
+    let is_explained = short_ramp_up.is_some();
+    all.extend(short_ramp_up);
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
     let slots = tally.commits_100ms(&groups);
     if slots.iter().any(|&n| n > 0) {
         let seconds = tally.commits_per_second(&groups, tally.whole_seconds());
+        let warming = beginning(tally, &slots);
+        // A beginning that differs is one finding: the rest is judged without it.
+        let from = warming.as_ref().map_or(0, |found| found.seconds.min(seconds.len()));
+        all.extend(warming.filter(|_| !is_explained).map(Time::WarmingUp));
         if !tally.is_planned_to_change() {
-            let warming = warming(tally, &slots);
-            let from = warming.as_ref().map_or(0, |found| found.seconds.min(seconds.len()));
-            all.extend(warming.map(Time::WarmingUp));
             let drift = drifting(&seconds[from..]);
             let drift = drift.map(|drift| Drift { cpu: others_cpu::drift(tally), ..drift });
-            all.extend(drift.map(Time::Drifting).or_else(|| uneven(&seconds)));
+            all.extend(drift.map(Time::Drifting).or_else(|| uneven(&seconds[from..])));
         }
         let found = tally.stability(&groups);
-        all.extend(stalls(tally, &found).into_iter().map(Time::Stalled));
+        let is_first = |stall: &Stall| stall.start_index + stall.length_slots <= 10 * from;
+        let is_at_first = from > 0 && found.stalls.iter().all(is_first);
+        let of = |stalls| Stalls { is_at_first, ..stalls };
+        all.extend(stalls(tally, &found).into_iter().map(of).map(Time::Stalled));
     }
     all.into_iter().map(Time::text).collect()
 }
@@ -372,6 +380,20 @@ impl Warming {
             ),
         }
     }
+}
+
+/// How many seconds the beginning lasts that is a finding `warming_up`; 0 without one.
+pub(super) fn seconds_at_first(tally: &Tally) -> usize {
+    let groups: Vec<usize> = (0..tally.groups.len()).collect();
+    beginning(tally, &tally.commits_100ms(&groups)).map_or(0, |found| found.seconds)
+}
+
+/// The same with what differs, unless the plan changes the rate.
+fn beginning(tally: &Tally, slots: &[u64]) -> Option<Warming> {
+    if tally.is_planned_to_change() || slots.iter().all(|&n| n == 0) {
+        return None;
+    }
+    warming(tally, slots)
 }
 
 /// Detects a measured phase that began before commits or response times were steady. A beginning

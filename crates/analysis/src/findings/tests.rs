@@ -744,6 +744,34 @@ fn a_queue_that_is_full_in_the_ramp_up_is_all_that_is_said_of_the_measured_phase
 }
 
 #[test]
+fn a_slow_beginning_is_one_warning() {
+    let warnings = |made: &Made| -> Vec<String> {
+        let all = judge(&made.tally()).into_iter();
+        all.filter(|of| of.severity > Severity::Note).map(|of| of.id).collect()
+    };
+    for slow in [40, 300] {
+        let mut made = Made::closed();
+        made.measured_ns = 60 * NS_PER_S;
+        let n = |i: i64| if i < 10 { slow + i as u64 % 5 } else { 1000 + i as u64 % 5 };
+        made.seconds = (0..60).map(|i| second(i, n(i))).collect();
+        // A stall, and seconds that stand out twice.
+        made.seconds[1].commits_tenths.fill(0);
+        made.seconds[4] = second(4, 990);
+        assert_eq!(warnings(&made), ["warming_up"], "{slow}");
+        // A ramp-up that was too short explains it.
+        made.fact("client", "connecting_s", "9.5");
+        assert_eq!(warnings(&made), ["short_ramp_up"], "{slow}");
+    }
+    // A stall afterwards is another one.
+    let mut made = Made::closed();
+    made.measured_ns = 60 * NS_PER_S;
+    let n = |i: i64| if i < 12 { 700 } else { 1000 } + i as u64 % 5;
+    made.seconds = (0..60).map(|i| second(i, n(i))).collect();
+    made.seconds[30].commits_tenths[..9].fill(0);
+    assert!(warnings(&made).contains(&"stalled".to_owned()), "{:?}", warnings(&made));
+}
+
+#[test]
 fn a_run_that_is_not_steady_says_so() {
     raises("drifting", Severity::Warning, |made| {
         made.seconds = (0..60).map(|i| second(i, 400 - i.unsigned_abs() / 10 * 10)).collect();
