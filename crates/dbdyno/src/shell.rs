@@ -13,10 +13,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use app::Error;
 use model::numbers::wrap;
 use render::terminal::text;
-use render::{Document, Style, ascii};
+use render::{Document, Style, ascii, for_shell};
 
 use crate::outcome::{DONE, Outcome};
 use crate::settings;
+
+/// Name of the program.
+const NAME: &str = "dbdyno";
 
 /// Least width of a page.
 const WIDTH_LEAST: usize = 40;
@@ -40,8 +43,12 @@ pub struct Shell {
     /// Whether results go to a terminal, or did before it was closed.
     prints_on_terminal: bool,
     settings: Arc<BTreeMap<String, String>>,
-    /// Relative path by which the user calls the program; `None` if `dbdyno` is in `PATH`.
+    /// How the user calls the program, for a shell; `None` if `dbdyno` calls it.
     program: Option<Arc<str>>,
+    /// The words behind it, without those of `store`.
+    words: Arc<[String]>,
+    /// File given with `--store`, if any.
+    store: Option<Arc<str>>,
 }
 
 impl Shell {
@@ -60,6 +67,8 @@ impl Shell {
             prints_on_terminal: false,
             settings: Arc::default(),
             program: None,
+            words: Arc::default(),
+            store: None,
         }
     }
 
@@ -140,7 +149,12 @@ impl Shell {
 
     /// Prints a page as text.
     pub(crate) fn print_page(&self, document: &Document, style: &Style) -> Outcome {
-        let named = self.program.as_ref().map(|program| document.clone().called(program));
+        let program = self.program.as_deref().unwrap_or(NAME);
+        let program = match &self.store {
+            Some(store) => format!("DBDYNO_STORE={} {program}", for_shell(store)),
+            None => program.to_owned(),
+        };
+        let named = (program != NAME).then(|| document.clone().called(&program));
         let document = named.as_ref().unwrap_or(document);
         let plain = text(document, &Style { color: false, ..*style });
         // All escapes are ours, unless the page contains some already.
@@ -162,10 +176,47 @@ impl Shell {
         Ok(Shell { settings: Arc::new(settings), ..self.clone() })
     }
 
-    /// Sets the program's name in suggested commands, if it is a relative path as with `cargo run`.
-    pub(crate) fn called(self, program: &str) -> Shell {
-        let is_near = program.contains('/') && !program.starts_with('/');
-        Shell { program: is_near.then(|| program.into()), ..self }
+    /// Sets the command line of this command. Suggested commands call the program as it does: by
+    /// its path, unless its folder is in `PATH`, and with its store.
+    pub(crate) fn called(self, words: &[String]) -> Shell {
+        let (program, words) = words.split_first().map_or(("", words), |(of, rest)| (&**of, rest));
+        let is_known = match program.rsplit_once('/') {
+            Some((folder, NAME)) => {
+                let path = self.variable("PATH").unwrap_or_default();
+                path.split(':').any(|known| known == folder)
+            }
+            Some(_) => false,
+            None => program.is_empty() || program == NAME,
+        };
+        let program = (!is_known).then(|| for_shell(program).into());
+        let mut rest = words.iter();
+        let mut store = None;
+        let mut kept = Vec::new();
+        while let Some(word) = rest.next() {
+            match (word.as_str(), word.strip_prefix("--store=")) {
+                ("--store", _) => store = rest.next().map(|file| file.as_str().into()),
+                (_, Some(file)) => store = Some(file.into()),
+                _ => kept.push(word.clone()),
+            }
+        }
+        Shell { program, words: kept.into(), store, ..self }
+    }
+
+    /// This command once more with other words behind it, for a shell. A password is left out of
+    /// it, and asked for.
+    pub(crate) fn again(&self, more: &str) -> String {
+        // A plan on the standard input is gone.
+        if let [run, stdin, rest @ ..] = &self.words[..]
+            && (run.as_str(), stdin.as_str()) == ("run", "-")
+        {
+            let rest: String = rest.iter().map(|word| format!(" {}", shown(word))).collect();
+            return format!("{NAME} runs show last --plan | {NAME} run -{rest} {more}");
+        }
+        let has_password = self.words.iter().any(|word| shown(word) != for_shell(word));
+        let is_asked = self.words.iter().any(|word| word == "--ask-password");
+        let ask = if has_password && !is_asked { " --ask-password" } else { "" };
+        let words: String = self.words.iter().map(|word| format!(" {}", shown(word))).collect();
+        format!("{NAME}{words}{ask} {more}")
     }
 
     /// Value of a persistent setting.
@@ -202,8 +253,14 @@ impl Shell {
         }
     }
 
-    /// Prints text beside the result; a closed output is no error.
+    /// Prints text beside the result; a closed output is no error. Commands in it call the program
+    /// as the user does.
     pub(crate) fn say(&self, text: &str) {
+        let named = self.program.as_ref().map(|program| {
+            let named = text.replace("'dbdyno ", &format!("'{program} "));
+            named.replace("with: dbdyno ", &format!("with: {program} "))
+        });
+        let text = named.as_deref().unwrap_or(text);
         let columns = self.writes_terminal().then(|| columns_of(&io::stderr())).flatten();
         self.ask(&format!("{}\n", wrapped(text, columns.unwrap_or(usize::MAX))));
     }
@@ -228,6 +285,25 @@ impl fmt::Debug for Shell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shell").field("is_process", &self.is_process).finish_non_exhaustive()
     }
+}
+
+/// A word of the command line for a shell, without the passwords of the URLs in it.
+fn shown(word: &str) -> String {
+    let mut parts = word.split("://");
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (authority, rest) = part.split_at(part.find(['/', '?']).unwrap_or(part.len()));
+        shown.push_str("://");
+        shown.push_str(&match authority.rsplit_once('@') {
+            Some((user, hosts)) => match user.split_once(':') {
+                Some((user, _)) => format!("{user}@{hosts}"),
+                None => authority.to_owned(),
+            },
+            None => authority.to_owned(),
+        });
+        shown.push_str(rest);
+    }
+    for_shell(&shown)
 }
 
 /// Whether the reader of an output is gone.
@@ -272,7 +348,64 @@ pub(crate) fn harmless(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use render::document::Block;
+
     use super::*;
+
+    fn called(words: &[&str]) -> Shell {
+        let shell = Shell::new(io::sink(), io::sink(), |name| {
+            (name == "PATH").then(|| "/usr/bin:/opt/bin".to_owned())
+        });
+        shell.called(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn suggested_commands_call_the_program_as_the_user_does() {
+        let check = |program: &str, expect: Option<&str>| {
+            assert_eq!(called(&[program, "run"]).program.as_deref(), expect, "{program}");
+        };
+        check("dbdyno", None);
+        check("/opt/bin/dbdyno", None);
+        check("target/release/dbdyno", Some("target/release/dbdyno"));
+        check("/home/me/my files/dbdyno", Some("'/home/me/my files/dbdyno'"));
+        check("./dbdyno", Some("./dbdyno"));
+        let next = vec![("dbdyno runs show last".to_owned(), String::new())];
+        let printed = |words: &[&str]| {
+            let out = Arc::new(Mutex::new(Vec::new()));
+            let shell = Shell { out: Arc::clone(&out) as Writer, ..called(words) };
+            let mut page = Document::default();
+            page.section("next", "", vec![Block::Next(next.clone())]);
+            shell.print_page(&page, &Style::default()).expect("it is memory");
+            let bytes = out.lock().expect("nobody else").clone();
+            String::from_utf8(bytes).expect("text").trim().to_owned()
+        };
+        assert_eq!(printed(&["./dbdyno"]), "Next  ./dbdyno runs show last");
+        let with_store = ["dbdyno", "run", "tpcc", "--store", "my runs.db"];
+        assert_eq!(printed(&with_store), "Next  DBDYNO_STORE='my runs.db' dbdyno runs show last");
+    }
+
+    #[test]
+    fn a_command_that_is_suggested_again_is_whole_and_has_no_password() {
+        let check = |words: &[&str], expect: &str| {
+            assert_eq!(called(words).again("--repeat 5"), expect, "{words:?}");
+        };
+        check(
+            &["x", "run", "tpcc", "--require", "p99<5ms"],
+            "dbdyno run tpcc --require 'p99<5ms' --repeat 5",
+        );
+        check(
+            &["x", "run", "tpcc", "--target=mariadb://me:s3:c@ret@db:3306/bench?tls=off"],
+            "dbdyno run tpcc '--target=mariadb://me@db:3306/bench?tls=off' --ask-password --repeat 5",
+        );
+        check(
+            &["x", "run", "tpcc", "--target", "postgres://me:a,b@h/db", "--ask-password"],
+            "dbdyno run tpcc --target 'postgres://me@h/db' --ask-password --repeat 5",
+        );
+        check(
+            &["x", "run", "-", "--quiet"],
+            "dbdyno runs show last --plan | dbdyno run - --quiet --repeat 5",
+        );
+    }
 
     #[test]
     fn a_terminal_that_is_gone_is_no_error_and_a_broken_disk_is_one() {

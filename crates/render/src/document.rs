@@ -247,15 +247,36 @@ pub fn next(commands: &[(String, String)]) -> Section {
     Section::new("next", "Next", vec![Block::Next(commands.to_vec())])
 }
 
-/// Replaces `dbdyno` by `program` in the block's suggested commands.
+/// Replaces `dbdyno` by `program` in the block's commands.
 fn called(block: Block, program: &str) -> Block {
+    let command = |line: &str| {
+        let words = line.trim_start();
+        match words.strip_prefix("dbdyno ") {
+            Some(rest) => {
+                let indent = &line[..line.len() - words.len()];
+                let rest = rest.replace("| dbdyno ", &format!("| {program} "));
+                format!("{indent}{program} {rest}")
+            }
+            None => line.to_owned(),
+        }
+    };
+    let in_text = |text: Text| {
+        let of_span = |span| match span {
+            Span::Code(words) => Span::Code(command(&words)),
+            other => other,
+        };
+        Text(text.0.into_iter().map(of_span).collect())
+    };
     match block {
-        Block::Next(commands) => {
-            let called = |command: String| match command.strip_prefix("dbdyno ") {
-                Some(words) => format!("{program} {words}"),
-                None => command,
-            };
-            Block::Next(commands.into_iter().map(|(command, why)| (called(command), why)).collect())
+        Block::Next(all) => {
+            Block::Next(all.into_iter().map(|(line, why)| (command(&line), why)).collect())
+        }
+        Block::Verbatim(text) => {
+            Block::Verbatim(text.lines().map(command).collect::<Vec<_>>().join("\n"))
+        }
+        Block::Paragraphs(all) => Block::Paragraphs(all.into_iter().map(in_text).collect()),
+        Block::Pairs(all) => {
+            Block::Pairs(all.into_iter().map(|(label, text)| (label, in_text(text))).collect())
         }
         Block::Part(title, blocks) => {
             Block::Part(title, blocks.into_iter().map(|block| called(block, program)).collect())
@@ -265,7 +286,7 @@ fn called(block: Block, program: &str) -> Block {
 }
 
 impl Document {
-    /// Replaces `dbdyno` by `program`, a path, in all suggested commands.
+    /// Replaces `dbdyno` by `program`, a path, in all commands.
     pub fn called(mut self, program: &str) -> Document {
         for section in self.sections.iter_mut().chain(&mut self.repeat) {
             let blocks = std::mem::take(&mut section.blocks);

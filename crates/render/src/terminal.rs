@@ -183,16 +183,25 @@ fn of_block(block: &Block, style: &Style) -> Vec<String> {
     }
 }
 
-/// Writes a command per line without breaks. If a reason does not fit, all are left out.
+/// A command in each line: none is broken, and one has its reason where there is room for it.
 fn of_commands(commands: &[(String, String)], style: &Style) -> Vec<String> {
     const NEXT: &str = "Next  ";
-    let longest = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
-    let reasons = commands.iter().map(|(_, why)| why.chars().count()).max().unwrap_or(0);
-    let has_room = NEXT.len() + longest + 2 + reasons <= style.width;
+    let has_room = |(command, why): &&(String, String)| {
+        NEXT.len() + command.chars().count() + 2 + why.chars().count() <= style.width
+    };
+    let with_reason = || commands.iter().filter(has_room);
+    let reasons = with_reason().map(|(_, why)| why.chars().count()).max().unwrap_or(0);
+    let lengths = with_reason().map(|(command, _)| command.chars().count());
+    // Where the longest leaves no room for another's reason, each has its own column.
+    let longest = lengths.max().unwrap_or(0);
+    let column = if NEXT.len() + longest + 2 + reasons <= style.width { longest } else { 0 };
     let labels = std::iter::once(NEXT).chain(std::iter::repeat("      "));
-    let line = |(label, (command, why)): (&str, &(String, String))| match has_room {
-        true => format!("{label}{command:<longest$}  {why}"),
-        false => format!("{label}{command}"),
+    let line = |(label, one): (&str, &(String, String))| {
+        let (command, why) = one;
+        match has_room(&one) {
+            true => format!("{label}{command:<column$}  {why}"),
+            false => format!("{label}{command}"),
+        }
     };
     labels.zip(commands).map(line).collect()
 }

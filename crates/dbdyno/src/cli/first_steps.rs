@@ -10,7 +10,7 @@ use app::open::data_folder;
 use clap::ArgMatches;
 use drivers::LocalServer;
 use render::Document;
-use render::document::Block;
+use render::document::{Block, Span, Text};
 use render::terminal::PAGE_WIDTH;
 use store::{Filter, Store};
 
@@ -135,7 +135,9 @@ fn page(found: &OnThisMachine) -> Document {
             vec![Block::paragraphs([format!("{what}:")]), Block::Verbatim(lines.join("\n"))];
         page.section("step", "", blocks);
     }
-    let more = "All commands: dbdyno --help. Options of a workload: dbdyno run tpcc --help.";
+    let code = |command: &str| Span::Code(command.to_owned());
+    let more = Text::from("All commands: ").and(code("dbdyno --help"));
+    let more = more.and(". Options of a workload: ").and(code("dbdyno run tpcc --help")).and(".");
     page.section("more", "", vec![Block::paragraphs([more])]);
     page
 }

@@ -140,8 +140,7 @@ pub fn run(words: &[String], shell: &Shell) -> u8 {
     let words = &listed(words);
     let outcome = match command(words).map(|command| parse(command, words, shell)) {
         Ok(Ok(matches)) => {
-            let program = words.first().map_or("", String::as_str);
-            let with_settings = shell.with_settings().map(|shell| shell.called(program));
+            let with_settings = shell.with_settings().map(|shell| shell.called(words));
             let outcome = with_settings.and_then(|shell| dispatch(&matches, &shell));
             if let (Err(error), Output::Github) = (&outcome, flags::output_of(&matches)) {
                 github::annotate("error", &without_passwords(&error.to_string(), words), shell);

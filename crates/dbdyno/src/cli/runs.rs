@@ -366,7 +366,7 @@ pub(crate) fn of_sections(
 }
 
 /// Page of a report; on a terminal only the first page, unless more is requested.
-fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn) -> Document {
+fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn, shell: &Shell) -> Document {
     let whole = || match kept {
         RunIn::NoStore => render::run_unstored(report),
         RunIn::StoreBefore | RunIn::StoreNow => render::run(report),
@@ -381,24 +381,24 @@ fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn) -> Document {
     let with = render::Short {
         is_default: &app::stored_report::is_default,
         is_stored: kept != RunIn::NoStore,
-        next: next_commands(report, kept),
+        next: next_commands(report, kept, shell),
     };
     render::run_short(report, &with)
 }
 
 /// Commands for more details than the first page of a run.
-fn next_commands(report: &Report, kept: RunIn) -> Vec<(String, String)> {
+fn next_commands(report: &Report, kept: RunIn, shell: &Shell) -> Vec<(String, String)> {
     let all = "CIs, all metrics, advice";
     let again = "how much do runs differ?";
     let commands = match kept {
         RunIn::NoStore => vec![
-            ("... --full".to_owned(), all),
-            ("... --output json".to_owned(), "all of it, for programs"),
+            (shell.again("--full"), all),
+            (shell.again("--output json"), "all of it, for programs"),
         ],
         RunIn::StoreNow => vec![
             ("dbdyno runs show last --full".to_owned(), all),
             ("dbdyno web".to_owned(), "charts of all runs"),
-            ("... --repeat 5".to_owned(), again),
+            (shell.again("--repeat 5"), again),
         ],
         RunIn::StoreBefore => {
             let id = render::list::short_id(&report.run_id);
@@ -433,7 +433,7 @@ pub(crate) fn show_report(
             false => print_document(&render::run_in_a_line(report), PAGE_WIDTH, matches, shell),
         };
     }
-    let mut page = page_of(report, matches, kept);
+    let mut page = page_of(report, matches, kept, shell);
     required.put_before(&mut page, matches, shell)?;
     print_document(&page, PAGE_WIDTH, matches, shell)?;
     // The result at the start of a long page is out of sight.

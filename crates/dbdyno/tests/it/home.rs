@@ -83,10 +83,15 @@ impl Home {
 
     /// Command with this home as its folder, and a clean environment.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        // Printed commands call dbdyno by its name only where the name is enough.
+        let folder = Path::new(env!("CARGO_BIN_EXE_dbdyno")).parent().expect("it is in a folder");
         let mut command = Command::new(program);
         command
             .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
+            .env(
+                "PATH",
+                format!("/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:{}", folder.display()),
+            )
             .env("HOME", self.path("home"))
             .env("XDG_DATA_HOME", self.path("data"))
             .env("RUST_BACKTRACE", "1")

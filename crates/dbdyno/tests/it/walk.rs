@@ -87,10 +87,7 @@ const ASIDE: [&str; 6] = ["sudo", "podman", "start_old", "start_new", "stop_old"
 fn shell_blocks(page: &str) -> String {
     let blocks = page.split("```sh\n").skip(1);
     let blocks = blocks.filter_map(|block| Some(block.split_once("```")?.0));
-    // `... --repeat 5` is an abbreviation, not a command.
-    let is_command = |line: &&str| !line.starts_with("...");
-    let lines = blocks.flat_map(|block| block.lines().filter(is_command).collect::<Vec<_>>());
-    lines.collect::<Vec<_>>().join("\n")
+    blocks.collect::<Vec<_>>().join("\n")
 }
 
 fn put_program(folder: &Path, name: &str, text: &str) {
