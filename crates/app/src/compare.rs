@@ -91,8 +91,12 @@ pub(crate) fn sides_of_axis(
 pub fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error> {
     let CompareBy::Sides(names) = asked else { return Ok(asked.clone()) };
     let [name] = names.as_slice() else { return Ok(asked.clone()) };
-    // A label or a run is not an experiment.
-    let Ok(experiment) = store.find_experiment(name) else { return Ok(asked.clone()) };
+    let experiment = match store.experiment_or_run(name) {
+        Ok(experiment) => experiment,
+        Err(_) if store.find(name).is_ok() => return Err(one_run(store, name)),
+        // A label is neither.
+        Err(_) => return Ok(asked.clone()),
+    };
     match experiment.axes.as_slice() {
         [axis] => Ok(CompareBy::Axis { experiment: name.clone(), axis: axis.name.clone() }),
         [] => Err(Error::Usage(format!(
@@ -111,13 +115,22 @@ pub fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error>
     }
 }
 
+/// Error for a comparison of a run alone.
+fn one_run(store: &Store, name: &str) -> Error {
+    let run = store.find(name).map_or(name.to_owned(), |run| short_id(&run.0).to_owned());
+    Error::Usage(format!(
+        "{name} is the single run {run}: name the other side too ('dbdyno compare RUN {name}'), or \
+         an experiment ('dbdyno experiments' lists them)"
+    ))
+}
+
 /// Describes the repeats of the experiments, if that matters.
 fn repeats(store: &Store, asked: &CompareBy) -> Vec<String> {
     let names = match asked {
         CompareBy::Sides(names) => &names[..],
         CompareBy::Axis { experiment, .. } => std::slice::from_ref(experiment),
     };
-    let found = names.iter().filter_map(|name| store.find_experiment(name).ok());
+    let found = names.iter().filter_map(|name| store.experiment_or_run(name).ok());
     let mut all: Vec<String> = found.filter_map(|experiment| not_fixed(&experiment)).collect();
     all.dedup();
     all
@@ -126,14 +139,17 @@ fn repeats(store: &Store, asked: &CompareBy) -> Vec<String> {
 /// Command line of the same comparison, with permanent names.
 fn command(store: &Store, asked: &CompareBy, judge: &Judge) -> String {
     let mut words: Vec<String> = vec!["dbdyno".to_owned(), "compare".to_owned()];
-    let last_run = || store.find(LAST).map_or(LAST.to_owned(), |run| run.0);
+    let last = || match store.experiment_or_run(LAST) {
+        Ok(experiment) => experiment.id,
+        Err(_) => store.find(LAST).map_or(LAST.to_owned(), |run| run.0),
+    };
     match asked {
         CompareBy::Sides(names) => {
-            let lasting = |name: &String| if name == LAST { last_run() } else { name.clone() };
+            let lasting = |name: &String| if name == LAST { last() } else { name.clone() };
             words.extend(names.iter().map(lasting));
         }
         CompareBy::Axis { experiment, axis } => {
-            let found = store.find_experiment(experiment).map(|found| found.id);
+            let found = store.experiment_or_run(experiment).map(|found| found.id);
             let experiment = found.unwrap_or_else(|_| experiment.clone());
             words.extend([experiment, "--by".to_owned(), axis.clone()]);
         }
@@ -624,8 +640,9 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
         return side_of_label(store, name, label, damaged);
     }
     // An experiment takes precedence over a run of the same name.
-    let is_one = name != LAST && !name.contains(',');
-    if is_one && let Ok(experiment) = store.find_experiment(name) {
+    if !name.contains(',')
+        && let Ok(experiment) = store.experiment_or_run(name)
+    {
         return side_of_experiment(store, name, &experiment, damaged);
     }
     side_of_runs(store, name, damaged)
@@ -736,7 +753,10 @@ fn by_axis(
     axis: &str,
     damaged: &mut Vec<String>,
 ) -> Result<Vec<Side>, Error> {
-    let experiment = store.find_experiment(name)?;
+    let experiment = match store.experiment_or_run(name) {
+        Err(_) if name == LAST && store.find(LAST).is_ok() => return Err(one_run(store, name)),
+        found => found?,
+    };
     if !experiment.walk.is_grid() {
         return Err(Error::Usage(format!(
             "{name} is a search, which has no axis to compare: name two of its runs"

@@ -14,7 +14,7 @@ use render::charts::{
     Chart, of_comparison, of_experiment, of_history, of_median_runs, of_run, of_seek,
 };
 use serde::Serialize;
-use store::{LAST, Store};
+use store::Store;
 
 use crate::compare::{CompareBy, compare, sides_of_axis};
 use crate::error::Error;
@@ -105,9 +105,7 @@ impl ReportSource {
                 "{name} is one side of a comparison: add another one, such as a label (build=1.3)"
             )));
         }
-        if name != LAST
-            && let Ok(experiment) = store.find_experiment(name)
-        {
+        if let Ok(experiment) = store.experiment_or_run(name) {
             return ReportSource::of_experiment(store, &experiment, judge.primary.as_deref());
         }
         let run = store.find(name)?;

@@ -183,7 +183,7 @@ fn of_block(block: &Block, style: &Style) -> Vec<String> {
     }
 }
 
-/// A command in each line: none is broken, and one has its reason where there is room for it.
+/// Writes a command per line without breaks, each with its reason if there is room for it.
 fn of_commands(commands: &[(String, String)], style: &Style) -> Vec<String> {
     const NEXT: &str = "Next  ";
     let has_room = |(command, why): &&(String, String)| {

@@ -12,7 +12,7 @@ use rusqlite::{
 
 use super::error::{StoreError, StoreErrorKind};
 use super::query::Sql;
-use super::reader::RunRow;
+use super::reader::{LAST, RunRow};
 use super::{ExperimentFilter, Filter, Store, codec, experiment_lock};
 
 /// A trial and its run.
@@ -59,6 +59,26 @@ impl Store {
         let sql = "SELECT body FROM experiment WHERE id = ?";
         let body: Result<String, _> = self.connection.query_row(sql, [id], |row| row.get(0));
         self.read_experiment(&body.map_err(|error| self.reader().said(&error))?)
+    }
+
+    /// Finds an experiment where a run may be named as well: the [last](LAST) is one only if the
+    /// newest run is a trial of it, or if it was started after that run.
+    pub fn experiment_or_run(&self, name: &str) -> Result<Experiment, StoreError> {
+        if name != LAST {
+            return self.find_experiment(name);
+        }
+        let newest = self.find_experiment(LAST)?;
+        let run = match self.list(&Filter { limit: Some(1), ..Filter::default() })?.pop() {
+            Some(run) if run.started_unix_ms >= newest.started_unix_ms => run,
+            _ => return Ok(newest),
+        };
+        match run.experiment {
+            Some(id) => self.find_experiment(&id),
+            None => {
+                let message = format!("the last run, {}, is no trial of an experiment", run.run);
+                Err(StoreError::new(StoreErrorKind::UnknownRun, message))
+            }
+        }
     }
 
     fn read_experiment(&self, body: &str) -> Result<Experiment, StoreError> {

@@ -18,7 +18,8 @@ use super::schema::VERSION;
 use super::summary::{INFINITE_NS, PrimaryFigure};
 use super::wall_clock::unix_ms;
 
-/// Name of the newest run or experiment.
+/// Name of the newest run or experiment, by what is asked for; where it may be either, of the
+/// experiment whose trial the newest run is.
 pub const LAST: &str = "last";
 
 /// A run without a heartbeat for this long is interrupted: a multiple of the second between

@@ -28,7 +28,8 @@ pub(crate) fn command() -> Command {
              varied parameter, whose runs were interleaved.",
         )
         .arg(Arg::new("sides").required(true).num_args(1..).value_name("SIDE").help(
-            "KEY=VALUE of a label, an experiment, or runs separated by commas, each by id or name",
+            "KEY=VALUE of a label, an experiment, or runs separated by commas, each by id or name; \
+             'last' is the newest experiment, or a newer run",
         ))
         .arg(
             Arg::new("by")

@@ -34,10 +34,9 @@ use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
     let id = || {
-        Arg::new("id")
-            .required(true)
-            .value_name("ID")
-            .help("An experiment's id, the beginning or end of one, its name, or 'last'")
+        Arg::new("id").required(true).value_name("ID").help(
+            "An experiment's id, the beginning or end of one, its name, or 'last' (the newest)",
+        )
     };
     let resume = Command::new("resume")
         .about("Runs an experiment's remaining trials")

@@ -48,7 +48,8 @@ pub(super) fn command() -> Command {
         .about("Exports runs to a file: JSON, CSV, an HdrHistogram log, or a file to import")
         .arg(
             id().help(
-                "A run, an experiment (its trials), KEY=VALUE (all runs with a label), or 'last'",
+                "A run, an experiment (its trials), KEY=VALUE (all runs with a label), or 'last' \
+                 (the newest run)",
             )
             .num_args(1..)
             .action(ArgAction::Append),

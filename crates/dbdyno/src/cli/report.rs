@@ -2,17 +2,13 @@
 //! of its charts.
 
 use analysis::history::Question;
-use analysis::report::Report;
 use app::Error;
 use app::compare::{CompareBy, compare, history};
 use app::report_source::ReportSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::RunId;
 use render::as_json;
 use render::chart_backends::{Drawn, Theme};
 use render::charts::{Chart, chart_named};
-use render::list::short_id;
-use store::{LAST, Store};
 
 use super::compare::{judge, judged};
 use super::experiments::{asked_tables, table_flags};
@@ -21,7 +17,7 @@ use super::flags::Output;
 use super::imported::{imported_flag, imported_of};
 use super::output_file::{OutputFile, extension};
 use super::page;
-use super::stored::{said, store};
+use super::stored::store;
 use super::{DONE, Outcome, flags};
 use crate::shell::Shell;
 
@@ -45,14 +41,16 @@ pub(crate) fn command() -> Command {
                 .num_args(1..)
                 .required_unless_present("history")
                 .value_name("NAME")
-                .help("A run, an experiment, or the sides of a comparison (see 'dbdyno compare')"),
+                .help(
+                    "A run, an experiment, or the sides of a comparison (see 'dbdyno compare'); \
+                     'last' is the newest experiment, or a newer run",
+                ),
         )
         .arg(
             Arg::new("file")
                 .long("file")
                 .short('o')
                 .value_name("FILE")
-                .required_unless_present("charts")
                 .help("Output file, overwritten if it exists; - is the standard output"),
         )
         .args(page::flags())
@@ -96,12 +94,16 @@ pub(crate) fn report(matches: &ArgMatches, shell: &Shell) -> Outcome {
                    'compare' and 'experiments show' write JSON";
         return Err(Error::Usage(why.to_owned()));
     }
+    let file = matches.get_one::<String>("file");
+    if file.is_none() && !matches.get_flag("charts") {
+        return Err(Error::Usage(no_file(shell)));
+    }
     let source = source(matches, shell)?;
     if matches.get_flag("charts") {
         let line = |chart: &Chart| format!("{:<24}  {}\n", chart.id, chart.title);
         return shell.print(&source.charts().iter().map(line).collect::<String>());
     }
-    let name = matches.get_one::<String>("file").expect("clap requires it");
+    let name = file.expect("checked above");
     let file = match name.as_str() {
         STDOUT => None,
         name => Some(OutputFile::named(name, matches, shell)?),
@@ -132,11 +134,6 @@ fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
     match (matches.get_one::<String>("by"), &names[..]) {
         (None, _) => {
             let source = ReportSource::named(&store, &names, &judge)?;
-            if let (ReportSource::Run(run), [last]) = (&source, &names[..])
-                && last == LAST
-            {
-                hint(&store, run, shell)?;
-            }
             let figure = judge.primary.as_deref();
             if matches!(source, ReportSource::Run(_) | ReportSource::Seek(_)) && figure.is_some() {
                 let why = "--figure is for experiments, comparisons and histories";
@@ -156,19 +153,9 @@ fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
     }
 }
 
-/// Hint that `last` means a run, after an experiment.
-fn hint(store: &Store, run: &Report, shell: &Shell) -> Result<(), Error> {
-    let row = store.row(&RunId(run.run_id.clone())).map_err(said)?;
-    if row.is_some_and(|row| !row.point.is_empty())
-        && let Ok(experiment) = store.find_experiment(LAST)
-    {
-        let id = short_id(&experiment.id);
-        shell.say(&format!(
-            "this is only the last run of an experiment: 'dbdyno report {id} -o FILE' reports all \
-             of its runs"
-        ));
-    }
-    Ok(())
+/// Asks for the file, with the whole command.
+fn no_file(shell: &Shell) -> String {
+    format!("the output file is missing: '{}'", shell.again("-o report.html"))
 }
 
 /// Fails if the file's extension is not that of a page.

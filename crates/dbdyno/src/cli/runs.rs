@@ -11,7 +11,7 @@ use render::list::folded_run_list;
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
 use render::{Document, Table, run_list, run_tables};
 use serde_json::{Map, Value, json};
-use store::{Filter, Query, Sort, Store};
+use store::{Filter, LAST, Query, Sort, Store};
 
 use super::flags::Output;
 use super::required::RequiredResults;
@@ -240,12 +240,31 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let is_whole = parts.is_empty() || (parts == ["per_client"] && flags::is_json(matches));
     let required = required::of_run(&required::asked(matches)?, &report).all_known()?;
     if is_whole {
+        tell_trial(&store, &run, matches, shell)?;
         show_report(&report, matches, &required, RunIn::StoreBefore, shell)?;
     } else {
         required.print(matches, shell)?;
         show_parts(&store, &run, &report, &parts, matches, shell)?;
     }
     Ok(if required.is_met() { DONE } else { FAILED })
+}
+
+/// Says of which experiment the last run is a trial: it may be meant.
+fn tell_trial(
+    store: &Store,
+    run: &RunId,
+    matches: &ArgMatches,
+    shell: &Shell,
+) -> Result<(), Error> {
+    if matches.get_one::<String>("id").is_some_and(|name| name == LAST)
+        && let Some(id) = store.row(run).map_err(said)?.and_then(|row| row.experiment)
+    {
+        let id = render::list::short_id(&id);
+        shell.say(&format!(
+            "this is the last trial of experiment {id}: 'dbdyno experiments show {id}' shows all"
+        ));
+    }
+    Ok(())
 }
 
 fn show_parts(

@@ -15,7 +15,7 @@ pub(super) fn id() -> Arg {
     Arg::new("id")
         .required(true)
         .value_name("ID")
-        .help("A run's id, the beginning or end of one, its name, or 'last'")
+        .help("A run's id, the beginning or end of one, its name, or 'last' (the newest run)")
 }
 
 /// Flags for conditions and order of a list.

@@ -147,6 +147,27 @@ fn clients_of_all_targets_live_where_those_of_each_can() {
 }
 
 #[test]
+fn the_last_is_the_newest_of_what_a_command_takes() {
+    let home = Home::new();
+    home.run(&sim(&[])).good();
+    let alone = ["last is the single run ", "'dbdyno compare RUN last'"];
+    home.run(&["compare", "last"]).code(2).warns(&alone).is_a_sentence();
+    let id = at(&home.json(&sim(&["--vary=clients=1,2", "--repeat=5"])), "id").clone();
+    let short = &id.as_str().expect("a text")[id.as_str().expect("a text").len() - 8..];
+    home.run(&["compare", "last"]).good().says(&["clients=2 vs. 1"]);
+    home.run(&["report", "last", "-o", "-"]).good().says(&["10 of 10 trials"]);
+    home.run(&["experiments", "show", "last"]).good().says(&["10 of 10 trials"]);
+    let of = format!("this is the last trial of experiment {short}: 'dbdyno experiments show");
+    home.run(&["runs", "show", "last"]).good().warns(&[&of]);
+    // An older experiment is not compared in place of a newer run.
+    home.run(&sim(&[])).good();
+    home.run(&["compare", "last"]).code(2).warns(&alone);
+    home.run(&["compare", "last", "--by=clients"]).code(2).warns(&alone);
+    let page = home.run(&["report", "last", "-o", "-"]).good().out;
+    assert!(!page.contains("10 of 10 trials"));
+}
+
+#[test]
 fn two_axes_are_all_their_combinations() {
     let home = Home::new();
     let printed = home.json(&sim(&["--vary=clients=2,4", "--vary=rate=100,200,300"]));

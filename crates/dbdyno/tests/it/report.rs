@@ -93,7 +93,9 @@ fn a_report_that_cannot_be_written_is_refused_in_a_sentence() {
     let home = Home::new();
     let id = run(&home, "refused");
     let report = |words: &[&str]| home.run(&[&["report"], words].concat());
-    report(&[&id]).code(2).warns(&["--file"]);
+    let whole =
+        format!("dbdyno: the output file is missing: 'dbdyno report {id} -o report.html'\n");
+    report(&[&id]).code(2).warns(&[&whole]);
     report(&[&id, "-o", "a.png"]).code(2).warns(&["--chart"]);
     report(&[&id, "-o", "a.unknown"]).code(2).warns(&["-o a.unknown: a report is HTML"]);
     report(&[&id, "-o", "."]).code(1).warns(&[". cannot be written"]);
