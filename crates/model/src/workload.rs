@@ -13,6 +13,9 @@ use crate::{
 /// First words of the note that lists the skipped checks of a workload, with the reason.
 pub const NOT_CHECKED: &str = "Not checked";
 
+/// First words of the note that says which transactions are rolled back by design, and why.
+pub const ROLLED_BACK: &str = "Rolled back by design: ";
+
 /// First words of the note that the storage engine of the data has no transactions.
 pub const NO_TRANSACTIONS: &str = "This engine has no transactions";
 

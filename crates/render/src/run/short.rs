@@ -132,6 +132,8 @@ fn errors(report: &Report) -> String {
     parts.extend((counts.unfinished > 0).then(|| of(counts.unfinished, "unfinished")));
     parts.extend((counts.unknown > 0).then(|| of(counts.unknown, "with unknown outcome")));
     let most = report.block.errors.iter().max_by_key(|of| of.count);
+    // An error needs the room more.
+    parts.extend(most.is_none().then(|| transactions::rolled_back(report)).flatten());
     let most = most.map(|of| {
         format!("; most often {}: {}", of.kind, numbers::cut(&of.message, MESSAGE_LETTERS_MOST))
     });

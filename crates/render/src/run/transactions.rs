@@ -6,7 +6,7 @@ use analysis::report::{
     TransactionReport,
 };
 use model::numbers::{self, count, rate, significant};
-use model::{NS_PER_MS, format_count};
+use model::{NS_PER_MS, ROLLED_BACK, format_count};
 
 use super::latency::quantile;
 use crate::charts::{Chart, ages, named};
@@ -59,6 +59,14 @@ pub(super) fn custom(report: &Report) -> Section {
     Section::new("custom", "Custom metrics", table.into_iter().chain(note).collect())
 }
 
+/// `79 intended rollbacks (1 % of new_order, TPC-C 2.4.1.4)`, where there are some.
+pub(super) fn rolled_back(report: &Report) -> Option<String> {
+    let n = report.block.counts.rolled_back;
+    let why = report.notes.iter().find_map(|note| note.strip_prefix(ROLLED_BACK));
+    let why = why.map(|why| format!(" ({})", why.trim_end_matches('.'))).unwrap_or_default();
+    (n > 0).then(|| count(n, "intended rollback") + &why)
+}
+
 /// Describes the outcomes of offered transactions.
 fn counted(report: &Report) -> Vec<String> {
     let block = &report.block;
@@ -73,9 +81,7 @@ fn counted(report: &Report) -> Vec<String> {
     let offered = count(counts.offered, "transaction");
     let mut lines = vec![format!("{offered} offered = {}", sum.join(" + "))];
     let mut more = vec![format!("{} committed", format_count(counts.committed))];
-    if counts.rolled_back > 0 {
-        more.push(format!("{} intended rollbacks", format_count(counts.rolled_back)));
-    }
+    more.extend(rolled_back(report));
     if counts.unknown > 0 {
         more.push(format!("{} unknown among the failed", format_count(counts.unknown)));
     }

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use model::{
     BadParameter, Check, Client, Clock, Conversation, Crosscheck, CustomMetric, CustomMetricKind,
     DbError, Dialect, Direction, Done, Identity, Kind, KindIndex, NeedsTransactions, Number,
-    Places, Population, PrimaryMetric, PrimaryOf, Request, Routine, SMALLER_DATA, Sent, Settings,
+    Places, Population, PrimaryMetric, PrimaryOf, ROLLED_BACK, Request, Routine, SMALLER_DATA, Sent, Settings,
     Standard, Statement, TxContext, Workload,
 };
 
@@ -246,6 +246,10 @@ fn notes(settings: &Settings, decided: &Decided) -> Vec<String> {
          and run: {c_load} when the data were loaded, {c_last} in this run (C-Load and C-Run of \
          2.1.6.1)."
     ));
+    if decided.rollback > 0 {
+        let percent = 100.0 * decided.rollback as f64 / parameters::CHANCE_UNIT as f64;
+        all.push(format!("{ROLLED_BACK}{percent} % of new_order, TPC-C 2.4.1.4."));
+    }
     if decided.data.warehouses == 1 {
         all.push("One warehouse: there are no remote lines and no remote customers.".to_owned());
     }
@@ -394,11 +398,14 @@ mod tests {
         let numbers = numbers(offset.expect("it is shown"));
         assert!(matches!(&numbers[..], [load, run] if (65..=119).contains(&(load - run).abs())));
         assert!(usual[0].contains("Derived from TPC-C"));
+        let rolled_back = "Rolled back by design: 1 % of new_order, TPC-C 2.4.1.4.".to_owned();
+        assert!(usual.contains(&rolled_back), "{usual:#?}");
         let same = [("warehouses", "2"), ("weights", "10,10,1,1,1"), ("home", "fixed")];
         assert_eq!(make_with(&same).notes(), usual);
         let check = |name, value, expect: &str| {
             let all = make_with(&[("warehouses", "2"), (name, value)]).notes();
-            assert_eq!(all.len(), usual.len() + 1);
+            let no_rollback = usize::from(name == "rollback_percent");
+            assert_eq!(all.len(), usual.len() + 1 - no_rollback);
             assert_eq!(all.last().map(String::as_str), Some(expect));
         };
         check("home", "all", "home is all, not the specification's fixed.");
