@@ -141,7 +141,7 @@ fn a_run_that_failed_or_goes_on_says_so_first() {
         verdict.split("</p>").next().unwrap_or_default().to_owned()
     };
     assert!(head(0).contains("Interrupted"), "{}", head(0));
-    assert!(head(1).contains("In progress"), "{}", head(1));
+    assert!(head(1).contains("Provisional figures"), "{}", head(1));
     assert!(head(2).contains("Failed: the server went away."), "{}", head(2));
 }
 

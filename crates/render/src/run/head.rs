@@ -15,6 +15,9 @@ use crate::wording::begun;
 /// Scope of an error that was estimated from one run.
 const WITHIN: &str = "within this run";
 
+/// The answer of a run that goes on: that it runs is said beside it.
+const PROVISIONAL: &str = "Provisional figures";
+
 pub(super) fn kind(report: &Report) -> String {
     let status = report.status.name().replace('_', " ");
     let status = match report.status {
@@ -64,7 +67,7 @@ pub(super) fn verdict(report: &Report) -> Verdict {
     let n_warnings = n(Severity::Warning);
     let with = |word: &str| format!("{word}, with {}", count(n_warnings, "warning"));
     let (tone, word) = match report.status {
-        Status::Running => (Tone::Plain, "In progress, figures are provisional".to_owned()),
+        Status::Running => (Tone::Plain, PROVISIONAL.to_owned()),
         Status::Failed => (Tone::Bad, "Failed".to_owned()),
         _ if n(Severity::Invalid) > 0 => (Tone::Bad, "Not valid".to_owned()),
         // Findings are not the reason of an interruption.
@@ -235,9 +238,20 @@ fn rates(mut text: Text, report: &Report) -> Text {
     }
     for (index, (value, of)) in rates.into_iter().enumerate() {
         let comma = if index > 0 { ", " } else { "" };
-        text = text.and(comma).and(Quantity::number(value, 4, "")).and(format!(" {}", of.title));
+        text = text.and(comma).and(known_words(value, of));
     }
     tps(text.and(" ("), report, &format!(" {WITHIN}")).and(")")
+}
+
+/// `62,856 NOPM ± 2,900`: a figure that the workload is known by, with its error.
+pub(super) fn known_words(value: f64, of: &PrimaryMetricReport) -> String {
+    let quantity = Quantity::at_least_zero(Some(value), of.half_width);
+    let (value, error) = (quantity.value(), quantity.error());
+    match quantity.error {
+        Uncertainty::Unknown => format!("{value} {}", of.title),
+        Uncertainty::HalfWidth(_) => format!("{value} {} {error}", of.title),
+        Uncertainty::Interval(..) => format!("{value} {} ({error})", of.title),
+    }
 }
 
 /// Returns the known primary rates of the workload. A rate that several workloads have is shown
@@ -311,7 +325,24 @@ pub(super) fn ending(report: &Report) -> Option<String> {
         Status::QueueFull => "queue full",
         Status::Interrupted => "interrupted",
     };
-    Some(format!("{why} after {}", numbers::seconds(report.measured_seconds)))
+    let (measured, planned) = (report.measured_seconds, report.phases.measure_s);
+    let of_planned = match planned > measured {
+        true => format!(" of {}", numbers::seconds(planned)),
+        false => String::new(),
+    };
+    Some(format!("{why} after {}{of_planned}", numbers::seconds(measured)))
+}
+
+/// How a run went, for whoever reads nothing else; nothing of one that completed. A failure is a
+/// finding, which says why.
+fn standing(report: &Report) -> Option<String> {
+    match report.status {
+        Status::Completed | Status::Failed => None,
+        Status::Running => Some(PROVISIONAL.to_owned()),
+        Status::Interrupted | Status::QueueFull => {
+            ending(report).map(|words| numbers::capital(&words))
+        }
+    }
 }
 
 /// Describes the validity of the result in a sentence.
@@ -322,13 +353,17 @@ pub(super) fn answer(report: &Report) -> String {
             Status::Running => "Nothing was measured yet.".to_owned(),
             _ => "Nothing was measured.".to_owned(),
         },
-        (0, 0) => "Valid: no problem was found.".to_owned(),
+        (0, 0) => match standing(report) {
+            Some(standing) => format!("{standing}."),
+            None => "Valid: no problem was found.".to_owned(),
+        },
         // The findings follow: this sentence only counts them.
         (0, warnings) => {
             let warnings = count(warnings, "warning");
+            let standing = standing(report).unwrap_or_else(|| "Valid".to_owned());
             match consequence(report) {
-                Some(lost) => format!("Valid, with {warnings}: {lost}."),
-                None => format!("Valid, with {warnings}."),
+                Some(lost) => format!("{standing}, with {warnings}: {lost}."),
+                None => format!("{standing}, with {warnings}."),
             }
         }
         _ => match worst(report) {

@@ -98,7 +98,7 @@ fn throughput(report: &Report) -> String {
     }
     let known = head::known(report);
     match (known.first(), report.block.qps) {
-        (Some((value, of)), _) => parts.push(format!("{} {}", significant(*value, 4), of.title)),
+        (Some((value, of)), _) => parts.push(head::known_words(*value, of)),
         (None, Some(qps)) if qps > 0.0 => parts.push(format!("{} QPS", significant(qps, 4))),
         _ => {}
     }
@@ -194,13 +194,17 @@ fn checked(report: &Report, with: &Short<'_>) -> Vec<(&'static str, String)> {
     let events = report.disturbances.iter().take(DISTURBANCES_MOST).map(disturbances::sentence);
     pairs.extend(events.map(|words| ("disturbed", words)));
     pairs.extend([("data", checks::data(report)), ("setup", setup(report, with))]);
-    let notes = report.findings.iter().filter(|of| of.severity == Severity::Note);
-    let notes: Vec<&Finding> = notes.collect();
-    for note in notes.iter().take(NOTES_MOST) {
+    for note in notes(report).take(NOTES_MOST) {
         pairs.push(("note", in_brief(note.observed.as_deref().unwrap_or(&note.text))));
     }
     pairs.retain(|(_, words)| !words.is_empty());
     pairs
+}
+
+/// Notes that the page has not said already: its first lines say how far the run came.
+fn notes(report: &Report) -> impl Iterator<Item = &Finding> {
+    let is_new = |of: &&Finding| of.severity == Severity::Note && of.id != "interrupted";
+    report.findings.iter().filter(is_new)
 }
 
 /// Describes the setup, without defaults.
@@ -235,8 +239,7 @@ fn next(report: &Report, with: &Short<'_>) -> Vec<Block> {
         (None, Some(why)) => parts.push(format!("no CI of TPS: {why}")),
         (None, None) => {}
     }
-    let notes = report.findings.iter().filter(|of| of.severity == Severity::Note).count();
-    if let Some(more @ 1..) = notes.checked_sub(NOTES_MOST) {
+    if let Some(more @ 1..) = notes(report).count().checked_sub(NOTES_MOST) {
         parts.push(count(more as u64, "more note"));
     }
     let legal = report.notice().map(str::to_owned);

@@ -244,8 +244,9 @@ fn head(width: usize) -> String {
 #[test]
 fn a_page_of_60_columns() {
     insta::assert_snapshot!(head(60), @r"
-    tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ±
-    0 within this run; 500.0 offered), p99 ∞ (18 % lost)
+    tpcc on MariaDB 11.8.2: 10,835 NOPM ± 190, 24,000 TPM ± 0
+    (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 %
+    lost)
 
     Valid, with 4 warnings: 18 % of the offered load was
     dropped; saturated at 400.0 TPS.
@@ -336,8 +337,8 @@ fn a_page_of_60_columns() {
 #[test]
 fn a_page_of_80_columns() {
     insta::assert_snapshot!(head(80), @r"
-    tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run;
-    500.0 offered), p99 ∞ (18 % lost)
+    tpcc on MariaDB 11.8.2: 10,835 NOPM ± 190, 24,000 TPM ± 0 (400.0 TPS ± 0 within
+    this run; 500.0 offered), p99 ∞ (18 % lost)
 
     Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at 400.0
     TPS.
@@ -407,7 +408,8 @@ fn a_page_of_80_columns() {
 #[test]
 fn a_page_of_120_columns() {
     insta::assert_snapshot!(head(120), @r"
-    tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 % lost)
+    tpcc on MariaDB 11.8.2: 10,835 NOPM ± 190, 24,000 TPM ± 0 (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 %
+    lost)
 
     Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at 400.0 TPS.
     warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms, 2,582 ms afterwards. Use
@@ -468,7 +470,7 @@ fn a_page_of_120_columns() {
 #[test]
 fn a_page_of_160_columns() {
     insta::assert_snapshot!(head(160), @r"
-    tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 % lost)
+    tpcc on MariaDB 11.8.2: 10,835 NOPM ± 190, 24,000 TPM ± 0 (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 % lost)
 
     Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at 400.0 TPS.
     warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms, 2,582 ms afterwards. Use --ramp-up 10s. The figures include filling
@@ -527,8 +529,8 @@ fn a_page_of_160_columns() {
 #[test]
 fn a_page_in_ascii() {
     insta::assert_snapshot!(crate::ascii(&head(76)), @r"
-    tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS +- 0 within this
-    run; 500.0 offered), p99 inf (18 % lost)
+    tpcc on MariaDB 11.8.2: 10,835 NOPM +- 190, 24,000 TPM +- 0 (400.0 TPS +- 0
+    within this run; 500.0 offered), p99 inf (18 % lost)
 
     Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at
     400.0 TPS.
