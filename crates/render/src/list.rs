@@ -4,7 +4,7 @@ mod trials;
 
 use analysis::figures::{spellings, unit};
 use jiff::Timestamp;
-use model::numbers::{INFINITE, NONE, cut, fixed, significant};
+use model::numbers::{INFINITE, NONE, cut, fixed, rate, significant};
 use model::{Experiment, NS_PER_S, Severity, Status, format_count, short_axis};
 use store::{ImportedRow, RunRow, utc};
 
@@ -22,27 +22,31 @@ pub fn short_id(id: &str) -> &str {
     &id[id.len().saturating_sub(ID_SHOWN)..]
 }
 
-/// Makes the list of runs, one per row. Programs read whole ids, instants and figures. No run is
-/// marked as the best, since a difference between single runs may be chance.
-pub fn run_list(rows: &[RunRow]) -> Document {
+/// The [error](super::Identity::error) of a run's figure. It takes the report of the run, so only
+/// lines that are shown ask for it.
+pub type ErrorOf<'e> = dyn Fn(&RunRow) -> String + 'e;
+
+/// The runs, a row each. Programs read ids, instants and figures in full. None is marked as the
+/// best: between single runs that would be chance.
+pub fn run_list(rows: &[RunRow], error_of: &ErrorOf<'_>) -> Document {
     let lines: Vec<[&RunRow; 1]> = rows.iter().map(|row| [row]).collect();
     let lines: Vec<&[&RunRow]> = lines.iter().map(|line| &line[..]).collect();
-    let table = table(&lines, false).or_words("no runs");
+    let table = table(&lines, false, error_of).or_words("no runs");
     let mut page = Document::new("Runs", "Runs");
     page.section("runs", "", vec![Block::Table(table)]);
     page
 }
 
-/// Makes the list of runs for people, with at most `most` lines: the trials of an experiment are
-/// one line. Also returns true if that is all of them.
-pub fn folded_run_list(rows: &[RunRow], most: usize) -> (Document, bool) {
+/// The runs for people, at most so many lines: the trials of an experiment are one. Whether that is
+/// all of them.
+pub fn folded_run_list(rows: &[RunRow], most: usize, error_of: &ErrorOf<'_>) -> (Document, bool) {
     let groups = groups(rows.iter(), true);
     let shown: Vec<&[&RunRow]> = groups.iter().take(most).map(Vec::as_slice).collect();
     let folded = shown.iter().find_map(|line| Trials::of(line)).map(|trials| {
         let id = short_id(trials.id);
         format!("trials are folded: 'dbdyno experiments show {id}' has them, --trials lists each")
     });
-    let table = table(&shown, true).or_words("no runs");
+    let table = table(&shown, true, error_of).or_words("no runs");
     let mut page = Document::new("Runs", "Runs");
     let words = Block::paragraphs(folded);
     page.section("runs", "", vec![Block::Table(table), words]);
@@ -93,8 +97,8 @@ pub fn point(row: &RunRow) -> String {
     values.collect::<Vec<_>>().join(" ")
 }
 
-/// Makes the table with a line for each group: several runs are the trials of an experiment.
-fn table(lines: &[&[&RunRow]], is_folded: bool) -> Table {
+/// A line of each group: of several runs they are the trials of an experiment.
+fn table(lines: &[&[&RunRow]], is_folded: bool, error_of: &ErrorOf<'_>) -> Table {
     let rows = || lines.iter().flat_map(|line| line.iter().copied());
     let mut columns = vec![
         Column::data("run_id"),
@@ -113,15 +117,18 @@ fn table(lines: &[&[&RunRow]], is_folded: bool) -> Table {
         Column::data("target"),
         Column::data("database"),
         Column::spare("database", Align::Left, 1),
-        Column::spare("clients", Align::Right, 7).key("clients"),
-        Column::spare("measured", Align::Right, 8).key("measured_s"),
+        Column::spare("clients", Align::Right, 8).key("clients"),
+        Column::spare("measured", Align::Right, 9).key("measured_s"),
     ]);
     // If all runs have their primary metric, TPS is left out first.
     let all_have_it = rows().all(|row| row.primary.is_some() || row.tps.is_none());
-    let [tps, known_by] = if primary.is_some() && all_have_it { [5, 0] } else { [0, 4] };
-    columns.push(Column::spare("TPS", Align::Point, tps).key("tps"));
+    let [tps, known_by] = if primary.is_some() && all_have_it { [6, 0] } else { [0, 5] };
+    columns.push(Column::spare("TPS", Align::Right, tps).key("tps"));
     columns.extend(["primary_name", "primary_value"].map(Column::data));
     columns.extend(primary.clone().map(|title| Column::spare(title, Align::Right, known_by)));
+    let errors: Vec<String> = lines.iter().map(|line| error_of_line(line, error_of)).collect();
+    let has_errors = errors.iter().any(|error| !error.is_empty());
+    columns.extend(has_errors.then(|| Column::spare("±", Align::Right, 4)));
     columns.extend([Column::spare("p99 ms", Align::Point, 3).key("p99_ms")]);
     // Columns show the figures by which the list is sorted or filtered.
     let figures = rows().next().map(|row| row.figures.as_slice()).unwrap_or_default();
@@ -135,10 +142,10 @@ fn table(lines: &[&[&RunRow]], is_folded: bool) -> Table {
         Column::data("labels"),
     ]);
     let has_labels = rows().any(|row| !row.labels.is_empty());
-    columns.extend(has_labels.then(|| Column::spare("labels", Align::Left, 6)));
+    columns.extend(has_labels.then(|| Column::spare("labels", Align::Left, 7)));
     columns.extend(["point", "valid"].map(Column::data));
     let mut table = Table::new(columns);
-    let has = (has_points, primary.as_deref(), has_labels);
+    let has = |error| Extra { has_points, primary: primary.as_deref(), has_labels, error };
     let of_year = |row: &RunRow| begun(row.started_unix_ms).split('-').next().map(str::to_owned);
     let mut years: Vec<_> = rows().map(of_year).collect();
     years.dedup();
@@ -146,14 +153,33 @@ fn table(lines: &[&[&RunRow]], is_folded: bool) -> Table {
         let whole = begun(started_unix_ms);
         if years.len() > 1 { whole } else { whole.chars().skip("2026-".len()).collect() }
     };
-    for line in lines {
+    for (line, error) in lines.iter().zip(&errors) {
+        let has = has(has_errors.then_some(&**error));
         match (Trials::of(line), line) {
-            (Some(trials), _) => table.row(trials_cells(&trials, &begun, (has.1, has_labels))),
-            (None, [row, ..]) => table.row(cells(row, &begun, has)),
+            (Some(trials), _) => table.row(trials_cells(&trials, &begun, &has)),
+            (None, [row, ..]) => table.row(cells(row, &begun, &has)),
             (None, []) => {}
         }
     }
     table
+}
+
+/// Columns that only some lists have.
+struct Extra<'e> {
+    has_points: bool,
+    /// The title of the figure that runs are known by.
+    primary: Option<&'e str>,
+    has_labels: bool,
+    /// The error of the line, where the list has errors.
+    error: Option<&'e str>,
+}
+
+/// The error of a single run; trials have ranges.
+fn error_of_line(line: &[&RunRow], error_of: &ErrorOf<'_>) -> String {
+    match line {
+        [row] if Trials::of(line).is_none() => error_of(row),
+        _ => String::new(),
+    }
 }
 
 /// Returns the title of the column of primary metrics: that of the metric if all runs have the
@@ -189,8 +215,9 @@ pub fn with_title<'r>(
 fn trials_cells(
     trials: &Trials<'_, '_>,
     begun: &dyn Fn(i64) -> String,
-    (primary, has_labels): (Option<&str>, bool),
+    has: &Extra<'_>,
 ) -> Vec<Cell> {
+    let (primary, has_labels) = (has.primary, has.has_labels);
     let blank = || Cell::from("");
     let rate = |value: f64| format_count(value.round() as u64);
     let validity = validity(trials.status(), trials.worst_finding(), None);
@@ -217,6 +244,7 @@ fn trials_cells(
     let value = |row: &RunRow| row.primary.as_ref().map(|of| of.value);
     let all = || with_title(trials.span(value, rate), trials.rows.iter().copied(), primary);
     cells.extend(primary.map(|_| all().into()));
+    cells.extend(has.error.map(|_| blank()));
     cells.push(trials.span(|row| row.p99_ms, |ms| significant_or_infinite(ms, 3)).into());
     cells.extend([blank(), validity.into(), blank(), blank()]);
     let labels = || labels(trials.labels().into_iter());
@@ -237,11 +265,13 @@ fn significant_or_infinite(value: f64, digits: usize) -> String {
     if value.is_finite() { significant(value, digits) } else { INFINITE.to_owned() }
 }
 
-/// Describes the end of a run, unless it completed, and its validity, unless it is valid.
+/// How a run ended, unless it completed, and whether it is of use, unless it is. One that did not
+/// complete needs no warning beside it, which would take the room of its figures.
 fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> String {
     let ended = (status != Status::Completed).then(|| status.name());
     let found = match worst {
         Some(Severity::Warning) if is_overloaded(p99_ms) => Some("overloaded"),
+        Some(Severity::Warning) if ended.is_some() => None,
         Some(severity @ (Severity::Invalid | Severity::Warning)) => Some(severity.name()),
         Some(Severity::Note) | None => None,
     };
@@ -264,11 +294,8 @@ pub fn is_overloaded(p99_ms: Option<f64>) -> bool {
     p99_ms.is_some_and(f64::is_infinite)
 }
 
-fn cells(
-    row: &RunRow,
-    begun: &dyn Fn(i64) -> String,
-    (has_points, primary, has_labels): (bool, Option<&str>, bool),
-) -> Vec<Cell> {
+fn cells(row: &RunRow, begun: &dyn Fn(i64) -> String, has: &Extra<'_>) -> Vec<Cell> {
+    let Extra { has_points, primary, has_labels, error } = *has;
     let validity = validity(row.status, row.worst_finding, row.p99_ms);
     let value = row.primary.as_ref().map(|of| of.value);
     // An unknown figure leaves its cell empty.
@@ -292,12 +319,13 @@ fn cells(
         in_short(&row.database).into(),
         row.clients.into(),
         figure(row.measured_ns.map(seconds), measured),
-        figure(row.tps, |tps| fixed(tps, 1)),
+        figure(row.tps, |tps| rate(Some(tps))),
         row.primary.as_ref().map_or("", |of| &of.name).into(),
         value.into(),
     ]);
     let shown = value.map_or(String::new(), |value| format_count(value.round() as u64));
     cells.extend(primary.map(|_| Cell::said(with_title(shown, [row], primary), value)));
+    cells.extend(error.map(Cell::from));
     cells.extend([figure(row.p99_ms, p99)]);
     let shown = |value: f64| significant_or_infinite(value, 4);
     cells.extend(row.figures.iter().map(|(_, value)| figure(*value, shown)));
@@ -465,8 +493,9 @@ mod tests {
             figures: Vec::new(),
         };
         for width in [80, 100, 120] {
-            let lines = table(&[&[&run]], false).lines(width);
+            let lines = table(&[&[&run]], false, &|_| "12 %".to_owned()).lines(width);
             let line = lines[..2].join("\n");
+            assert!(line.contains("± ") && line.contains(" 12 %"), "its error: {line}");
             assert!(line.contains("database") && line.contains("MariaDB 10.11.19 "), "{line}");
             assert!(line.contains("5,000"), "the figure that it is known by: {line}");
             assert!(lines.iter().all(|line| line.chars().count() <= width), "{lines:#?}");

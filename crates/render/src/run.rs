@@ -112,6 +112,8 @@ pub struct Identity {
     pub worst: String,
     /// Findings that limit its use, in a few words: `other cpu load, short`.
     pub reasons: String,
+    /// Half the 95 % CI within the run of its first figure, or else of TPS: `13 %`; or nothing.
+    pub error: String,
 }
 
 /// Largest number of findings that are named; the others are counted.
@@ -141,7 +143,23 @@ pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) 
     if names.len() > REASONS_MOST {
         reasons.push_str(&format!(", +{}", names.len() - REASONS_MOST));
     }
-    Identity { setup: parts.join(", "), worst: worst(report).unwrap_or_default(), reasons }
+    Identity {
+        setup: parts.join(", "),
+        worst: worst(report).unwrap_or_default(),
+        reasons,
+        error: error(report).unwrap_or_default(),
+    }
+}
+
+/// The error of the figure that a run is listed by, or else of TPS.
+fn error(report: &Report) -> Option<String> {
+    let block = &report.block;
+    let first = block.primary_metrics.0.first().map(|(_, of)| of);
+    // Too few seconds for an error of the one may be enough tenths of seconds for the other's.
+    let of_first = first.and_then(|of| of.value.zip(of.half_width));
+    let of_tps = || block.tps.zip(block.tps_ci95.as_ref().map(|ci95| ci95.half_width));
+    let (value, half_width) = of_first.or_else(of_tps)?;
+    (value > 0.0).then(|| format!("{} %", numbers::significant(100.0 * half_width / value, 2)))
 }
 
 /// Makes the section on each client, if the report has it.

@@ -2,7 +2,7 @@
 
 use analysis::report::{Options, Report};
 use app::Error;
-use app::stored_report::{stored_report, stored_tally};
+use app::stored_report::{identity_of, stored_report, stored_tally};
 use app::trials::{FIGURES, check_names};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{NS_PER_S, RunId, Status};
@@ -11,7 +11,7 @@ use render::list::folded_run_list;
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
 use render::{Document, Table, run_list, run_tables};
 use serde_json::{Map, Value, json};
-use store::{Filter, LAST, Query, Sort, Store};
+use store::{Filter, LAST, Query, RunRow, Sort, Store};
 
 use super::flags::Output;
 use super::required::RequiredResults;
@@ -208,9 +208,15 @@ fn list_filtered(
     let is_folded = is_folded && is_for_people;
     // One more reveals that there are more; folded experiments have an unknown number of runs.
     filter.limit = most.filter(|_| !is_folded).map(|most| most.saturating_add(1));
-    let mut rows = store(matches, shell)?.list(&filter).map_err(said)?;
+    let store = store(matches, shell)?;
+    let mut rows = store.list(&filter).map_err(said)?;
+    // Only people see it, and every report is read for it.
+    let error_of = |row: &RunRow| match is_for_people && most.is_some() {
+        true => identity_of(&store, row).unwrap_or_default().error,
+        false => String::new(),
+    };
     let (mut page, has_more) = if is_folded {
-        let (page, is_all) = folded_run_list(&rows, most.unwrap_or(usize::MAX));
+        let (page, is_all) = folded_run_list(&rows, most.unwrap_or(usize::MAX), &error_of);
         (page, !is_all)
     } else {
         let has_more = most.is_some_and(|most| rows.len() > most);
@@ -218,7 +224,7 @@ fn list_filtered(
         if flags::is_json(matches) {
             return shell.print(&format!("{:#}\n", run_list_json(&rows)));
         }
-        (run_list(&rows), has_more)
+        (run_list(&rows, &error_of), has_more)
     };
     if has_more && limit.is_none() {
         let words = format!("only {LISTED} runs are shown: --limit 0 lists all");
