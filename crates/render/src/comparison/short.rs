@@ -248,7 +248,9 @@ fn times(report: &ComparisonReport) -> String {
             format!("{noise} (95 % CI of the ratio {low} to {high})")
         }
     };
-    let few = at.samples_if_few().map(|n| format!("; rough: {} of sessions", count(n, "sample")));
+    let few = at
+        .samples_if_few()
+        .map(|n| format!("; a rough estimate: {} of sessions", count(n, "sample")));
     let few = few.unwrap_or_default();
     format!("{side} ms a transaction, baseline {base}{how}{most}{few}")
 }

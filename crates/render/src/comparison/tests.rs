@@ -779,7 +779,7 @@ fn parts_of_the_time_from_few_samples_are_rough_in_comparisons_too() {
     assert!(few.contains("Rough (≈): 14 samples of sessions on a side"), "{few}");
     assert!(many.contains("server: committing (log) 3.0 ms none seen"), "{many}");
     assert!(!many.contains("Rough") && many.contains("30 samples of sessions"), "{many}");
-    assert!(first_page(&with(14), &[]).contains("rough: 14 samples"));
+    assert!(first_page(&with(14), &[]).contains("a rough estimate: 14 samples"));
 }
 
 /// Checks that the headline has a decided figure if the primary one is undecided.

@@ -77,9 +77,9 @@ pub(super) fn shortly(report: &Report, most: usize) -> Option<String> {
     let rough: Vec<String> = few.into_iter().chain(overlap).collect();
     let rough = match rough.is_empty() {
         true => String::new(),
-        false => format!("; rough: {}", rough.join(", ")),
+        false => format!("; a rough estimate: {}", rough.join(", ")),
     };
-    Some(format!("{}; of {mean_ms} ms on average{rough}", shown.join(", ")))
+    Some(format!("{}, of a mean of {mean_ms} ms{rough}", shown.join(", ")))
 }
 
 /// Returns the number of samples of sessions in a profile, if they are few.
@@ -344,13 +344,13 @@ mod tests {
     fn few_samples_and_much_overlap_make_a_rough_split_and_the_line_says_so() {
         let rough = |n_samples, beside_ms| {
             let line = shortly(&with_profile(n_samples, beside_ms), 2).expect("a profile");
-            line.split_once(" on average").expect("it ends so").1.to_owned()
+            line.split_once(" a mean of 4.00 ms").unwrap_or_else(|| panic!("{line}")).1.to_owned()
         };
         assert_eq!(rough(30, 0.0), "");
-        assert_eq!(rough(29, 0.0), "; rough: 29 samples of sessions");
+        assert_eq!(rough(29, 0.0), "; a rough estimate: 29 samples of sessions");
         assert_eq!(rough(30, 1.0), "");
-        assert_eq!(rough(30, 1.2), "; rough: 30 % overlap");
-        assert_eq!(rough(25, 1.2), "; rough: 25 samples of sessions, 30 % overlap");
+        assert_eq!(rough(30, 1.2), "; a rough estimate: 30 % overlap");
+        assert_eq!(rough(25, 1.2), "; a rough estimate: 25 samples of sessions, 30 % overlap");
     }
 
     #[test]

@@ -123,7 +123,7 @@ impl Workload for Member {
 
     fn notes(&self) -> Vec<String> {
         let mut all = vec![
-            format!("Rows are chosen by {}.", self.oltp.shape.sentence()),
+            format!("Distribution of the row ids, as in sysbench: {}.", self.oltp.shape.sentence()),
             format!(
                 "{} are those of sysbench 1.0, written for dbdyno; docs/reference/oltp.md says what differs.",
                 match self.oltp.script.asks(Stmt::UpdateDeleteInsert) {
