@@ -148,14 +148,6 @@ impl RowView {
     ) -> RowView {
         let primary = row.primary.as_ref();
         let primary = primary.map_or(String::new(), |of| numbers::rate(Some(of.value)));
-        let with_error = |shown: String| match identity.error.as_str() {
-            "" => shown,
-            error => format!("{shown} ± {error}"),
-        };
-        let (primary, tps) = match (primary.as_str(), row.tps.map(|tps| numbers::rate(Some(tps)))) {
-            ("", tps) => (primary, tps.map_or(String::new(), with_error)),
-            (_, tps) => (with_error(primary), tps.unwrap_or_default()),
-        };
         RowView {
             id: row.run.0.clone(),
             short: short_id(&row.run.0).to_owned(),
@@ -173,7 +165,7 @@ impl RowView {
             measured: row
                 .measured_ns
                 .map_or(String::new(), |ns| numbers::seconds(ns as f64 / NS_PER_S as f64)),
-            tps,
+            tps: row.tps.map_or(String::new(), |tps| numbers::rate(Some(tps))),
             primary: with_title(primary, [row], known_by),
             p99_ms: row.p99_ms.map_or(String::new(), |ms| numbers::ms(Some(ms))),
             validity: validity(row.status, row.worst_finding, row.p99_ms),
