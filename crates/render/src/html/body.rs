@@ -101,14 +101,7 @@ pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> S
     let rest = rest.filter_map(|section| of_section(section, below));
     let question = [&document.question[..], &document.scene].concat();
     let has_tiles = !document.tiles.is_empty();
-    let of_verdict = |verdict| match of_verdict(verdict, has_tiles, medium) {
-        // The title has the same headline.
-        shown if !shown.word.is_empty() && verdict.headline.plain() == document.title => {
-            VerdictView { headline: String::new(), ..shown }
-        }
-        shown => shown,
-    };
-    let verdicts = document.verdicts.iter().map(of_verdict);
+    let verdicts = document.verdicts.iter().map(|verdict| of_verdict(document, verdict, medium));
     let banner = document.validity.iter().filter_map(|validity| banner(document, validity));
     // The tiles of a run follow its most severe remark, and are followed by its charts.
     let (mut begin, validity): (Vec<_>, Vec<_>) = (first.collect(), validity.collect());
@@ -126,20 +119,45 @@ pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> S
     body.render().expect("memory takes everything")
 }
 
-/// Makes the view of a verdict; if tiles have its figures, only its word.
-fn of_verdict<'d>(verdict: &'d Verdict, has_tiles: bool, medium: Medium<'_>) -> VerdictView<'d> {
+/// A headline without the title that it begins with; nothing of one that is no more than it.
+fn without_title(headline: &Text, title: &str) -> Option<Text> {
+    let mut shown = headline.clone();
+    let Some(Span::Words(words)) = shown.0.first_mut().filter(|_| !title.is_empty()) else {
+        return Some(shown);
+    };
+    let Some(rest) = words.strip_prefix(title) else { return Some(shown) };
+    match rest.strip_prefix(": ") {
+        Some(rest) => {
+            *words = capital(rest);
+            Some(shown)
+        }
+        None if headline.plain() == title => None,
+        None => Some(shown),
+    }
+}
+
+/// A verdict; where tiles have the figures of its headline, its word alone. The heading is not said
+/// again.
+fn of_verdict<'d>(
+    document: &Document,
+    verdict: &'d Verdict,
+    medium: Medium<'_>,
+) -> VerdictView<'d> {
     let class = match verdict.tone {
         Tone::Good => "good",
         Tone::Plain => "",
         Tone::Warning => "warn",
         Tone::Bad => "bad",
     };
-    let details = verdict.details.iter().map(|text| of_text(text, medium));
-    let headline = match has_tiles && !verdict.word.is_empty() {
-        true => String::new(),
-        false => of_text(&verdict.headline, medium),
+    let details = verdict.details.iter().map(|text| of_text(text, medium)).collect();
+    let has_tiles = !document.tiles.is_empty();
+    let headline = match without_title(&verdict.headline, &document.title) {
+        _ if has_tiles && !verdict.word.is_empty() => String::new(),
+        None if verdict.word.is_empty() => of_text(&verdict.headline, medium),
+        None => String::new(),
+        Some(rest) => of_text(&rest, medium),
     };
-    VerdictView { class, word: &verdict.word, headline, details: details.collect() }
+    VerdictView { class, word: &verdict.word, headline, details }
 }
 
 /// Makes a banner about warnings, if no verdict mentions them: the findings are further below.

@@ -8,6 +8,7 @@ use analysis::history::Question;
 use model::{Rng, Stream};
 
 use super::*;
+use crate::document::{Document, Text, Tone, Verdict};
 
 fn run_body(report: &analysis::Report, medium: Medium<'_>) -> String {
     body(&crate::run(report), medium)
@@ -143,6 +144,20 @@ fn a_run_that_failed_or_goes_on_says_so_first() {
     assert!(head(0).contains("Interrupted"), "{}", head(0));
     assert!(head(1).contains("Provisional figures"), "{}", head(1));
     assert!(head(2).contains("Failed: the server went away."), "{}", head(2));
+}
+
+#[test]
+fn a_verdict_does_not_repeat_the_heading() {
+    let mut document = Document::new("Experiment", "tpcc over clients");
+    document.verdicts = vec![Verdict {
+        tone: Tone::Good,
+        word: "Valid.".to_owned(),
+        headline: Text::from("tpcc over clients: most TPS at clients=2"),
+        details: Vec::new(),
+    }];
+    let body = body(&document, Medium::File);
+    assert!(body.contains("Most TPS at clients=2"), "{body}");
+    assert_eq!(body.matches("tpcc over clients").count(), 1, "{body}");
 }
 
 #[test]
@@ -381,7 +396,7 @@ fn the_page_of_an_experiment_says_what_ran_in_all_of_its_trials_and_what_may_be_
     let ran = alone.split("id=\"ran\"").nth(1).expect("a section");
     assert!(ran.contains("1 client on a thread, closed") && ran.contains("sim:0"), "{ran}");
     // 454.5 ± 11 at 8 clients, 422 ± 27 of two runs at 16.
-    let said = "most TPS at group.users.clients=8";
+    let said = "Most TPS at group.users.clients=8";
     let verdict = page.split(said).nth(1).unwrap_or_else(|| panic!("no {said}"));
     let verdict = verdict.split("</b>").next().expect("its end");
     assert!(verdict.ends_with("; CIs overlap at 16"), "{verdict}");
