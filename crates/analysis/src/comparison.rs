@@ -211,7 +211,7 @@ pub(crate) fn matters(ratio: f64, min_effect: f64) -> bool {
     ratio.ln().abs() > (1.0 + min_effect).ln()
 }
 
-/// Whether a figure that has changed by a ratio has changed for the worse.
+/// Returns true if a change by this ratio is for the worse.
 pub(crate) fn is_worse(better: Direction, ratio: f64) -> bool {
     (ratio > 1.0) == (better == Direction::Lower)
 }
@@ -222,7 +222,7 @@ pub struct ComparisonReport {
     /// Name of the schema, [`SCHEMA`].
     pub schema: String,
     pub primary: String,
-    /// Which way it is better.
+    /// Direction in which it is better.
     #[serde(default)]
     pub better: Direction,
     /// Units of the judged primary and custom metrics and gauges, by name.
@@ -323,8 +323,8 @@ pub struct PairReport {
     pub overall: Option<Judged>,
     /// The other figures over all points.
     pub overall_others: Vec<Judged>,
-    /// What each of several workloads is judged by, over all of its points. Then nothing is
-    /// `overall`: no figure is one of different transactions.
+    /// The primary figure of each of several workloads, over all of its points. Then there is no
+    /// `overall`: different transactions have no common figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_workload: Vec<WorkloadPair>,
     /// Repeats of either side that `overall` leaves out, because a point lacks them.
@@ -354,8 +354,8 @@ pub struct UnpairedPoint {
 }
 
 impl PairReport {
-    /// What the side is on the whole: over all points, or at the only one; of several workloads
-    /// one each.
+    /// Returns the overall figure of the side: over all points, or at the only one; one for each of
+    /// several workloads.
     fn on_the_whole(&mut self) -> Vec<&mut Judged> {
         match &mut self.points[..] {
             _ if !self.by_workload.is_empty() => {
@@ -373,12 +373,11 @@ impl PairReport {
     }
 }
 
-/// What one of several workloads is judged by.
+/// One of several workloads, compared by its primary figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadPair {
-    /// Which.
     pub workload: String,
-    /// The figure that this workload is known by.
+    /// Primary figure of the workload, over all of its points.
     pub primary: Judged,
 }
 
@@ -398,7 +397,7 @@ pub struct PointPair {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
     pub figure: String,
-    /// Which way it is better.
+    /// Direction in which it is better.
     #[serde(default)]
     pub better: Direction,
     /// The baseline's value over its runs.
@@ -409,7 +408,7 @@ pub struct Judged {
     /// judged.
     #[serde(default)]
     pub centers: [Option<f64>; 2],
-    /// What these are.
+    /// Kind of these means.
     #[serde(default)]
     pub center: Center,
     /// Medians over the runs of the baseline and of the side.
@@ -479,7 +478,7 @@ struct BesideDrift {
     bounds: Option<(f64, f64)>,
 }
 
-/// What stands for the runs of a side beside their ratio.
+/// Kind of mean that stands for the runs of a side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Center {

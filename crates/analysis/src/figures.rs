@@ -166,7 +166,7 @@ pub(crate) fn figure_of(values: &[f64], Mean { value, half_width, .. }: Mean) ->
     }
 }
 
-/// Which of two figures is the better one: of times and costs the lower.
+/// Returns the better one of two figures: the lower one of times and costs.
 pub fn better(better: Direction, a: &Figure, b: &Figure) -> std::cmp::Ordering {
     match better {
         Direction::Lower => b.mean.total_cmp(&a.mean),

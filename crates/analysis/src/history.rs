@@ -95,7 +95,7 @@ pub struct HistoryReport {
     #[serde(default)]
     pub ordered: Ordered,
     pub figure: String,
-    /// Which way it is better.
+    /// Direction in which it is better.
     #[serde(default)]
     pub better: Direction,
     /// The unit, by the figure's name, if the name does not have it.

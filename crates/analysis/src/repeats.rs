@@ -34,7 +34,7 @@ pub struct Measured {
     figures: Vec<(String, f64)>,
     /// Primary figure of this trial alone.
     primary: String,
-    /// Those of its figures of which less is better.
+    /// Names of its figures of which less is better.
     less_is_better: Vec<String>,
     /// Variance of its TPS within the run, as a square of shares.
     within: Option<f64>,

@@ -140,7 +140,7 @@ pub struct Report {
     /// Gauges read once per second, ordered by subject.
     #[serde(default)]
     pub gauges: Vec<GaugeReport>,
-    /// Where the time of a transaction went; absent if the server's sessions were not sampled.
+    /// Parts of the time of a transaction; absent if the server's sessions were not sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_profile: Option<TimeProfile>,
     /// Reason why there is no time profile although the server's sessions were sampled.
@@ -393,7 +393,7 @@ pub struct PrimaryMetricReport {
     /// Reason why it has no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Which way it is better; absent in older runs, where its name tells.
+    /// Direction in which it is better; absent in older runs, where the name decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Direction>,
 }
@@ -527,7 +527,7 @@ pub struct ClientTransaction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CustomMetricReport {
     pub unit: String,
-    /// Which way it is better; absent in older runs, where its name tells.
+    /// Direction in which it is better; absent in older runs, where the name decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Direction>,
     /// Number of recorded values.

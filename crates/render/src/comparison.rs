@@ -131,7 +131,7 @@ pub fn comparison_title(report: &ComparisonReport) -> String {
     of_workload(report) + &versus(&names.join(", "), said_name(&report.sides[0].name))
 }
 
-/// What a pair has shown in a sentence; of several workloads one each.
+/// Describes the verdict of a pair in a sentence, or in one per workload.
 fn verdicts(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     let first = verdict(report, pair);
     let more = pair.by_workload.iter().skip(1).map(|of| {
@@ -630,10 +630,10 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
     ]
 }
 
-/// What stands for the runs of a side.
+/// Name of the mean that stands for the runs of a side.
 const CENTERS: &str = "geometric means";
 
-/// Which figures have medians instead: their runs have no mean.
+/// Names the figures that have medians instead, because their runs have no mean.
 fn of_medians(report: &ComparisonReport) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     let of_points = report.pairs.iter().flat_map(|pair| &pair.points);

@@ -44,7 +44,7 @@ pub(crate) fn in_brief(text: &str) -> String {
     up_to_clause(first_sentence(text).trim_end_matches('.'), REMARK_LETTERS_MOST)
 }
 
-/// What ends a clause, the clearest end first.
+/// Ends of a clause, the clearest first.
 const CLAUSE_ENDS: [&str; 3] = ["; ", ", ", " "];
 
 /// A text up to the end of its last clause within `letters_most`, or of its last word.

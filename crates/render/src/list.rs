@@ -265,8 +265,8 @@ fn significant_or_infinite(value: f64, digits: usize) -> String {
     if value.is_finite() { significant(value, digits) } else { INFINITE.to_owned() }
 }
 
-/// How a run ended, unless it completed, and whether it is of use, unless it is. One that did not
-/// complete needs no warning beside it, which would take the room of its figures.
+/// Describes the end of a run, unless it completed, and its validity, unless it is valid. A run
+/// that did not complete has no warning beside it, which would take the room of its figures.
 fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> String {
     let ended = (status != Status::Completed).then(|| status.name());
     let found = match worst {

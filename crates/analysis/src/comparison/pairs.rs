@@ -22,16 +22,16 @@ use crate::report::{Named, Report};
 
 /// The figures that a comparison judges.
 pub(super) struct JudgedFigures<'f> {
-    /// The primary one, where somebody named it.
+    /// The primary figure, if the user named it.
     pub asked: Option<&'f str>,
-    /// The primary one of all runs.
+    /// The primary figure of all runs.
     pub primary: &'f str,
-    /// All others.
+    /// All figures but the primary one.
     pub others: &'f [String],
 }
 
 impl JudgedFigures<'_> {
-    /// The primary figure of some points: of several workloads each has its own.
+    /// Returns the primary figure of some points: each of several workloads has its own.
     fn primary_at(&self, both: &[(&SidePoint, &SidePoint)], has_several: bool) -> String {
         let reports = both.iter().flat_map(|(base, side)| base.reports.iter().chain(&side.reports));
         match self.asked {
@@ -114,7 +114,7 @@ pub(super) fn pair(
     }
 }
 
-/// What one of several workloads is judged by, over all of its points.
+/// Compares the primary figure of one of several workloads over all of its points.
 fn of_workload(
     workload: &str,
     both: &[(&SidePoint, &SidePoint)],

@@ -1,5 +1,4 @@
-//! What is to be thought of differences: p-values are corrected for one another, and decide with
-//! the minimum effect.
+//! Verdicts on differences: from p-values, corrected for one another, and the minimum effect.
 //!
 //! Not here: the differences themselves (pairs).
 
@@ -9,33 +8,33 @@ use super::{CONFIDENCE, FIRST, Judged, PairReport, SECOND, is_worse, matters};
 use model::Direction;
 use serde::{Deserialize, Serialize};
 
-/// What is to be thought of a difference.
+/// Verdict on a figure of a side, compared with the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It is better than the baseline.
+    /// Better than the baseline.
     Better,
-    /// It is worse.
+    /// Worse than the baseline.
     Worse,
-    /// It is more than of the baseline, and neither is better.
+    /// Higher than the baseline, of a figure without a better direction.
     Higher,
-    /// It is less, and neither is better.
+    /// Lower than the baseline, of a figure without a better direction.
     Lower,
-    /// If it differs, then surely by less than matters.
+    /// Any difference is below the minimum effect, with confidence.
     BelowMinEffect,
-    /// It differs, and perhaps by less than matters.
+    /// A difference that may be below the minimum effect.
     SizeNotKnown,
-    /// A difference, or a drift of the machine: the runs did not take turns, and a drift as fast as
-    /// that within the sides explains it.
+    /// A difference or a drift of the machine: the sides were not interleaved, and a drift as fast
+    /// as within the sides explains it.
     DiffersOrDrifted,
-    /// The runs do not show that it differs.
+    /// The runs show no difference.
     NoEvidence,
-    /// The runs could not have shown anything.
+    /// The runs could not have shown any difference.
     CannotJudge,
 }
 
 impl Verdict {
-    /// All, in the order in which they are reported.
+    /// All verdicts, in the order in which they are reported.
     pub const ALL: [Verdict; 9] = [
         Verdict::Better,
         Verdict::Worse,
@@ -48,7 +47,7 @@ impl Verdict {
         Verdict::CannotJudge,
     ];
 
-    /// As it is read.
+    /// Returns the words for reports.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Better => "better",
@@ -64,11 +63,11 @@ impl Verdict {
     }
 }
 
-/// Judges all that headlines state of all sides, so that any of it is wrong in no more than
-/// [`FIRST`] and [`SECOND`] together where nothing differs. First what each side is on the whole,
-/// corrected over sides; then points and the figure beside, corrected over all of these, and more
-/// strictly of a side that does not differ on the whole (a fallback procedure: B. L. Wiens,
-/// Pharm. Stat. 2, 211, 2003). All other figures are a family of their own.
+/// Judges all statements of the headlines. If nothing differs, the chance that any of them is wrong
+/// is at most that of [`FIRST`] and [`SECOND`] together. The overall figure of each side comes
+/// first, corrected over sides; then its points and the figure beside it, corrected over all of
+/// these, and more strictly for a side without an overall difference (a fallback procedure: B. L.
+/// Wiens, Pharm. Stat. 2, 211, 2003). All other figures are a family of their own.
 pub(super) fn judge_all(
     pairs: &mut [PairReport],
     (primary, better): (&str, Direction),

@@ -401,12 +401,13 @@ fn is_time_of_primary(name: &str) -> bool {
     !is_rate && ["_s", "_ms", "_us"].iter().any(|end| name.ends_with(end))
 }
 
-/// Which way a figure is better, as the workload of some run declares it; else as its name tells.
+/// Returns the direction in which a figure is better: as the workload of a run declares it, else by
+/// its name.
 pub fn direction_in<'r>(name: &str, reports: impl IntoIterator<Item = &'r Report>) -> Direction {
     reports.into_iter().find_map(|report| declared(report, name)).unwrap_or_else(|| direction(name))
 }
 
-/// What the workload of a run declares of a primary or custom metric.
+/// Returns the direction that the workload of a run declares for a primary or custom metric.
 fn declared(report: &Report, name: &str) -> Option<Direction> {
     if let Some(primary) = report.block.primary_metrics.get(name) {
         return primary.better;

@@ -67,8 +67,8 @@ fn text(slow: &Slow, tally: &Tally) -> FindingText {
     }
 }
 
-/// Whether these are several events, and none of them a stall or a beginning that differs, which
-/// have findings of their own.
+/// Returns the seconds if they are several events, and none of them is a stall or part of a
+/// beginning that differs: these have findings of their own.
 fn pattern(tally: &Tally, seconds: Vec<usize>) -> Option<Vec<usize>> {
     if seconds.len() < EVENTS_MIN {
         return None;

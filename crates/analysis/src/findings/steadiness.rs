@@ -229,7 +229,7 @@ struct Stalls {
     /// Total length of the stalls at disturbances, in nanoseconds, and the disturbance of the
     /// longest.
     apart: Option<(u64, String)>,
-    /// Whether all are in a beginning that differs, which is a warning already.
+    /// True if all are in a beginning that differs, which is a warning already.
     is_at_first: bool,
 }
 
@@ -382,7 +382,7 @@ impl Warming {
     }
 }
 
-/// How many seconds the beginning lasts that is a finding `warming_up`; 0 without one.
+/// Returns the length in seconds of a beginning with the finding `warming_up`; 0 without one.
 pub(super) fn seconds_at_first(tally: &Tally) -> usize {
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
     beginning(tally, &tally.commits_100ms(&groups)).map_or(0, |found| found.seconds)

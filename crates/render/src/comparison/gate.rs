@@ -11,7 +11,7 @@ use crate::document::{Tone, Verdict};
 /// Digits of a change; more where it would look like its limit.
 const DIGITS_OF_BOUND: usize = 2;
 
-/// What a limit has met.
+/// Describes the outcome of a gate.
 pub(super) fn gate(gate: &GateResult) -> Verdict {
     let at = gate.at.join(", ");
     let too_few = gate.too_few.map(|few| too_few(few, gate.limit));
@@ -78,7 +78,7 @@ fn from_zero(figure: &str) -> String {
     )
 }
 
-/// What decides an undecided limit.
+/// Returns what would decide an undecided limit.
 fn advice(why: UndecidedBy) -> &'static str {
     match why {
         UndecidedBy::LostRuns => "the change may be the cause: 'dbdyno runs list' shows these runs",

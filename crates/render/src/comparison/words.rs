@@ -28,7 +28,7 @@ pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     format!("{}{}: {printed}", of_workload(report), both(report, pair))
 }
 
-/// What a pair has shown with one of several workloads.
+/// Describes the verdict of a pair on one of several workloads.
 pub(super) fn headline_of_workload(
     report: &ComparisonReport,
     pair: &PairReport,
@@ -55,12 +55,12 @@ pub(super) fn said_name(name: &str) -> &str {
     ["target=", "server."].iter().find_map(|of| name.strip_prefix(of)).unwrap_or(name)
 }
 
-/// Whether a figure is decided.
+/// Returns true if a figure is better or worse.
 pub(super) fn is_decided(judged: &Judged) -> bool {
     matches!(judged.verdict, Judgement::Better | Judgement::Worse)
 }
 
-/// Whether more trials may decide a figure.
+/// Returns true if more trials may decide a figure.
 pub(super) fn is_undecided(judged: &Judged) -> bool {
     matches!(judged.verdict, Judgement::NoEvidence | Judgement::CannotJudge)
 }

@@ -27,8 +27,8 @@ use std::sync::Arc;
 use model::{
     BadParameter, Check, Client, Clock, Conversation, Crosscheck, CustomMetric, CustomMetricKind,
     DbError, Dialect, Direction, Done, Identity, Kind, KindIndex, NeedsTransactions, Number,
-    Places, Population, PrimaryMetric, PrimaryOf, ROLLED_BACK, Request, Routine, SMALLER_DATA, Sent, Settings,
-    Standard, Statement, TxContext, Workload,
+    Places, Population, PrimaryMetric, PrimaryOf, ROLLED_BACK, Request, Routine, SMALLER_DATA,
+    Sent, Settings, Standard, Statement, TxContext, Workload,
 };
 
 use crate::tx_control::{control, end};
