@@ -63,7 +63,8 @@ pub struct GateResult {
     /// passed. `None` without an interval.
     #[serde(skip)]
     pub worst: Option<Worst>,
-    /// The place that needs most runs, if there are too few to detect a change as large as the limit.
+    /// The place that needs most runs, if there are too few to detect a change as large as the
+    /// limit.
     #[serde(skip)]
     pub too_few: Option<TooFew>,
     /// The limit for the opposite change, if this one fails on a gain.

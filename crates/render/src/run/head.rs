@@ -333,8 +333,8 @@ pub(super) fn ending(report: &Report) -> Option<String> {
     Some(format!("{why} after {}{of_planned}", numbers::seconds(measured)))
 }
 
-/// Describes the end of a run in the headline; `None` if it completed, or failed, which is a finding
-/// with its reason.
+/// Describes the end of a run in the headline; `None` if it completed, or failed, which is a
+/// finding with its reason.
 fn standing(report: &Report) -> Option<String> {
     match report.status {
         Status::Completed | Status::Failed => None,
