@@ -397,8 +397,10 @@ fn paused(server: &str, pool_empty: &str) -> Value {
         went_on_after(report, "still")
     });
     nothing_is_lost(&report);
+    // The oldest measurement waited from the first one of the pause, which a busy machine may take
+    // late.
     let age_ms = number(&report, "custom_metrics.age_at_commit.max") / 1e6;
-    assert!(age_ms > 3_900.0, "{age_ms}");
+    assert!(age_ms > 2_000.0, "{age_ms}");
     report
 }
 

@@ -227,7 +227,7 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     // A click works even if the list is updated before the button is released.
     tab.follow_slowly(".runs tr.running .name a", HELD);
     let shown = "document.querySelector('.verdict').innerText";
-    tab.until(&format!("{shown}.includes('provisional')"));
+    tab.until(&format!("{shown}.includes('Provisional')"));
     tab.click(&format!("{THROUGHPUT} .title"));
     tab.until("!!document.querySelector('#chart-throughput').chart");
     let progress = "document.querySelector('.now p b')?.innerText";

@@ -52,7 +52,7 @@ fn the_verdict_of_a_page_is_in_its_json() {
     let verdict = at(&printed, "verdicts")[0].as_str().expect("a text").to_owned();
     assert!(verdict.starts_with("empty: clients=4 vs. 1: TPS +"), "{verdict}");
     assert!(verdict.ends_with(", better"), "{verdict}");
-    let judged = &at(&at(&printed, "comparison"), "pairs")[0];
+    let judged = &at(at(&printed, "comparison"), "pairs")[0];
     assert_eq!(at(&at(judged, "points")[0], "primary.verdict"), "better");
     // Curves have a verdict, too, and no sides.
     let many = home.json(&sim(&["--vary=clients=1,2,3,4"]));

@@ -401,6 +401,7 @@ fn a_figure_of_which_only_a_mean_is_known_is_a_level_in_the_charts_of_an_experim
     refused
         .warns(&["no chart here shows the figure operations of the imported previous"])
         .is_a_sentence();
-    let run = home.run(&["report", "last", "--imported=previous", "-o", "page.html"]).code(2);
+    let run = home.json(&["runs", "show", "last"])["run_id"].as_str().expect("an id").to_owned();
+    let run = home.run(&["report", &run, "--imported=previous", "-o", "page.html"]).code(2);
     run.warns(&["only with an experiment, a comparison or a history"]);
 }

@@ -32,8 +32,9 @@ fn in_terminal(home: &Home, columns: usize, variables: &str, args: &str) -> Stri
 }
 
 fn widest(text: &str) -> usize {
-    // A word that is longer than a line is not broken.
-    let lines = text.lines().filter(|line| line.trim().contains(' '));
+    // A word that is longer than a line is not broken, nor a command that can be pasted.
+    let is_command = |line: &str| line.trim_start_matches("Next").trim().starts_with("dbdyno ");
+    let lines = text.lines().filter(|line| line.trim().contains(' ') && !is_command(line));
     lines.map(|line| line.chars().count()).max().unwrap_or(0)
 }
 

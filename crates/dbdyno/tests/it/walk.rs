@@ -43,7 +43,8 @@ password=${password%%@*}
 case "$*" in *:*) ;; *) export DBDYNO_PASSWORD=$password ;; esac
 case "$1" in
     config) set -- "${@/:$password@/@}" ;;
-    run) set -- "$@" --shrink=10 --quiet; for word in "$@"; do
+    run) case "$*" in *" empty "*) ;; *) set -- "$@" --shrink=10 ;; esac
+         set -- "$@" --quiet; for word in "$@"; do
              case "$word" in --duration | --seek) has_duration=yes ;; esac
          done
          if [ -z "$has_duration" ]; then set -- "$@" --duration=1s; fi
