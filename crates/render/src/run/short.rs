@@ -194,7 +194,7 @@ fn checked(report: &Report, with: &Short<'_>) -> Vec<(&'static str, String)> {
     let events = report.disturbances.iter().take(DISTURBANCES_MOST).map(disturbances::sentence);
     pairs.extend(events.map(|words| ("disturbed", words)));
     pairs.extend([("data", checks::data(report)), ("setup", setup(report, with))]);
-    for note in notes(report).take(NOTES_MOST) {
+    for note in notes(report).take(n_notes(report)) {
         pairs.push(("note", in_brief(note.observed.as_deref().unwrap_or(&note.text))));
     }
     pairs.retain(|(_, words)| !words.is_empty());
@@ -205,6 +205,12 @@ fn checked(report: &Report, with: &Short<'_>) -> Vec<(&'static str, String)> {
 fn notes(report: &Report) -> impl Iterator<Item = &Finding> {
     let is_new = |of: &&Finding| of.severity == Severity::Note && of.id != "interrupted";
     report.findings.iter().filter(is_new)
+}
+
+/// Returns how many notes fit a screen: each warning after the first takes the room of one.
+fn n_notes(report: &Report) -> usize {
+    let n_warnings = report.findings.iter().filter(|of| of.severity > Severity::Note).count();
+    NOTES_MOST.saturating_sub(n_warnings.saturating_sub(1))
 }
 
 /// Describes the setup, without defaults.
@@ -239,7 +245,7 @@ fn next(report: &Report, with: &Short<'_>) -> Vec<Block> {
         (None, Some(why)) => parts.push(format!("no CI of TPS: {why}")),
         (None, None) => {}
     }
-    if let Some(more @ 1..) = notes(report).count().checked_sub(NOTES_MOST) {
+    if let Some(more @ 1..) = notes(report).count().checked_sub(n_notes(report)) {
         parts.push(count(more as u64, "more note"));
     }
     let legal = report.notice().map(str::to_owned);

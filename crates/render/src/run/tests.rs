@@ -600,6 +600,8 @@ fn a_first_page_fits_a_screen_whatever_was_found() {
             let page = first_page(&report);
             let n_lines = page.lines().count();
             assert!(n_lines <= 40, "{n_lines} lines:\n{page}");
+            let has_notes = page.lines().any(|line| line.starts_with("note "));
+            assert!(!has_notes, "warnings take the room of notes:\n{page}");
             let widest = page.lines().map(|line| line.chars().count()).max();
             assert!(widest <= Some(80), "{widest:?}:\n{page}");
         }
