@@ -150,7 +150,9 @@ fn the_ends_of_a_range_are_reported_as_such() {
     let all = web.json("/api/experiments");
     let id = all["experiments"][0]["id"].as_str().expect("it is kept").to_owned();
     let page = web.page(&format!("/experiments/{id}"));
-    assert!(page.to_lowercase().contains("even the highest meets") && !page.contains("id=\"resume\""));
+    assert!(
+        page.to_lowercase().contains("even the highest meets") && !page.contains("id=\"resume\"")
+    );
     let again = web.page(&format!("/new?experiment={id}"));
     assert!(again.contains("rate=50..200") && again.contains("p99&#60;10s"), "{again}");
     let points = web.get(&format!("/api/experiments/{id}/points.csv"));
