@@ -26,7 +26,7 @@ use self::command::CommandEnvironment;
 use self::worker::{Message, Server, Worker};
 use crate::error::Error;
 use crate::interruptible::run_unless_asked_twice;
-use crate::managed::Managed;
+use crate::managed::{Managed, name_in_monitor};
 use crate::network::{OpenPath, SharedPath};
 use crate::open::OpenTarget;
 use crate::settle::SettlingAt;
@@ -149,11 +149,7 @@ impl Disturbers {
                 let processes = server.try_lock().ok()?.as_mut()?.processes();
                 processes.get(index).copied()?
             });
-            let about = match n_nodes {
-                1 => "server".to_owned(),
-                _ => format!("node {}/server", index + 1),
-            };
-            (about, locate)
+            (name_in_monitor(index, n_nodes), locate)
         };
         Some((0..n_nodes).map(locator).collect())
     }

@@ -4,6 +4,8 @@
 //!
 //! Not here: the order (model), and the stop rules (analysis).
 
+use std::collections::BTreeMap;
+
 use model::Round;
 
 use crate::error::Error;
@@ -12,21 +14,25 @@ use crate::walk::{Step, Walk};
 
 /// The trials of a grid, and the position in them.
 pub(crate) struct Grid {
-    rounds: Vec<Round>,
     /// Point and repeat of all trials, in order.
     places: Vec<(u32, u32)>,
-    /// Round, trial in it, and trials before the round.
-    round: usize,
-    within: usize,
-    n_before: usize,
+    /// Rounds by the index of their first trial.
+    rounds: BTreeMap<usize, Round>,
+    /// Index of the current trial.
+    index: usize,
     /// Failures of the current trial.
     failures: u32,
 }
 
 impl Grid {
     pub(crate) fn new(rounds: Vec<Round>) -> Grid {
-        let places = rounds.iter().flat_map(|round| round.trials.clone()).collect();
-        Grid { rounds, places, round: 0, within: 0, n_before: 0, failures: 0 }
+        let mut grid = Grid { places: Vec::new(), rounds: BTreeMap::new(), index: 0, failures: 0 };
+        for round in rounds.into_iter().filter(|round| !round.trials.is_empty()) {
+            let first = grid.places.len();
+            grid.places.extend(&round.trials);
+            grid.rounds.insert(first, round);
+        }
+        grid
     }
 }
 
@@ -36,28 +42,22 @@ impl Walk for Grid {
     }
 
     fn next(&mut self, runner: &TrialRunner<'_>) -> Result<Option<Step>, Error> {
-        while let Some(round) = self.rounds.get(self.round) {
-            let is_new = self.within == 0 && self.failures == 0;
-            let Some(place) = round.trials.get(self.within).copied() else {
-                self.n_before += round.trials.len();
-                (self.round, self.within) = (self.round + 1, 0);
-                continue;
-            };
-            if is_new && runner.is_reached(round.point, round.unit) {
-                self.within = round.trials.len();
+        while let Some(place) = self.places.get(self.index).copied() {
+            let begun = self.rounds.get(&self.index).filter(|_| self.failures == 0);
+            if let Some(round) = begun.filter(|of| runner.is_reached(of.point, of.unit)) {
+                self.index += round.trials.len();
                 continue;
             }
             if self.failures >= FAILURES_MOST || runner.is_done(place) {
-                (self.within, self.failures) = (self.within + 1, 0);
+                (self.index, self.failures) = (self.index + 1, 0);
                 continue;
             }
-            let index = self.n_before + self.within;
             return Ok(Some(Step {
                 place,
-                nth: index as u64 + 1,
+                nth: self.index as u64 + 1,
                 of: self.places.len() as u64,
                 values: runner.values(place.0),
-                left: runner.time_left(&self.places[index..]),
+                left: runner.time_left(&self.places[self.index..]),
                 added: None,
             }));
         }

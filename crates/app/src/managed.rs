@@ -44,13 +44,8 @@ impl Managed {
                 _ => start_error(error, &wanted.options.settings),
             }
         })?;
-        Ok(Managed::of(Box::new(cluster), wanted))
-    }
-
-    /// Takes over a server that runs.
-    pub(crate) fn of(control: Box<dyn ServerControl>, wanted: &Wanted) -> Managed {
-        let target = reached(control.as_ref(), wanted);
-        Managed { control, target, wanted: wanted.clone() }
+        let target = reached(&cluster, wanted);
+        Ok(Managed { control: Box::new(cluster), target, wanted: wanted.clone() })
     }
 
     /// Restarts the server with other settings and its data, or with those of the copy if
@@ -155,13 +150,9 @@ impl Managed {
     pub(crate) fn locate(&self) -> Vec<(String, Locate)> {
         let processes = self.processes();
         let n_nodes = processes.len();
-        let locator = |(index, process): (usize, Option<u32>)| {
-            let about = match n_nodes {
-                1 => "server".to_owned(),
-                _ => format!("node {}/server", index + 1),
-            };
+        let locator = |(node, process): (usize, Option<u32>)| {
             let locate: Locate = Box::new(move || process);
-            (about, locate)
+            (name_in_monitor(node, n_nodes), locate)
         };
         processes.into_iter().enumerate().map(locator).collect()
     }
@@ -179,6 +170,15 @@ impl Managed {
     /// Exit status and last log lines if it has ended.
     pub(crate) fn ended(&mut self) -> Option<String> {
         self.control.how_it_ended()
+    }
+}
+
+/// Returns the source of gauges of a node's processes, counted from 0: `server` if it is the only
+/// one, else `node 2/server`.
+pub(crate) fn name_in_monitor(node: usize, n_nodes: usize) -> String {
+    match n_nodes {
+        1 => "server".to_owned(),
+        _ => format!("node {}/server", node + 1),
     }
 }
 

@@ -109,6 +109,11 @@ pub fn all() -> impl Iterator<Item = &'static Entry> + Clone {
     ALL.iter().chain(added).copied()
 }
 
+/// Returns true if a compiled-in workload has this name, so that no file is named by it.
+pub fn is_compiled_in(name: &str) -> bool {
+    all().any(|entry| entry.name == name)
+}
+
 /// Finds the first workload that uses the data of this name.
 pub fn by_data(name: &str) -> Option<&'static Entry> {
     all().chain(all_read()).find(|entry| entry.data == name)

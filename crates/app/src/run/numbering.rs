@@ -3,6 +3,8 @@
 //!
 //! Not here: reading (monitor), and the processes (agents).
 
+use std::collections::BTreeMap;
+
 use model::Event;
 
 /// An event of a run, with the process that it comes from.
@@ -18,8 +20,8 @@ pub(super) struct Sourced {
 pub(super) struct Numbering {
     /// Event loops of each process.
     loops_each: u32,
-    /// Indexes in the run of the gauges of each process.
-    gauges: Vec<Vec<u16>>,
+    /// Indexes in the run of each process's gauges.
+    gauges: BTreeMap<u32, Vec<u16>>,
     n_gauges: u16,
 }
 
@@ -42,7 +44,6 @@ impl Numbering {
                 Event::Heartbeats { loop_index, latest_at_ns, lag }
             }
             Event::Gauges { mut gauges } => {
-                let known = self.gauges_of(process);
                 for gauge in &mut gauges {
                     if process > 0 {
                         gauge.about = format!("process {process}/{}", gauge.about);
@@ -50,12 +51,11 @@ impl Numbering {
                 }
                 let first = self.n_gauges;
                 self.n_gauges += gauges.len() as u16;
-                self.gauges[known].extend(first..self.n_gauges);
+                self.gauges.entry(process).or_default().extend(first..self.n_gauges);
                 Event::Gauges { gauges }
             }
             Event::Readings(mut readings) => {
-                let known = self.gauges_of(process);
-                let known = &self.gauges[known];
+                let known = self.gauges.get(&process).map_or(&[][..], Vec::as_slice);
                 readings.values = readings
                     .values
                     .into_iter()
@@ -65,15 +65,6 @@ impl Numbering {
             }
             event => event,
         }
-    }
-
-    /// Place of a process's list of gauges.
-    fn gauges_of(&mut self, process: u32) -> usize {
-        let place = process as usize;
-        if self.gauges.len() <= place {
-            self.gauges.resize(place + 1, Vec::new());
-        }
-        place
     }
 }
 

@@ -124,7 +124,7 @@ fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<(Draft, String
 
 /// Plan of `dbdyno run WORKLOAD`. A page names no files, neither plans nor workloads with code.
 fn of_workload(name: &str, shared: &Shared) -> Result<Draft, Error> {
-    if !workloads::all().any(|entry| entry.name == name) {
+    if !workloads::is_compiled_in(name) {
         return Err(Error::Usage(format!("a page knows no workload '{name}'")));
     }
     let words = ["dbdyno", "run", name].map(str::to_owned);
