@@ -75,8 +75,9 @@ impl ExperimentSource {
 
     /// The experiment as programs read it, with the verdicts of its page.
     pub fn json(&self) -> ExperimentJson<'_> {
-        let verdict = |verdict: &render::document::Verdict| verdict.headline.plain();
-        let verdicts = self.document().verdicts.iter().map(verdict).collect();
+        let sides = self.sides.as_ref();
+        let verdicts = render::experiment_verdicts(&self.report, &self.trials, sides);
+        let verdicts = verdicts.iter().map(|verdict| verdict.headline.plain()).collect();
         ExperimentJson { report: &self.report, verdicts, comparison: self.sides.as_ref() }
     }
 

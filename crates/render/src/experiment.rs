@@ -47,6 +47,24 @@ const SPARE: [&str; 3] = ["p50_ms", "p95_ms", "tps"];
 /// Prefix of settings that heads of tables leave out to save space.
 const OF_SERVER: &str = "server.";
 
+/// Returns the verdicts of an experiment's page; those of its sides come first.
+pub fn experiment_verdicts(
+    report: &ExperimentReport,
+    trials: &[TrialReport],
+    sides: Option<&ComparisonReport>,
+) -> Vec<Verdict> {
+    let mut own = verdict(report, validity(report).as_ref());
+    own.details.splice(0..0, made_with(trials).map(Text::from));
+    own.details.extend(not_counted(report).map(Text::from));
+    let Some(sides) = sides else {
+        own.details.splice(0..0, durability(report, trials).map(Text::from));
+        return vec![own];
+    };
+    // Sides have one verdict: the higher mean is not another.
+    own.headline = name_over_axes(report).into();
+    comparison_verdicts(sides).into_iter().chain([own]).collect()
+}
+
 /// Makes the page of an experiment; without its trials, only with what its report has. If its
 /// points are sides of a comparison, the verdicts of that come first.
 pub fn experiment(
@@ -59,16 +77,7 @@ pub fn experiment(
     let mut page = Document::new(kind, name_over_axes(report));
     page.question = question(report);
     page.validity = validity(report);
-    page.verdicts = vec![verdict(report, page.validity.as_ref())];
-    page.verdicts[0].details.splice(0..0, made_with(trials).map(Text::from));
-    page.verdicts[0].details.extend(not_counted(report).map(Text::from));
-    if let Some(sides) = sides {
-        // Sides have one verdict: the higher mean is not another.
-        page.verdicts[0].headline = name_over_axes(report).into();
-        page.verdicts.splice(0..0, comparison_verdicts(sides));
-    } else {
-        page.verdicts[0].details.splice(0..0, durability(report, trials).map(Text::from));
-    }
+    page.verdicts = experiment_verdicts(report, trials, sides);
     page.scene = notices(trials);
     page.section("matrix", "By rows and columns", matrix::of_page(&of_page(report)));
     let few = too_few(report.points.iter().map(|point| &point.samples_needed));
