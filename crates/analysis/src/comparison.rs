@@ -1,18 +1,20 @@
-//! Sides held against each other: what differs between them, and what that did to the figures.
+//! Comparison of sides with a baseline: differences in setup, and changes of figures.
 //!
-//! A side is some runs of a point or of several; the first is the baseline. Of each other side and
-//! point one figure, the primary, is judged: better, worse, too small to matter, differs by an
-//! unknown size, no evidence, or cannot be judged. Two tests have to agree (`stats::Comparison`),
-//! on the logarithms of what whole runs have measured, so that differences are ratios of geometric
-//! means, which stand beside them; the error
-//! within a run says nothing of how runs differ and is not used. Where sides took turns in enough
-//! repeats, runs of the same repeat are held against each other, so that a drift is no part of it.
-//! Better or worse takes both: a chance below 5 % that figures lie so if nothing differs, and a
-//! ratio beyond the minimum effect. The p-values of all that headlines state are corrected together
-//! over sides, points and figures (Hommel), and those of all other figures as a family of their
-//! own. Where runs did not take turns, a difference that a drift explains is no verdict on a side.
-//! Work that was lost makes a time infinite: it has its rank as any other. A pure function of
-//! reports. Not here: which runs make a side (app), and how it looks (render).
+//! A side is a set of runs at one point or several; the first side is the baseline. At each point
+//! of each other side, the primary figure gets a verdict: better, worse, too small to matter,
+//! differs by an unknown size, no evidence, or cannot be judged.
+//!
+//! - Two tests have to agree (`stats::Comparison`). They compare the logarithms of whole runs, so a
+//!   difference is the ratio of two geometric means, which are shown beside it. The error within a
+//!   run does not contain the variation between runs, and is not used.
+//! - If the sides were interleaved in enough repeats, runs of the same repeat are pairs, so that a
+//!   drift cancels out. If they were not, a difference that a drift explains is no verdict.
+//! - "Better" and "worse" need a corrected p-value below 5 % and a ratio beyond the minimum effect.
+//!   The p-values of all headlines are corrected together over sides, points and figures (Hommel);
+//!   those of all other figures are a second family.
+//! - Lost transactions make a time infinite, which ranks last.
+//!
+//! A pure function of reports. Not here: the choice of runs (app), and pages (render).
 
 mod beside;
 mod differences;
@@ -292,8 +294,7 @@ pub struct SideReport {
     /// differ.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub case_ranges: Named<String>,
-    /// Share of offered transactions that failed or were dropped, in percent: the maximum over
-    /// runs.
+    /// Largest share of offered transactions that failed or were dropped in a run, in percent.
     #[serde(default)]
     pub lost_percent: f64,
     /// Modes that all its runs have in common, such as `synchronous=full`.
@@ -333,8 +334,8 @@ pub struct PairReport {
     pub points: Vec<PointPair>,
     /// Points at which only one of the two has a valid run.
     pub points_unpaired: Vec<UnpairedPoint>,
-    /// Figures per transaction on both sides, those that explain most of a difference first; they
-    /// are not judged.
+    /// Figures per transaction on both sides, without verdicts; the ones that explain most of a
+    /// difference come first.
     #[serde(default)]
     pub each_transaction: Vec<EachTransactionAt>,
     /// The gauges that changed most, the clearest change first; they are not judged.
@@ -354,8 +355,8 @@ pub struct UnpairedPoint {
 }
 
 impl PairReport {
-    /// Returns the overall figure of the side: over all points, or at the only one; one for each of
-    /// several workloads.
+    /// Returns the overall figure of the side, over all points or at the only one. Each of several
+    /// workloads has its own.
     fn on_the_whole(&mut self) -> Vec<&mut Judged> {
         match &mut self.points[..] {
             _ if !self.by_workload.is_empty() => {
@@ -366,8 +367,7 @@ impl PairReport {
         }
     }
 
-    /// Returns the points that were tried with the side without a valid run, although the baseline
-    /// has one.
+    /// Returns the points at which the baseline has a valid run and the side has invalid ones only.
     pub fn lost(&self) -> impl Iterator<Item = &UnpairedPoint> {
         self.points_unpaired.iter().filter(|point| point.is_lost && point.side != self.side)
     }
@@ -404,8 +404,7 @@ pub struct Judged {
     pub baseline: Option<Figure>,
     /// The side's value over its runs.
     pub side: Option<Figure>,
-    /// Means whose quotient is the ratio: of the baseline and of the side, over the runs that are
-    /// judged.
+    /// Means of the baseline and of the side over the judged runs; their quotient is the ratio.
     #[serde(default)]
     pub centers: [Option<f64>; 2],
     /// Kind of these means.
@@ -414,8 +413,8 @@ pub struct Judged {
     /// Medians over the runs of the baseline and of the side.
     #[serde(default)]
     pub medians: [Option<f64>; 2],
-    /// The side divided by the baseline; null if it cannot be judged. With one run per side it has
-    /// no interval.
+    /// The side divided by the baseline, without an interval for one run per side; null if it
+    /// cannot be judged.
     pub ratio: Option<Ratio>,
     /// Probability that ranks differ as much if there is no difference.
     pub p: Option<f64>,
@@ -430,8 +429,7 @@ pub struct Judged {
     /// True if runs of the same repeat were compared with each other, and not all with all.
     #[serde(default)]
     pub is_within_repeats: bool,
-    /// True if only means were tested, at a stricter level, because there are too few runs for
-    /// ranks.
+    /// True if only means were tested, at a stricter level: ranks need more runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_by_means: bool,
     /// Difference adjusted for a drift through all runs, if the sides did not alternate.
@@ -473,8 +471,8 @@ impl Judged {
 struct BesideDrift {
     /// Probability of such a difference if the sides are equal.
     p: f64,
-    /// One-sided 95 % bounds of the ratio; `None` if transactions were lost, which a drift does not
-    /// do.
+    /// One-sided 95 % bounds of the ratio; `None` if transactions were lost, since a drift loses
+    /// none.
     bounds: Option<(f64, f64)>,
 }
 

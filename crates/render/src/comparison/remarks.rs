@@ -76,8 +76,7 @@ pub(super) fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     alike.chain(shared_seeds(report))
 }
 
-/// Returns notes: invalid runs, points and repeats that are left out, and why figures could not be
-/// judged.
+/// Returns notes on runs, points and repeats that are left out, and on figures without a verdict.
 pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     let reversed = report.pairs.iter().filter_map(|pair| report.reversed_words(pair));
