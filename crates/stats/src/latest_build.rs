@@ -14,6 +14,8 @@ use crate::series::{Build, middle, noisier_from, share_within, within};
 
 /// Smallest number of earlier builds that show how much builds vary.
 const BEFORE_MIN: usize = 3;
+/// Degrees of freedom of so many builds.
+const FREEDOM_MIN: f64 = 2.0;
 /// Number of strange builds right before the last one that are excluded, at most.
 const STRANGE_MAX: usize = 2;
 /// p-value below which a build right before the last one is strange.
@@ -53,7 +55,7 @@ pub struct LatestBuild {
 /// A last build, and the builds to compare it with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
-    /// Builds before it at its level, in order.
+    /// Builds before it at its level, in order; as logarithms, so that levels vary alike.
     pub before: Vec<Build>,
     /// Builds of earlier levels, which only show how much builds vary.
     pub earlier: Vec<Vec<Build>>,
@@ -66,7 +68,8 @@ pub struct Held {
 
 /// Compares the last builds of several series with those before at their levels. Together they have
 /// a probability of at most `error` that any is reported as outside although nothing changed.
-/// `None` for fewer than three builds before. Means may be infinite.
+/// `None` if too few builds show how much they vary: fewer than three before, or before and
+/// earlier. Means may be infinite.
 pub fn latest_builds(all: &[Held], error: f64) -> Vec<Option<LatestBuild>> {
     let held: Vec<Option<Against>> = all.iter().map(held).collect();
     let past: Vec<f64> =
@@ -106,7 +109,8 @@ struct Against<'h> {
 fn held(one: &Held) -> Option<Against<'_>> {
     let mut before = &one.before[one.before.len().saturating_sub(BEFORE_MAX)..];
     let mut earlier = &one.earlier[..];
-    let noisier = noisier(before, earlier);
+    // Too few vary by chance only.
+    let noisier = noisier(before, earlier).filter(|_| before.len() >= BEFORE_MIN);
     if let Some((n_builds, _)) = noisier {
         before = &before[before.len().saturating_sub(n_builds.max(BEFORE_MIN))..];
         earlier = &[];
@@ -158,12 +162,12 @@ impl Away {
         pinned: Option<&Build>,
         earlier: &[Vec<Build>],
     ) -> Option<Away> {
-        if others.len() < BEFORE_MIN {
-            return None;
-        }
         let n = others.len() as f64;
         let (mean, own) = around_mean(others);
-        let (squares, freedom) = scatter(mean, (own, n - 1.0), earlier);
+        let (squares, freedom) = scatter((own, n - 1.0), earlier);
+        if others.is_empty() || freedom < FREEDOM_MIN {
+            return None;
+        }
         let (within, of_within) = within(others);
         let share = share_within(others);
         // Means of runs vary by no less than their runs say.
@@ -205,16 +209,17 @@ fn around_mean(builds: &[Build]) -> (f64, f64) {
     (mean, builds.iter().map(|build| (build.mean - mean).powi(2)).sum())
 }
 
-/// Returns the sum of squares of a level with this mean and its degrees of freedom, pooled with
-/// earlier levels in shares of their means; alone if the level scatters more than they do.
-fn scatter(mean: f64, own: (f64, f64), earlier: &[Vec<Build>]) -> (f64, f64) {
-    let levels = earlier.iter().filter(|level| level.len() > 1).map(|level| {
-        let (of_level, squares) = around_mean(level);
-        (squares * (mean / of_level).powi(2), level.len() as f64 - 1.0)
-    });
+/// Pools a level's sum of squares and its degrees of freedom with those of earlier levels. Returns
+/// the level's alone if it scatters more than they do, or if they are too few.
+fn scatter(own: (f64, f64), earlier: &[Vec<Build>]) -> (f64, f64) {
+    let levels = earlier.iter().filter(|level| level.len() > 1);
+    let levels = levels.map(|level| (around_mean(level).1, level.len() as f64 - 1.0));
     let (squares, freedom) = levels.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    if freedom == 0.0 || !squares.is_finite() {
+    if freedom == 0.0 {
         return own;
+    }
+    if own.1 == 0.0 {
+        return (squares, freedom);
     }
     // Builds that are all equal vary by as little as others that are.
     if squares == 0.0 && own.0 == 0.0 {
@@ -315,18 +320,17 @@ mod tests {
         Held { before, earlier: Vec::new(), last, pinned: None }
     }
 
-    /// Returns how many of 2,000 series report the last build as below: after 30 builds at another
-    /// level, the fourth at a new one, with more noise.
-    fn n_below(fall: f64, noise: f64, seed: u64) -> usize {
+    /// Returns how many of 2,000 series report the last build as below: after 30 builds at one
+    /// level and `n_before` at another, with more noise.
+    fn n_below(levels: (f64, f64), n_before: usize, fall: f64, noise: f64, seed: u64) -> usize {
         let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut bits = || source.next_u64();
-        let mut build = |level: f64, noise: f64| {
-            Build::of(&[level * (1.0 + 0.008 * noise * normal(&mut bits))])
-        };
+        let mut build =
+            |level: f64, noise: f64| Build::of(&[level.ln() + 0.008 * noise * normal(&mut bits)]);
         let is_below = |_: &i32| {
-            let earlier = vec![(0..30).map(|_| build(1_000.0, 1.0)).collect()];
-            let before: Vec<Build> = (0..4).map(|_| build(880.0, noise)).collect();
-            let last = build(880.0 * (1.0 - fall), noise);
+            let earlier = vec![(0..30).map(|_| build(levels.0, 1.0)).collect()];
+            let before: Vec<Build> = (0..n_before).map(|_| build(levels.1, noise)).collect();
+            let last = build(levels.1 * (1.0 - fall), noise);
             let held = Held { last, earlier, ..alone(before) };
             latest_builds(&[held], 0.005)[0]
                 .is_some_and(|one| one.is_outside && one.before > last.mean)
@@ -344,14 +348,32 @@ mod tests {
 
     #[test]
     fn earlier_levels_show_how_much_builds_vary() {
-        // Half of five thousandths of 2,000 are 5.
-        let n = n_below(0.0, 1.0, 11);
-        assert!(n <= 14, "{n} of 2000 where nothing changed");
-        let n = n_below(0.05, 1.0, 12);
-        assert!(n >= 1_780, "{n} of 2000 falls by 5 %, six standard deviations");
-        for noise in [1.5, 3.0] {
-            let n = n_below(0.0, noise, 13);
-            assert!(n <= 60, "{n} of 2000 of a level with {noise} times the noise");
+        // Figures are logarithms: near 1 ms or 1 TPS they are near 0.
+        for levels in [(1_000.0, 880.0), (1.001, 1.25), (1.25, 1.001), (0.8, 1.3)] {
+            // Half of five thousandths of 2,000 are 5.
+            let n = n_below(levels, 4, 0.0, 1.0, 11);
+            assert!(n <= 14, "{n} of 2000 where nothing changed, of {levels:?}");
+            let n = n_below(levels, 4, 0.05, 1.0, 12);
+            assert!(n >= 1_780, "{n} of 2000 falls by 5 %, six deviations, of {levels:?}");
+            for noise in [1.5, 3.0] {
+                let n = n_below(levels, 4, 0.0, noise, 13);
+                assert!(n <= 60, "{n} of 2000 of a level with {noise} times the noise");
+            }
+        }
+    }
+
+    #[test]
+    fn a_level_that_has_only_begun_is_judged_by_the_noise_of_earlier_ones() {
+        for n_before in [1, 2] {
+            let n = n_below((1_000.0, 880.0), n_before, 0.0, 1.0, 14);
+            assert!(n <= 14, "{n} of 2000 where nothing changed, after {n_before}");
+            // A build is compared with one, not with a mean: less power.
+            let n = n_below((1_000.0, 880.0), n_before, 0.05, 1.0, 15);
+            assert!(n >= 1_600, "{n} of 2000 falls by 5 %, after {n_before}");
+        }
+        // One build says nothing on its own, and neither do two.
+        for before in [&[7.0][..], &[7.0, 7.1]] {
+            assert_eq!(latest_builds(&[alone(builds(before))], 0.005), [None]);
         }
     }
 
