@@ -310,6 +310,10 @@ pub struct Last {
     /// alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varies_more_since: Option<String>,
+    /// The acknowledged build from which on it is compared with the others, if their level has too
+    /// few builds to be found without the acknowledgement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged_since: Option<String>,
     /// The acknowledgement, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledged: Option<String>,
@@ -447,13 +451,36 @@ impl HistoryReport {
                 Some(_) => None,
                 None => {
                     let last = point.builds.last().filter(|_| point.has_regressed)?;
-                    Some(format!("{} is worse{at}", last.build))
+                    Some(format!("{} is worse{at}{}", last.build, self.by_how_much(point)))
                 }
             }
         };
         let lost = self.left_out.iter().filter(|build| build.is_last);
         let lost = lost.map(|last| format!("{} has no valid run{}", last.build, last.because()));
         lost.chain(self.points.iter().filter_map(of_point)).collect()
+    }
+
+    /// Describes the alarm of a point that has regressed: `: tps -9.1 % (expected -1.6 to +1.6 %)`.
+    fn by_how_much(&self, point: &PointHistory) -> String {
+        let name = crate::figures::short(&self.figure);
+        let percent = |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0));
+        let last = point.last.iter().map(|last| (last, ""));
+        let pinned = point.baseline.iter().map(|last| (last, " from the baseline"));
+        let alarm = last.chain(pinned).find(|(last, _)| last.is_alarm());
+        match (alarm, &point.fall) {
+            (Some((last, _)), _) if !last.ratio.is_finite() => format!(": {name} was lost"),
+            (Some((last, of)), _) => {
+                let ends = last.expected().map_or_else(String::new, |(low, high)| {
+                    let [low, high] = [low, high].map(|end| percent(end / last.before));
+                    format!(" (expected {low} to {high} %)")
+                });
+                format!(": {name} {} %{of}{ends}", percent(last.ratio))
+            }
+            (None, Some(fall)) => {
+                format!(": {name} {} % since {}", percent(fall.ratio), fall.since)
+            }
+            (None, None) => String::new(),
+        }
     }
 
     /// Returns the commands that accept a worse last build: as a change, or as the pinned baseline.

@@ -409,7 +409,7 @@ fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
         (Some(changes), _) => {
             let level = match changes.last() {
                 None => match &point.unseen[..] {
-                    [] => "one level".to_owned(),
+                    [] => one_level(point),
                     [.., of] => format!("one level (no change at {} any more)", of.build),
                 },
                 Some(change) => {
@@ -459,11 +459,21 @@ fn level(change: Option<&Change>, start: Option<&Start>) -> String {
     )
 }
 
+/// Describes a series in which no change of level was found; one may be acknowledged all the same.
+fn one_level(point: &PointHistory) -> String {
+    let since = point.last.as_ref().and_then(|last| last.acknowledged_since.as_ref());
+    let until = since.map(|build| format!(" until the acknowledged change at {build}"));
+    format!("one level{}", until.unwrap_or_default())
+}
+
 /// Describes the last build of a series.
 fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> String {
     let noun = report.noun();
     let before = format!("the {noun}s before it");
+    let acknowledged_level =
+        last.acknowledged_since.as_ref().map(|build| format!("the level acknowledged at {build}"));
     let (of, alone) = match &point.changes {
+        _ if let Some(level) = &acknowledged_level => (level.as_str(), String::new()),
         Some(_) if last.is_of_former_level => ("the level before its own", String::new()),
         Some(_) => ("its level", String::new()),
         None => {
@@ -608,6 +618,22 @@ mod tests {
                      longer show it.";
         assert!(page.contains(words), "{page}");
         assert!(page.contains("one level (no change at 1.20 any more)"), "{page}");
+    }
+
+    #[test]
+    fn a_level_that_only_an_acknowledgement_shows_is_named() {
+        let mut report = subjects::history();
+        report.points[0].changes = Some(Vec::new());
+        let last = report.points[0].last.as_mut().expect("it is judged");
+        last.acknowledged_since = Some("1.22".to_owned());
+        let page = crate::terminal::text(&history(&report), &Default::default());
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        for words in [
+            "one level until the acknowledged change at 1.22",
+            "the mean of the level acknowledged at 1.22; expected",
+        ] {
+            assert!(page.contains(words), "no '{words}': {page}");
+        }
     }
 
     #[test]

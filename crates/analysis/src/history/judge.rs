@@ -1,5 +1,7 @@
 //! What is to be thought of series: of all points together.
 
+use std::ops::Range;
+
 use model::{Acknowledged, Direction};
 use stats::{Build, Held, LatestBuild, Levels, NotDivided, SERIES_MAX, latest_builds, levels};
 
@@ -21,8 +23,10 @@ pub(super) fn judged(
     better: Direction,
     bits: &mut dyn FnMut() -> u64,
 ) -> Vec<PointHistory> {
+    let judge = Said { question, better };
+    let of_series = |(found, of)| Present { of, found, accepted: judge.accepted(of) };
     let present: Vec<Present<'_, '_>> =
-        of_all(&all, bits).into_iter().zip(&all).map(|(found, of)| Present { of, found }).collect();
+        of_all(&all, bits).into_iter().zip(&all).map(of_series).collect();
     let earlier: Vec<Vec<(usize, stats::ChangePoint)>> = earlier(&all, bits);
     let held: Vec<Held> = present.iter().map(Present::held).collect();
     let last = latest_builds(&held, ERROR);
@@ -42,7 +46,6 @@ pub(super) fn judged(
         pinned.iter().map(|pinned| pinned.and_then(|_| judged.next()?)).collect::<Vec<_>>()
     });
     let pinned = pinned.unwrap_or_else(|| vec![None; all.len()]);
-    let judge = Said { question, better };
     let shown = present.iter().zip(earlier).zip(last.into_iter().zip(pinned));
     let mut points: Vec<Judged> = shown
         .map(|((present, earlier), (last, pinned))| judge.point(present, earlier, last, pinned))
@@ -97,51 +100,138 @@ fn earlier(
     found
 }
 
-/// The present series of a point: the index of its first figure, and its levels.
+/// The present series of a point: the index of its first figure, its levels, and what of it is
+/// acknowledged.
 struct Present<'a, 's> {
     of: &'a Series<'s>,
     found: (usize, Result<Levels, NotDivided>),
+    accepted: Vec<Accepted>,
+}
+
+/// The beginning of a level.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    /// Index of its first figure.
+    at: usize,
+    /// True if the change to this level is acknowledged: then the last build is compared with it,
+    /// however few builds it has.
+    is_acknowledged: bool,
+    /// True if the acknowledgement alone shows it: it has too few builds to be found.
+    is_only_acknowledged: bool,
 }
 
 impl Present<'_, '_> {
-    /// Returns the last build and those of its level before it. A level that has only begun is
-    /// joined with the one before.
+    /// Returns the last build and those that it is compared with.
     fn held(&self) -> Held {
-        let (starts, end) = (self.starts(), self.of.finite_before_last());
-        let start = self.held_from();
-        let builds = |from: usize, to: usize| -> Vec<Build> {
-            self.of.finite[from..to].iter().map(|(_, build)| *build).collect()
+        let range = self.reference();
+        let builds = |range: Range<usize>| -> Vec<Build> {
+            self.of.finite[range].iter().map(|(_, build)| *build).collect()
         };
-        let before = builds(start, end);
-        let levels = starts.windows(2).filter(|two| two[1] <= start);
-        let earlier = levels.map(|two| builds(two[0], two[1]));
-        Held { before, earlier: earlier.collect(), last: self.of.newest, pinned: None }
+        let starts = self.levels_begun();
+        let earlier = starts.windows(2).filter(|two| two[1].at <= range.start);
+        let earlier = earlier.map(|two| builds(two[0].at..two[1].at)).collect();
+        Held { before: builds(range), earlier, last: self.of.newest, pinned: None }
     }
 
-    /// Returns the beginnings of the levels, as indices of the point's figures.
-    fn starts(&self) -> Vec<usize> {
+    /// Returns the levels that were found, with the ratio by which each changed the figure.
+    fn found_levels(&self) -> Vec<(usize, f64)> {
         let (from, levels) = &self.found;
         let changes = levels.as_ref().map(|levels| &levels.changes[..]).unwrap_or_default();
-        let begun = [0].into_iter().chain(changes.iter().map(|change| change.at));
-        begun.map(|at| from + at).collect()
+        let ratio = |change: &stats::ChangePoint| (change.after - change.before).exp();
+        let changed = changes.iter().map(|change| (from + change.at, ratio(change)));
+        [(*from, 1.0)].into_iter().chain(changed).collect()
     }
 
-    /// Returns the index of the first figure with which the last build is compared.
-    fn held_from(&self) -> usize {
-        let (from, end) = (self.found.0, self.of.finite_before_last());
-        let is_long = |start: &usize| *start + BEFORE_MIN <= end;
-        self.starts().into_iter().rev().find(is_long).unwrap_or(from).min(end)
+    /// Returns the beginnings of the levels, in order: those that were found, and acknowledged
+    /// changes that are still visible.
+    fn levels_begun(&self) -> Vec<Begun> {
+        let end = self.of.finite_before_last();
+        let of_found = |(at, ratio): (usize, f64)| {
+            let covering = self.accepted.iter().filter(|one| one.covers(ratio));
+            let places = covering.filter_map(|one| self.place_in_figures(one));
+            let acknowledged = places.filter(|place| place.abs_diff(at) <= NEAR).max();
+            // The place that was acknowledged is more exact than one found among few builds.
+            let exact = acknowledged.filter(|place| *place < end).unwrap_or(at);
+            Begun {
+                at: exact.max(at),
+                is_acknowledged: acknowledged.is_some(),
+                is_only_acknowledged: false,
+            }
+        };
+        let found = self.found_levels();
+        let of_acknowledged = |one: &Accepted| {
+            let at = self.place_in_figures(one)?;
+            let is_found = found[1..].iter().any(|(known, _)| known.abs_diff(at) <= NEAR);
+            let is_new = !is_found && self.is_visible(one);
+            is_new.then_some(Begun { at, is_acknowledged: true, is_only_acknowledged: true })
+        };
+        let is_any = |(at, _): &(usize, f64)| *at < self.of.finite.len();
+        let begun = found.iter().copied().filter(is_any).map(of_found);
+        let mut begun: Vec<Begun> =
+            begun.chain(self.accepted.iter().filter_map(of_acknowledged)).collect();
+        begun.sort_by_key(|level| level.at);
+        begun.dedup_by_key(|level| level.at);
+        begun
+    }
+
+    /// Returns the place of an acknowledged build among the figures of the present series.
+    fn place_in_figures(&self, one: &Accepted) -> Option<usize> {
+        self.place(one.index).map(|place| self.found.0 + place)
+    }
+
+    /// Returns true if an acknowledged build is outside the range of its level's builds before it,
+    /// and those after it are nearer to it than to them.
+    fn is_visible(&self, one: &Accepted) -> bool {
+        let Some(at) = self.place_in_figures(one) else { return false };
+        let figures = &self.of.finite;
+        let levels = self.found_levels();
+        let from = levels.iter().map(|(start, _)| *start).rfind(|start| *start <= at).unwrap_or(0);
+        let next = levels.iter().map(|(start, _)| *start).find(|start| *start > at);
+        let before: Vec<Build> = figures[from..at].iter().map(|(_, build)| *build).collect();
+        let (_, changed) = figures[at];
+        let held = Held { before, earlier: Vec::new(), last: changed, pinned: None };
+        let [Some(first)] = latest_builds(&[held], ERROR)[..] else { return false };
+        let change = changed.mean - first.before;
+        // The last one may have changed again.
+        let to = next.unwrap_or(self.of.finite_before_last()).max(at);
+        let mut since = figures[at..to].iter();
+        first.is_outside && since.all(|(_, build)| (build.mean - first.before) / change > 0.5)
+    }
+
+    /// Returns the figures with which the last build is compared: the others of its level. If that
+    /// level has only begun, and is not acknowledged, it is the level before.
+    fn reference(&self) -> Range<usize> {
+        let end = self.of.finite_before_last();
+        let mut begun = self.levels_begun();
+        begun.retain(|level| level.at < end);
+        match begun[..] {
+            [.., before, level] if !level.is_acknowledged && level.at + BEFORE_MIN > end => {
+                before.at..level.at
+            }
+            [.., level] => level.at..end,
+            [] => end..end,
+        }
     }
 
     /// Returns true if the level of the last build began after the builds with which it is
     /// compared.
     fn is_of_former_level(&self) -> bool {
-        self.starts().last().is_some_and(|start| *start > self.held_from())
+        self.levels_begun().last().is_some_and(|level| level.at >= self.reference().end.max(1))
+    }
+
+    /// Returns the acknowledged build from which on the last one is compared with its level, if the
+    /// acknowledgement alone shows that level.
+    fn acknowledged_since(&self) -> Option<String> {
+        let range = self.reference();
+        let begun = self.levels_begun();
+        let level = begun.iter().find(|level| level.at == range.start)?;
+        let (index, _) = self.of.finite.get(level.at)?;
+        level.is_only_acknowledged.then(|| self.of.reports[*index].build.clone())
     }
 
     /// Returns the build from which on the figures vary more.
     fn varies_more_since(&self, last: &LatestBuild) -> Option<String> {
-        let at = self.of.finite_before_last().checked_sub(last.varies_more_for?)?;
+        let at = self.reference().end.checked_sub(last.varies_more_for?)?;
         let (index, _) = self.of.finite.get(at)?;
         Some(self.of.reports[*index].build.clone())
     }
@@ -214,21 +304,21 @@ impl Accepted {
     }
 }
 
-/// Divides acknowledgements into those whose change was found, or whose last build is still outside
-/// its range, and the others; the latter are empty if there are no levels.
+/// Divides acknowledgements into those whose change is visible, or whose last build is still
+/// outside its range, and the others; the latter are empty if there are no levels.
 fn seen(
-    accepted: &[Accepted],
+    present: &Present<'_, '_>,
     changes: Option<&[Change]>,
     last: Option<&Last>,
-    series: &Series<'_>,
 ) -> (Vec<usize>, Vec<usize>) {
     let Some(changes) = changes else { return (Vec::new(), Vec::new()) };
-    let newest = last.filter(|last| last.is_outside).map(|_| series.reports.len() - 1);
+    let newest = last.filter(|last| last.is_outside).map(|_| present.of.reports.len() - 1);
     let is_seen = |one: &&Accepted| {
         let mut at = changes.iter().map(|change| change.at).chain(newest);
-        at.any(|at| at.abs_diff(one.index) <= NEAR)
+        at.any(|at| at.abs_diff(one.index) <= NEAR) || present.is_visible(one)
     };
-    let (seen, unseen): (Vec<&Accepted>, Vec<&Accepted>) = accepted.iter().partition(is_seen);
+    let (seen, unseen): (Vec<&Accepted>, Vec<&Accepted>) =
+        present.accepted.iter().partition(is_seen);
     let numbers = |all: Vec<&Accepted>| all.into_iter().map(|one| one.nth).collect();
     (numbers(seen), numbers(unseen))
 }
@@ -248,11 +338,11 @@ impl Said<'_> {
         pinned: Option<LatestBuild>,
     ) -> Judged {
         let (from, levels) = &present.found;
-        let accepted = self.accepted(present.of);
+        let accepted = &present.accepted;
         let found: Option<Vec<Change>> = levels.as_ref().ok().map(|levels| {
             let now = levels.changes.iter().map(|change| (from + change.at, *change));
             let all = earlier.iter().copied().chain(now);
-            all.map(|(at, change)| self.change(present.of, at, &change, &accepted)).collect()
+            all.map(|(at, change)| self.change(present.of, at, &change, accepted)).collect()
         });
         let newest = present.of.newest;
         let known = last;
@@ -260,15 +350,16 @@ impl Said<'_> {
         if let Some(last) = &mut last {
             last.is_of_former_level = present.is_of_former_level();
             last.varies_more_since = known.and_then(|known| present.varies_more_since(&known));
-            last.acknowledged = self.accepts_last(present.of, last, &accepted);
+            last.acknowledged_since = present.acknowledged_since();
+            last.acknowledged = self.accepts_last(present.of, last, accepted);
         }
         let baseline = pinned.map(|pinned| self.last(&pinned, newest.mean));
-        let fall = levels.as_ref().ok().and_then(|levels| self.fall(present, levels, &accepted));
+        let fall = levels.as_ref().ok().and_then(|levels| self.fall(present, levels, accepted));
         let is_alarm = fall.is_some()
             || last.as_ref().is_some_and(Last::is_alarm)
             || baseline.as_ref().is_some_and(Last::is_alarm);
         let has_regressed = is_alarm && present.of.is_recent;
-        let (seen, unseen) = seen(&accepted, found.as_deref(), last.as_ref(), present.of);
+        let (seen, unseen) = seen(present, found.as_deref(), last.as_ref());
         let min_effect = self.question.judge.min_effect;
         let matters = |change: &Change| matters(change.ratio, min_effect);
         let changes = found.map(|found| found.into_iter().filter(matters).collect());
@@ -372,6 +463,7 @@ impl Said<'_> {
             is_noisy: seen_from > NOISY_FROM.max(min_effect),
             is_of_former_level: false,
             varies_more_since: None,
+            acknowledged_since: None,
             acknowledged: None,
         }
     }
@@ -384,6 +476,9 @@ impl Said<'_> {
         last: &Last,
         accepted: &[Accepted],
     ) -> Option<String> {
+        if last.acknowledged_since.is_some() {
+            return None;
+        }
         let newest = series.reports.len() - 1;
         let one = accepted.iter().max_by_key(|one| one.index)?;
         let value = series.reports[one.index].value;

@@ -230,6 +230,56 @@ fn an_acknowledged_change_that_the_data_no_longer_show_is_named() {
 }
 
 #[test]
+fn builds_after_an_acknowledged_change_are_compared_with_each_other() {
+    let of = |sides: &[Side], size: Option<f64>| {
+        let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
+        let acknowledged = vec![Acknowledged { size, ..ack("1.11", "") }];
+        let question = Question { acknowledged, ..Question::of("build", judge) };
+        let mut rng = Rng::new(1, Stream::Order, 0);
+        HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs")
+    };
+    for after in [800.0, 900.0, 1_100.0] {
+        for n_since in 2..8 {
+            for size in [Some((after / 1_000.0_f64).ln().abs()), None] {
+                let same = series(levels(&[(11, 1000.0), (n_since, after)]));
+                let shown = of(&same, size);
+                let point = &shown.points[0];
+                let last = point.last.as_ref().expect("earlier ones show the noise");
+                let what = format!("{n_since} since {after}: {last:?}");
+                assert!(!shown.has_regressed() && shown.n_undecided() == 0, "{what}");
+                assert!(
+                    (last.before / after - 1.0).abs() < 0.03 && last.seen_from < 0.09,
+                    "{what}"
+                );
+                assert!(point.unseen.is_empty() && !last.is_of_former_level, "{what}");
+                let worse = levels(&[(11, 1000.0), (n_since - 1, after), (1, after * 0.85)]);
+                assert!(of(&series(worse), size).has_regressed(), "worse than {what}");
+            }
+        }
+    }
+    // The acknowledged build was an outlier: later ones are as fast as those before.
+    for n_since in 2..5 {
+        let passed = series(levels(&[(11, 1000.0), (1, 900.0), (n_since - 1, 1000.0)]));
+        let shown = of(&passed, None);
+        let last = shown.points[0].last.as_ref().expect("there are eleven");
+        assert!(!shown.has_regressed() && shown.n_undecided() == 0, "{n_since}: {last:?}");
+        // The first one after it is better than what was acknowledged.
+        let before = if n_since == 2 { 900.0 } else { 1000.0 };
+        assert!((last.before / before - 1.0).abs() < 0.02, "{n_since}: {last:?}");
+    }
+}
+
+#[test]
+fn a_level_that_has_only_begun_is_not_taken_for_noise() {
+    for n_since in 1..6 {
+        let sides = series(levels(&[(11, 1000.0), (n_since, 800.0)]));
+        let shown = history(&sides);
+        let last = shown.points[0].last.as_ref().expect("there are eleven");
+        assert!(shown.has_regressed() && !last.is_noisy, "{n_since}: {last:?}");
+    }
+}
+
+#[test]
 fn an_acknowledged_change_does_not_hide_a_much_larger_one_beside_it() {
     let of = |sides: &[Side], size: Option<f64>| {
         let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };

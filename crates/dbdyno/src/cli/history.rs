@@ -321,12 +321,15 @@ fn list(store: &Store, by: &str, matches: &ArgMatches, shell: &Shell) -> Outcome
     }
 }
 
-/// Formats `1.3 clients=8: checksums are on (up to 7.4 %)`.
+/// Formats `1.3 clients=8: checksums are on (by a factor of 1.05; beyond 1.08 it is an alarm
+/// again)`.
 fn acknowledged_line(one: &Acknowledged) -> String {
     let point = if one.point.is_empty() { String::new() } else { format!(" {}", one.point) };
     let most = one.size.map_or_else(String::new, |size| {
-        let percent = 100.0 * (analysis::history::SIZE_MOST * size).exp_m1();
-        format!(" (up to {} %)", model::numbers::significant(percent, 2))
+        // The direction is not kept: a fall has another percentage than the rise that undoes it.
+        let [of, most] = [size, analysis::history::SIZE_MOST * size]
+            .map(|size| model::numbers::significant(size.exp(), 3));
+        format!(" (by a factor of {of}; beyond {most} it is an alarm again)")
     });
     format!("{}{point}: {}{most}", one.build, one.reason)
 }

@@ -77,9 +77,13 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     assert_eq!(names, ["1.2", "1.9", "1.10-rc1", "1.10", "1.11"]);
     assert!((number(point, "last.ratio") - 1.0 / 1.1).abs() < 0.03, "{point:#}");
     home.run(&["history"]).good().says(&["the last build (1.11) is WORSE", "5 of the 10"]);
-    home.run(&gate).code(1).warns(&["--fail-on-regression: 1.11 is worse"]).is_a_sentence();
+    home.run(&gate)
+        .code(1)
+        .warns(&["--fail-on-regression: 1.11 is worse: tps -9."])
+        .is_a_sentence();
     let annotated = home.run(&[&gate[..], &["--output=github"]].concat()).code(1);
-    let annotated = annotated.says(&["::error title=dbdyno::--fail-on-regression: 1.11 is worse"]);
+    let annotated =
+        annotated.says(&["::error title=dbdyno::--fail-on-regression: 1.11 is worse: tps -9."]);
     // One regression is one error, and none beside exit code 0.
     assert_eq!(annotated.out.matches("::error").count(), 1, "{}", annotated.out);
     let shown = home.run(&["history", "--output=github"]).good();
@@ -156,6 +160,23 @@ fn levels(home: &Home, parts: &[(usize, &'static str)]) {
 }
 
 #[test]
+fn a_build_after_an_acknowledged_change_is_compared_with_the_acknowledged_one() {
+    let home = Home::new();
+    levels(&home, &[(11, "2ms"), (1, "2500us")]);
+    let gate = ["history", "--fail-on-regression"];
+    home.run(&gate).code(1);
+    home.run(&["history", "ack", "1.11", "--reason=checksums"]).good();
+    home.run(&gate).good().says(&["worse (acknowledged)"]);
+    for next in ["1.12", "1.13", "1.14"] {
+        builds(&home, &[(next, "2500us")]);
+        let shown = home.run(&gate).good();
+        assert!(!shown.out.contains("too noisy"), "{}", shown.out);
+    }
+    builds(&home, &[("1.15", "3ms")]);
+    home.run(&gate).code(1).warns(&["1.15 is worse: tps -1"]);
+}
+
+#[test]
 fn what_is_mended_in_part_fails_until_it_is_acknowledged() {
     let home = Home::new();
     levels(&home, &[(12, "2ms"), (4, "2500us"), (4, "2270us")]);
@@ -170,7 +191,7 @@ fn what_is_mended_in_part_fails_until_it_is_acknowledged() {
     home.run(&elsewhere).code(2).warns(&["no point is clients=9"]).is_a_sentence();
     home.run(&["history", "ack", "--list"]).good().says(&["nothing is acknowledged"]);
     home.run(&["history", "ack", "1.16", "--reason=slower codec"]).good();
-    home.run(&["history", "ack", "--list"]).good().says(&["1.16: slower codec (up to "]);
+    home.run(&["history", "ack", "--list"]).good().says(&["1.16: slower codec (by a factor of 1."]);
     home.run(&["history", "--fail-on-regression"]).good().says(&["Acknowledged: slower codec"]);
     home.run(&["history", "ack", "1.16", "--undo"]).good();
     home.run(&["history", "ack", "1.16", "--undo"]).code(2).warns(&["is not acknowledged"]);
