@@ -37,9 +37,10 @@ pub enum Holds {
     Surely,
     /// The whole interval is beyond the limit.
     SurelyNot,
-    /// The interval contains the limit, or there are too few samples for a value.
+    /// The interval contains the limit, or there are too few samples for a value, or for the
+    /// interval of a value within the limit.
     Undecided,
-    /// There is no interval, and the value is within the limit.
+    /// The figure never has an interval, and the value is within the limit.
     Within,
     /// There is no interval and the value is beyond the limit, or there is no value.
     Beyond,
@@ -119,6 +120,7 @@ impl fmt::Display for RequiredResult {
         let why = match (self.holds, self.value) {
             (Holds::Undecided, None) => Some("too few samples"),
             (Holds::Beyond, None) => Some("the run has no such value"),
+            (_, Some(_)) if self.interval.is_none() && self.reason.is_some() => Some("no CI"),
             (Holds::Within | Holds::Beyond, Some(_)) => Some("no CI"),
             _ => None,
         };
@@ -177,7 +179,8 @@ impl Required {
         let (value, interval) = (value_of(report, &name), interval_of(report, &name));
         let mut judged = self.judged(&name, &units, value, interval)?;
         judged.reason = why_no_interval(report, &name).filter(|_| interval.is_none());
-        if value.is_none() && samples_lacking(report, &name).is_some() {
+        let is_unsure = judged.reason.is_some() && judged.holds == Holds::Within;
+        if is_unsure || value.is_none() && samples_lacking(report, &name).is_some() {
             judged.holds = Holds::Undecided;
         }
         if COUNTS.contains(&name.as_str()) {
@@ -212,7 +215,16 @@ impl Required {
         let interval = figure
             .half_width
             .map(|half_width| (figure.mean - half_width, Some(figure.mean + half_width)));
-        self.judged(name, units, Some(figure.mean), interval)
+        let judged = self.judged(name, units, Some(figure.mean), interval)?;
+        let is_unsure = judged.holds == Holds::Within && !COUNTS.contains(&name);
+        Ok(match is_unsure {
+            true => RequiredResult {
+                holds: Holds::Undecided,
+                reason: Some("it takes two runs or more: --repeat 5".to_owned()),
+                ..judged
+            },
+            false => judged,
+        })
     }
 
     fn judged(
