@@ -219,8 +219,9 @@ impl FromStr for Gate {
         if !fits {
             let names = spellings(&gate.figure);
             let known = names.iter().find(|name| OF_RUN.iter().any(|of| of.name == **name));
-            let better = direction(known.unwrap_or(&gate.figure));
-            let meant = gate.on_losses(better).map_or_else(
+            // Which way is better is known of figures of dbdyno alone.
+            let meant = known.and_then(|known| gate.on_losses(direction(known)));
+            let meant = meant.map_or_else(
                 || "write \"p99>+5%\" or \"tps<-3%\"".to_owned(),
                 |meant| format!("did you mean '{meant}'?"),
             );

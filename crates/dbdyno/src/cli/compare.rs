@@ -123,6 +123,9 @@ fn asked(matches: &ArgMatches) -> Result<CompareBy, Error> {
     }
 }
 
+/// Share from which a limit is so large that it was hardly meant.
+const LARGE: f64 = 0.9;
+
 /// Tests the limits. Fails for limits that this few runs can never decide, and warns of limits that
 /// fail on a gain.
 fn held(
@@ -149,6 +152,14 @@ fn held(
             gate.side_least,
             count(gate.runs_least as u64, "run")
         )));
+    }
+    for gate in gates.iter().filter(|gate| gate.limit.abs() >= LARGE) {
+        let text = format!(
+            "warning: --fail-if {} allows a change of {} %",
+            gate.gate,
+            model::numbers::exact(gate.limit.abs() * 100.0)
+        );
+        github::say("warning", &text, matches, shell);
     }
     for gate in &gates {
         let Some(meant) = &gate.meant else { continue };

@@ -19,9 +19,7 @@ pub(super) fn gate(gate: &GateResult) -> Verdict {
         Passed::Held => {
             let worst = gate.worst.filter(|worst| worst.bound.is_finite());
             let held = worst.map(|worst| format!(": {}", held(worst, gate))).unwrap_or_default();
-            let tone = if too_few.is_some() { Tone::Warning } else { Tone::Good };
-            let few = too_few.map(|few| format!("; {few}")).unwrap_or_default();
-            (tone, format!("passed {}{held}{few}", gate.gate))
+            (Tone::Good, format!("passed {}{held}", gate.gate))
         }
         Passed::Broken => {
             let zero = gate.from_zero.as_ref().map(|name| from_zero(name)).unwrap_or_default();
@@ -94,7 +92,8 @@ fn advice(why: UndecidedBy) -> &'static str {
         UndecidedBy::Running => "repeat this when all runs have ended",
         UndecidedBy::Load => "run both sides with the same load",
         UndecidedBy::Near => {
-            "the change is about as large as the limit: run more repeats, or set another limit"
+            "the change is about as large as the limit, so more repeats may not decide it: set \
+             another limit"
         }
         UndecidedBy::Noise => "too few runs, or too much noise: run more repeats",
     }
