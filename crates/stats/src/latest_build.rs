@@ -26,6 +26,10 @@ const BEFORE_MAX: usize = 50;
 const TAILS: [f64; 8] = [2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 30.0];
 /// p-value for equal scatter of levels, below which earlier levels are not used.
 const ALIKE: f64 = 0.05;
+/// The same for a level of two or three builds, which often scatter by chance.
+const ALIKE_OF_FEW: f64 = 0.01;
+/// Degrees of freedom from which a level is not of few.
+const FREEDOM_OF_FEW: f64 = 3.0;
 /// Smallest number of scores on a side for a fit of its tail: with fewer, one outlier would make
 /// the tail too heavy for any alarm.
 const SCORES_MIN: usize = 6;
@@ -225,8 +229,9 @@ fn scatter(own: (f64, f64), earlier: &[Vec<Build>]) -> (f64, f64) {
     if squares == 0.0 && own.0 == 0.0 {
         return (0.0, own.1 + freedom);
     }
+    let least = if own.1 < FREEDOM_OF_FEW { ALIKE_OF_FEW } else { ALIKE };
     let ratio = (own.0 / own.1) / (squares / freedom);
-    let is_alike = FisherSnedecor::new(own.1, freedom).is_ok_and(|f| f.sf(ratio) >= ALIKE);
+    let is_alike = FisherSnedecor::new(own.1, freedom).is_ok_and(|f| f.sf(ratio) >= least);
     if is_alike { (own.0 + squares, own.1 + freedom) } else { own }
 }
 

@@ -414,6 +414,51 @@ fn one_run_after_twenty_builds_of_five_is_seldom_an_alarm() {
     assert!(n_alarms <= 2, "{n_alarms} of 200");
 }
 
+/// Counts, among `rounds` series, those whose twelfth build changed by `change`, was found and
+/// acknowledged; and of these the alarms and the undecided, `n_since` builds later, when the last
+/// one falls by `fall`.
+fn n_alarms_since(change: f64, n_since: usize, fall: f64, rounds: usize) -> (usize, usize, usize) {
+    let mut rng = Rng::new(8, Stream::Order, 0);
+    let mut noise = |sd: f64| {
+        let all = (0..12).map(|_| (rng.bits() >> 11) as f64 / (1_u64 << 53) as f64);
+        sd * (all.sum::<f64>() - 6.0)
+    };
+    let (mut n_acknowledged, mut n_alarms, mut n_undecided) = (0, 0, 0);
+    for _ in 0..rounds {
+        let mut build = |n: usize| {
+            let level = if n < 11 { 1000.0 } else { 1000.0 * (1.0 + change) };
+            let fallen = if n == 11 + n_since { 1.0 + fall } else { 1.0 };
+            let of_build = level * fallen * (1.0 + noise(0.005));
+            let tps: Vec<f64> = (0..3).map(|_| of_build * (1.0 + noise(0.005))).collect();
+            sides::side(&format!("1.{n}"), &[("8", &tps, n)])
+        };
+        let sides: Vec<Side> = (0..=11 + n_since).map(&mut build).collect();
+        let first = history(&sides[..12]);
+        let Some((build, size)) = first.change_at("1.11", "") else { continue };
+        n_acknowledged += 1;
+        let acknowledged = vec![Acknowledged { size: Some(size), ..ack(&build, "") }];
+        let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
+        let question = Question { acknowledged, ..Question::of("build", judge) };
+        let mut rng = Rng::new(1, Stream::Order, 0);
+        let shown = HistoryReport::new(&question, &sides, &mut || rng.bits()).expect("runs");
+        n_alarms += usize::from(shown.has_regressed());
+        n_undecided += usize::from(shown.n_undecided() > 0);
+    }
+    (n_acknowledged, n_alarms, n_undecided)
+}
+
+#[test]
+fn after_an_acknowledged_change_alarms_are_as_rare_and_as_sure_as_before() {
+    for (change, n_since) in [(-0.05, 1), (-0.2, 2), (0.1, 3)] {
+        let what = format!("{n_since} since {change}");
+        let (n, n_alarms, n_undecided) = n_alarms_since(change, n_since, 0.0, 100);
+        // A quarter of a percent, and about one.
+        assert!(n >= 95 && n_alarms <= 2 && n_undecided <= 4, "{what}: {n_alarms} {n_undecided}");
+        let (n, n_alarms, _) = n_alarms_since(change, n_since, -0.08, 100);
+        assert!(n_alarms * 100 >= n * 90, "{what}: {n_alarms} of {n} falls");
+    }
+}
+
 fn last_of(newest: f64, level: &[f64], figure: &str, min_effect: f64) -> Option<Last> {
     let sides: Vec<Side> = level
         .iter()
