@@ -369,19 +369,26 @@ mod tests {
         check("target/release/dbdyno", Some("target/release/dbdyno"));
         check("/home/me/my files/dbdyno", Some("'/home/me/my files/dbdyno'"));
         check("./dbdyno", Some("./dbdyno"));
-        let next = vec![("dbdyno runs show last".to_owned(), String::new())];
-        let printed = |words: &[&str]| {
+        let printed = |words: &[&str], command: &str| {
+            let next = vec![(command.to_owned(), String::new())];
             let out = Arc::new(Mutex::new(Vec::new()));
             let shell = Shell { out: Arc::clone(&out) as Writer, ..called(words) };
             let mut page = Document::default();
-            page.section("next", "", vec![Block::Next(next.clone())]);
+            page.section("next", "", vec![Block::Next(next)]);
             shell.print_page(&page, &Style::default()).expect("it is memory");
             let bytes = out.lock().expect("nobody else").clone();
             String::from_utf8(bytes).expect("text").trim().to_owned()
         };
-        assert_eq!(printed(&["./dbdyno"]), "Next  ./dbdyno runs show last");
+        let last = "dbdyno runs show last";
+        assert_eq!(printed(&["./dbdyno"], last), "Next  ./dbdyno runs show last");
+        let two = "dbdyno runs show last --plan > a.toml && dbdyno run a.toml";
+        let both = "Next  ./dbdyno runs show last --plan > a.toml && ./dbdyno run a.toml";
+        assert_eq!(printed(&["./dbdyno"], two), both);
         let with_store = ["dbdyno", "run", "tpcc", "--store", "my runs.db"];
-        assert_eq!(printed(&with_store), "Next  DBDYNO_STORE='my runs.db' dbdyno runs show last");
+        assert_eq!(
+            printed(&with_store, last),
+            "Next  DBDYNO_STORE='my runs.db' dbdyno runs show last"
+        );
     }
 
     #[test]

@@ -254,7 +254,10 @@ fn called(block: Block, program: &str) -> Block {
         match words.strip_prefix("dbdyno ") {
             Some(rest) => {
                 let indent = &line[..line.len() - words.len()];
-                let rest = rest.replace("| dbdyno ", &format!("| {program} "));
+                let further = |line: String, joint: &str| {
+                    line.replace(&format!("{joint} dbdyno "), &format!("{joint} {program} "))
+                };
+                let rest = ["|", "&&"].into_iter().fold(rest.to_owned(), further);
                 format!("{indent}{program} {rest}")
             }
             None => line.to_owned(),
