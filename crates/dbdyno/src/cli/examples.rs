@@ -5,14 +5,22 @@ use clap::Command;
 /// A command as typed, and examples of it without `dbdyno`.
 type Examples = (&'static str, &'static [&'static str]);
 
+/// Which of two servers is faster.
+const TWO_SERVERS: &str = "run tpcc --vary target=managed:mariadb,managed:postgres --repeat 5";
+/// Which of two values of a setting is better.
+const TWO_SETTINGS: &str = "run tpcc --target managed:postgres \
+                            --vary server.synchronous_commit=on,off --repeat 5";
+
 const EXAMPLES: &[Examples] = &[
-    ("", &["run tpcc", "runs show last", "web"]),
+    ("", &["run tpcc", "runs show last", TWO_SERVERS, "compare last", "web"]),
     (
         "run",
         &[
             "run tpcc --warehouses 4 --clients 8 --duration 60s",
             "run tpcc --load open --rate 500 --queue 10000",
             "run tpcc --target postgres://bench@127.0.0.1/bench --ask-password",
+            TWO_SERVERS,
+            TWO_SETTINGS,
             "run plan.toml --no-store",
         ],
     ),
@@ -136,6 +144,9 @@ const EXAMPLES: &[Examples] = &[
     (
         "compare",
         &[
+            TWO_SERVERS,
+            TWO_SETTINGS,
+            "compare last",
             "compare build=1.1 build=1.2",
             "compare last --by clients --figure p99",
             "compare build=1.1 build=1.2 --fail-if 'p99>+5%'",
@@ -317,8 +328,10 @@ mod tests {
             assert!(examples.len() >= 3, "{path}");
             for example in *examples {
                 let words = words(example);
+                // Runs come before their comparison.
+                let is_before = path == "compare" && words[1] == "run";
                 let is_of = path.is_empty() || words[1..].join(" ").starts_with(&path);
-                assert!(is_of, "{path}: {example}");
+                assert!(is_of || is_before, "{path}: {example}");
                 let taken = takes(example);
                 assert!(taken.is_ok(), "{example}: {taken:?}");
             }
