@@ -1,8 +1,7 @@
 //! Comparison of sides with a baseline: differences in setup, and changes of figures.
 //!
 //! A side is a set of runs at one point or several; the first side is the baseline. At each point
-//! of each other side, the primary figure gets a verdict: better, worse, too small to matter,
-//! differs by an unknown size, no evidence, or cannot be judged.
+//! of each other side, the primary figure gets a verdict: one of [`Verdict::ALL`].
 //!
 //! - Two tests have to agree (`stats::Comparison`). They compare the logarithms of whole runs, so a
 //!   difference is the ratio of two geometric means, which are shown beside it. The error within a

@@ -33,8 +33,8 @@ use super::{Align, Cell, Column, Table};
 
 use gate::gate;
 use remarks::{
-    SIDES_NAMED_MOST, caution, explains, finding_ids, in_runs, loads, lost_runs, not_plain, notes,
-    remarks, seeds, seen,
+    SIDES_NAMED_MOST, caution, explains, finding_ids, in_all_runs, in_runs, is_uneven, loads,
+    lost_runs, not_plain, notes, remarks, seeds, seen,
 };
 pub use short::comparison_short;
 pub(crate) use short::verdicts_shortly;
@@ -137,7 +137,7 @@ fn verdicts(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     let more = pair.by_workload.iter().skip(1).map(|of| {
         let (tone, word) = word_of(of.primary.verdict);
         let headline = headline_of_workload(report, pair, of).into();
-        Verdict { tone, word: word.to_owned(), headline, details: Vec::new() }
+        Verdict { tone, word, headline, details: Vec::new() }
     });
     once(first).chain(more).collect()
 }
@@ -169,9 +169,9 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
 /// Returns the tone of a pair's verdict, and the verdict in a word or two.
 fn judgement_of(pair: &PairReport) -> (Tone, String) {
     let figures = summed_up(pair);
-    let Some(judged) = figures.first() else { return (Tone::Warning, "Undecided.".to_owned()) };
+    let Some(judged) = figures.first() else { return word_of(Judgement::CannotBeJudged) };
     // What a side cannot do at all is not outweighed.
-    let may_outweigh = !matches!(judged.verdict, Judgement::Worse | Judgement::CannotJudge);
+    let may_outweigh = !matches!(judged.verdict, Judgement::Worse | Judgement::CannotBeJudged);
     if may_outweigh && pair.lost().next().is_some() {
         return (Tone::Warning, "Not at all points.".to_owned());
     }
@@ -182,23 +182,24 @@ fn judgement_of(pair: &PairReport) -> (Tone, String) {
             let word = word.trim_end_matches('.').to_lowercase();
             (tone, format!("{}: {word}.", title(&judged.figure)))
         }
-        false => (tone, word.to_owned()),
+        false => (tone, word),
     }
 }
 
-/// The tone of a judgement, and a word or two.
-fn word_of(judged: Judgement) -> (Tone, &'static str) {
-    match judged {
-        Judgement::Better => (Tone::Good, "Better."),
-        Judgement::Worse => (Tone::Bad, "Worse."),
-        Judgement::Higher => (Tone::Plain, "Higher."),
-        Judgement::Lower => (Tone::Plain, "Lower."),
-        Judgement::BelowMinEffect => (Tone::Plain, "Too small to matter."),
-        Judgement::SizeNotKnown => (Tone::Plain, "Differs, size not known."),
-        Judgement::DiffersOrDrifted => (Tone::Warning, "Differs, or drift."),
-        Judgement::NoEvidence => (Tone::Plain, "No evidence."),
-        Judgement::CannotJudge => (Tone::Warning, "Undecided."),
-    }
+/// The tone of a judgement, and its name as a sentence.
+fn word_of(judged: Judgement) -> (Tone, String) {
+    let tone = match judged {
+        Judgement::Better => Tone::Good,
+        Judgement::Worse => Tone::Bad,
+        Judgement::DiffersOrTheMachineDrifted | Judgement::CannotBeJudged => Tone::Warning,
+        Judgement::Higher
+        | Judgement::Lower
+        | Judgement::TooSmallToMatter
+        | Judgement::DiffersSizeNotKnown
+        | Judgement::NoEvidence => Tone::Plain,
+    };
+    let (first, rest) = judged.name().split_at(1);
+    (tone, format!("{}{rest}.", first.to_uppercase()))
 }
 
 /// Marks a verdict on runs with warnings. The reason is shown if the word is not.

@@ -386,7 +386,7 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
         p,
         p_corrected: None,
         detectable: None,
-        verdict: Verdict::CannotJudge,
+        verdict: Verdict::CannotBeJudged,
         is_within_repeats: within.is_some(),
         is_by_means: found.as_ref().is_ok_and(|found| found.is_by_means),
         why: found.err().map(|why| why_not(why, of_side)),
@@ -430,8 +430,8 @@ fn centers(
 /// Says why the runs of the baseline and of the side, so many, cannot be compared.
 fn why_not(why: Incomparable, runs: [usize; 2]) -> String {
     match why {
-        Incomparable::TooFew { needed, have } => format!(
-            "{} cannot show a difference: run at least {needed}, better 5 or more, of each",
+        Incomparable::TooFew { have, .. } => format!(
+            "{} cannot show a difference: run 5 or more of each",
             match runs {
                 [base, side] if base != side => format!("{base} and {side} runs"),
                 _ => format!("{} per side", count(have as u64, "run")),

@@ -52,7 +52,7 @@ fn many_points_that_all_differ_are_all_judged_and_one_alone_takes_more_runs() {
     assert!(points.iter().all(|point| point.primary.detectable.is_none()));
     let alone = sweep(1);
     let point = &alone.pairs[0].points[0].primary;
-    assert_eq!(point.verdict, Verdict::CannotJudge);
+    assert_eq!(point.verdict, Verdict::CannotBeJudged);
     let why = point.why.as_deref().expect("it is not plain");
     assert!(why.contains("5 runs per side are too few") && why.contains("at least 6 of"), "{why}");
     assert_eq!(alone.pairs[0].points[1].primary.verdict, Verdict::NoEvidence);
@@ -70,7 +70,7 @@ fn runs_that_lack_a_figure_do_not_leave_the_judging_to_the_others() {
     // A run without a p99 for lack of samples may have any.
     sides[1].points[0].reports[4].block.offered_ms.p99 = None;
     let report = p99(&sides);
-    assert_eq!(only(&report).verdict, Verdict::CannotJudge);
+    assert_eq!(only(&report).verdict, Verdict::CannotBeJudged);
     assert_eq!(only(&report).why.as_deref(), Some("4 of 5 runs of a side have p99 ms"));
     assert!(only(&report).side.is_none() && only(&report).baseline.is_some(), "no mean of some");
     // A p99 among unfinished transactions is known to be long.
@@ -93,7 +93,7 @@ fn a_figure_that_no_run_has_is_refused() {
 #[test]
 fn one_run_a_side_cannot_be_judged() {
     let report = held(&FIVE[..1], &times(2.0)[..1], 1);
-    assert_eq!(only(&report).verdict, Verdict::CannotJudge);
+    assert_eq!(only(&report).verdict, Verdict::CannotBeJudged);
     let ratio = only(&report).ratio.expect("a ratio, without an interval");
     assert_eq!((ratio.value, ratio.interval), (2.0, None));
     assert!(only(&report).why.as_deref().is_some_and(|why| why.starts_with("1 run per side")));
@@ -211,7 +211,7 @@ fn blocks_that_a_drift_explains_are_no_verdict_on_a_side() {
     let on = rising.map(|tps| tps * 1.02);
     let report = held(&rising, &on, 20);
     let judged = only(&report);
-    assert_eq!(judged.verdict, Verdict::DiffersOrDrifted, "{judged:?}");
+    assert_eq!(judged.verdict, Verdict::DiffersOrTheMachineDrifted, "{judged:?}");
     assert!(judged.why.as_deref().is_some_and(|why| why.contains("did not take turns")));
     let gate: Gate = "tps>+0.5%".parse().expect("it is one");
     assert_eq!(gate.hold(&report).expect("it has TPS").passed, Passed::Undecided);
@@ -227,7 +227,7 @@ fn blocks_that_a_drift_explains_are_no_verdict_on_a_side() {
     let sides = [named("old", &rising, 0), named("new", &on, 20)];
     let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
     let overall = report.pairs[0].overall.as_ref().expect("two points");
-    assert_eq!(overall.verdict, Verdict::DiffersOrDrifted, "{overall:?}");
+    assert_eq!(overall.verdict, Verdict::DiffersOrTheMachineDrifted, "{overall:?}");
 }
 
 #[test]
@@ -357,7 +357,7 @@ fn over_all_points_count_the_repeats_that_every_point_has() {
     // One run has no such figure: the others may be the good ones.
     sides[1].points[0].reports[0].block.tps = None;
     let lacking = of(&sides).overall.expect("two points");
-    assert_eq!(lacking.verdict, Verdict::CannotJudge);
+    assert_eq!(lacking.verdict, Verdict::CannotBeJudged);
     assert_eq!(lacking.why.as_deref(), Some("some of the runs do not have the figure"));
     // No repeat is complete.
     sides[1].points[0].repeats = vec![5, 6, 7, 8];
@@ -651,7 +651,7 @@ struct Varied {
 /// Returns true if any headline states a difference.
 fn says_any(report: &ComparisonReport) -> bool {
     let is_said = |judged: &Judged| {
-        matches!(judged.verdict, Verdict::Better | Verdict::Worse | Verdict::SizeNotKnown)
+        matches!(judged.verdict, Verdict::Better | Verdict::Worse | Verdict::DiffersSizeNotKnown)
     };
     report.pairs.iter().any(|pair| {
         let aside = |of: &[Judged]| of.iter().any(|one| one.figure == "p99_ms" && is_said(one));
@@ -738,7 +738,7 @@ fn too_small_to_matter_is_hardly_ever_said_of_what_matters() {
     let verdicts: Vec<Verdict> =
         (0..200).map(|_| only(&held(&runs(0.0), &runs(0.012), 20)).verdict).collect();
     let count = |verdict| verdicts.iter().filter(|one| **one == verdict).count();
-    assert!(count(Verdict::BelowMinEffect) <= 10, "{} of 200", count(Verdict::BelowMinEffect));
+    assert!(count(Verdict::TooSmallToMatter) <= 10, "{} of 200", count(Verdict::TooSmallToMatter));
     assert_eq!(count(Verdict::Worse), 0);
     // It certainly differs, by about 0.8 %; that this is less than 1 % is not shown.
     let narrow = [1000.0, 1001.0, 999.0, 1002.0, 998.0];
@@ -746,7 +746,7 @@ fn too_small_to_matter_is_hardly_ever_said_of_what_matters() {
     let judged = held(&narrow, &wide, 20);
     let (_, high) = only(&judged).ratio.and_then(|ratio| ratio.interval).expect("five of each");
     assert!(high > 1.01 && only(&judged).ratio.is_some_and(|ratio| ratio.value < 1.01));
-    assert_eq!(only(&judged).verdict, Verdict::SizeNotKnown);
+    assert_eq!(only(&judged).verdict, Verdict::DiffersSizeNotKnown);
 }
 
 /// Makes a side of five closed runs whose transactions take exponential times with a mean of 10 ms;
@@ -793,4 +793,12 @@ fn a_closed_load_that_refuses_what_is_slow_is_no_faster_for_it() {
         Judge { primary: Some("p99_ms".to_owned()), min_effect: MIN_EFFECT, also: Vec::new() };
     let report = ComparisonReport::new(&sides, &judge).expect("five of each");
     assert_eq!(only(&report).verdict, Verdict::Worse, "{:?}", only(&report));
+}
+
+#[test]
+fn json_has_the_words_of_a_verdict_that_pages_have() {
+    for verdict in Verdict::ALL {
+        let words = verdict.name().replace(',', "").replace(' ', "_");
+        assert_eq!(serde_json::json!(verdict), words);
+    }
 }

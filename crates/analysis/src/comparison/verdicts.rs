@@ -8,7 +8,8 @@ use super::{CONFIDENCE, FIRST, Judged, PairReport, SECOND, is_worse, matters};
 use model::Direction;
 use serde::{Deserialize, Serialize};
 
-/// Verdict on a figure of a side, compared with the baseline.
+/// Verdict on a figure of a side, compared with the baseline. JSON has the words of
+/// [`Verdict::name`] joined by `_`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -21,16 +22,16 @@ pub enum Verdict {
     /// Lower than the baseline, of a figure without a better direction.
     Lower,
     /// Any difference is below the minimum effect, with confidence.
-    BelowMinEffect,
+    TooSmallToMatter,
     /// A difference that may be below the minimum effect.
-    SizeNotKnown,
+    DiffersSizeNotKnown,
     /// A difference or a drift of the machine: the sides were not interleaved, and a drift as fast
     /// as within the sides explains it.
-    DiffersOrDrifted,
-    /// The runs show no difference.
+    DiffersOrTheMachineDrifted,
+    /// The runs could have shown a difference, and show none.
     NoEvidence,
-    /// The runs could not have shown any difference.
-    CannotJudge,
+    /// Too few runs, or no figure: no difference could have been shown.
+    CannotBeJudged,
 }
 
 impl Verdict {
@@ -40,11 +41,11 @@ impl Verdict {
         Verdict::Worse,
         Verdict::Higher,
         Verdict::Lower,
-        Verdict::SizeNotKnown,
-        Verdict::DiffersOrDrifted,
-        Verdict::BelowMinEffect,
+        Verdict::DiffersSizeNotKnown,
+        Verdict::DiffersOrTheMachineDrifted,
+        Verdict::TooSmallToMatter,
         Verdict::NoEvidence,
-        Verdict::CannotJudge,
+        Verdict::CannotBeJudged,
     ];
 
     /// Returns the words for reports.
@@ -54,11 +55,11 @@ impl Verdict {
             Verdict::Worse => "worse",
             Verdict::Higher => "higher",
             Verdict::Lower => "lower",
-            Verdict::BelowMinEffect => "too small to matter",
-            Verdict::SizeNotKnown => "differs, size not known",
-            Verdict::DiffersOrDrifted => "differs, or the machine drifted",
+            Verdict::TooSmallToMatter => "too small to matter",
+            Verdict::DiffersSizeNotKnown => "differs, size not known",
+            Verdict::DiffersOrTheMachineDrifted => "differs, or the machine drifted",
             Verdict::NoEvidence => "no evidence",
-            Verdict::CannotJudge => "undecided",
+            Verdict::CannotBeJudged => "cannot be judged",
         }
     }
 }
@@ -139,7 +140,7 @@ fn judge_together(family: Vec<(&mut Judged, f64)>, min_effect: f64) {
 /// surprising for a figure alone in its family.
 fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Option<String>) {
     let Some(ratio) = judged.ratio else {
-        return (Verdict::CannotJudge, Some("the ratio has no value".to_owned()));
+        return (Verdict::CannotBeJudged, Some("the ratio has no value".to_owned()));
     };
     let is_surprising = |p: f64| p < 1.0 - CONFIDENCE;
     let is_finite = judged.of_runs.iter().flatten().all(|logarithm| logarithm.is_finite());
@@ -156,18 +157,18 @@ fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Op
                 false => Verdict::Better,
             };
             match judged.may_be_drift() {
-                true => (Verdict::DiffersOrDrifted, Some(DRIFT.to_owned())),
+                true => (Verdict::DiffersOrTheMachineDrifted, Some(DRIFT.to_owned())),
                 false => (verdict, None),
             }
         }
-        _ if ratio.interval.is_some_and(is_small) => (Verdict::BelowMinEffect, None),
-        true if judged.may_be_drift() => (Verdict::DiffersOrDrifted, Some(DRIFT.to_owned())),
+        _ if ratio.interval.is_some_and(is_small) => (Verdict::TooSmallToMatter, None),
+        true if judged.may_be_drift() => {
+            (Verdict::DiffersOrTheMachineDrifted, Some(DRIFT.to_owned()))
+        }
         true => {
-            let why = format!(
-                "it differs, but its interval reaches below the minimum effect of {}",
-                share(min_effect)
-            );
-            (Verdict::SizeNotKnown, Some(why))
+            let why =
+                format!("its interval reaches below the minimum effect of {}", share(min_effect));
+            (Verdict::DiffersSizeNotKnown, Some(why))
         }
         false if judged.detectable.is_none() && judged.p.is_some_and(is_surprising) => {
             let (n_runs, needed) = match &judged.within {
@@ -178,7 +179,7 @@ fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Op
                 "{n_runs} runs per side are too few to exclude chance, corrected for all tests: \
                  run at least {needed} of each"
             );
-            (Verdict::CannotJudge, Some(why))
+            (Verdict::CannotBeJudged, Some(why))
         }
         false => (Verdict::NoEvidence, None),
     }

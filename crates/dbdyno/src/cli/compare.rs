@@ -1,9 +1,12 @@
 //! `dbdyno compare`: compares sides of runs with the first.
 
 use analysis::ComparisonReport;
-use analysis::comparison::{Difference, Gate, GateResult, Judge, Passed, SideReport, UndecidedBy};
+use analysis::comparison::{
+    Difference, Gate, GateResult, Judge, Passed, SideReport, UndecidedBy, Verdict,
+};
 use app::Error;
 use app::compare::{CompareBy, by_its_axis, compare as hold};
+use app::stored_report::is_default;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::Direction;
 use model::numbers::count;
@@ -19,14 +22,20 @@ use super::stored::store;
 use super::{DONE, FAILED, Outcome, experiments, flags, github, print_document};
 use crate::shell::Shell;
 
+/// Page with the meaning of each verdict, and what to do next.
+const PAGE: &str = "docs/reference/compare.md";
+
 pub(crate) fn command() -> Command {
     Command::new("compare")
-        .about("Compares runs: better, worse, or no evidence")
-        .after_help(
-            "A side is a label (build=1.2), an experiment, or runs separated by commas; the first \
-             is the baseline. dbdyno compare EXPERIMENT --by target compares the values of a \
-             varied parameter, whose runs were interleaved.",
-        )
+        .about("Compares two or more sides of runs, with a verdict")
+        .after_help(format!(
+            "dbdyno run WORKLOAD --vary NAME=A,B --repeat 5 runs two sides in turns; dbdyno \
+             compare last then compares them. Other sides are a label (build=1.2), an experiment, \
+             or runs separated by commas; the first is the baseline. dbdyno compare EXPERIMENT \
+             --by target compares the values of one of several varied parameters.\n\n\
+             Verdicts, explained in {PAGE}: {}.",
+            Verdict::ALL.map(|verdict| format!("\"{}\"", verdict.name())).join(", ")
+        ))
         .arg(Arg::new("sides").required(true).num_args(1..).value_name("SIDE").help(
             "KEY=VALUE of a label, an experiment, or runs separated by commas, each by id or name; \
              'last' is the newest experiment, or a newer run",
@@ -225,10 +234,27 @@ fn page_of(
     match flags::output_of(matches) == Output::Text && !matches.get_flag("full") {
         true => {
             let next = next_commands(report, compared, !gates.is_empty(), matches);
-            comparison_short(report, gates, &next)
+            comparison_short(&without_defaults(report), gates, &next)
         }
         false => comparison(report, gates),
     }
+}
+
+/// Leaves out parameters of the data that have their default values, so that the first page fits a
+/// screen.
+fn without_defaults(report: &ComparisonReport) -> ComparisonReport {
+    let mut report = report.clone();
+    if let [workload] = &report.scene.workloads[..] {
+        let is_shown = |parameter: &&str| {
+            let is_default = |(name, value)| is_default(workload, name, value);
+            !parameter.split_once(' ').is_some_and(is_default)
+        };
+        for size in &mut report.scene.data {
+            *size = size.split(", ").filter(is_shown).collect::<Vec<_>>().join(", ");
+        }
+        report.scene.data.retain(|size| !size.is_empty());
+    }
+    report
 }
 
 /// Commands for more details than the first page.
@@ -306,4 +332,19 @@ fn varied_until_decided(report: &ComparisonReport) -> Option<(String, String)> {
 pub(super) fn judge(matches: &ArgMatches) -> Result<Judge, Error> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     Judge::asked(text("figure"), text("min_effect")).map_err(|bad| Error::Usage(format!("--{bad}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_explains_each_verdict_once_and_no_other() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let page = std::fs::read_to_string(root.join(PAGE)).unwrap();
+        let (_, table) = page.split_once("| verdict | meaning | next step |\n").unwrap();
+        let rows = table.lines().skip(1).take_while(|line| line.starts_with('|'));
+        let words: Vec<&str> = rows.map(|row| row.split('|').nth(1).unwrap().trim()).collect();
+        assert_eq!(words, Verdict::ALL.map(Verdict::name));
+    }
 }

@@ -91,7 +91,7 @@ fn labelled_runs_are_sides_and_a_broken_limit_fails() {
     let few = home.run(&words).code(2);
     few.warns(&["--fail-if tps<-1%: ", " has 1 run", "--repeat 5", "--undecided pass"]);
     let passes = home.run(&[&words[..], &["--undecided=pass"]].concat()).good();
-    passes.says(&["undecided tps<-1%", " has 1 run, which", "undecided: 1 run per side"]);
+    passes.says(&["undecided tps<-1%", " has 1 run, which", "cannot be judged: 1 run per"]);
 }
 
 /// Two runs whose sides differ in one parameter.

@@ -101,11 +101,11 @@ fn word_of(verdict: Verdict) -> &'static str {
         Verdict::Worse => "worse",
         Verdict::Higher
         | Verdict::Lower
-        | Verdict::BelowMinEffect
-        | Verdict::SizeNotKnown
-        | Verdict::DiffersOrDrifted
+        | Verdict::TooSmallToMatter
+        | Verdict::DiffersSizeNotKnown
+        | Verdict::DiffersOrTheMachineDrifted
         | Verdict::NoEvidence
-        | Verdict::CannotJudge => "no clear verdict",
+        | Verdict::CannotBeJudged => "no clear verdict",
     }
 }
 

@@ -198,11 +198,12 @@ pub(super) fn mixed(all: &[Mixed]) -> Vec<String> {
 
 /// Explains verdicts that need it: each reason once, with its figures.
 pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<String> {
-    let mut found: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut found: Vec<((&str, &str), Vec<String>)> = Vec::new();
     for judged in judged {
         let Some(why) = judged.why.as_deref() else { continue };
-        let at = found.iter().position(|(known, _)| *known == why).unwrap_or_else(|| {
-            found.push((why, Vec::new()));
+        let of = (judged.verdict.name(), why);
+        let at = found.iter().position(|(known, _)| *known == of).unwrap_or_else(|| {
+            found.push((of, Vec::new()));
             found.len() - 1
         });
         let figures = &mut found[at].1;
@@ -211,9 +212,8 @@ pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<Str
             figures.push(name);
         }
     }
-    let sentence = |(why, figures): (&str, Vec<String>)| {
-        let verb = if figures.len() == 1 { "is" } else { "are" };
-        format!("{} {verb} undecided, because {why}.", list(&figures))
+    let sentence = |((verdict, why), figures): ((&str, &str), Vec<String>)| {
+        format!("{}: {verdict}, because {why}.", list(&figures))
     };
     found.into_iter().map(sentence).collect()
 }
@@ -277,13 +277,29 @@ pub(super) fn in_runs<'s>(
         let name = short_name(report, &side.name);
         format!("{n} of {} of {name}", count(side.runs.len() as u64, "run"))
     };
-    let runs: u64 = sides.iter().map(|side| side.runs.len() as u64).sum();
-    let n_with: u64 = sides.iter().filter_map(|side| side.findings.get(id)).sum();
-    match (n_with == runs && sides.len() > 1, sides.len() > SIDES_NAMED_MOST) {
-        (true, _) if runs == 2 => "both runs".to_owned(),
-        (true, _) => format!("all {}", count(runs, "run")),
-        (false, true) => format!("{n_with} of {}", count(runs, "run")),
-        (false, false) => sides.iter().map(of_side).collect::<Vec<_>>().join(", "),
+    let (n_with, runs) = counted(id, &sides);
+    match n_with == runs && sides.len() > 1 || sides.len() > SIDES_NAMED_MOST {
+        true => together(n_with, runs),
+        false => sides.iter().map(of_side).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Counts the runs of all sides with a finding: `5 of 10 runs`, `all 10 runs`.
+pub(super) fn in_all_runs(report: &ComparisonReport, id: &str) -> String {
+    let (n_with, runs) = counted(id, &report.sides.iter().collect::<Vec<_>>());
+    together(n_with, runs)
+}
+
+fn counted(id: &str, sides: &[&SideReport]) -> (u64, u64) {
+    let n_with = sides.iter().filter_map(|side| side.findings.get(id)).sum();
+    (n_with, sides.iter().map(|side| side.runs.len() as u64).sum())
+}
+
+fn together(n_with: u64, runs: u64) -> String {
+    match n_with == runs {
+        true if runs == 2 => "both runs".to_owned(),
+        true => format!("all {}", count(runs, "run")),
+        false => format!("{n_with} of {}", count(runs, "run")),
     }
 }
 

@@ -11,9 +11,9 @@ use model::finding_catalog::in_short;
 use model::numbers::{count, significant};
 
 use super::{
-    ALL, CENTERS, SIDES_NAMED_MOST, detectable, finding_ids, gate, in_runs, loads, lost_runs,
-    names_of, no_difference, notes, of_medians, over_all, remarks, role, seeds, shortened, sign,
-    summed_up, table, verdicts, with_caution,
+    ALL, CENTERS, SIDES_NAMED_MOST, detectable, finding_ids, gate, in_all_runs, in_runs, is_uneven,
+    loads, lost_runs, names_of, no_difference, notes, of_medians, over_all, remarks, role, seeds,
+    shortened, sign, summed_up, table, verdicts, with_caution,
 };
 use crate::document::{Block, Document, Remark, Section, Text, Validity, Verdict};
 use crate::first_page::{
@@ -35,7 +35,7 @@ const DIFFERENCES_MOST: usize = 4;
 const PARTS_MOST: usize = 3;
 
 /// Smallest change of a part that is named, as a share of the service time.
-const CHANGE_MIN: f64 = 0.001;
+const CHANGE_MIN: f64 = 0.02;
 
 /// Makes the first page of a comparison, with the limits of its gate and suggested commands.
 pub fn comparison_short(
@@ -130,14 +130,19 @@ fn shown_remarks(report: &ComparisonReport) -> Vec<Remark> {
     shown.chain(more).map(|text| Remark::new(Severity::Warning, text)).collect()
 }
 
-/// Describes findings with counts: `other_cpu_load in 4 of 4 runs of A, 1 of 4 of B: Programs other
-/// than ...`. Findings that one side has more often come first, and are marked.
+/// Describes findings with counts: `debug_build in all 8 runs: ...`, or of one that one side has
+/// more often `other_cpu_load in 4 of 4 runs of A, 1 of 4 of B: Programs other than ...`; such
+/// findings come first, and are marked.
 fn counted_findings(report: &ComparisonReport) -> Vec<String> {
     let ids = finding_ids(report);
     let mut all: Vec<String> = Vec::new();
     for id in ids {
         let explains = super::explains(report, id);
-        let counted = in_runs(report, id, report.sides.iter());
+        // Where the sides have it alike, the runs of all are counted together.
+        let counted = match is_uneven(report, id) {
+            true => in_runs(report, id, report.sides.iter()),
+            false => in_all_runs(report, id),
+        };
         let explains = explains.map_or_else(String::new, |words| format!("; {words}"));
         let seen = super::seen(report, id);
         let seen = seen.map_or_else(|| in_short(id), |seen| without_stop(&seen).to_owned());
@@ -216,7 +221,7 @@ fn commits(report: &ComparisonReport) -> String {
     own.chain(common).collect::<Vec<_>>().join("; ")
 }
 
-/// Describes the parts of the mean time of a transaction that changed most.
+/// Describes the parts of the mean time of a transaction that changed most, beyond the noise.
 fn times(report: &ComparisonReport) -> String {
     let [pair] = report.pairs.as_slice() else { return String::new() };
     let [at] = pair.each_transaction.as_slice() else { return String::new() };
@@ -228,13 +233,10 @@ fn times(report: &ComparisonReport) -> String {
     let is_change = |of: &&EachTransaction| size_ms(of) >= least_ms;
     let mut changed: Vec<_> = at.figures.iter().filter(is_part).filter(is_change).collect();
     changed.sort_by(|a, b| size_ms(b).total_cmp(&size_ms(a)));
-    if changed.iter().all(|of| is_noise(of)) {
-        changed.clear();
-    }
+    changed.retain(|of| !is_noise(of));
     let shown = changed.into_iter().take(PARTS_MOST).map(|of| {
         let by = of.side - of.baseline;
-        let noise = if is_noise(of) { " (within the noise)" } else { "" };
-        format!("{} {}{} ms{noise}", of.title(), sign(by), significant(by.abs(), 2))
+        format!("{} {}{} ms", of.title(), sign(by), significant(by.abs(), 2))
     });
     let shown: Vec<String> = shown.collect();
     let most =

@@ -62,7 +62,7 @@ pub(super) fn is_decided(judged: &Judged) -> bool {
 
 /// Returns true if more trials may decide a figure.
 pub(super) fn is_undecided(judged: &Judged) -> bool {
-    matches!(judged.verdict, Judgement::NoEvidence | Judgement::CannotJudge)
+    matches!(judged.verdict, Judgement::NoEvidence | Judgement::CannotBeJudged)
 }
 
 /// Describes what the side could not reach at all, and the primary figure.
@@ -157,33 +157,27 @@ pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
     let measured = by.map_or_else(|| name.clone(), |by| format!("{name} {by}"));
     let alone = if judged.is_by_means { BY_MEANS } else { "" };
     let least = exact(min_effect * 100.0);
-    match judged.verdict {
+    let explained = match judged.verdict {
         Judgement::Better | Judgement::Worse | Judgement::Higher | Judgement::Lower => {
-            format!("{measured}, {}{alone}", judged.verdict.name())
+            alone.to_owned()
         }
-        Judgement::BelowMinEffect => {
-            format!("{measured}, too small to matter: below the minimum effect of {least} %")
+        Judgement::TooSmallToMatter => format!(": below the minimum effect of {least} %"),
+        Judgement::DiffersSizeNotKnown => {
+            format!(": perhaps less than the minimum effect of {least} %{alone}")
         }
-        Judgement::SizeNotKnown => {
-            format!(
-                "{measured}, differs, perhaps by less than the minimum effect of {least} %{alone}"
-            )
+        Judgement::DiffersOrTheMachineDrifted => {
+            format!(": the runs were not interleaved{alone}")
         }
-        Judgement::DiffersOrDrifted => format!(
-            "{measured}, differs, or the machine drifted: the runs were not interleaved{alone}"
-        ),
-        Judgement::NoEvidence => {
-            format!("{measured}, no evidence of a difference")
+        Judgement::NoEvidence => " of a difference".to_owned(),
+        Judgement::CannotBeJudged => {
+            format!(": {}", judged.why.as_deref().unwrap_or("there is no figure"))
         }
-        Judgement::CannotJudge => {
-            let why = judged.why.as_deref().unwrap_or("there is no figure");
-            format!("{measured}, undecided: {why}")
-        }
-    }
+    };
+    format!("{measured}, {}{explained}", judged.verdict.name())
 }
 
 /// Describes the detectable difference, if none was found: `Smallest detectable difference: 5.1 %
-/// with 4 runs a side, 2.2 % with 16; to detect 1 % it takes about 90 runs a side (3 h).`
+/// with 4 runs a side, 2.2 % with 16; 1 % takes about 90 runs a side (3 h).`
 pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<String> {
     let share = judged.detectable.filter(|_| judged.verdict == Judgement::NoEvidence)?;
     let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
@@ -213,15 +207,14 @@ fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<St
     let least = exact(report.min_effect * 100.0);
     if is_more && needed > RUNS_MOST {
         return Some(format!(
-            "; to detect {least} % takes more than {RUNS_MOST} runs a side: find what makes the \
-             runs differ, or judge by a larger --min-effect"
+            "; {least} % takes more than {RUNS_MOST}: judge by a larger --min-effect"
         ));
     }
     let run_s = report.scene.measured_s.1 + report.scene.ramp_up_s.1;
     let all_s = needed * run_s * report.sides.len() as f64;
     is_more.then(|| {
         format!(
-            "; to detect {} % it takes about {} runs a side ({})",
+            "; {} % takes about {} runs a side ({})",
             least,
             format_count(needed as u64),
             match (all_s / 60.0).ceil() {
