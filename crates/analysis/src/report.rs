@@ -185,6 +185,10 @@ pub struct Report {
     pub output: Vec<String>,
 }
 
+/// Parameters of workloads for pauses between transactions, which only load with keying and think
+/// times has.
+pub const PAUSES: [&str; 2] = ["keying", "thinking"];
+
 impl Report {
     /// Returns the number of samples of the server's sessions from which the time profile is made;
     /// `None` if they were not sampled.

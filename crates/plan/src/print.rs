@@ -1,9 +1,11 @@
 //! Prints a decided plan in TOML that decides to the same plan. Not here: its axes
 //! (print_experiment), and the format of each value (form).
 
-use model::{Group, Plan};
+use analysis::report::PAUSES;
+use model::{Group, Load, Plan};
 use toml::{Table, Value};
 
+use crate::script::workload_named;
 use crate::table::{AT, GROUP, PLAN, printed};
 
 /// Prints the plan in TOML, without a password.
@@ -23,8 +25,19 @@ pub fn to_toml(plan: &Plan) -> String {
 
 fn group(group: &Group) -> Table {
     let mut table = printed(GROUP, group);
-    put(&mut table, "parameters", texts(&group.parameters));
+    let mut parameters = group.parameters.clone();
+    parameters.retain(|(name, value)| has_effect(group, name, value));
+    put(&mut table, "parameters", texts(&parameters));
     table
+}
+
+/// Returns false for default pauses of a load without pauses: a reader would think that clients
+/// wait.
+fn has_effect(group: &Group, name: &str, value: &str) -> bool {
+    let entry = workload_named(&group.workload).ok();
+    let row = entry.and_then(|entry| entry.parameters.iter().find(|row| row.name == name));
+    let is_default = row.is_some_and(|row| row.default == value);
+    matches!(group.load, Load::KeyThink { .. }) || !PAUSES.contains(&name) || !is_default
 }
 
 fn texts(pairs: &[(String, String)]) -> Table {

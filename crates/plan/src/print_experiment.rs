@@ -4,6 +4,7 @@
 use model::{Axis, Experiment, Target, plain_setting};
 use toml::{Table, Value};
 
+use crate::decide::decide;
 use crate::print::{put, to_toml};
 use crate::seek_plan::decide_seek;
 use crate::table::{EXPERIMENT, printed};
@@ -101,12 +102,20 @@ fn written(top: &mut Table, axes: &str, experiment: &Experiment) -> Option<Strin
     })
 }
 
+/// Prints a stored plan as it is printed now: older versions printed more.
+fn printed_now(stored: &str) -> Option<String> {
+    let plan = read_toml("", stored).and_then(|draft| decide(&draft, &no_default)).ok()?;
+    Some(to_toml(&plan))
+}
+
 /// Whether the points of a plan are those of an experiment.
 fn decides_to(text: &str, experiment: &Experiment) -> bool {
     let decided = read_toml("", text).and_then(|draft| decide_all(&draft, &no_default));
     decided.is_ok_and(|varied| {
         let points = varied.points.iter().zip(&experiment.points);
         varied.points.len() == experiment.points.len()
-            && points.into_iter().all(|((_, plan), point)| to_toml(plan) == point.plan)
+            && points
+                .into_iter()
+                .all(|((_, plan), point)| Some(to_toml(plan)) == printed_now(&point.plan))
     })
 }

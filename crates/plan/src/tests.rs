@@ -92,6 +92,35 @@ fn a_draft_that_is_printed_reads_back_as_the_same() {
 }
 
 #[test]
+fn pauses_are_printed_only_for_a_load_that_keeps_them() {
+    let of = |more: &str| {
+        let text = format!("[[group]]\nworkload = \"tpcc\"\nclients = 4\n{more}");
+        to_toml(&decided(&text).expect("a right plan"))
+    };
+    let has_pauses = |text: &str| [text.contains("keying = \""), text.contains("thinking = \"")];
+    assert_eq!(has_pauses(&of("")), [false, false]);
+    assert_eq!(has_pauses(&of("load = \"open\"\nrate = 10\n")), [false, false]);
+    assert_eq!(has_pauses(&of("load = \"keythink\"\n")), [true, true]);
+    // What somebody wrote stays.
+    let own = of("parameters = { keying = \"1s/1s/1s/1s/1s\" }\n");
+    assert_eq!(has_pauses(&own), [true, false]);
+}
+
+#[test]
+fn an_experiment_of_a_version_that_printed_more_is_printed_too() {
+    let text = "target = 'sqlite::memory:'\n[[group]]\nworkload = 'tpcc'\n\
+                [experiment]\nvary.clients = [1, 2]\n";
+    let mut stored = experiment(varied(text).expect("a right plan"));
+    for point in &mut stored.points {
+        let parameters = "[group.parameters]\n";
+        let more = format!("{parameters}keying = \"18s/3s/2s/2s/2s\"\n");
+        assert!(point.plan.contains(parameters), "{}", point.plan);
+        point.plan = point.plan.replace(parameters, &more);
+    }
+    assert!(varied_to_toml(&stored).is_some());
+}
+
+#[test]
 fn a_plan_without_its_defaults_is_the_same_plan() {
     for text in [WHOLE, DISTURBED, "[[group]]\nworkload = \"tpcc\"\nclients = 4\n"] {
         let whole = to_toml(&decided(text).expect("a right plan"));

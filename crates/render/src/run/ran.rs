@@ -1,6 +1,6 @@
 //! What ran: target, groups, phases; folded, settings and facts.
 
-use analysis::report::{GroupReport, Report};
+use analysis::report::{GroupReport, PAUSES, Report};
 use model::numbers::{self, count, significant};
 use model::{FactValue, Finding, Load, StopCondition};
 
@@ -8,9 +8,6 @@ use crate::document::{Block, Length, Place, Section};
 
 /// Text for an empty setting or fact.
 const EMPTY: &str = "(empty)";
-
-/// Parameters of pauses between transactions, which apply only to load with key and think times.
-const PAUSES: [&str; 2] = ["keying", "thinking"];
 
 /// A line that describes the setup.
 #[derive(Clone, Debug, PartialEq)]
