@@ -124,7 +124,12 @@ fn row(arg: &Arg) -> (String, String) {
         (None, None) => format!("<{}>", value_of(arg)),
     };
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    (written, help)
+    let values = arg.get_value_names().unwrap_or_default().first().map(|of| of.as_str());
+    // The values of a choice are shorter than their description.
+    match (help.split_once(": "), values.filter(|values| values.contains('|'))) {
+        (Some((what, _)), Some(values)) => (written, format!("{what}: {values}")),
+        _ => (written, help),
+    }
 }
 
 /// Formats names and descriptions, one per line, cut at the end of a clause or word.
@@ -155,6 +160,10 @@ fn cut(text: &str, width: usize) -> String {
     let rest = &text[head.len()..];
     if brackets.iter().any(|mark| rest.starts_with(mark)) {
         return head;
+    }
+    // Part of a list looks like all of it.
+    if let Some(at) = head.rfind(": ").filter(|at| head[*at..].contains(", ")) {
+        return head[..at].to_owned();
     }
     let clauses = [": ", "; ", ", "];
     let end = clauses.iter().filter_map(|mark| head.rfind(mark)).max();
