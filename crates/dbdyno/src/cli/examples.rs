@@ -221,6 +221,15 @@ const EXAMPLES: &[Examples] = &[
     ("man", &["man > dbdyno.1", "man run | man -l -", "man runs list > dbdyno-runs-list.1"]),
 ];
 
+/// Returns an example that names the newest run or experiment, of the command at `path`, which
+/// begins with the program's name; `None` if it has none, or removes what it names.
+pub(crate) fn of_newest(path: &str) -> Option<String> {
+    let (program, path) = path.split_once(' ')?;
+    let (_, examples) = EXAMPLES.iter().find(|(of, _)| *of == path && !of.ends_with("rm"))?;
+    let names_last = |line: &&&str| line.split(' ').any(|word| word == "last");
+    examples.iter().find(names_last).map(|line| format!("{program} {line}"))
+}
+
 /// Adds examples to a command and its subcommands.
 pub(crate) fn added(command: Command) -> Command {
     below(command, "")

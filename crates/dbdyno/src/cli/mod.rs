@@ -199,7 +199,11 @@ fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMat
             let sentence = habits::sentence_of(&error, subcommand, words);
             let other = || habits::sentence_of_other(&error, &command, subcommand);
             let sentence = sentence.or_else(other);
-            let sentence = sentence.unwrap_or_else(|| sentence_of(&error.to_string()));
+            let mut sentence = sentence.unwrap_or_else(|| sentence_of(&error.to_string()));
+            if error.kind() == ErrorKind::MissingRequiredArgument {
+                let newest = examples::of_newest(&help);
+                sentence.extend(newest.map(|newest| format!("; the newest is 'last': {newest}")));
+            }
             tell(&Error::Usage(format!("{sentence}; see '{help} --help'")), words, shell)
         }
     })

@@ -211,6 +211,20 @@ fn a_mistake_is_reported_with_the_help_of_its_own_command() {
          see 'dbdyno run --help'",
     );
     check(
+        &["runs", "show"],
+        "the following required arguments were not provided: <ID>; the newest is 'last': \
+         dbdyno runs show last; see 'dbdyno runs show --help'",
+    );
+    check(
+        &["report"],
+        "the following required arguments were not provided: <NAME>...; the newest is 'last': \
+         dbdyno report last -o run.html; see 'dbdyno report --help'",
+    );
+    check(
+        &["runs", "rm"],
+        "the following required arguments were not provided: <ID>...; see 'dbdyno runs rm --help'",
+    );
+    check(
         &["--output=xml", "runs"],
         "invalid value 'xml' for '--output <text|json|markdown|csv|github>'; possible values: \
          text, json, markdown, csv, github; see 'dbdyno --help'",
