@@ -380,15 +380,13 @@ mod tests {
             String::from_utf8(bytes).expect("text").trim().to_owned()
         };
         let last = "dbdyno runs show last";
-        assert_eq!(printed(&["./dbdyno"], last), "Next  ./dbdyno runs show last");
+        assert_eq!(printed(&["./dbdyno"], last), "Next:\n  ./dbdyno runs show last");
         let two = "dbdyno runs show last --plan > a.toml && dbdyno run a.toml";
-        let both = "Next  ./dbdyno runs show last --plan > a.toml && ./dbdyno run a.toml";
+        let both = "Next:\n  ./dbdyno runs show last --plan > a.toml && ./dbdyno run a.toml";
         assert_eq!(printed(&["./dbdyno"], two), both);
         let with_store = ["dbdyno", "run", "tpcc", "--store", "my runs.db"];
-        assert_eq!(
-            printed(&with_store, last),
-            "Next  DBDYNO_STORE='my runs.db' dbdyno runs show last"
-        );
+        let expect = "Next:\n  DBDYNO_STORE='my runs.db' dbdyno runs show last";
+        assert_eq!(printed(&with_store, last), expect);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use model::numbers::{INFINITE, NONE, count, significant, value_and_error};
 use model::{Finding, Severity};
 
 use crate::charts::Chart;
+use crate::commands::command_lines;
 use crate::flame_graph::FlameGraph;
 use crate::table::{Cell, Table};
 
@@ -359,6 +360,12 @@ impl Block {
     /// Makes a block of runs by labels.
     pub fn runs<'r, L: Into<String>>(all: impl IntoIterator<Item = (L, &'r [String])>) -> Block {
         Block::pairs(all.into_iter().map(|(label, runs)| (label, Text::runs(runs))))
+    }
+
+    /// Makes a block of commands, each with its purpose, that every page shows. Each line can be
+    /// pasted into a shell.
+    pub fn commands(all: &[(String, String)]) -> Block {
+        Block::Verbatim(command_lines(all, usize::MAX).join("\n"))
     }
 
     /// Makes folded blocks, which are left out where a page cannot fold.

@@ -21,8 +21,7 @@ use super::axis_names::{self, told};
 use super::charts::{named, of_experiment};
 use super::comparison::verdicts_shortly as comparison_verdicts;
 use super::document::{
-    Block, Document, Length, Place, REPEAT, Remark, Section, Sketch, Span, Text, Tone, Validity,
-    Verdict,
+    Block, Document, Length, Place, REPEAT, Remark, Section, Sketch, Text, Tone, Validity, Verdict,
 };
 use super::list::short_id;
 use super::matrix;
@@ -114,7 +113,9 @@ pub fn experiment(
     let mut repeat = again(&report.id, report.status, is_short(report));
     repeat.blocks.extend(report.plan.iter().map(|plan| {
         let show = format!("dbdyno experiments show {} --plan > plan.toml", report.id);
-        let command = Block::Verbatim(format!("{show}\ndbdyno run plan.toml"));
+        let again = [(show, "its plan"), ("dbdyno run plan.toml".to_owned(), "all trials again")];
+        let again = again.map(|(command, why)| (command, why.to_owned()));
+        let command = Block::commands(&again);
         let plan = Block::Verbatim(plan.clone());
         Block::details("plan.toml", Length::Short, vec![command, plan])
     }));
@@ -282,14 +283,15 @@ pub(super) fn again(id: &str, status: Option<Status>, is_short: bool) -> Section
         None | Some(Status::Completed) => String::new(),
         Some(status) => format!(", {}", status.name()),
     };
-    let show = Span::Code(format!("dbdyno experiments show {short}"));
-    let mut text = Text::from(format!("{id}{state}; show again: ")).and(show);
     let has_ended = matches!(status, Some(Status::Interrupted | Status::Failed));
-    if has_ended || is_short && status == Some(Status::Completed) {
-        let resume = Span::Code(format!("dbdyno experiments resume {short}"));
-        text = text.and("; resume with: ").and(resume);
-    }
-    Section::new(REPEAT, "How to repeat it", vec![Block::pairs([("experiment", text)])])
+    let resume = (has_ended || is_short && status == Some(Status::Completed))
+        .then(|| (format!("dbdyno experiments resume {short}"), "the trials that are left"));
+    let show = (format!("dbdyno experiments show {short}"), "this page again");
+    let commands = resume.into_iter().chain([show]);
+    let commands: Vec<_> = commands.map(|(command, why)| (command, why.to_owned())).collect();
+    let blocks =
+        vec![Block::pairs([("experiment", format!("{id}{state}"))]), Block::commands(&commands)];
+    Section::new(REPEAT, "How to repeat it", blocks)
 }
 
 /// Returns the numbers of invalid trials and of missing ones.

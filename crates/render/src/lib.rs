@@ -7,6 +7,7 @@ mod ascii;
 mod axis_names;
 pub mod chart_backends;
 pub mod charts;
+mod commands;
 mod comparison;
 pub mod csv;
 mod csv_rows;

@@ -4,9 +4,11 @@
 
 use model::Severity;
 
+use crate::commands::command_lines;
 use crate::document::{Block, Document, Remark, Section, Span, Text, Validity, Verdict};
 use crate::spark::sparkline;
 use crate::table::{Table, escaped};
+use crate::terminal::PAGE_WIDTH;
 
 /// Width of a sketch, in columns.
 const SKETCH_WIDTH: usize = 60;
@@ -55,8 +57,7 @@ fn of_block(block: &Block) -> Vec<String> {
         Block::Paragraphs(all) => all.iter().map(text).collect(),
         Block::Verbatim(text) => vec![format!("```\n{}\n```", text.trim_end())],
         Block::Next(commands) => {
-            let commands: Vec<&str> = commands.iter().map(|(command, _)| &**command).collect();
-            vec![format!("```\n{}\n```", commands.join("\n"))]
+            vec![format!("```\n{}\n```", command_lines(commands, PAGE_WIDTH).join("\n"))]
         }
         Block::Pairs(pairs) => {
             let line = |(label, words): &(String, Text)| match label.is_empty() {

@@ -21,7 +21,7 @@ use model::numbers::{self, count};
 use model::{Load, Severity};
 
 use super::charts::{Chart, named, of_run};
-use super::document::{Block, Details, Document, Length, REPEAT, Section, Span, Text, Validity};
+use super::document::{Block, Details, Document, Length, REPEAT, Section, Validity};
 use super::list::short_id;
 use super::run_tables;
 use super::wording::begun;
@@ -77,15 +77,16 @@ pub fn run(report: &Report) -> Document {
         checks::section(report),
     ];
     let plan = format!("dbdyno runs show {} --plan > plan.toml", short_id(&report.run_id));
-    let again = [("repeat", code(&plan)), ("", code("dbdyno run plan.toml"))];
-    page.repeat = Some(repeat(report, &again));
+    let again = [(plan, "its plan"), ("dbdyno run plan.toml".to_owned(), "again")];
+    let again = again.map(|(command, why)| (command, why.to_owned()));
+    page.repeat = Some(repeat(report, None, Some(Block::commands(&again))));
     page
 }
 
 /// Makes the page of a run that is not stored, without commands that need the store.
 pub fn run_unstored(report: &Report) -> Document {
     let from = "the run is not stored; its plan is below, and in --output json";
-    Document { repeat: Some(repeat(report, &[("repeat", Text::from(from))])), ..run(report) }
+    Document { repeat: Some(repeat(report, Some(("repeat", from)), None)), ..run(report) }
 }
 
 /// Makes a page with the result in a sentence, and findings that make it invalid.
@@ -193,20 +194,16 @@ fn errors(report: &Report) -> Section {
     Section { note: "those of attempts that were retried are among them".to_owned(), ..section }
 }
 
-fn code(text: &str) -> Text {
-    Text::default().and(Span::Code(text.to_owned()))
-}
-
-/// Makes the section with the run's id, and the ways to repeat it `again`.
-fn repeat(report: &Report, again: &[(&str, Text)]) -> Section {
+/// Makes the section with the run's id, a remark on it, and the commands to repeat it.
+fn repeat(report: &Report, remark: Option<(&str, &str)>, commands: Option<Block>) -> Section {
     let id = &report.run_id;
     let mut parts = vec![id.clone()];
     parts.extend((!report.name.is_empty()).then(|| report.name.clone()));
     parts.push(format!("dbdyno {}", report.dbdyno));
     parts.push(format!("begun {}", begun(&report.started)));
-    let run = [("run", Text::from(parts.join(", ")))];
-    let pairs = run.into_iter().chain(again.iter().cloned());
-    let mut blocks = vec![Block::pairs(pairs)];
+    let parts = parts.join(", ");
+    let mut blocks = vec![Block::pairs([("run", parts.as_str())].into_iter().chain(remark))];
+    blocks.extend(commands);
     let folded = |title: &str, length, text: String| {
         Block::details(title, length, vec![Block::Verbatim(text)])
     };

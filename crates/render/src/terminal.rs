@@ -6,6 +6,7 @@
 use model::Severity;
 use model::numbers::wrap;
 
+use crate::commands::command_lines;
 use crate::document::{Block, Document, Remark, Section, Sketch, Text, Validity, Verdict};
 use crate::spark::{marks, sparkline};
 use crate::table::Table;
@@ -183,28 +184,15 @@ fn of_block(block: &Block, style: &Style) -> Vec<String> {
     }
 }
 
-/// Writes a command per line without breaks, each with its reason if there is room for it.
+/// Writes suggested commands, so that each line can be pasted into a shell as a whole.
 fn of_commands(commands: &[(String, String)], style: &Style) -> Vec<String> {
-    const NEXT: &str = "Next  ";
-    let has_room = |(command, why): &&(String, String)| {
-        NEXT.len() + command.chars().count() + 2 + why.chars().count() <= style.width
-    };
-    let with_reason = || commands.iter().filter(has_room);
-    let reasons = with_reason().map(|(_, why)| why.chars().count()).max().unwrap_or(0);
-    let lengths = with_reason().map(|(command, _)| command.chars().count());
-    // Where the longest leaves no room for another's reason, each has its own column.
-    let longest = lengths.max().unwrap_or(0);
-    let column = if NEXT.len() + longest + 2 + reasons <= style.width { longest } else { 0 };
-    let labels = std::iter::once(NEXT).chain(std::iter::repeat("      "));
-    let line = |(label, one): (&str, &(String, String))| {
-        let (command, why) = one;
-        match has_room(&one) {
-            true => format!("{label}{command:<column$}  {why}"),
-            false => format!("{label}{command}"),
-        }
-    };
-    labels.zip(commands).map(line).collect()
+    let lines = command_lines(commands, style.width.saturating_sub(COMMAND_INDENT.len()));
+    let lines = lines.into_iter().map(|line| format!("{COMMAND_INDENT}{line}"));
+    std::iter::once("Next:".to_owned()).chain(lines).collect()
 }
+
+/// Indent of suggested commands.
+const COMMAND_INDENT: &str = "  ";
 
 fn paragraphs(all: &[Text], style: &Style) -> Vec<String> {
     all.iter().flat_map(|text| wrap(&text.plain(), style.width)).collect()

@@ -180,13 +180,17 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
     live.linger(&stop);
     Ok(match (is_interrupted, is_good && required.is_met()) {
         (true, _) => {
-            shell
-                .say(&format!("interrupted; resume with: dbdyno experiments resume {}", report.id));
+            shell.say(&interrupted(&report.id));
             INTERRUPTED
         }
         (false, true) => DONE,
         (false, false) => FAILED,
     })
+}
+
+/// Tells how to resume, with a command on a line of its own, which can be pasted.
+pub(super) fn interrupted(id: &str) -> String {
+    format!("interrupted; resume with:\n  dbdyno experiments resume {}", short_id(id))
 }
 
 fn print_report(

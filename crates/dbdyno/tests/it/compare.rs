@@ -48,7 +48,7 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     let csv = ["compare", &id, "--by=target", "--output=csv", "--fail-if=tps<-1%"];
     home.run(&csv).code(1).warns(&["FAILED tps<-1%: "]);
     // The first page, and the full one.
-    let next = format!("Next  dbdyno compare {id} --by target --full");
+    let next = format!("Next:\n  dbdyno compare {id} --by target --full");
     home.run(&["compare", &id, "--by=target"]).good().says(&[&next, "of 2 points: worse"]);
     let full = home.run(&["compare", &id, "--by=target", "--full"]).good();
     full.says(&["geometric means over the runs of each side"]);

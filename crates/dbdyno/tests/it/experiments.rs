@@ -206,7 +206,7 @@ fn a_killed_experiment_goes_on_at_the_first_trial_not_made() {
     killed.kill();
     killed.end();
     home.run(&["experiments", "list"]).good().says(&["of 4", "interrupted"]);
-    let words = ["interrupted; show again:", "resume with: dbdyno experiments resume "];
+    let words = [", interrupted\ndbdyno experiments resume ", "interrupted after 1 of 4 trials"];
     home.run(&["experiments", "show", "last"]).good().says(&words);
     // One of two concurrent resumes runs.
     let both = [home.start(&resume), home.start(&resume)].map(Started::end);

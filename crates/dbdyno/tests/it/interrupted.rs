@@ -331,7 +331,7 @@ fn interrupted_repeats_keep_what_finished_and_say_what_it_took() {
         run.wait_until("a third repeat", |said| said.contains("trial 3 of"));
         signal(&run);
         let ran = run.end().code(INTERRUPTED);
-        let ran = ran.warns(&["interrupted; resume with: dbdyno experiments resume "]);
+        let ran = ran.warns(&["interrupted; resume with:\n  dbdyno experiments resume "]);
         let spent = ["Repeats: 2 of at most 40, ", "s of load and starts (until=2%,min=4,max=40)"];
         ran.says(&spent).says(&["Not precise enough"]);
         let completed = "SELECT count(*) FROM run WHERE status = 'completed'";

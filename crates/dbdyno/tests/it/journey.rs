@@ -105,7 +105,7 @@ fn one_command_builds_checks_measures_and_reports() {
         "database and dbdyno agree: ",
         "Valid",
         "not a TPC-C result",
-        "Next  dbdyno runs show last --full",
+        "Next:\n  dbdyno runs show last --full",
     ]);
     assert!(ran.out.lines().count() <= 40, "{}", ran.out);
     home.run(&["runs", "show", "last", "--full"]).good().says(&[

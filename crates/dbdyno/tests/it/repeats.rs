@@ -60,11 +60,8 @@ fn repeats_that_were_killed_go_on_to_the_same_end() {
         (at(&kept, "status"), at(&kept, "stop_condition.is_reached")),
         (&"interrupted".into(), &false.into())
     );
-    let on = [
-        "interrupted; show again:",
-        "resume with: dbdyno experiments resume ",
-        "Not precise enough",
-    ];
+    let on =
+        [", interrupted\ndbdyno experiments resume ", ": interrupted after ", "Not precise enough"];
     home.run(&["experiments", "show", "last"]).good().says(&on);
     let shown = home.json(&["experiments", "resume", "last", "--quiet"]);
     let same = [

@@ -301,7 +301,7 @@ fn an_interrupted_experiment_sets_its_settings_back() {
     other.warns(&[&format!("is being varied by process {}", run.id())]).is_a_sentence();
 
     run.interrupt();
-    run.end().code(130).warns(&["resume with: dbdyno experiments resume"]);
+    run.end().code(130).warns(&["resume with:\n  dbdyno experiments resume"]);
     // PostgreSQL's processes reload their settings with a delay.
     assert!(eventually(|| ask(&server, &[of.sql]) == before), "{}", ask(&server, &[of.sql]));
     home.run(&["restore"]).good().says(&["no setting"]);

@@ -703,7 +703,8 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
 
-    Next  dbdyno compare a b --full  all figures
+    Next:
+      dbdyno compare a b --full  # all figures
     ");
     let single = first_page(&held(&FIVE[..1], &FIVE[..1], 1), &[]);
     assert!(single.contains("baseline old; a single run each"), "{single}");

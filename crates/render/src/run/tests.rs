@@ -84,8 +84,8 @@ fn a_plain_closed_run_reads_like_a_page() {
 
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun 2026-02-25 06:13:20
                 UTC
-    repeat      dbdyno runs show 8a1b0c9d --plan > plan.toml
-                dbdyno run plan.toml
+    dbdyno runs show 8a1b0c9d --plan > plan.toml  # its plan
+    dbdyno run plan.toml                          # again
     ");
 }
 
@@ -162,8 +162,8 @@ fn an_overloaded_open_run_tells_the_truth_first() {
 
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, too-fast, dbdyno 0.1.0, begun 2026-02-25
                 06:13:20 UTC
-    repeat      dbdyno runs show 8a1b0c9d --plan > plan.toml
-                dbdyno run plan.toml
+    dbdyno runs show 8a1b0c9d --plan > plan.toml  # its plan
+    dbdyno run plan.toml                          # again
     ");
 }
 
@@ -229,8 +229,8 @@ fn an_interrupted_run_says_how_far_it_came() {
 
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun 2026-02-25 06:13:20
                 UTC
-    repeat      dbdyno runs show 8a1b0c9d --plan > plan.toml
-                dbdyno run plan.toml
+    dbdyno runs show 8a1b0c9d --plan > plan.toml  # its plan
+    dbdyno run plan.toml                          # again
     ");
 }
 
@@ -538,9 +538,34 @@ fn the_first_page_of_a_closed_run() {
     Derived from TPC-C; not a TPC result, and not comparable with one.
     stored as 8a1b0c9d; ± and (a to b) are 95 % CIs within this run; 2 more notes
 
-    Next  dbdyno runs show last --full  CIs, all metrics
-          dbdyno web                    charts of all runs
-          dbdyno run tpcc --repeat 5    how much do runs differ?
+    Next:
+      dbdyno runs show last --full  # CIs, all metrics
+      dbdyno web                    # charts of all runs
+      dbdyno run tpcc --repeat 5    # how much do runs differ?
+    ");
+}
+
+#[test]
+fn the_first_page_of_a_short_run_says_why_figures_have_no_interval() {
+    let page = first_page(&Report::of(&Made::interrupted().tally()));
+    let lines: Vec<&str> = page.lines().collect();
+    insta::assert_snapshot!(lines[2..6].join("\n"), @r"
+    throughput  452.4 TPS (no CI), 12,495 NOPM (no CI)
+    latency     p50 13.5, p95 50.5, p99 84.1, max 215 ms (no CI)
+    errors      0 of 3,366 failed, 37 retried, 18 intended rollbacks
+    per second  ███████ 437 to 469 TPS, no stall; without the last 0.4 s
+    ");
+    let from = lines.iter().position(|line| line.starts_with("stored as")).expect("it is stored");
+    insta::assert_snapshot!(lines[from..].join("\n"), @r"
+    stored as 8a1b0c9d; no CI of TPS: commits vary too slowly for a run of 7.4 s:
+    use at least 8.7 s; no CI of p50, p95, p99: the run is too short: times are kept
+    per second, and a CI needs 10 s; more reasons with --full; –: too few samples; 3
+    more notes
+
+    Next:
+      dbdyno runs show last --full  # CIs, all metrics
+      dbdyno web                    # charts of all runs
+      dbdyno run tpcc --repeat 5    # how much do runs differ?
     ");
 }
 
@@ -579,9 +604,10 @@ fn the_first_page_of_an_overloaded_run() {
     Derived from TPC-C; not a TPC result, and not comparable with one.
     stored as 8a1b0c9d; ± and (a to b) are 95 % CIs within this run
 
-    Next  dbdyno runs show last --full  CIs, all metrics
-          dbdyno web                    charts of all runs
-          dbdyno run tpcc --repeat 5    how much do runs differ?
+    Next:
+      dbdyno runs show last --full  # CIs, all metrics
+      dbdyno web                    # charts of all runs
+      dbdyno run tpcc --repeat 5    # how much do runs differ?
     ");
 }
 
