@@ -383,6 +383,12 @@ impl Validity {
     /// Makes the validity from remarks on several runs, with a summary by severity; `None` if there
     /// are none.
     pub fn of_remarks(remarks: Vec<Remark>) -> Option<Validity> {
+        Validity::with_word("Valid", remarks)
+    }
+
+    /// Makes the same for a result that is not simply valid: `word` says what it is, such as
+    /// `Interrupted`.
+    pub fn with_word(word: &str, remarks: Vec<Remark>) -> Option<Validity> {
         let mut validity = Validity { answer: String::new(), remarks };
         let (n_warnings, names) = (validity.count(Severity::Warning), validity.named());
         // One more name is no longer than an ellipsis.
@@ -394,11 +400,11 @@ impl Validity {
         };
         validity.answer = match (validity.count(Severity::Invalid), n_warnings) {
             (1.., _) => "NOT VALID.".to_owned(),
-            (0, 0) => "Valid, with notes.".to_owned(),
+            (0, 0) => format!("{word}, with notes."),
             // A remark on several runs names several findings.
             (0, n) => {
                 let n = n.max(names.len()) as u64;
-                format!("Valid, with {}{named}.", count(n, "warning"))
+                format!("{word}, with {}{named}.", count(n, "warning"))
             }
         };
         (!validity.remarks.is_empty()).then_some(validity)

@@ -12,8 +12,8 @@ use analysis::matrix::of_page;
 use analysis::report::{Named, Report};
 use analysis::trials::TrialReport;
 use analysis::{ComparisonReport, in_ranges};
-use model::finding_catalog::in_short;
-use model::numbers::{count, ms, significant};
+use model::finding_catalog::{catalog_entry, in_short};
+use model::numbers::{capital, count, ms, significant};
 use model::{Choice, Direction, Severity, Status, is_arrival_rate, short_axis};
 use store::utc;
 
@@ -123,14 +123,31 @@ pub fn experiment(
     page
 }
 
-/// Returns true if trials are missing. A rule may end the repeats before the largest number.
+/// Returns what ended the trials early, or that they go on; `None` if they ended as planned.
+fn early_end(report: &ExperimentReport) -> Option<&'static str> {
+    match report.status {
+        Some(Status::Interrupted) => Some("interrupted"),
+        Some(Status::Failed) => Some("failed"),
+        Some(Status::Running) => Some("still running"),
+        _ if is_short(report) => Some("unfinished"),
+        _ => None,
+    }
+}
+
+/// Returns the same with the number of trials: `interrupted after 5 of 9 trials`.
+fn how_far(report: &ExperimentReport) -> Option<String> {
+    let word = early_end(report)?;
+    Some(format!("{word} after {} of {}", report.trials_done, count(report.trials, "trial")))
+}
+
 fn is_short(report: &ExperimentReport) -> bool {
+/// Returns true if trials are missing. A rule may end the repeats before the largest number.
     report.stop_condition.is_none() && trials_left(report).1 > 0
 }
 
 /// Returns true if more trials will be made, or should be.
 pub fn is_unfinished(report: &ExperimentReport) -> bool {
-    report.status == Some(Status::Running) || is_short(report)
+    early_end(report).is_some()
 }
 
 fn question(report: &ExperimentReport) -> Vec<String> {
@@ -179,12 +196,13 @@ fn made_on(trials: &[TrialReport]) -> Vec<(&'static str, String)> {
 fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
     let left = report.trials.saturating_sub(report.trials_done);
     let has = |severity| validity.is_some_and(|validity| validity.count(severity) > 0);
-    let (tone, word) = match validity {
-        Some(_) if has(Severity::Invalid) => (Tone::Bad, "Not valid.".to_owned()),
-        Some(validity) if has(Severity::Warning) => (Tone::Warning, validity.answer.clone()),
+    let (tone, word) = match (validity, early_end(report)) {
+        (Some(_), _) if has(Severity::Invalid) => (Tone::Bad, "Not valid.".to_owned()),
+        (Some(validity), _) if has(Severity::Warning) => (Tone::Warning, validity.answer.clone()),
+        (_, Some(early)) => (Tone::Warning, capital(early) + "."),
         _ if left > 0 => (Tone::Warning, String::new()),
-        Some(_) => (Tone::Plain, String::new()),
-        None => (Tone::Good, String::new()),
+        (Some(_), _) => (Tone::Plain, String::new()),
+        (None, _) => (Tone::Good, String::new()),
     };
     let (found, counts) = headline(report);
     Verdict { tone, word, headline: found.into(), details: vec![counts.into()] }
@@ -248,7 +266,8 @@ fn not_counted(report: &ExperimentReport) -> Option<String> {
 fn validity(report: &ExperimentReport) -> Option<Validity> {
     let texts = left_out(&report.damaged).into_iter().chain(findings(report));
     let warnings = texts.map(|text| Remark::new(Severity::Warning, text));
-    Validity::of_remarks(report.findings.iter().map(Remark::of).chain(warnings).collect())
+    let word = early_end(report).map_or_else(|| "Valid".to_owned(), capital);
+    Validity::with_word(&word, report.findings.iter().map(Remark::of).chain(warnings).collect())
 }
 
 /// Describes the repeats: whether there are enough, and at which level they vary.
@@ -324,9 +343,7 @@ fn headline(report: &ExperimentReport) -> (String, String) {
             if n_lost == 0 { "nothing measured yet" } else { "no valid run" }.to_owned()
         }
         // The first trials are not a sample of all.
-        _ if is_unfinished(report) && report.points.len() > 1 => {
-            "no best point before all trials are done".to_owned()
-        }
+        _ if is_unfinished(report) && report.points.len() > 1 => "no best point yet".to_owned(),
         Some(rate) => kept(report, rate),
         None => best(report),
     };
@@ -346,7 +363,8 @@ fn headline(report: &ExperimentReport) -> (String, String) {
         1 => String::new(),
         _ => format!(", {}", report.order.name()),
     };
-    (format!("{name}: {found}"), format!("{n}, {trials}{order}"))
+    let how_far = how_far(report).map_or_else(String::new, |far| format!("{far}; "));
+    (format!("{name}: {how_far}{found}"), format!("{n}, {trials}{order}"))
 }
 
 /// Describes the point with the best primary figure.
@@ -574,7 +592,7 @@ fn sketched(report: &ExperimentReport, curve: &Curve) -> Vec<Block> {
     if means.len() < SKETCHED_LEAST {
         return Vec::new();
     }
-    let words = format!("{}: {}.", along(report, curve), in_words(curve));
+    let words = format!("{}: {}.", along(report, curve), in_words(curve, is_unfinished(report)));
     // Infinite values cannot be drawn.
     let sketch = means
         .iter()
@@ -600,11 +618,12 @@ fn along(report: &ExperimentReport, curve: &Curve) -> String {
     }
 }
 
-/// Describes a curve: `first 1, mean of points 2, peak 3 at 8, last 2`.
-fn in_words(curve: &Curve) -> String {
+/// Describes a curve: `first 1, mean of points 2, peak 3 at 8, last 2`. Before all trials are done
+/// it has no peak.
+fn in_words(curve: &Curve, is_unfinished: bool) -> String {
     let number = |value: f64| significant(value, 4);
     let (first, mean, last) = (number(curve.first), number(curve.mean), number(curve.last));
-    let best = match is_least_at_first(curve) {
+    let best = match is_least_at_first(curve) || is_unfinished {
         true => String::new(),
         false => format!(", {} {} at {}", best_word(curve), number(curve.best), curve.best_at),
     };

@@ -4,7 +4,7 @@
 
 use analysis::seek::{Answer, CurvePoint, ProbeReport, SeekReport, Stage, Verdict as ProbeVerdict};
 use model::numbers::{NONE, beside_bound, count, exact, ms, significant};
-use model::{Bound, NS_PER_MS, Objective, short_axis};
+use model::{Bound, NS_PER_MS, Objective, Status, short_axis};
 use store::utc;
 
 use super::charts::of_seek;
@@ -52,7 +52,14 @@ fn verdict(report: &SeekReport) -> Verdict {
         (Answer::LowestFails { .. }, _) => Tone::Bad,
         (Answer::Flat { .. } | Answer::TooShort { .. } | Answer::Unfinished, _) => Tone::Warning,
     };
-    let headline = format!("{}: {}", report.name, answer(report)).into();
+    let n = count(report.probes.len() as u64, "probe");
+    let how_far = match report.status {
+        Some(Status::Interrupted) => format!("interrupted after {n}; "),
+        Some(Status::Failed) => format!("failed after {n}; "),
+        Some(Status::Running) => format!("still running after {n}; "),
+        _ => String::new(),
+    };
+    let headline = format!("{}: {how_far}{}", report.name, answer(report)).into();
     Verdict { tone, word: String::new(), headline, details: vec![explained(report).into()] }
 }
 

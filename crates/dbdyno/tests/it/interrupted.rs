@@ -321,6 +321,25 @@ fn an_interrupted_build_says_how_to_go_on() {
 }
 
 #[test]
+fn an_experiment_that_is_interrupted_in_its_last_trial_names_no_best_point() {
+    let home = Home::new();
+    let target = "--target=sim:?service=constant:1ms";
+    let args = ["run", "empty", target, "--ramp-up=0s", "--vary=duration=1s,60s"];
+    let mut run = home.start(&args);
+    run.wait_until("the last trial", |said| said.contains("trial 2 of 2"));
+    run.interrupt();
+    let ran = run.end().code(INTERRUPTED).says(&["interrupted after 1 of 2 trials; no best point"]);
+    assert!(!ran.out.contains("Valid") && !ran.out.contains("most TPS"), "{}", ran.out);
+    let shown = home.run(&["experiments", "show", "last"]).good();
+    let shown = shown.says(&["interrupted after 1 of 2 trials; no best point"]);
+    assert!(!shown.out.contains("Valid") && !shown.out.contains("most TPS"), "{}", shown.out);
+    // The command to resume it is a line of its own, whole even on a narrow terminal.
+    let is_resume = |line: &str| line.trim_start().starts_with("dbdyno experiments resume ");
+    assert!(shown.out.lines().any(is_resume), "{}", shown.out);
+    assert!(ran.err.lines().any(is_resume), "{}", ran.err);
+}
+
+#[test]
 fn interrupted_repeats_keep_what_finished_and_say_what_it_took() {
     let signals: [fn(&Started); 2] = [Started::interrupt, Started::terminate];
     for signal in signals {

@@ -254,7 +254,7 @@ fn findings_and_points_stand_before_charts_and_the_answer_stands_once() {
     let ids = ["findings", "points", "curves", "trials"].map(|id| format!("<section id=\"{id}\""));
     let places = ids.map(|id| place(&page, &id));
     assert!(places.is_sorted(), "{places:?}");
-    assert_eq!(page.matches("Valid, with 1 warning").count(), 1);
+    assert_eq!(page.matches("Unfinished, with 1 warning").count(), 1);
     let mut run = subjects::closed();
     run.findings = vec![finding];
     let page = run_body(&run, Medium::File);
