@@ -410,7 +410,7 @@ impl Validity {
         (!validity.remarks.is_empty()).then_some(validity)
     }
 
-    /// Returns the findings that the warnings name, in their order: `other_cpu_load`.
+    /// Returns the findings that the warnings name, in their order: `other cpu load`.
     fn named(&self) -> Vec<String> {
         let warnings = self.remarks.iter().filter(|of| of.severity == Severity::Warning);
         let texts: Vec<String> = warnings.map(|of| of.text.plain()).collect();
@@ -418,7 +418,7 @@ impl Validity {
             let (begins, ends) = (format!("{id} ("), format!("({id})"));
             texts.iter().position(|text| text.starts_with(&begins) || text.contains(&ends))
         };
-        let named = CATALOG.iter().filter_map(|of| Some((place(of.id)?, of.id.to_owned())));
+        let named = CATALOG.iter().filter_map(|of| Some((place(of.id)?, of.id.replace('_', " "))));
         let mut all: Vec<(usize, String)> = named.collect();
         all.sort_by_key(|(place, _)| *place);
         all.into_iter().map(|(_, id)| id).collect()

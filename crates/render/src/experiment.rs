@@ -23,6 +23,7 @@ use super::comparison::verdicts_shortly as comparison_verdicts;
 use super::document::{
     Block, Document, Length, Place, REPEAT, Remark, Section, Sketch, Text, Tone, Validity, Verdict,
 };
+use super::first_page::first_sentence;
 use super::list::short_id;
 use super::matrix;
 use super::repeats::{decided, levels_lines, stop_lines};
@@ -685,22 +686,28 @@ fn findings(report: &ExperimentReport) -> Vec<String> {
     of_points.for_each(|(id, n)| all.count(id, *n));
     let n_runs = report.points.iter().map(|point| point.runs.len() as u64).sum();
     let runs = count(n_runs, "run");
-    let printed = |(id, n): (&str, &u64)| {
-        let case = report.points.iter().find_map(|point| point.cases.get(id));
-        let with_it = report.points.iter().filter(|point| point.findings.get(id).is_some());
-        let ranges: Option<Vec<&str>> =
-            with_it.map(|point| point.case_ranges.get(id).map(String::as_str)).collect();
-        match (ranges.and_then(in_ranges), case) {
-            (Some(ranges), _) => format!("{n} of {runs}: {} ({id}).", without_stop(&ranges)),
-            (None, Some(case)) if *n > 1 => {
-                format!("{n} of {runs}, e.g.: {} ({id}).", without_stop(case))
-            }
-            (None, Some(case)) => format!("{n} of {runs}: {} ({id}).", without_stop(case)),
-            (None, None) => format!("{n} of {runs}: {}.", in_short(id)),
-        }
+    let advised = |(id, n): (&str, &u64)| {
+        let advice = catalog_entry(id).map_or("", |entry| first_sentence(entry.advice));
+        format!("{} {advice}", printed(report, (id, n), &runs)).trim_end().to_owned()
     };
     all.0.sort_by_key(|(id, _)| catalog_place(id));
-    all.iter().map(printed).collect()
+    all.iter().map(advised).collect()
+}
+
+/// Describes a finding of some of the runs.
+fn printed(report: &ExperimentReport, (id, n): (&str, &u64), runs: &str) -> String {
+    let case = report.points.iter().find_map(|point| point.cases.get(id));
+    let with_it = report.points.iter().filter(|point| point.findings.get(id).is_some());
+    let ranges: Option<Vec<&str>> =
+        with_it.map(|point| point.case_ranges.get(id).map(String::as_str)).collect();
+    match (ranges.and_then(in_ranges), case) {
+        (Some(ranges), _) => format!("{n} of {runs}: {} ({id}).", without_stop(&ranges)),
+        (None, Some(case)) if *n > 1 => {
+            format!("{n} of {runs}, e.g.: {} ({id}).", without_stop(case))
+        }
+        (None, Some(case)) => format!("{n} of {runs}: {} ({id}).", without_stop(case)),
+        (None, None) => format!("{n} of {runs}: {}.", in_short(id)),
+    }
 }
 
 /// Returns the setup, without the parts that differ between trials.
