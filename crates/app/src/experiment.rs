@@ -198,17 +198,41 @@ pub fn planned(
 /// Repeats that are likely to show a difference between points with usual noise.
 const REPEATS_ADVISED: u32 = 5;
 
-/// Note before the first trial that there are too few repeats to compare the points.
+/// Note before the first trial that there are too few repeats to compare the points, or to show how
+/// much runs of the only point differ.
 pub fn too_few_repeats(planned: &Planned) -> Option<String> {
     let Experiment { repeats, stop, .. } = &planned.experiment;
-    let is_compared = planned.plans.len() > 1 && stop.is_none();
-    let what = match *repeats {
-        REPEATS_ADVISED.. => return None,
-        n if (n as usize) < stats::BOUNDS_MIN => "can show no difference between points",
-        _ => "show only large differences between points",
+    let is_compared = planned.plans.len() > 1;
+    let is_very_few = (*repeats as usize) < stats::BOUNDS_MIN;
+    let what = match (is_compared, is_very_few) {
+        _ if *repeats >= REPEATS_ADVISED || stop.is_some() => return None,
+        (true, true) => "can show no difference between points",
+        (true, false) => "show only large differences between points",
+        // Student's t: 7 times as wide as that of five runs for two runs, and twice for three.
+        (false, true) => "give a very wide CI of the mean over runs",
+        (false, false) => "give a wide CI of the mean over runs",
     };
     let n = count(u64::from(*repeats), "repeat");
-    is_compared.then(|| format!("{n} {what}: run --repeat {REPEATS_ADVISED} or more"))
+    let takes = load_of(planned, u64::from(REPEATS_ADVISED));
+    Some(format!("{n} {what}: run --repeat {REPEATS_ADVISED} or more ({takes})"))
+}
+
+/// Least duration of so many repeats: `at least 8m`.
+fn load_of(planned: &Planned, repeats: u64) -> String {
+    let each = |plan: &Plan| plan.phases.ramp_up_ns + plan.phases.measure_ns;
+    let load_ns: u64 = planned.plans.iter().map(each).sum::<u64>() * repeats;
+    let trials = planned.plans.len() as u64 * repeats;
+    let load = format_duration(load_ns + planned.experiment.pause_ns * trials.saturating_sub(1));
+    match has_virtual_time(planned) {
+        true => format!("{load} of virtual time"),
+        false => format!("at least {load}"),
+    }
+}
+
+fn has_virtual_time(planned: &Planned) -> bool {
+    let is_simulated =
+        |plan: &Plan| plan.placement == model::PlacementChoice::Fixed(model::Placement::Simulated);
+    planned.plans.iter().all(is_simulated)
 }
 
 /// Number of trials and their least duration: `12 trials, at least 8m, plus build, settling and
@@ -216,18 +240,8 @@ pub fn too_few_repeats(planned: &Planned) -> Option<String> {
 pub fn forecast(planned: &Planned) -> String {
     let repeats = u64::from(planned.experiment.repeats);
     let trials = planned.plans.len() as u64 * repeats;
-    let each = |plan: &Plan| plan.phases.ramp_up_ns + plan.phases.measure_ns;
-    let load_ns: u64 = planned.plans.iter().map(each).sum::<u64>() * repeats;
-    let pauses_ns = planned.experiment.pause_ns * trials.saturating_sub(1);
     let s = if trials == 1 { "" } else { "s" };
     let most = if planned.experiment.stop.is_some() { "at most " } else { "" };
-    let load = format_duration(load_ns + pauses_ns);
-    let is_simulated =
-        |plan: &Plan| plan.placement == model::PlacementChoice::Fixed(model::Placement::Simulated);
-    match planned.plans.iter().all(is_simulated) {
-        true => format!("{most}{trials} trial{s}, {load} of virtual time"),
-        false => {
-            format!("{most}{trials} trial{s}, at least {load}, plus build, settling and checks")
-        }
-    }
+    let more = if has_virtual_time(planned) { "" } else { ", plus build, settling and checks" };
+    format!("{most}{trials} trial{s}, {}{more}", load_of(planned, repeats))
 }

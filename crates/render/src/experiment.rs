@@ -82,7 +82,7 @@ pub fn experiment(
     page.section("matrix", "By rows and columns", matrix::of_page(&of_page(report)));
     let few = too_few(report.points.iter().map(|point| &point.samples_needed));
     let figures = || report.points.iter().flat_map(|point| point.figures.iter()).map(|(_, of)| of);
-    let (wide, same) = (ranges(figures()), same_in_all(figures()));
+    let (wide, same) = (ranges(figures(), repeat_s(report, trials)), same_in_all(figures()));
     page.section(
         "points",
         "Points",
@@ -141,8 +141,8 @@ fn how_far(report: &ExperimentReport) -> Option<String> {
     Some(format!("{word} after {} of {}", report.trials_done, count(report.trials, "trial")))
 }
 
-fn is_short(report: &ExperimentReport) -> bool {
 /// Returns true if trials are missing. A rule may end the repeats before the largest number.
+fn is_short(report: &ExperimentReport) -> bool {
     report.stop_condition.is_none() && trials_left(report).1 > 0
 }
 
@@ -235,8 +235,21 @@ fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) ->
         }
         false => "",
     };
-    let has_repeats = report.points.iter().any(|point| point.runs.len() > 1);
-    has_repeats.then(|| format!("means over runs ± 95 % CIs{verdict}"))
+    // Ranges have an explanation of their own.
+    let is_mean = |figure: &Figure| figure.half_width.is_some() && !figure.is_wide();
+    let mut all = report.points.iter().flat_map(|point| point.figures.iter());
+    all.any(|(_, of)| is_mean(of)).then(|| format!("means over runs ± 95 % CIs{verdict}"))
+}
+
+/// Returns the least time of another repeat of all points, in seconds; `None` without trials, or in
+/// virtual time.
+pub fn repeat_s(report: &ExperimentReport, trials: &[TrialReport]) -> Option<f64> {
+    let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
+    if all.is_empty() || Environment::of(&all).has_virtual_time() {
+        return None;
+    }
+    let load_s: f64 = all.iter().map(|of| of.phases.ramp_up_s + of.measured_seconds).sum();
+    Some(load_s / all.len() as f64 * report.points.len() as f64)
 }
 
 /// Describes the values of an axis that may lose commits that others keep.

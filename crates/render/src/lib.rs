@@ -42,7 +42,7 @@ pub use comparison::{
     is_open,
 };
 pub use document::{Document, next};
-pub use experiment::{experiment, experiment_points, experiment_verdicts, is_unfinished};
+pub use experiment::{experiment, experiment_points, experiment_verdicts, is_unfinished, repeat_s};
 pub use history::history;
 pub use list::{ExperimentLine, experiment_list, imported_list, run_list};
 pub use matrix::{matrices, matrix_section};

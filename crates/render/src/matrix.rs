@@ -31,7 +31,7 @@ pub fn matrices(all: &Matrices) -> Document {
 /// Makes the same as a section of another page.
 pub fn matrix_section(all: &Matrices) -> Section {
     let cells = || all.tables.iter().flat_map(|table| table.cells.iter().flatten().flatten());
-    let wide = ranges(cells().filter(|_| all.relative_to.is_none()));
+    let wide = ranges(cells().filter(|_| all.relative_to.is_none()), None);
     let notes = wide.into_iter().chain(same_in_all(cells()));
     let wide = Block::Part(String::new(), vec![Block::paragraphs(notes)]);
     let blocks = blocks(all, name(all)).into_iter().chain([wide]).collect();

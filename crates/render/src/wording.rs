@@ -132,12 +132,19 @@ pub(crate) fn answered(figure: &Figure) -> String {
     )
 }
 
-/// Explains ranges in a table, if there are any.
-pub(crate) fn ranges<'f>(all: impl Iterator<Item = &'f Figure>) -> Option<String> {
+/// Explains ranges in a table, if there are any. A repeat takes at least `repeat_s`, if it is known.
+pub(crate) fn ranges<'f>(
+    all: impl Iterator<Item = &'f Figure>,
+    repeat_s: Option<f64>,
+) -> Option<String> {
     let wide: Vec<&Figure> = all.filter(|figure| figure.is_wide()).collect();
     let most = wide.iter().map(|figure| figure.runs_needed()).reduce(|a, b| Some(a?.max(b?)))?;
     let repeat = match most {
-        Some(n) => format!("repeat at least {n} times for one"),
+        Some(n) => {
+            let takes = repeat_s.map(|each_s| numbers::seconds(each_s * n as f64));
+            let takes = takes.map_or_else(String::new, |takes| format!(" (at least {takes})"));
+            format!("use --repeat {n} or more for one{takes}")
+        }
         None => "repeat more often for one".to_owned(),
     };
     Some(format!("min and max are of the runs, too few for a CI (±); {repeat}"))
@@ -204,8 +211,9 @@ mod tests {
             let same = "19,170 ± 130".to_owned();
             (same.clone(), same)
         });
-        let note = ranges([of(130.0), of(68_232.0)].iter()).expect("one is wide");
-        assert!(note.ends_with("too few for a CI (±); repeat at least 5 times for one"), "{note}");
-        assert_eq!(ranges([of(130.0)].iter()), None);
+        let note = ranges([of(130.0), of(68_232.0)].iter(), Some(4.0)).expect("one is wide");
+        let words = "too few for a CI (±); use --repeat 5 or more for one (at least 20 s)";
+        assert!(note.ends_with(words), "{note}");
+        assert_eq!(ranges([of(130.0)].iter(), None), None);
     }
 }

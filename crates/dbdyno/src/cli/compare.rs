@@ -288,7 +288,7 @@ fn next_commands(
     let n_shown = if is_gate || is_open { 2 } else { 3 };
     let more = match compared {
         _ if !is_open => None,
-        CompareBy::Axis { experiment, .. } => Some(experiments::until_decided(experiment)),
+        CompareBy::Axis { experiment, .. } => Some(experiments::until_decided(experiment, None)),
         CompareBy::Sides(_) => varied_until_decided(report),
     };
     let rest = commands.into_iter().take(n_shown).map(|(command, why)| (command, why.to_owned()));

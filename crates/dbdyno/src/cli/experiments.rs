@@ -10,7 +10,7 @@ use app::experiment::{
 use app::report_source::ExperimentSource;
 use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{Choice, DataPolicy, Experiment, Status};
+use model::{Choice, DataPolicy, Experiment, Status, numbers};
 use plan::{Varied, varied_to_toml};
 use render::list::short_id;
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
@@ -245,18 +245,22 @@ fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
     ];
     let sides = (!report.axes.is_empty()).then_some(sides);
     let is_open = source.sides.as_ref().is_some_and(render::is_open);
-    let more = (is_open && report.plan.is_some()).then(|| until_decided(id));
+    let more = (is_open && report.plan.is_some())
+        .then(|| until_decided(id, render::repeat_s(report, &source.trials)));
     let rest = sides.into_iter().chain(others).map(|(command, why)| (command, why.to_owned()));
     more.into_iter().chain(rest).collect()
 }
 
-/// Commands that repeat the trials of an experiment, and continue until a decision.
-pub(super) fn until_decided(id: &str) -> (String, String) {
+/// Commands that repeat the trials of an experiment, and continue until a decision; a repeat takes
+/// at least `repeat_s`, if it is known.
+pub(super) fn until_decided(id: &str, repeat_s: Option<f64>) -> (String, String) {
     let command = format!(
         "dbdyno experiments show {} --plan > plan.toml && dbdyno run plan.toml {UNTIL_DECIDED}",
         for_shell(id)
     );
-    (command, UNTIL_DECIDED_WORDS.to_owned())
+    let takes = repeat_s.map(|each_s| format!(" of {} or more", numbers::seconds(each_s)));
+    let words = UNTIL_DECIDED_WORDS.replace(')', &format!("{})", takes.unwrap_or_default()));
+    (command, words)
 }
 
 /// Repeats as often as a verdict needs.

@@ -5,7 +5,7 @@ use app::Error;
 use app::stored_report::{identity_of, stored_report, stored_tally};
 use app::trials::{FIGURES, check_names};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{NS_PER_S, RunId, Status};
+use model::{NS_PER_S, Placement, RunId, Status, numbers};
 use render::document::Block;
 use render::list::folded_run_list;
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
@@ -414,7 +414,7 @@ fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn, shell: &Shell) ->
 /// Commands for more details than the first page of a run.
 fn next_commands(report: &Report, kept: RunIn, shell: &Shell) -> Vec<(String, String)> {
     let all = "CIs, all metrics, advice";
-    let again = "how much do runs differ?";
+    let again = repeats_take(report);
     let commands = match kept {
         RunIn::NoStore => vec![
             (shell.again("--full"), all),
@@ -423,7 +423,7 @@ fn next_commands(report: &Report, kept: RunIn, shell: &Shell) -> Vec<(String, St
         RunIn::StoreNow => vec![
             ("dbdyno runs show last --full".to_owned(), all),
             ("dbdyno web".to_owned(), "charts of all runs"),
-            (shell.again("--repeat 5"), again),
+            (shell.again("--repeat 5"), &*again),
         ],
         RunIn::StoreBefore => {
             let id = render::list::short_id(&report.run_id);
@@ -435,6 +435,16 @@ fn next_commands(report: &Report, kept: RunIn, shell: &Shell) -> Vec<(String, St
         }
     };
     commands.into_iter().map(|(command, why)| (command, why.to_owned())).collect()
+}
+
+/// Purpose of five repeats of a run, and their least time.
+fn repeats_take(report: &Report) -> String {
+    let five_s = 5.0 * (report.phases.ramp_up_s + report.measured_seconds);
+    let of = match report.placement == Placement::Simulated.name() {
+        true => "of virtual time",
+        false => "or more",
+    };
+    format!("how much do runs differ? {} {of}", numbers::seconds(five_s))
 }
 
 /// Prints a report in the requested format, and the results of limits.
