@@ -43,7 +43,7 @@ pub use reply_lag::{ReplyLagReport, ServiceSplit};
 pub use shares::Shares;
 pub(crate) use shares::two_digits;
 pub use time_profile::{
-    NOT_IN_THE_SUM, SAMPLES_LEAST, TimePart, TimeProfile, is_of_samples, part_title,
+    OUTSIDE_SERVICE, SAMPLES_LEAST, TimePart, TimeProfile, is_of_samples, part_title,
 };
 pub use times::{ConnectTimes, LagTimes, Latency};
 pub(crate) use times::{ONE_NUMBER, too_short};

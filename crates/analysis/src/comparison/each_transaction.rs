@@ -13,7 +13,7 @@ use stats::Comparison;
 
 use super::SidePoint;
 use crate::report::{
-    NOT_IN_THE_SUM, Named, Report, SAMPLES_LEAST, TimeProfile, is_of_samples, part_title,
+    Named, OUTSIDE_SERVICE, Report, SAMPLES_LEAST, TimeProfile, is_of_samples, part_title,
 };
 
 /// Smallest change of a ratio that counts, as a share.
@@ -102,7 +102,7 @@ impl EachTransaction {
 pub fn figure_title(name: &str) -> Cow<'_, str> {
     let part = |begin: &str| name.strip_prefix(begin).map(part_title);
     match (part(BESIDE), part(TIME)) {
-        (Some(title), _) => format!("{NOT_IN_THE_SUM}{title}").into(),
+        (Some(title), _) => format!("{OUTSIDE_SERVICE}{title}").into(),
         (None, Some(title)) => title.into(),
         (None, None) => name.into(),
     }
@@ -441,7 +441,7 @@ mod tests {
             "server: waiting for locks",
             "server: CPU",
             "unexplained",
-            "not in the sum: server: CPU",
+            "outside the service time: server: CPU",
         ];
         assert_eq!(titles, expected);
         let beside = found.iter().find(|of| of.is_beside()).expect("it overlaps");

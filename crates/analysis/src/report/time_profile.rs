@@ -96,7 +96,7 @@ pub fn is_of_samples(part: &str) -> bool {
 }
 
 /// Beginning of the title of a part beside the service time.
-pub const NOT_IN_THE_SUM: &str = "not in the sum: ";
+pub const OUTSIDE_SERVICE: &str = "outside the service time: ";
 
 /// Share of the service time by which samples may exceed it before they contradict it, if less than
 /// the share [`SECONDS_MIN`] of all seconds has samples: few samples scatter as much.

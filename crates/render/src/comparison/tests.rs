@@ -774,7 +774,7 @@ fn where_the_time_goes_has_an_interval_or_is_within_the_noise_in_the_words_of_a_
     assert!(line(&noisy).ends_with(words), "{}", line(&noisy));
     let page = in_a_line(&of_commits(&slow, &slow));
     // What stands in the sum, too, is folded.
-    assert!(!page.contains("not in the sum"), "{page}");
+    assert!(!page.contains("outside the service time"), "{page}");
     assert!(!page.contains("time.commit") && page.contains("server: committing (log)"), "{page}");
 }
 

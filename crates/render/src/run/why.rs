@@ -4,7 +4,7 @@
 //! Not here: how the parts are computed (analysis).
 
 use analysis::report::{
-    Dip, DisturbanceReport, Moved, NOT_IN_THE_SUM, Report, SAMPLES_LEAST, TimePart, TimeProfile,
+    Dip, DisturbanceReport, Moved, OUTSIDE_SERVICE, Report, SAMPLES_LEAST, TimePart, TimeProfile,
     is_of_samples,
 };
 use model::numbers::{NONE, amount, capital, count, seconds, significant};
@@ -22,6 +22,9 @@ const OVERLAP_LEAST: f64 = 0.1;
 
 /// Share from which the short line says so too.
 const OVERLAP_MOST: f64 = 0.25;
+
+/// Smallest share of the parts that the short line leaves out from which it counts them.
+const OTHERS_LEAST: f64 = 0.005;
 
 /// Smallest share of the service time of a part that is shown.
 const SHARE_MIN: f64 = 0.0005;
@@ -68,8 +71,13 @@ pub(super) fn shortly(report: &Report, most: usize) -> Option<String> {
         rough_or(100.0 * part.ms / profile.service_ms, 2, is_few && is_of_samples(&part.name))
     };
     let shown = parts.iter().take(most).filter(|part| part.ms / profile.service_ms >= SHARE_MIN);
-    let shown: Vec<String> =
+    let rest = 1.0 - shown.clone().map(|part| part.ms).sum::<f64>() / profile.service_ms;
+    let mut shown: Vec<String> =
         shown.map(|part| format!("{} {} %", part.title(), share(part))).collect();
+    // The parts are to add up.
+    shown.extend(
+        (rest >= OTHERS_LEAST).then(|| format!("others {} %", rough_or(100.0 * rest, 2, is_few))),
+    );
     let mean_ms = significant(profile.service_ms, 3);
     let few = n_samples_if_few(report).map(|n| format!("{} of sessions", count(n, "sample")));
     let overlap = Some(overlap_of(profile)).filter(|share| *share > OVERLAP_MOST);
@@ -149,7 +157,7 @@ fn profile(profile: &TimeProfile, is_few: bool) -> Block {
     ]);
     for part in profile.beside.iter().filter(|part| share(part.ms) >= SHARE_MIN) {
         table.row([
-            Cell::from(format!("{NOT_IN_THE_SUM}{}", part.title())),
+            Cell::from(format!("{OUTSIDE_SERVICE}{}", part.title())),
             Cell::said(rough_or(part.ms, 3, is_few && is_of_samples(&part.name)), Some(part.ms)),
             Cell::from(""),
         ]);
@@ -184,7 +192,7 @@ fn overlap(profile: &TimeProfile) -> Option<String> {
     let share = overlap_of(profile);
     (share > OVERLAP_LEAST).then(|| {
         format!(
-            "The parts overlap by {} % of the service time ('not in the sum'), which is split \
+            "The parts overlap by {} % of the service time ('outside the service time'), which is split \
              proportionally. Read CPU and waiting for a CPU as rough \
              figures, or measure where CPUs are idle.",
             significant(100.0 * share, 2)
