@@ -20,8 +20,8 @@ pub use disturbed::{disturbances_of, name_of_disturbance};
 
 pub use catalog::{
     NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, check_name, direction,
-    direction_in, known, names_of_run, other_quantile, quotients, resolve, short, spellings, unit,
-    value_of,
+    direction_in, known, meaning, names_of_run, other_quantile, quotients, resolve, short,
+    spellings, unit, value_of,
 };
 pub use stored_bytes::bytes_of_title;
 

@@ -14,6 +14,7 @@ mod over_time;
 mod ran;
 mod short;
 mod transactions;
+mod units;
 mod why;
 
 use analysis::report::Report;
@@ -36,7 +37,7 @@ const CLIENTS_MOST: usize = 1_000;
 const ERRORS_MOST: usize = 8;
 
 /// Sections of a run's page, by their names on the command line.
-pub const RUN_SECTIONS: [&str; 12] = [
+pub const RUN_SECTIONS: [&str; 13] = [
     "ran",
     "latency",
     "transactions",
@@ -49,6 +50,7 @@ pub const RUN_SECTIONS: [&str; 12] = [
     "errors",
     "monitor",
     "checks",
+    "units",
 ];
 
 /// Makes the page of a run.
@@ -75,6 +77,7 @@ pub fn run(report: &Report) -> Document {
         errors(report),
         monitoring::section(report, &charts),
         checks::section(report),
+        units::section(report),
     ];
     let plan = format!("dbdyno runs show {} --plan > plan.toml", short_id(&report.run_id));
     let again = [(plan, "its plan"), ("dbdyno run plan.toml".to_owned(), "again")];

@@ -647,6 +647,11 @@ pub fn check_name(name: &str) -> Result<(), String> {
     }
 }
 
+/// Returns what a figure of the whole run is: `commits per second`.
+pub fn meaning(name: &str) -> Option<&'static str> {
+    of_run(name).map(|figure| figure.help)
+}
+
 fn of_run(name: &str) -> Option<&'static RunFigure> {
     OF_RUN.iter().find(|figure| figure.name == name)
 }

@@ -72,6 +72,13 @@ fn a_plain_closed_run_reads_like_a_page() {
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
 
+    clients     simulated users, each with one transaction at a time
+    sessions    connections of clients to the database
+    TPS         commits per second
+    QPS         statements per second: reads, writes and others
+    NOPM        new orders per minute (TPC-C)
+    TPM         transactions per minute (TPC-C)
+
     note        The database runs in the generator's process and shares its CPUs. The client's CPU
                 time includes the database's. The figures include both: if production uses two
                 hosts, measure with two.
@@ -160,6 +167,13 @@ fn an_overloaded_open_run_tells_the_truth_first() {
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
 
+    clients     simulated users, each with one transaction at a time
+    sessions    connections of clients to the database
+    TPS         commits per second
+    QPS         statements per second: reads, writes and others
+    NOPM        new orders per minute (TPC-C)
+    TPM         transactions per minute (TPC-C)
+
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, too-fast, dbdyno 0.1.0, begun 2026-02-25
                 06:13:20 UTC
     dbdyno runs show 8a1b0c9d --plan > plan.toml  # its plan
@@ -214,6 +228,13 @@ fn an_interrupted_run_says_how_far_it_came() {
     Derived from TPC-C; not a TPC result, and not comparable with one.
 
     note        The run was interrupted: 7.4 s were measured of 60 s planned. The figures cover that
+    clients     simulated users, each with one transaction at a time
+    sessions    connections of clients to the database
+    TPS         commits per second
+    QPS         statements per second: reads, writes and others
+    NOPM        new orders per minute (TPC-C)
+    TPM         transactions per minute (TPC-C)
+
                 part only.
     note        7.4 s were measured, possibly without any checkpoint, flush or vacuum. Measure a
                 minute or more before you rely on it.

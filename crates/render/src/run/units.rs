@@ -1,0 +1,21 @@
+//! What the units of a run's page mean, a line for each that the page has.
+//!
+//! Not here: other terms (the glossary of docs).
+
+use analysis::figures::meaning;
+use analysis::report::Report;
+
+use crate::document::{Block, Section};
+
+pub(super) fn section(report: &Report) -> Section {
+    let block = &report.block;
+    let has_qps = block.qps.is_some_and(|qps| qps > 0.0);
+    let has_sessions = block.connect_ms.times.count + block.connect_ms.failed > 0;
+    let mut all = vec![("clients", "simulated users, each with one transaction at a time")];
+    all.extend(has_sessions.then_some(("sessions", "connections of clients to the database")));
+    all.extend(meaning("tps").map(|words| ("TPS", words)));
+    all.extend(meaning("qps").filter(|_| has_qps).map(|words| ("QPS", words)));
+    let known = block.primary_metrics.iter();
+    all.extend(known.filter_map(|(name, of)| Some((of.title.as_str(), meaning(name)?))));
+    Section::new("units", "Units", vec![Block::pairs(all)])
+}
