@@ -190,6 +190,13 @@ pub struct Report {
 pub const PAUSES: [&str; 2] = ["keying", "thinking"];
 
 impl Report {
+    /// Returns true if the database runs in the generator's process, so that nothing travels
+    /// between client and database.
+    pub fn is_embedded(&self) -> bool {
+        let is_simulated = self.fact("database", "seed").is_some();
+        crate::findings::is_embedded(&self.target, is_simulated)
+    }
+
     /// Returns the number of samples of the server's sessions from which the time profile is made;
     /// `None` if they were not sampled.
     pub fn session_samples(&self) -> Option<u64> {

@@ -53,13 +53,20 @@ fn verdict(name: &str, database: &str, of: &TransactionTrace) -> Verdict {
         TraceOutcome::Committed | TraceOutcome::RolledBack => (Tone::Plain, Vec::new()),
     };
     let Traffic { round_trips, bytes_out, bytes_in, .. } = of.traffic;
+    let travelled = match bytes_out + bytes_in {
+        // An embedded database is called.
+        0 => String::new(),
+        _ => format!(
+            " in {}, {} bytes out and {} in",
+            count(round_trips, "round trip"),
+            format_count(bytes_out),
+            format_count(bytes_in)
+        ),
+    };
     let headline = format!(
-        "{name}{place}: {}; {} in {}, {} bytes out and {} in, {} ms",
+        "{name}{place}: {}; {}{travelled}, {} ms",
         outcome(&of.outcome),
         count(of.traffic.queries(), "statement"),
-        count(round_trips, "round trip"),
-        format_count(bytes_out),
-        format_count(bytes_in),
         significant(ms(of.elapsed_ns), 3),
     );
     Verdict { tone, word: outcome(&of.outcome).to_owned(), headline: headline.into(), details }

@@ -16,12 +16,23 @@ pub(super) enum Place {
 
 /// Returns the place of the database; `None` if it is on another machine, or simulated.
 pub(super) fn place(tally: &Tally) -> Option<Place> {
-    let target = Target::parse(&tally.description.as_ref()?.target).ok()?;
+    let is_simulated = tally.fact("database", "seed").is_some();
+    place_of(&tally.description.as_ref()?.target, is_simulated)
+}
+
+/// Returns true if the database at a target runs in the generator's own process.
+pub(crate) fn is_embedded(target: &str, is_simulated: bool) -> bool {
+    matches!(place_of(target, is_simulated), Some(Place::WithinUs))
+}
+
+/// Returns the place of the database at a target; `None` if it is on another machine, or simulated.
+fn place_of(target: &str, is_simulated: bool) -> Option<Place> {
+    let target = Target::parse(target).ok()?;
     let is_path = |name: &str| name.starts_with('/');
     let socket = ["socket", "host"].iter().any(|option| target.option(option).is_some_and(is_path));
     match target.hosts.as_slice() {
         // A simulated database has no place.
-        _ if tally.fact("database", "seed").is_some() => None,
+        _ if is_simulated => None,
         _ if target.scheme == "managed" || socket => Some(Place::ThisHost),
         [] => Some(Place::WithinUs),
         hosts if hosts.iter().any(|host| host.is_here() || is_path(&host.name)) => {

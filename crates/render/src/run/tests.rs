@@ -43,14 +43,14 @@ fn a_plain_closed_run_reads_like_a_page() {
     27,227 transactions offered = 27,225 finished + 2 failed + 0 dropped + 0 unfinished
     27,108 committed, 117 intended rollbacks, 299 further attempts, 8 carried over from the ramp-up
     11,344 QPS = 5,445 reads + 4,991 writes + 907.5 others
-    per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
+    per transaction: 12.0 reads + 11.0 writes + 2.00 others
 
-    transaction    calls  failed  retried     TPS  % of time  trips  p50 ms     p95    p99    max
-    new_order     12,232       0      125  201.9        57.9   25.0   19.1    56.2    81.4  145
-    payment       11,785       2      135  196.4        28.0   25.0    9.55   28.3    41.8   99.9
-    order_status   1,065       0       19   17.75        0.8   25.0    3.16    9.10   14.3   35.0
-    delivery       1,064       0        9   17.73       11.6   25.0   43.0   131     198    366
-    stock_level    1,081       0       11   18.02        1.7   25.0    6.47   18.9    27.3   37.5
+    transaction    calls  failed  retried     TPS  % of time  p50 ms     p95    p99    max
+    new_order     12,232       0      125  201.9        57.9   19.1    56.2    81.4  145
+    payment       11,785       2      135  196.4        28.0    9.55   28.3    41.8   99.9
+    order_status   1,065       0       19   17.75        0.8    3.16    9.10   14.3   35.0
+    delivery       1,064       0        9   17.73       11.6   43.0   131     198    366
+    stock_level    1,081       0       11   18.02        1.7    6.47   18.9    27.3   37.5
 
     TPS in each of 60 seconds, 0 to 473
     ██████████████████████████████████████████▆█████████████████
@@ -202,14 +202,14 @@ fn an_interrupted_run_says_how_far_it_came() {
     3,366 transactions offered = 3,366 finished + 0 failed + 0 dropped + 0 unfinished
     3,348 committed, 18 intended rollbacks, 37 further attempts, 8 carried over from the ramp-up
     11,372 QPS = 5,458 reads + 5,004 writes + 909.7 others
-    per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
+    per transaction: 12.0 reads + 11.0 writes + 2.00 others
 
-    transaction   calls  failed  retried     TPS  % of time  trips  p50 ms     p95   p99    max
-    new_order     1,559       0       19  208.2        60.0   25.0   19.2    55.9   79.8  119
-    payment       1,440       0       15  194.6        27.0   25.0    9.42   27.2   38.2   67.0
-    order_status    118       0        1   15.95        0.7   25.0    3.01    8.50   –     15.2
-    delivery        118       0        1   15.95       10.7   25.0   43.5   149      –    215
-    stock_level     131       0        1   17.70        1.6   25.0    6.54   16.9    –     26.2
+    transaction   calls  failed  retried     TPS  % of time  p50 ms     p95   p99    max
+    new_order     1,559       0       19  208.2        60.0   19.2    55.9   79.8  119
+    payment       1,440       0       15  194.6        27.0    9.42   27.2   38.2   67.0
+    order_status    118       0        1   15.95        0.7    3.01    8.50   –     15.2
+    delivery        118       0        1   15.95       10.7   43.5   149      –    215
+    stock_level     131       0        1   17.70        1.6    6.54   16.9    –     26.2
     – too few samples for a 95 % interval
 
     TPS in each of 7 seconds, 0 to 469

@@ -104,18 +104,20 @@ fn counted(report: &Report) -> Vec<String> {
         let [reads, writes, others] = of.map(rate);
         let qps = significant(qps, 4);
         lines.push(format!("{qps} QPS = {reads} reads + {writes} writes + {others} others"));
-        lines.extend(per_transaction(&block.per_transaction));
+        lines.extend(per_transaction(&block.per_transaction, report.is_embedded()));
     }
     lines
 }
 
-/// Describes the averages: `per transaction: 25 round trips, 12 reads + 11 writes + 2 others`.
-fn per_transaction(of: &PerTransaction) -> Option<String> {
+/// Describes the averages: `per transaction: 25 round trips, 12 reads + 11 writes + 2 others`. An
+/// embedded database has no round trips.
+fn per_transaction(of: &PerTransaction, is_embedded: bool) -> Option<String> {
     let mean = |mean: f64| significant(mean, 3);
     let [trips, reads, writes, others] =
         [of.round_trips?, of.reads?, of.writes?, of.others?].map(mean);
     let statements = format!("{reads} reads + {writes} writes + {others} others");
-    Some(format!("per transaction: {trips} round trips, {statements}"))
+    let trips = if is_embedded { String::new() } else { format!("{trips} round trips, ") };
+    Some(format!("per transaction: {trips}{statements}"))
 }
 
 /// Makes the table of transaction types.
@@ -136,6 +138,7 @@ fn by_type(report: &Report) -> Table {
     let types = report.block.transactions.iter();
     for (name, of) in types.filter(|(_, of)| of.calls + of.dropped > 0) {
         let TransactionReport { calls, failed, retried, .. } = *of;
+    let is_embedded = report.is_embedded();
         let response = &of.response_ms;
         table.row([
             Cell::from(name),
@@ -151,7 +154,7 @@ fn by_type(report: &Report) -> Table {
             response.max.into(),
         ]);
     }
-    table
+    if is_embedded { table.without(&["trips"]) } else { table }
 }
 
 /// Makes the same table without columns that the first page summarizes.
