@@ -57,8 +57,7 @@ fn values(title: String, all: Vec<(String, String)>) -> Block {
 
 /// Returns the lines that describe the setup.
 pub(crate) fn lines(report: &Report) -> Vec<Line> {
-    let target = [vec![report.target.clone()], report.modes.clone()].concat();
-    let mut lines = vec![Line::new("target", target)];
+    let mut lines = vec![Line::new("target", target(report))];
     lines.extend(network_path(report).map(|parts| Line::new("network", parts)));
     lines.extend(path(report).map(|parts| Line::new("path", parts)));
     let is_one = report.groups.len() == 1;
@@ -84,6 +83,13 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
         lines.extend(settling(report, about, when).map(|(name, parts)| Line::new(name, parts)));
     }
     lines
+}
+
+/// Returns the target, and the modes of the database that its URL does not name.
+pub(super) fn target(report: &Report) -> Vec<String> {
+    let (_, options) = report.target.split_once('?').unwrap_or_default();
+    let is_new = |mode: &&String| options.split('&').all(|option| option != mode.as_str());
+    std::iter::once(&report.target).chain(report.modes.iter().filter(is_new)).cloned().collect()
 }
 
 /// Describes settling: whether it succeeded, how long it took, and how far levels fell.

@@ -9,7 +9,7 @@ use analysis::report::Report;
 use model::numbers::{self, count, significant};
 use model::{Finding, Load, Severity, format_count};
 
-use super::{checks, disturbances, head, over_time, transactions, why};
+use super::{checks, disturbances, head, over_time, ran, transactions, why};
 use crate::document::{Block, Document, Quantity, Section, Text, Validity, Value, Verdict};
 use crate::first_page::{
     NOTES_MOST, WARNINGS_MOST, WITH_FULL, first_sentence, in_brief, more, next_block,
@@ -215,8 +215,7 @@ fn n_notes(report: &Report) -> usize {
 
 /// Describes the setup, without defaults.
 fn setup(report: &Report, with: &Short<'_>) -> String {
-    let mut parts = vec![report.target.clone()];
-    parts.extend(report.modes.iter().cloned());
+    let mut parts = ran::target(report);
     parts.extend(parameters(report, with.is_default));
     parts.push(format!("{} ramp-up", numbers::seconds(report.phases.ramp_up_s)));
     parts.push(format!("seed {}", report.seed));
