@@ -165,7 +165,12 @@ pub(super) fn no_interval(why: NoInterval, in_time: &InTime) -> String {
         NoInterval::TooFew(few) => too_few(few),
         NoInterval::TooShort { needed, .. } => {
             let needed_s = needed as f64 * in_time.width_s as f64;
-            format!("the run is too short: needs at least {}", numbers::seconds(needed_s))
+            let kept = match in_time.width_s {
+                1 => "second".to_owned(),
+                width_s => numbers::seconds(width_s as f64),
+            };
+            let needed_s = numbers::seconds(needed_s);
+            format!("the run is too short: times are kept per {kept}, and a CI needs {needed_s}")
         }
         NoInterval::Planned => {
             "the planned rate changes and does not repeat often enough: repeat the plan within the \
@@ -426,7 +431,10 @@ mod tests {
         in_time.stretches.truncate(6);
         let latency = Latency::of(&times, Order::Known(&in_time));
         let reason = latency.interval_reasons.get("p50").map(String::as_str);
-        assert_eq!(reason, Some("the run is too short: needs at least 10 s"));
+        assert_eq!(
+            reason,
+            Some("the run is too short: times are kept per second, and a CI needs 10 s")
+        );
         // All slow times are in one second of a minute.
         let mut in_time = alike(&times, 5000);
         in_time.stretches.iter_mut().for_each(|stretch| stretch.finished = of([1; 247]));

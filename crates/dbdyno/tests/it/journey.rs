@@ -99,7 +99,7 @@ fn one_command_builds_checks_measures_and_reports() {
     let ran = ran.warns(&["takes 1s (0s ramp-up, 1s measured), plus build", "built 600,"]);
     let ran = ran.says(&[
         "tpcc on SQLite",
-        " NOPM\n",
+        " NOPM",
         "errors      0 of ",
         "13 of 13 checks passed before and after the load",
         "database and dbdyno agree: ",

@@ -218,7 +218,8 @@ mod tests {
           before  36 to 41    2,311       0  460 ± 11    13.6    93.0  366
           during  42 to 43      310       0     307.0    13.4    86.1  130
           after   43 to 48    2,296       0  457 ± 11    14.0    92.4  177
-        no CI for p50 and p99 (before, during, after): the run is too short: needs at least 10 s
+        no CI for p50 and p99 (before, during, after): the run is too short: times are kept per second,
+        and a CI needs 10 s
         ");
         assert!(page.lines().all(|line| line.chars().count() <= Style::default().width));
     }

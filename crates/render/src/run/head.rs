@@ -305,8 +305,18 @@ fn time(text: Text, report: &Report) -> Text {
         (Value::Infinite, _) => {
             text.and("p99 ").and(without_error(p99)).and(format!(" ({})", lost(report)))
         }
+        _ if lacks_interval(&p99) => text.and("p99 ").and(p99).and(NO_CI),
         _ => text.and("p99 ").and(without_error(p99)),
     }
+}
+
+/// Mark of a figure without an interval.
+pub(super) const NO_CI: &str = " (no CI)";
+
+/// Returns true if a figure has a value and no interval. Rates of 0, bounds and lost times need none.
+pub(super) fn lacks_interval(of: &Quantity) -> bool {
+    let is_number = matches!(of.value, Value::Known(value) if value > 0.0);
+    is_number && of.error == Uncertainty::Unknown
 }
 
 fn without_error(of: Quantity) -> Quantity {

@@ -52,6 +52,13 @@ pub(super) fn per_second(report: &Report) -> Vec<f64> {
     seconds
 }
 
+/// Says that curve and range leave out a last part of a second; `None` if there is none.
+pub(super) fn left_out(report: &Report) -> Option<String> {
+    let rest_s = report.measured_seconds - per_second(report).len() as f64;
+    let is_part = !report.seconds.is_empty() && (0.05..1.0).contains(&rest_s);
+    is_part.then(|| format!("without the last {}", numbers::seconds(rest_s)))
+}
+
 /// Makes a sketch of commits by second, with the beginnings of disturbances.
 fn sketch(report: &Report) -> Sketch {
     let values = per_second(report);
@@ -59,7 +66,8 @@ fn sketch(report: &Report) -> Sketch {
     let most = numbers::exact(values.iter().copied().fold(0.0, f64::max));
     let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
     let marks = begun.map(|one| one.began_s.max(0.0) as usize).collect();
-    Sketch { title: format!("TPS in each of {whole}, 0 to {most}"), values, marks }
+    let rest = left_out(report).map_or_else(String::new, |rest| format!(" ({rest})"));
+    Sketch { title: format!("TPS in each of {whole}{rest}, 0 to {most}"), values, marks }
 }
 
 /// Describes the steadiness of commits.
@@ -68,7 +76,7 @@ fn steadiness(report: &Report) -> Option<Vec<String>> {
     let (slowest, median) = (steady.slowest_second?, steady.median_tps?);
     let most = per_second(report).into_iter().fold(0.0, f64::max);
     let mut facts = vec![
-        format!("min {} (second {})", numbers::exact(slowest.tps), slowest.second),
+        format!("min {} (at {} s)", numbers::exact(slowest.tps), slowest.second),
         format!("median {}", numbers::exact(median)),
         format!("max {}", numbers::exact(most)),
     ];

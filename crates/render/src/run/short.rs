@@ -6,7 +6,7 @@
 use std::iter::once;
 
 use analysis::report::Report;
-use model::numbers::{self, count, significant};
+use model::numbers::{self, NONE, count, significant};
 use model::{Finding, Load, Severity, format_count};
 
 use super::{checks, disturbances, head, over_time, ran, transactions, why};
@@ -16,6 +16,7 @@ use crate::first_page::{
 };
 use crate::list::short_id;
 use crate::spark::sparkline;
+use crate::terminal::{Style, text};
 
 /// Largest number of warnings that are shown with advice: more would fill the page.
 const ADVISED_MOST: usize = 2;
@@ -23,17 +24,8 @@ const ADVISED_MOST: usize = 2;
 /// Largest number of parts of the time of a transaction.
 const PARTS_MOST: usize = 4;
 
-/// Largest number of disturbances that are shown.
-const DISTURBANCES_MOST: usize = 3;
-
 /// Largest length of a server's error message.
 const MESSAGE_LETTERS_MOST: usize = 80;
-
-/// Largest number of transaction types.
-const TYPES_MOST: usize = 8;
-
-/// Largest number of custom metrics.
-const METRICS_MOST: usize = 4;
 
 /// Width of the curve of throughput, in columns: the rest follows in the same line of 80.
 const CURVE_WIDTH: usize = 30;
@@ -49,18 +41,52 @@ pub struct Short<'s> {
     pub next: Vec<(String, String)>,
 }
 
-/// Makes the first page of a run.
+/// Largest number of lines of the first page, at [`WIDTH`] columns: a screen.
+const LINES_MOST: usize = 40;
+
+/// Narrowest screen that the first page is made for, in columns.
+const WIDTH: usize = 80;
+
+/// Largest numbers of items that the first page shows.
+struct Room {
+    warnings: usize,
+    types: usize,
+    metrics: usize,
+    disturbances: usize,
+    /// True if purposes of commands may take lines of their own.
+    has_purposes: bool,
+}
+
+/// Room for the lists of the first page, the largest first.
+const ROOMS: [Room; 4] = [
+    Room { warnings: WARNINGS_MOST, types: 8, metrics: 4, disturbances: 3, has_purposes: true },
+    Room { warnings: WARNINGS_MOST, types: 8, metrics: 2, disturbances: 1, has_purposes: true },
+    Room { warnings: 2, types: 5, metrics: 0, disturbances: 1, has_purposes: false },
+    Room { warnings: 1, types: 3, metrics: 0, disturbances: 1, has_purposes: false },
+];
+
+/// Makes the first page of a run: with as much as fits a screen.
 pub fn run_short(report: &Report, with: &Short<'_>) -> Document {
+    let fits = |page: &Document| {
+        let style = Style { color: false, width: WIDTH };
+        text(page, &style).lines().count() <= LINES_MOST
+    };
+    let [.., smallest] = &ROOMS;
+    let mut pages = ROOMS.iter().map(|room| in_room(report, with, room));
+    pages.find(fits).unwrap_or_else(|| in_room(report, with, smallest))
+}
+
+fn in_room(report: &Report, with: &Short<'_>, room: &Room) -> Document {
     let mut page = Document::new(head::kind(report), head::title(report));
     let verdict = head::verdict(report);
     page.verdicts = vec![Verdict { headline: Text::from(title(report)), ..verdict }];
     page.summary = vec![Block::pairs(figures(report))];
-    page.validity = Some(validity(report));
+    page.validity = Some(validity(report, room));
     page.sections = vec![
-        types(report),
-        metrics(report),
-        Section::new("checks", "Checks", vec![Block::pairs(checked(report, with))]),
-        Section::new("next", "Next", next(report, with)),
+        types(report, room),
+        metrics(report, room),
+        Section::new("checks", "Checks", vec![Block::pairs(checked(report, with, room))]),
+        Section::new("next", "Next", next(report, with, room)),
     ];
     page
 }
@@ -92,33 +118,71 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
 /// Describes throughput: `2,471 TPS ± 320, 64,100 NOPM`; with the workload's first rate, or
 /// statements.
 fn throughput(report: &Report) -> String {
-    let mut parts = vec![head::tps(Text::default(), report, "").plain()];
-    if report.block.tps > Some(0.0) && report.block.tps_ci95.is_none() {
-        parts[0].push_str(" (no CI)");
-    }
+    let mark = |lacks: bool| if lacks { head::NO_CI } else { "" };
+    let block = &report.block;
+    let tps = head::tps(Text::default(), report, "").plain();
+    let mut parts = vec![tps + mark(block.tps > Some(0.0) && block.tps_ci95.is_none())];
     let known = head::known(report);
-    match (known.first(), report.block.qps) {
-        (Some((value, of)), _) => parts.push(head::known_words(*value, of)),
+    match (known.first(), block.qps) {
+        (Some((value, of)), _) => {
+            let lacks = *value > 0.0 && of.half_width.is_none();
+            parts.push(head::known_words(*value, of) + mark(lacks));
+        }
         (None, Some(qps)) if qps > 0.0 => parts.push(format!("{} QPS", significant(qps, 4))),
         _ => {}
     }
     parts.join(", ")
 }
 
-/// Describes response times: `p50 0.672, p95 8.95, p99 17.2 (15.9 to 19.0), max 132 ms`.
+/// Largest number of reasons why figures have no interval.
+const REASONS_MOST: usize = 2;
+
+/// Quantiles of the first page.
+const QUANTILES: [&str; 3] = ["p50", "p95", "p99"];
+
+/// Describes response times: `p50 0.672, p95 8.95, p99 17.2 (15.9 to 19.0), max 132 ms`. Of the
+/// intervals there is room for one; quantiles without one say so.
 fn times(report: &Report) -> String {
-    let shown = |field: &'static str| {
-        let of = Quantity { unit: "", ..head::of_all_offered(report, field) };
+    let known = QUANTILES.map(|field| (field, head::of_all_offered(report, field)));
+    let known = || known.iter().filter(|(_, of)| of.value != Value::Unknown);
+    // A mark behind the last is for all.
+    let has_none = known().all(|(_, of)| head::lacks_interval(of));
+    let shown = |(field, of): &(&str, Quantity)| {
+        let of = Quantity { unit: "", ..*of };
         let interval = match of.error() {
-            words if field == "p99" && !words.is_empty() => format!(" ({words})"),
+            words if *field == "p99" && !words.is_empty() => format!(" ({words})"),
+            _ if !has_none && head::lacks_interval(&of) => head::NO_CI.to_owned(),
             _ => String::new(),
         };
-        (of.value != Value::Unknown).then(|| format!("{field} {}{interval}", of.value()))
+        format!("{field} {}{interval}", of.value())
     };
-    let mut parts: Vec<String> = ["p50", "p95", "p99"].into_iter().filter_map(shown).collect();
+    let mut parts: Vec<String> = known().map(shown).collect();
+    let mark = if has_none && !parts.is_empty() { head::NO_CI } else { "" };
     let max = report.block.response_ms.max;
-    parts.extend(max.map(|max| format!("max {} ms", significant(max, 3))));
+    parts.extend(max.map(|max| format!("max {} ms{mark}", significant(max, 3))));
     if parts.is_empty() { "nothing finished".to_owned() } else { parts.join(", ") }
+}
+
+/// Lists the reasons why figures of the first page have no interval, each reason once.
+fn without_interval(report: &Report) -> Vec<String> {
+    let block = &report.block;
+    let tps = block.tps_ci95_reason.as_deref().filter(|_| block.tps_ci95.is_none());
+    let mut all: Vec<(&str, &str)> = tps.map(|why| ("TPS", why)).into_iter().collect();
+    all.extend(QUANTILES.into_iter().filter_map(|field| {
+        let lacks = head::lacks_interval(&head::of_all_offered(report, field));
+        Some((field, block.offered_ms.interval_reasons.get(field).filter(|_| lacks)?.as_str()))
+    }));
+    let known = head::known(report);
+    let first = known.first().map(|(_, of)| *of).filter(|of| of.half_width.is_none());
+    all.extend(first.and_then(|of| Some((of.title.as_str(), of.reason.as_deref()?))));
+    let mut reasons: Vec<&str> = all.iter().map(|(_, why)| *why).collect();
+    reasons.dedup();
+    let line = |why: &str| {
+        let of: Vec<&str> = all.iter().filter(|of| of.1 == why).map(|of| of.0).collect();
+        format!("no CI of {}: {why}", of.join(", "))
+    };
+    let more = (reasons.len() > REASONS_MOST).then(|| format!("more reasons {WITH_FULL}"));
+    reasons.into_iter().take(REASONS_MOST).map(line).chain(more).collect()
 }
 
 /// Describes the losses among offered transactions.
@@ -147,18 +211,19 @@ fn per_second(report: &Report) -> String {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(0.0, f64::max);
     let curve = sparkline(&values, CURVE_WIDTH);
-    format!("{curve}  {} to {} TPS, {stalls}", numbers::exact(low), numbers::exact(high))
+    let rest = over_time::left_out(report).map_or_else(String::new, |rest| format!("; {rest}"));
+    format!("{curve}  {} to {} TPS, {stalls}{rest}", numbers::exact(low), numbers::exact(high))
 }
 
 /// Returns the findings more severe than notes, the most severe first.
-fn validity(report: &Report) -> Validity {
+fn validity(report: &Report, room: &Room) -> Validity {
     let mut all: Vec<&Finding> =
         report.findings.iter().filter(|of| of.severity > Severity::Note).collect();
     all.sort_by_key(|of| std::cmp::Reverse(of.severity));
     let is_advised = all.len() <= ADVISED_MOST;
-    let shown = all.iter().take(WARNINGS_MOST).map(|of| shortened(of, is_advised));
+    let shown = all.iter().take(room.warnings).map(|of| shortened(of, is_advised));
     let mut shown: Vec<Finding> = shown.collect();
-    let more = more(all.len(), WARNINGS_MOST).map(|more| format!("{more}."));
+    let more = more(all.len(), room.warnings).map(|more| format!("{more}."));
     shown.extend(more.map(|text| Finding::new("more", Severity::Warning, text)));
     Validity::of(head::answer(report), &shown)
 }
@@ -175,24 +240,27 @@ fn shortened(finding: &Finding, is_advised: bool) -> Finding {
 }
 
 /// Makes the section on groups or transaction types, if there are several.
-fn types(report: &Report) -> Section {
+fn types(report: &Report, room: &Room) -> Section {
     let table = transactions::by_type_shortly(report);
     let n_groups = report.groups.len();
     let mut blocks = Vec::new();
     if n_groups > 1 {
-        blocks.push(Block::Table(transactions::by_group(report)));
+        let table = transactions::by_group_shortly(report);
+        blocks.push(Block::Table(table.shown_max(room.types, WITH_FULL)));
     } else if table.rows.len() > 1 {
-        blocks.push(Block::Table(table.shown_max(TYPES_MOST, WITH_FULL)));
+        blocks.push(Block::Table(table.shown_max(room.types, WITH_FULL)));
     }
     Section::new("transactions", "Transactions", blocks)
 }
 
 /// Describes checks, setup and remarks.
-fn checked(report: &Report, with: &Short<'_>) -> Vec<(&'static str, String)> {
+fn checked(report: &Report, with: &Short<'_>, room: &Room) -> Vec<(&'static str, String)> {
     let mut pairs: Vec<(&str, String)> = Vec::new();
     pairs.extend(why::shortly(report, PARTS_MOST).map(|words| ("time goes", words)));
-    let events = report.disturbances.iter().take(DISTURBANCES_MOST).map(disturbances::sentence);
-    pairs.extend(events.map(|words| ("disturbed", words)));
+    let events = report.disturbances.iter().take(room.disturbances).map(disturbances::sentence);
+    pairs.extend(events.map(|words| ("disturbed", in_brief(&words))));
+    let more = more(report.disturbances.len(), room.disturbances);
+    pairs.extend(more.map(|words| ("", words)));
     pairs.extend([("data", checks::data(report)), ("setup", setup(report, with))]);
     for note in notes(report).take(n_notes(report)) {
         pairs.push(("note", in_brief(note.observed.as_deref().unwrap_or(&note.text))));
@@ -234,27 +302,35 @@ pub(super) fn parameters(
 }
 
 /// Describes the confidence and the stored run, with suggested commands.
-fn next(report: &Report, with: &Short<'_>) -> Vec<Block> {
+fn next(report: &Report, with: &Short<'_>, room: &Room) -> Vec<Block> {
     let mut parts = vec![match with.is_stored {
         true => format!("stored as {}", short_id(&report.run_id)),
         false => "not stored".to_owned(),
     }];
-    match (&report.block.tps_ci95, &report.block.tps_ci95_reason) {
-        (Some(_), _) => parts.push("± and (a to b) are 95 % CIs within this run".to_owned()),
-        (None, Some(why)) => parts.push(format!("no CI of TPS: {why}")),
-        (None, None) => {}
-    }
+    let has_any = report.block.tps_ci95.is_some();
+    parts.extend(has_any.then(|| "± and (a to b) are 95 % CIs within this run".to_owned()));
+    parts.extend(without_interval(report));
+    parts.extend(has_short_type(report).then(|| format!("{NONE}: too few samples")));
     if let Some(more @ 1..) = notes(report).count().checked_sub(n_notes(report)) {
         parts.push(count(more as u64, "more note"));
     }
     let legal = report.notice().map(str::to_owned);
     let lines: Vec<String> = legal.into_iter().chain([parts.join("; ")]).collect();
-    once(Block::paragraphs(lines)).chain(next_block(&with.next)).collect()
+    let purpose = |why: &String| if room.has_purposes { why.clone() } else { String::new() };
+    let commands = with.next.iter().map(|(command, why)| (command.clone(), purpose(why)));
+    let commands: Vec<(String, String)> = commands.collect();
+    once(Block::paragraphs(lines)).chain(next_block(&commands)).collect()
+}
+
+/// Returns true if the table of transactions has a type with too few samples for a percentile.
+fn has_short_type(report: &Report) -> bool {
+    let is_shown = report.groups.len() <= 1 && report.block.transactions.0.len() > 1;
+    is_shown && transactions::has_short_type(report)
 }
 
 /// Makes the section on custom metrics that are distributions, such as ages.
-fn metrics(report: &Report) -> Section {
-    let table = transactions::distributions(report).shown_max(METRICS_MOST, WITH_FULL);
-    let table = (!table.is_empty()).then_some(Block::Table(table));
+fn metrics(report: &Report, room: &Room) -> Section {
+    let table = transactions::distributions(report).shown_max(room.metrics, WITH_FULL);
+    let table = (!table.is_empty() && room.metrics > 0).then_some(Block::Table(table));
     Section::new("custom", "Custom metrics", table.into_iter().collect())
 }

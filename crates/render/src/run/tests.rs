@@ -5,7 +5,7 @@ mod pages;
 use analysis::fixtures::{Made, subjects};
 use analysis::report::Options;
 use model::finding_catalog::CATALOG;
-use model::{Event, Finding, GroupDescription, NS_PER_S, Severity};
+use model::{Disturbed, Event, Finding, GroupDescription, NS_PER_S, Severity};
 
 use super::head::answer;
 use super::*;
@@ -54,7 +54,7 @@ fn a_plain_closed_run_reads_like_a_page() {
 
     TPS in each of 60 seconds, 0 to 473
     ██████████████████████████████████████████▆█████████████████
-    min 307 (second 42), median 452.5, max 473, CV 4.8 %, no stall
+    min 307 (at 42 s), median 452.5, max 473, CV 4.8 %, no stall
     ±1 % of TPS would need a run of 90 s or more
 
     custom metric  unit   count      sum  per second  mean   p50   p99   max
@@ -149,7 +149,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
 
     TPS in each of 60 seconds, 0 to 400
     ████████████████████████████████████████████████████████████
-    min 400 (second 0), median 400, max 400, CV 0 %, no stall
+    min 400 (at 0 s), median 400, max 400, CV 0 %, no stall
 
      seconds  offered/s    TPS  p50 ms  p95  p99  wait %  queued   lost
      0 to 10      500.0  400.0   2,468    –    –    99.3     820    500
@@ -184,8 +184,8 @@ fn an_overloaded_open_run_tells_the_truth_first() {
 #[test]
 fn an_interrupted_run_says_how_far_it_came() {
     insta::assert_snapshot!(page(&Made::interrupted()), @r"
-    tpcc on SQLite 3.54.1: 12,495 NOPM, 27,146 TPM (452.4 TPS), p99 84.1 ms, interrupted after 7.4 s
-    of 60 s
+    tpcc on SQLite 3.54.1: 12,495 NOPM, 27,146 TPM (452.4 TPS), p99 84.1 ms (no CI), interrupted
+    after 7.4 s of 60 s
 
     Interrupted after 7.4 s of 60 s.
 
@@ -196,7 +196,8 @@ fn an_interrupted_run_says_how_far_it_came() {
 
     latency in ms  count  mean   p50   p90   p95   p99  p99.9  max
     response       3,366  18.7  13.5  38.4  50.5  84.1      –  215
-    no CI for p50, p90, p95, p99: the run is too short: needs at least 10 s
+    no CI for p50, p90, p95, p99: the run is too short: times are kept per second, and a CI needs 10
+    s
     p99.9: too few samples: needs at least 3,688, has 3,366
 
     3,366 transactions offered = 3,366 finished + 0 failed + 0 dropped + 0 unfinished
@@ -212,9 +213,9 @@ fn an_interrupted_run_says_how_far_it_came() {
     stock_level     131       0        1   17.70        1.6    6.54   16.9    –     26.2
     – too few samples for a 95 % interval
 
-    TPS in each of 7 seconds, 0 to 469
+    TPS in each of 7 seconds (without the last 0.4 s), 0 to 469
     ███████
-    min 437 (second 2), median 447, max 469, CV 2.8 %, no stall
+    min 437 (at 2 s), median 447, max 469, CV 2.8 %, no stall
     no CI for TPS: commits vary too slowly for a run of 7.4 s: use at least 8.7 s
 
     custom metric  unit  count     sum  per second  mean   p50   p99   max
@@ -227,7 +228,6 @@ fn an_interrupted_run_says_how_far_it_came() {
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
 
-    note        The run was interrupted: 7.4 s were measured of 60 s planned. The figures cover that
     clients     simulated users, each with one transaction at a time
     sessions    connections of clients to the database
     TPS         commits per second
@@ -235,6 +235,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     NOPM        new orders per minute (TPC-C)
     TPM         transactions per minute (TPC-C)
 
+    note        The run was interrupted: 7.4 s were measured of 60 s planned. The figures cover that
                 part only.
     note        7.4 s were measured, possibly without any checkpoint, flush or vacuum. Measure a
                 minute or more before you rely on it.
@@ -522,6 +523,10 @@ fn first_page(report: &Report) -> String {
         ("dbdyno web".to_owned(), "charts of all runs".to_owned()),
         ("dbdyno run tpcc --repeat 5".to_owned(), "how much do runs differ?".to_owned()),
     ];
+    first_page_with(report, next)
+}
+
+fn first_page_with(report: &Report, next: Vec<(String, String)>) -> String {
     let with = Short { is_default: &|_, _, _| false, is_stored: true, next };
     let style = Style { width: 80, ..Style::default() };
     crate::terminal::text(&run_short(report, &with), &style)
@@ -558,30 +563,6 @@ fn the_first_page_of_a_closed_run() {
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
     stored as 8a1b0c9d; ± and (a to b) are 95 % CIs within this run; 2 more notes
-
-    Next:
-      dbdyno runs show last --full  # CIs, all metrics
-      dbdyno web                    # charts of all runs
-      dbdyno run tpcc --repeat 5    # how much do runs differ?
-    ");
-}
-
-#[test]
-fn the_first_page_of_a_short_run_says_why_figures_have_no_interval() {
-    let page = first_page(&Report::of(&Made::interrupted().tally()));
-    let lines: Vec<&str> = page.lines().collect();
-    insta::assert_snapshot!(lines[2..6].join("\n"), @r"
-    throughput  452.4 TPS (no CI), 12,495 NOPM (no CI)
-    latency     p50 13.5, p95 50.5, p99 84.1, max 215 ms (no CI)
-    errors      0 of 3,366 failed, 37 retried, 18 intended rollbacks
-    per second  ███████ 437 to 469 TPS, no stall; without the last 0.4 s
-    ");
-    let from = lines.iter().position(|line| line.starts_with("stored as")).expect("it is stored");
-    insta::assert_snapshot!(lines[from..].join("\n"), @r"
-    stored as 8a1b0c9d; no CI of TPS: commits vary too slowly for a run of 7.4 s:
-    use at least 8.7 s; no CI of p50, p95, p99: the run is too short: times are kept
-    per second, and a CI needs 10 s; more reasons with --full; –: too few samples; 3
-    more notes
 
     Next:
       dbdyno runs show last --full  # CIs, all metrics
@@ -630,6 +611,73 @@ fn the_first_page_of_an_overloaded_run() {
       dbdyno web                    # charts of all runs
       dbdyno run tpcc --repeat 5    # how much do runs differ?
     ");
+}
+
+#[test]
+fn the_first_page_of_a_short_run_says_why_figures_have_no_interval() {
+    let page = first_page(&Report::of(&Made::interrupted().tally()));
+    let lines: Vec<&str> = page.lines().collect();
+    insta::assert_snapshot!(lines[2..6].join("\n"), @r"
+    throughput  452.4 TPS (no CI), 12,495 NOPM (no CI)
+    latency     p50 13.5, p95 50.5, p99 84.1, max 215 ms (no CI)
+    errors      0 of 3,366 failed, 37 retried, 18 intended rollbacks
+    per second  ███████ 437 to 469 TPS, no stall; without the last 0.4 s
+    ");
+    let from = lines.iter().position(|line| line.starts_with("stored as")).expect("it is stored");
+    insta::assert_snapshot!(lines[from..].join("\n"), @r"
+    stored as 8a1b0c9d; no CI of TPS: commits vary too slowly for a run of 7.4 s:
+    use at least 8.7 s; no CI of p50, p95, p99: the run is too short: times are kept
+    per second, and a CI needs 10 s; more reasons with --full; –: too few samples; 3
+    more notes
+
+    Next:
+      dbdyno runs show last --full  # CIs, all metrics
+      dbdyno web                    # charts of all runs
+      dbdyno run tpcc --repeat 5    # how much do runs differ?
+    ");
+}
+
+#[test]
+fn a_first_page_fits_a_screen_whatever_ran() {
+    let many = |made: &mut Made| {
+        let group = made.description.groups[0].clone();
+        for n in 1..12 {
+            made.description
+                .groups
+                .push(GroupDescription { name: format!("g{n}"), ..group.clone() });
+            let more = made.seconds.iter().filter(|second| second.group == 0);
+            let more = more.map(|s| model::Second { group: n, ..s.clone() });
+            made.seconds.extend(more.collect::<Vec<_>>());
+        }
+    };
+    for is_grouped in [false, true] {
+        for made in [Made::closed(), Made::open_overloaded(), Made::interrupted()] {
+            let mut made = made;
+            for begins_s in [2, 4, 6, 20, 30] {
+                made.disturbance(begins_s * 1000, Some(begins_s * 1000 + 300), Disturbed::Done);
+                if let Some(Event::Disturbance(event)) = made.more.last_mut() {
+                    event.index = begins_s as u16;
+                }
+            }
+            if is_grouped {
+                many(&mut made);
+            }
+            let mut report = Report::of(&made.tally());
+            for entry in CATALOG.iter().take(20) {
+                let observed = format!("{}, seen at 17 s and for 83 % of the time.", entry.raised);
+                let finding = Finding::new(entry.id, Severity::Warning, observed.clone());
+                report.findings.push(Finding { observed: Some(observed), ..finding });
+            }
+            let long =
+                "--target mariadb://somebody@a-host.with.a.long.name/database --ask-password";
+            let command = |more: &str| format!("dbdyno run tpcc {long} {more}");
+            let next = ["--full", "--output json", "--repeat 5"].map(command);
+            let next = next.map(|command| (command, "a purpose".to_owned())).to_vec();
+            let page = first_page_with(&report, next);
+            let n_lines = page.lines().count();
+            assert!(n_lines <= 40, "{n_lines} lines:\n{page}");
+        }
+    }
 }
 
 #[test]

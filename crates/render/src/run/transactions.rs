@@ -21,9 +21,7 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
         let shown = !table.is_empty();
         shown.then(|| Block::Part(String::new(), [vec![Block::Table(table)], more].concat()))
     };
-    let types = report.block.transactions.iter();
-    let is_short = types.into_iter().any(|(_, of)| of.calls > 0 && of.response_ms.p99.is_none());
-    let few = Block::paragraphs(is_short.then_some(FEW));
+    let few = Block::paragraphs(has_short_type(report).then_some(FEW));
     let mut blocks = vec![Block::paragraphs(counted(report))];
     blocks.extend(part(by_group(report), Vec::new()));
     blocks.extend(part(by_type(report), vec![few]));
@@ -32,6 +30,11 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     blocks.push(Block::Charts(named(charts, &["ages"])));
     blocks.extend(ages_by_reader(report));
     Section::new("transactions", "Transactions", blocks)
+}
+
+/// Returns true if a type has too few samples for its p99.
+pub(super) fn has_short_type(report: &Report) -> bool {
+    report.block.transactions.iter().any(|(_, of)| of.calls > 0 && of.response_ms.p99.is_none())
 }
 
 /// Largest number of custom metrics that are not folded.
@@ -135,10 +138,10 @@ fn by_type(report: &Report) -> Table {
         Column::new("p99", Align::Point).digits(3),
         Column::new("max", Align::Point).digits(3),
     ]);
+    let is_embedded = report.is_embedded();
     let types = report.block.transactions.iter();
     for (name, of) in types.filter(|(_, of)| of.calls + of.dropped > 0) {
         let TransactionReport { calls, failed, retried, .. } = *of;
-    let is_embedded = report.is_embedded();
         let response = &of.response_ms;
         table.row([
             Cell::from(name),
@@ -165,6 +168,11 @@ pub(super) fn by_type_shortly(report: &Report) -> Table {
 /// Makes the table of custom metrics that are distributions, such as ages.
 pub(super) fn distributions(report: &Report) -> Table {
     custom_metrics(report, |of| of.p50.is_some()).without(&["sum", "per second"])
+}
+
+/// Makes the table of groups without what is repeated below each row on a narrow page.
+pub(super) fn by_group_shortly(report: &Report) -> Table {
+    by_group(report).without(&["workload", "primary metrics"])
 }
 
 /// Makes the table of groups, if there are several.

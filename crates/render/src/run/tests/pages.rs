@@ -6,7 +6,7 @@ use analysis::report::{Disclosure, RequirementReport, Verdict};
 use model::Severity;
 use model::format_count;
 
-use crate::document::Details;
+use crate::document::{Details, Text};
 use crate::html::{Medium, body};
 use crate::markdown::markdown;
 use crate::run::*;
@@ -321,7 +321,7 @@ fn a_page_of_60_columns() {
 
     TPS in each of 60 seconds, 0 to 400
     ████████████████████████████████████████████████████████████
-    min 400 (second 0), median 400, max 400, CV 0 %, no stall
+    min 400 (at 0 s), median 400, max 400, CV 0 %, no stall
 
      seconds  offered/s    TPS  p50 ms  p95  p99  wait %   lost
      0 to 10      500.0  400.0   2,468    –    –    99.3    500
@@ -393,7 +393,7 @@ fn a_page_of_80_columns() {
 
     TPS in each of 60 seconds, 0 to 400
     ████████████████████████████████████████████████████████████
-    min 400 (second 0), median 400, max 400, CV 0 %, no stall
+    min 400 (at 0 s), median 400, max 400, CV 0 %, no stall
 
      seconds  offered/s    TPS  p50 ms  p95  p99  wait %  queued   lost
      0 to 10      500.0  400.0   2,468    –    –    99.3     820    500
@@ -455,7 +455,7 @@ fn a_page_of_120_columns() {
 
     TPS in each of 60 seconds, 0 to 400
     ████████████████████████████████████████████████████████████
-    min 400 (second 0), median 400, max 400, CV 0 %, no stall
+    min 400 (at 0 s), median 400, max 400, CV 0 %, no stall
 
      seconds  offered/s    TPS  p50 ms  p95  p99  wait %  queued   lost
      0 to 10      500.0  400.0   2,468    –    –    99.3     820    500
@@ -514,7 +514,7 @@ fn a_page_of_160_columns() {
 
     TPS in each of 60 seconds, 0 to 400
     ████████████████████████████████████████████████████████████
-    min 400 (second 0), median 400, max 400, CV 0 %, no stall
+    min 400 (at 0 s), median 400, max 400, CV 0 %, no stall
 
      seconds  offered/s    TPS  p50 ms  p95  p99  wait %  queued   lost
      0 to 10      500.0  400.0   2,468    –    –    99.3     820    500
@@ -588,7 +588,7 @@ fn a_page_in_ascii() {
 
     TPS in each of 60 seconds, 0 to 400
     ############################################################
-    min 400 (second 0), median 400, max 400, CV 0 %, no stall
+    min 400 (at 0 s), median 400, max 400, CV 0 %, no stall
 
      seconds  offered/s    TPS  p50 ms  p95  p99  wait %  queued   lost
      0 to 10      500.0  400.0   2,468    -    -    99.3     820    500
