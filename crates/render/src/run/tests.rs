@@ -638,6 +638,20 @@ fn the_first_page_of_a_short_run_says_why_figures_have_no_interval() {
 }
 
 #[test]
+fn a_setting_of_the_target_is_named_once() {
+    let mut report = Report::of(&Made::closed().tally());
+    report.target = "sqlite:/tmp/x.db?synchronous=full&cache=1".to_owned();
+    for page in [first_page(&report), shown(&report, &Style::default())] {
+        assert_eq!(page.matches("synchronous=full").count(), 1, "{page}");
+        assert!(page.contains("cache=1, journal=wal"), "{page}");
+    }
+    // What the database made of a setting is another matter.
+    report.target = "sqlite:/tmp/x.db?synchronous=off".to_owned();
+    let page = first_page(&report);
+    assert!(page.contains("synchronous=off, journal=wal, synchronous=full"), "{page}");
+}
+
+#[test]
 fn a_first_page_fits_a_screen_whatever_ran() {
     let many = |made: &mut Made| {
         let group = made.description.groups[0].clone();

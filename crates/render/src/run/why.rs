@@ -362,6 +362,14 @@ mod tests {
     }
 
     #[test]
+    fn the_parts_of_the_line_add_up() {
+        let line = |most| shortly(&with_profile(30, 0.0), most).expect("a profile");
+        assert_eq!(line(1), "server: committing (log) 75 %, others 25 %, of a mean of 4.00 ms");
+        let both = "server: committing (log) 75 %, server: CPU 25 %, of a mean of 4.00 ms";
+        assert_eq!(line(2), both);
+    }
+
+    #[test]
     fn a_network_without_time_of_its_own_is_explained_and_no_part_of_nothing_is_shown() {
         let page = |report: &Report| {
             let mut document = Document::new("Run", "x");
