@@ -258,7 +258,7 @@ impl Shell {
     pub(crate) fn say(&self, text: &str) {
         let named = self.program.as_ref().map(|program| {
             let named = text.replace("'dbdyno ", &format!("'{program} "));
-            named.replace("with: dbdyno ", &format!("with: {program} "))
+            named.replace("\n  dbdyno ", &format!("\n  {program} "))
         });
         let text = named.as_deref().unwrap_or(text);
         let columns = self.writes_terminal().then(|| columns_of(&io::stderr())).flatten();
@@ -320,7 +320,9 @@ fn columns_of(terminal: &impl AsFd) -> Option<usize> {
 
 /// Breaks long lines between words, since a terminal breaks within them.
 pub(crate) fn wrapped(text: &str, columns: usize) -> String {
-    let line = |line: &str| match line.chars().count() > columns {
+    // A command, which is indented, stays whole.
+    let is_broken = |line: &str| line.chars().count() > columns && !line.starts_with("  ");
+    let line = |line: &str| match is_broken(line) {
         true => wrap(line, columns).join("\n"),
         false => line.to_owned(),
     };

@@ -216,8 +216,8 @@ pub(crate) fn offer(matches: &ArgMatches, shell: &Shell) {
         let purpose = &of_it[0].setting.purpose;
         shell.say(&format!(
             "dbdyno: a killed {purpose} has left settings of {target} changed: {settings}; \
-             restore them with: dbdyno restore --target '{target}'{}",
-            if target.user.is_some() { " (with --ask-password if the user has one)" } else { "" }
+             restore them with:\n  dbdyno restore --target '{target}'{}",
+            if target.user.is_some() { "  # --ask-password if the user has one" } else { "" }
         ));
         if name == "run" && is_agreed(shell) {
             let mut target = target;
