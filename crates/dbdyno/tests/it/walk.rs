@@ -73,7 +73,11 @@ esac
 # In a second a busy machine has too few transactions for a p99.
 if grep -q ' p99[<>][^ ]* can never be broken: no run' last.err; then exit 0; fi
 if grep -q '^undecided limits fail' last.out last.err; then exit 0; fi
-if [ $code != 0 ]; then cat last.out last.err >&2; fi
+if [ $code != 0 ]; then
+    cat last.out last.err >&2
+    # A shell goes on after a failure before && or a pipe.
+    echo "$code dbdyno $*" >> failed
+fi
 exit $code
 "#;
 
@@ -132,7 +136,7 @@ fn walk(page: &str) {
     name.make_ascii_lowercase();
     let mut shell = home.command("/bin/bash");
     shell
-        .args(["-e", "-u", "-c", &shell_blocks(&text)])
+        .args(["-e", "-u", "-o", "pipefail", "-c", &shell_blocks(&text)])
         .env("PATH", format!("{}:/usr/bin:/bin:/usr/sbin:/sbin", programs.display()))
         .env("PROGRAM", env!("CARGO_BIN_EXE_dbdyno"))
         .env("MARIADB_URL", url_of(MARIADB.shared(), &name))
@@ -143,7 +147,10 @@ fn walk(page: &str) {
     let ran = shell.output().expect("a shell is installed");
     let walked = fs::read_to_string(home.path("walked")).unwrap_or_default();
     let said = String::from_utf8_lossy(&ran.stderr);
+    let failed = fs::read_to_string(home.path("failed")).unwrap_or_default();
     assert!(ran.status.success(), "{page}: {said}\n{walked}");
+    assert!(failed.is_empty(), "{page}: {said}\n{failed}");
+    assert!(!said.contains("command not found"), "{page}: {said}");
     assert!(walked.lines().count() >= n_least, "{page}: {walked}");
 }
 
