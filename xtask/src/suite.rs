@@ -28,8 +28,8 @@ use crate::cargo::{self, now, since};
 const N_SLOWEST: usize = 30;
 
 /// Executables that take longest, in descending order, so that the last ones are short.
-const LONG: [&str; 6] =
-    ["dbdyno it", "workloads on_servers", "app it", "analysis", "drivers", "servers it"];
+const LONG: [&str; 7] =
+    ["dbdyno it", "workloads on_servers", "app it", "analysis", "study", "drivers", "servers it"];
 
 /// Executables that run at once. They mostly wait for servers.
 const N_LANES: usize = 2;
@@ -53,7 +53,7 @@ const WITH_SERVERS: [&str; 10] = [
 ];
 
 /// Executables whose tests only compute, without a clock.
-const COMPUTING: [&str; 6] = ["analysis", "model", "plan", "render", "stats", "xtask"];
+const COMPUTING: [&str; 7] = ["analysis", "model", "plan", "render", "stats", "study", "xtask"];
 
 /// Free disk space for the tests: twice the most that they use (two lanes of servers, about 3 GiB).
 const ROOM_MIN: u64 = 6 << 30;
@@ -62,7 +62,7 @@ const ROOM_MIN: u64 = 6 << 30;
 const SPINNING: usize = 10;
 
 /// Executables whose tests create many histograms of 264 KiB each, and start no other process.
-const MANY_HISTOGRAMS: [&str; 4] = ["analysis", "render", "stats", "store"];
+const MANY_HISTOGRAMS: [&str; 5] = ["analysis", "render", "stats", "store", "study"];
 
 /// Makes the allocator keep freed memory for those. The kernel would clear each page again, which
 /// took up to two thirds of a test's CPU time.

@@ -1,6 +1,5 @@
 //! Made-up runs for tests: the events of a run as the engine would send them, from a few numbers.
 
-pub mod sides;
 pub mod subjects;
 
 use model::{

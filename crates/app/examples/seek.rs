@@ -4,10 +4,10 @@
 //! `cargo run -p app --example seek [SEEDS [BUDGET_S [QUEUE]]]`, of all queues or of those whose
 //! line has these words ('mean, 0.95'). The small numbers run with the tests.
 
-use analysis::seek::{Answer, Judged, METHOD, PlannedProbe, Probe, SearchStrategy};
 use app::selfcheck::{Probed, probed};
 use model::{Objective, Rng, Stream};
 use stats::{Histogram, Mmc, exponential, kiefer_wolfowitz, unit};
+use study::seek::{Answer, Judged, METHOD, PlannedProbe, Probe, SearchStrategy};
 
 /// Distribution of service times, in units of their mean.
 #[derive(Clone, Copy)]

@@ -1,27 +1,27 @@
 //! `compare` and `history`: the runs of each side or build, and their comparison.
 //!
 //! A side is a label (`build=1.2`), an experiment, or a list of runs separated by commas. Points of
-//! an experiment are its axes' values; those of other runs follow from their conditions (analysis).
-//! Not here: the judgement (analysis).
+//! an experiment are its axes' values; those of other runs follow from their conditions (study).
+//! Not here: the judgement (study).
 
 mod accepted;
 
 use std::collections::BTreeSet;
 
-use analysis::comparison::{Judge, MIN_EFFECT, NotCounted, Side, SidePoint};
-use analysis::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
 use analysis::figures::short;
-use analysis::history::Question;
-use analysis::matrix::Matrices;
-use analysis::repeats::not_fixed;
 use analysis::report::{Named, Report};
-use analysis::trials::{TrialReport, counts, why_not_in_short};
-use analysis::{ComparisonReport, ExperimentReport, HistoryReport};
 use model::{Experiment, ReportField, Rng, RunId, Status, Stream, did_you_mean, short_axis};
 use plan::varied_to_toml;
 use render::for_shell;
 use render::list::short_id;
 use store::{Filter, LAST, RunRow, Store, StoreErrorKind, utc};
+use study::comparison::{Judge, MIN_EFFECT, NotCounted, Side, SidePoint};
+use study::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
+use study::history::Question;
+use study::matrix::Matrices;
+use study::repeats::not_fixed;
+use study::trials::{TrialReport, counts, why_not_in_short};
+use study::{ComparisonReport, ExperimentReport, HistoryReport};
 
 pub use self::accepted::{acknowledge, pin_baseline, unacknowledge};
 use crate::error::Error;

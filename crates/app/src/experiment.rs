@@ -1,22 +1,22 @@
 //! An experiment: repeated trials of its points, each an ordinary run.
 //!
 //! It is stored before its first trial, and every trial names it, so that it can be resumed after a
-//! crash. Not here: the evaluation of the figures (analysis), and running one trial (trial_runner).
+//! crash. Not here: the evaluation of the figures (study), and running one trial (trial_runner).
 
 use std::path::Path;
 use std::sync::Arc;
 
-use analysis::ExperimentReport;
 use analysis::findings::judge_labels;
-use analysis::matrix::Matrices;
-use analysis::repeats::not_fixed;
-use analysis::trials::TrialReport;
 use engine::Stop;
 use model::numbers::count;
 use model::{Experiment, Plan, Target, format_duration};
 use monitor::wall_clock;
 use plan::{Draft, Varied, varied_to_toml};
 use store::{Store, TrialRow};
+use study::ExperimentReport;
+use study::matrix::Matrices;
+use study::repeats::not_fixed;
+use study::trials::TrialReport;
 
 use crate::error::Error;
 use crate::grid::Grid;

@@ -2,7 +2,7 @@
 //! points, in the planned order, until a stop rule is reached. A trial that fails repeatedly is
 //! given up.
 //!
-//! Not here: the order (model), and the stop rules (analysis).
+//! Not here: the order (model), and the stop rules (study).
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 //!
 //! A line is a measured value: `figure` and `value`, if known its `unit`, `error`, `count` and
 //! `time`; all other columns are conditions or a version. A line that begins with `#` is a comment;
-//! a comment in the first line names the source. Not here: the evaluation (analysis).
+//! a comment in the first line names the source. Not here: the evaluation (study).
 
 use std::fmt::Display;
 use std::path::Path;

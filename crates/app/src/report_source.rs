@@ -1,13 +1,9 @@
 //! Subject of a page: a run, an experiment, a search, a comparison or a history of the store, found
 //! by name.
 //!
-//! Not here: the page's layout (analysis), and its destination (dbdyno).
+//! Not here: the page's layout (render), and its destination (dbdyno).
 
-use analysis::comparison::{GateResult, Judge};
-use analysis::matrix::Matrices;
 use analysis::report::{Options, Report};
-use analysis::trials::TrialReport;
-use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport};
 use model::{Experiment, Imported, RunId};
 use render::Document;
 use render::charts::{
@@ -15,6 +11,10 @@ use render::charts::{
 };
 use serde::Serialize;
 use store::Store;
+use study::comparison::{GateResult, Judge};
+use study::matrix::Matrices;
+use study::trials::TrialReport;
+use study::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport};
 
 use crate::compare::{CompareBy, compare, sides_of_axis};
 use crate::error::Error;

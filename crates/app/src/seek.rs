@@ -2,20 +2,13 @@
 //!
 //! Every probe is a run in the store, bound to the experiment as the trial of a point of its own,
 //! so that the search can be resumed after a crash. Not here: the position of probes and their
-//! evaluation (analysis).
+//! evaluation (study).
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use analysis::SeekReport;
-use analysis::environment::Environment;
 use analysis::report::Report;
-use analysis::seek::{
-    CONFIDENCE, Judged, Late, METHOD_OF_SHARES, PlannedProbe, Probe, ProbeReport, SCHEMA,
-    SearchStrategy, Stage, curve, figures, judge, reasons, samples_needed,
-};
-use analysis::trials::{TrialReport, counts, is_settled};
 use engine::Stop;
 use model::{
     Axis, DataPolicy, Experiment, Objective, Order, PlacementChoice, Plan, Point, Rng, RunId, Seek,
@@ -25,6 +18,13 @@ use monitor::wall_clock;
 use plan::search_budget::budget_ns_for;
 use plan::{Draft, SeekPlan, read_toml, to_toml};
 use store::Store;
+use study::SeekReport;
+use study::environment::Environment;
+use study::seek::{
+    CONFIDENCE, Judged, Late, METHOD_OF_SHARES, PlannedProbe, Probe, ProbeReport, SCHEMA,
+    SearchStrategy, Stage, curve, figures, judge, reasons, samples_needed,
+};
+use study::trials::{TrialReport, counts, is_settled};
 
 use crate::error::Error;
 use crate::open::is_apart_from;
@@ -370,7 +370,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Erro
         }
     };
     let probe =
-        |((probe, report), verdict): (&(Probe, Report), &analysis::seek::Verdict)| ProbeReport {
+        |((probe, report), verdict): (&(Probe, Report), &study::seek::Verdict)| ProbeReport {
             at: probe.planned.at,
             measure_s: probe.planned.measure_ns as f64 / 1e9,
             stage: probe.planned.stage,

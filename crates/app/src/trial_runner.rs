@@ -6,8 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use analysis::repeats::{Measured, REBUILD_S, RESTART_S, TRIAL, is_reached};
-use analysis::trials::{TrialReport, counts, is_settled, why_not};
 use engine::Stop;
 use model::{
     DataPolicy, Event, Experiment, Fact, FactValue, Group, NS_PER_MS, Placement, PlacementChoice,
@@ -16,6 +14,8 @@ use model::{
 use monitor::wall_clock;
 use plan::managed::{is_managed, settings_of};
 use store::Store;
+use study::repeats::{Measured, REBUILD_S, RESTART_S, TRIAL, is_reached};
+use study::trials::{TrialReport, counts, is_settled, why_not};
 
 use crate::admin_session::AdminSession;
 use crate::admission;

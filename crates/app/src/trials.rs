@@ -9,9 +9,9 @@ use analysis::figures::{
     short, spellings, unit, value_as_written,
 };
 use analysis::report::Report;
-use analysis::trials::TrialReport;
 use model::{Experiment, RunId, Status, did_you_mean};
 use store::{Figures, Filter, HasFigures, Query, Sort, Store};
+use study::trials::TrialReport;
 
 use crate::error::Error;
 use crate::figure_names::{is_of_other, of_all_workloads};

@@ -1,5 +1,5 @@
 //! Objectives that a run must meet for its rate to be acceptable, and the search for the highest
-//! such rate. Not here: evaluation (analysis), and the search itself (app).
+//! such rate. Not here: evaluation (study), and the search itself (app).
 
 use std::fmt;
 use std::str::FromStr;

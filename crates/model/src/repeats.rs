@@ -1,6 +1,6 @@
 //! Repeats of an experiment's points: levels, and the rule that ends them.
 //!
-//! Not here: statistics of repeats (analysis), and restarting a server (app).
+//! Not here: statistics of repeats (study), and restarting a server (app).
 
 use std::fmt;
 

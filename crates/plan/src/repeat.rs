@@ -1,7 +1,7 @@
 //! Repeats by level: nesting, and whether target, data and order allow it.
 //!
 //! Not here: the syntax of a level (repeat_rule), the order of trials (model), and statistics
-//! (analysis).
+//! (study).
 
 use model::{Choice, DataPolicy, Goal, Nesting, Order, Plan, StopRule};
 

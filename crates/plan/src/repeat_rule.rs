@@ -2,9 +2,9 @@
 //!
 //! Not here: the list of levels, and their nesting (repeat).
 
-use analysis::comparison::MIN_EFFECT;
 use analysis::figures::{direction, known, names_of_run};
 use model::{Direction, Experiment, Goal, Level, ParameterKind, StopRule, parse_count};
+use study::comparison::MIN_EFFECT;
 use toml::Value;
 
 use crate::form::Form;

@@ -1,9 +1,9 @@
 //! The smallest budget of a search: short probes get a fixed share of it.
 //!
-//! Not here: the choice of probes, and their evaluation (analysis).
+//! Not here: the choice of probes, and their evaluation (study).
 
-use analysis::seek::SHORT_PROBE_SHARE;
 use model::{Metric, Seek};
+use study::seek::SHORT_PROBE_SHARE;
 
 /// Shortest measurement of a probe, however short its ramp-up is.
 const MEASURE_NS_MIN: u64 = 500_000_000;

@@ -8,7 +8,7 @@ use model::{
     is_arrival_rate, numbers,
 };
 
-use analysis::seek::METHOD;
+use study::seek::METHOD;
 
 use crate::bad_plan::BadPlan;
 use crate::condition::{can_be_asked, decide_wait};

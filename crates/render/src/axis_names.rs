@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use analysis::ComparisonReport;
 use model::{Axis, Named, short_axis};
+use study::ComparisonReport;
 
 /// Returns distinct names of the values of an axis. A target is named by the part before its
 /// options; if that is not distinct, also by the options in which targets differ.

@@ -35,13 +35,14 @@ mod tradeoff;
 mod types;
 mod views;
 
+use analysis::Report;
 use analysis::figures;
 use analysis::report::{DisturbanceReport, Named};
-use analysis::trials::TrialReport;
-use analysis::{ComparisonReport, ExperimentReport, HistoryReport, Report, SeekReport};
 use model::numbers::{self, significant};
 use model::suggestion;
 use serde::{Deserialize, Serialize};
+use study::trials::TrialReport;
+use study::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport};
 
 use crate::table::{Align, Cell, Column, Table};
 

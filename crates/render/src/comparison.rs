@@ -1,7 +1,7 @@
 //! A comparison as a page: what a side did against the baseline, how surely that is known, and
 //! what differs.
 //!
-//! Not here: what is true (analysis), and what a transaction takes (each_transaction).
+//! Not here: what is true (study), and what a transaction takes (each_transaction).
 
 mod each_transaction;
 mod gate;
@@ -13,14 +13,14 @@ mod words;
 use std::borrow::Cow;
 use std::iter::once;
 
-use analysis::comparison::{
-    Center, ComparisonReport, Difference, GateResult, Judged, PairReport, Verdict as Judgement,
-    beside,
-};
 use analysis::figures::title;
 use analysis::report::{Named, Report};
 use model::numbers::{NONE, amount, count, exact, list, significant};
 use model::{Direction, Severity};
+use study::comparison::{
+    Center, ComparisonReport, Difference, GateResult, Judged, PairReport, Verdict as Judgement,
+    beside,
+};
 
 use super::axis_names::{axes_of, told};
 use super::charts::{named, of_comparison, of_median_runs};

@@ -4,18 +4,18 @@
 
 mod of_trials;
 
-use analysis::comparison::{MIN_EFFECT, PairReport, unequally_durable};
-use analysis::environment::Environment;
-use analysis::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use analysis::figures::{Figure, better, is_time, number, title};
-use analysis::matrix::of_page;
 use analysis::report::{Named, Report};
-use analysis::trials::TrialReport;
-use analysis::{ComparisonReport, in_ranges};
 use model::finding_catalog::{catalog_entry, in_short};
 use model::numbers::{capital, count, ms, significant};
 use model::{Choice, Direction, Severity, Status, is_arrival_rate, short_axis};
 use store::utc;
+use study::comparison::{MIN_EFFECT, PairReport, unequally_durable};
+use study::environment::Environment;
+use study::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
+use study::matrix::of_page;
+use study::trials::TrialReport;
+use study::{ComparisonReport, in_ranges};
 
 use super::axis_names::{self, told};
 use super::charts::{named, of_experiment};

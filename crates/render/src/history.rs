@@ -1,15 +1,15 @@
 //! A history as a page: a verdict and a curve for each point, then the builds, a line each, and
 //! where the level has changed.
 //!
-//! Not here: what is true (analysis).
+//! Not here: what is true (study).
 
 use analysis::figures::title;
-use analysis::history::{
+use model::Severity;
+use model::numbers::{capital, count, exact, significant};
+use study::history::{
     Acknowledged, BuildReport, Change, HistoryReport, ImportedFrom, JUDGED_FROM, Last, LeftOut,
     Ordered, PointHistory, Start, too_short,
 };
-use model::Severity;
-use model::numbers::{capital, count, exact, significant};
 
 use super::charts::of_history;
 use super::document::{
@@ -548,10 +548,10 @@ fn judged(last: &Last) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use analysis::comparison::Difference;
-    use analysis::comparison::Judge;
-    use analysis::fixtures::{sides, subjects};
-    use analysis::history::Question;
+    use study::comparison::Difference;
+    use study::comparison::Judge;
+    use study::fixtures::{sides, studies};
+    use study::history::Question;
 
     use super::*;
 
@@ -590,7 +590,7 @@ mod tests {
     #[test]
     fn a_history_by_day_speaks_of_days() {
         let page = |by: &str| {
-            let report = analysis::HistoryReport { by: by.to_owned(), ..subjects::history() };
+            let report = study::HistoryReport { by: by.to_owned(), ..studies::history() };
             crate::terminal::text(&history(&report), &Default::default())
         };
         let (days, builds) = (page("day"), page("build"));
@@ -603,7 +603,7 @@ mod tests {
 
     #[test]
     fn a_change_that_was_acknowledged_and_is_not_there_is_named() {
-        let mut report = subjects::history();
+        let mut report = studies::history();
         let change = Acknowledged {
             build: "1.20".to_owned(),
             point: String::new(),
@@ -622,7 +622,7 @@ mod tests {
 
     #[test]
     fn a_level_that_only_an_acknowledgement_shows_is_named() {
-        let mut report = subjects::history();
+        let mut report = studies::history();
         report.points[0].changes = Some(Vec::new());
         let last = report.points[0].last.as_mut().expect("it is judged");
         last.acknowledged_since = Some("1.22".to_owned());
@@ -638,7 +638,7 @@ mod tests {
 
     #[test]
     fn a_new_series_says_since_when_and_what_has_changed() {
-        let mut report = subjects::history();
+        let mut report = studies::history();
         let change = Difference {
             about: "setting".to_owned(),
             name: "innodb_buffer_pool_size".to_owned(),

@@ -1,7 +1,7 @@
 //! Output of results: as text, as HTML pages, as charts and as rows for other programs.
 //!
 //! Everything here is a function from values to text or pictures. Not here: the results themselves
-//! (analysis), and any terminal or browser (dbdyno).
+//! (analysis, study), and any terminal or browser (dbdyno).
 
 mod ascii;
 mod axis_names;

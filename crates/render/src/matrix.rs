@@ -1,16 +1,16 @@
 //! A figure over rows and columns as a page: the best of each line has a star, or cells are ratios
 //! to those of one value. Programs read the same rows and columns, as bare numbers.
 //!
-//! Not here: which cell that is (analysis).
+//! Not here: which cell that is (study).
 
 use analysis::figures::{Figure, number, title, unit};
-use analysis::history::{ImportedFrom, noun_of};
-use analysis::matrix::{
-    Along, CellRatio, Line, Matrices, Matrix, NOT_SET, OfBuilds, RelativeTo, WithImported,
-};
 use analysis::report::Named;
 use model::numbers::NONE;
 use model::short_axis;
+use study::history::{ImportedFrom, noun_of};
+use study::matrix::{
+    Along, CellRatio, Line, Matrices, Matrix, NOT_SET, OfBuilds, RelativeTo, WithImported,
+};
 
 use crate::axis_names::{name_of, names};
 use crate::document::{Block, Document, Section};
@@ -290,13 +290,13 @@ fn as_good(all: &Matrices, line: &Line, figure: Option<Figure>) -> Option<String
 
 #[cfg(test)]
 mod tests {
-    use analysis::fixtures::subjects;
+    use study::fixtures::studies;
 
     use super::*;
 
     #[test]
     fn the_best_of_each_column_has_a_star_and_the_cores_stand_below() {
-        let (report, _) = subjects::two_axes();
+        let (report, _) = studies::two_axes();
         let all = Matrices::new(&report, "clients", None).expect("both are varied");
         let page = matrices(&Matrices { cores: Some(4), ..all });
         let csv = crate::csv::csv(&page);
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn cells_relative_to_a_value_are_ratios_and_bare_numbers_for_programs() {
-        let (report, trials) = subjects::two_axes();
+        let (report, trials) = studies::two_axes();
         let all = Matrices::new(&report, "flush", Some("clients")).expect("varied");
         let all = all.relative_to(&report, &trials, "1").expect("a value of the columns");
         let page = matrices(&all);
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn a_table_of_a_history_has_neither_names_that_are_alike_nor_empty_rows_and_columns() {
-        let (report, _) = subjects::two_axes();
+        let (report, _) = studies::two_axes();
         let mut all = Matrices::new(&report, "clients", None).expect("both are varied");
         let builds =
             OfBuilds { by: "build".to_owned(), last: 10, imported: Vec::new(), are_shown: false };
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn axes_that_are_neither_rows_nor_columns_are_columns_of_csv() {
-        let (report, _) = subjects::two_axes();
+        let (report, _) = studies::two_axes();
         let mut all = Matrices::new(&report, "clients", None).expect("both are varied");
         let mut tables = Vec::new();
         for mode in ["delete", "wal"] {

@@ -3,11 +3,9 @@
 //! Not here: what is true (repeats).
 
 use analysis::figures::title;
-use analysis::repeats::{
-    Advice, LevelsReport, PairDecision, PairVerdict, PointPrecision, StopReport,
-};
 use model::numbers::{count, significant};
 use model::{Level, NS_PER_S, format_duration};
+use study::repeats::{Advice, LevelsReport, PairDecision, PairVerdict, PointPrecision, StopReport};
 
 use super::{Align, Column, Table};
 
@@ -140,8 +138,8 @@ fn duration(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use analysis::repeats::LevelReport;
     use model::Level;
+    use study::repeats::LevelReport;
 
     use super::*;
 

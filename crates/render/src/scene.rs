@@ -1,8 +1,8 @@
 //! What runs were made with, in sentences: workloads, databases, load, machines and versions.
 
-use analysis::environment::Environment;
 use model::Placement;
 use model::numbers::{self, count};
+use study::environment::Environment;
 
 use super::wording::begun;
 

@@ -2,10 +2,10 @@
 //!
 //! Not here: what is true (seek).
 
-use analysis::seek::{Answer, CurvePoint, ProbeReport, SeekReport, Stage, Verdict as ProbeVerdict};
 use model::numbers::{NONE, beside_bound, count, exact, ms, significant};
 use model::{Bound, NS_PER_MS, Objective, Status, short_axis};
 use store::utc;
+use study::seek::{Answer, CurvePoint, ProbeReport, SeekReport, Stage, Verdict as ProbeVerdict};
 
 use super::charts::of_seek;
 use super::document::{Block, Document, Place, Section, Sketch, Tone, Verdict};
@@ -315,7 +315,7 @@ fn sketch(report: &SeekReport) -> Option<Sketch> {
 #[cfg(test)]
 mod tests {
     use analysis::report::Named;
-    use analysis::seek::{CONFIDENCE, Judged, METHOD, SCHEMA, Verdict};
+    use study::seek::{CONFIDENCE, Judged, METHOD, SCHEMA, Verdict};
 
     use super::*;
     use crate::terminal::{Style, text};

@@ -1,10 +1,10 @@
 //! Sentences that pages and charts have in common.
 
-use analysis::comparison::{Difference, Ratio};
-use analysis::experiment::{RESIDUAL_MOST, ScalabilityReport};
 use analysis::figures::{Figure, is_time, title};
 use model::finding_catalog::CATALOG;
 use model::numbers::{self, INFINITE, count, significant, with_error};
+use study::comparison::{Difference, Ratio};
+use study::experiment::{RESIDUAL_MOST, ScalabilityReport};
 
 /// Returns the place of a finding in the catalog, whose first are the most serious.
 pub(crate) fn catalog_place(id: &str) -> usize {

@@ -384,7 +384,7 @@ fn unit_in(report: &Report, name: &str) -> Option<String> {
 
 /// Returns the units that these figures have in the runs, for primary and custom metrics and
 /// gauges.
-pub(crate) fn units_in<'n, 'r>(
+pub fn units_in<'n, 'r>(
     names: impl Iterator<Item = &'n str>,
     reports: impl Iterator<Item = &'r Report> + Clone,
 ) -> Named<String> {
@@ -506,7 +506,7 @@ pub fn other_quantile(name: &str) -> Option<String> {
 }
 
 /// Returns the number of samples that a quantile needs, if the run has measured it with too few.
-pub(crate) fn samples_lacking(report: &Report, name: &str) -> Option<u64> {
+pub fn samples_lacking(report: &Report, name: &str) -> Option<u64> {
     let block = &report.block;
     let needed = |of: &Latency, name: &str| of.samples_needed(name.strip_suffix("_ms")?);
     let Some((part, last)) = name.rsplit_once('.') else {
@@ -550,7 +550,7 @@ fn in_one_group<'r>(
 
 /// Returns the one of these names that a user means by `written`. A figure that only one group has
 /// needs no name of the group.
-pub(crate) fn find_as_written<'n>(
+pub fn find_as_written<'n>(
     written: &str,
     names: impl Iterator<Item = &'n str> + Clone,
 ) -> Option<&'n str> {

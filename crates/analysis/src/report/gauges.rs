@@ -45,7 +45,7 @@ impl GaugeReport {
 
     /// Returns true if the gauge counts writes of a process as the kernel does: many times more
     /// than reaches the disks.
-    pub(crate) fn is_of_cached_writes(&self) -> bool {
+    pub fn is_of_cached_writes(&self) -> bool {
         let about = self.about.rsplit('/').next().unwrap_or(&self.about);
         about != "machine" && self.name == "disk_written"
     }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use analysis::HistoryReport;
-use analysis::comparison::{FIGURES, Judge};
-use analysis::history::{Acknowledged, Order, PointHistory, Question};
 use analysis::report::Report;
 use model::{Rng, Stream};
 use store::Store;
+use study::HistoryReport;
+use study::comparison::{FIGURES, Judge};
+use study::history::{Acknowledged, Order, PointHistory, Question};
 
 use super::{Labelled, builds_placed, ended_and_running, is_label, labelled, no_run_with};
 use crate::error::Error;

@@ -1,9 +1,5 @@
 //! `dbdyno compare`: compares sides of runs with the first.
 
-use analysis::ComparisonReport;
-use analysis::comparison::{
-    Difference, Gate, GateResult, Judge, Passed, SideReport, UndecidedBy, Verdict,
-};
 use app::Error;
 use app::compare::{CompareBy, by_its_axis, compare as hold};
 use app::stored_report::is_default;
@@ -15,6 +11,10 @@ use render::list::short_id;
 use render::terminal::PAGE_WIDTH;
 use render::{comparison, comparison_short, for_shell};
 use serde_json::json;
+use study::ComparisonReport;
+use study::comparison::{
+    Difference, Gate, GateResult, Judge, Passed, SideReport, UndecidedBy, Verdict,
+};
 
 use super::flags::Output;
 use super::runs::{full_flag, of_sections, section_flag};

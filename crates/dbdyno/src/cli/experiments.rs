@@ -1,6 +1,5 @@
 //! `dbdyno run` with axes or repeats, and `dbdyno experiments`.
 
-use analysis::ExperimentReport;
 use app::Error;
 use app::build::LoadMethod;
 use app::experiment::{
@@ -16,6 +15,7 @@ use render::list::short_id;
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
 use render::{Document, as_json, experiment_list, for_shell};
 use store::{ExperimentFilter, Store};
+use study::ExperimentReport;
 
 use super::flags::Output;
 use super::live::Live;

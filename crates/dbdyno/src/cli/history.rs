@@ -2,7 +2,6 @@
 
 use std::io::Read as _;
 
-use analysis::history::{Acknowledged, HistoryReport, Order, Question, commits_of};
 use app::Error;
 use app::compare::{acknowledge, history as hold, history_tables, pin_baseline, unacknowledge};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -10,6 +9,7 @@ use render::as_json;
 use render::terminal::PAGE_WIDTH;
 use serde_json::json;
 use store::Store;
+use study::history::{Acknowledged, HistoryReport, Order, Question, commits_of};
 
 use super::compare::{judge, judged};
 use super::flags::Output;
@@ -327,7 +327,7 @@ fn acknowledged_line(one: &Acknowledged) -> String {
     let point = if one.point.is_empty() { String::new() } else { format!(" {}", one.point) };
     let most = one.size.map_or_else(String::new, |size| {
         // The direction is not kept: a fall has another percentage than the rise that undoes it.
-        let [of, most] = [size, analysis::history::SIZE_MOST * size]
+        let [of, most] = [size, study::history::SIZE_MOST * size]
             .map(|size| model::numbers::significant(size.exp(), 3));
         format!(" (by a factor of {of}; beyond {most} it is an alarm again)")
     });

@@ -1,7 +1,6 @@
 //! `dbdyno report`: a run, an experiment, a comparison or a history as a single-file page, or one
 //! of its charts.
 
-use analysis::history::Question;
 use app::Error;
 use app::compare::{CompareBy, compare, history};
 use app::report_source::ReportSource;
@@ -9,6 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use render::as_json;
 use render::chart_backends::{Drawn, Theme};
 use render::charts::{Chart, chart_named};
+use study::history::Question;
 
 use super::compare::{judge, judged};
 use super::experiments::{asked_tables, table_flags};

@@ -1,14 +1,14 @@
 //! `--require`: limits for a run, or for each point of an experiment.
 
-use analysis::ExperimentReport;
 use analysis::figures::{Holds, Required, RequiredResult};
 use analysis::report::Report;
-use analysis::trials::{counts, is_settled, why_not_in_short};
 use app::error::Error;
 use clap::{Arg, ArgAction, ArgMatches};
 use render::as_json;
 use render::document::{Document, Tone, Verdict};
 use serde::Serialize;
+use study::ExperimentReport;
+use study::trials::{counts, is_settled, why_not_in_short};
 
 use super::flags::{self, Output};
 use crate::shell::Shell;

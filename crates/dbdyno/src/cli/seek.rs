@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use analysis::SeekReport;
 use analysis::figures::Required;
 use app::Error;
 use app::seek::{Search, SeekResult, Use, forecast};
@@ -12,6 +11,7 @@ use model::Experiment;
 use plan::{Draft, SeekPlan};
 use render::as_json;
 use render::terminal::PAGE_WIDTH;
+use study::SeekReport;
 
 use super::live::Live;
 use super::metrics::Metrics;

@@ -1,6 +1,6 @@
 //! `/experiments` and `/experiments/ID`: varied values, progress and results.
 //!
-//! Not here: the judgement (analysis), and resuming (the command line).
+//! Not here: the judgement (study), and resuming (the command line).
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The web interface: pages and a JSON API of stored and running runs.
 //!
-//! It shows results of `analysis` and `app`. It starts dbdyno itself as a separate process (jobs).
-//! Only a POST changes anything. Not here: the command that starts it (cli).
+//! It shows results of `analysis`, `study` and `app`. It starts dbdyno itself as a separate process
+//! (jobs). Only a POST changes anything. Not here: the command that starts it (cli).
 
 mod answer;
 mod api;

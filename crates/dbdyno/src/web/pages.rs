@@ -4,10 +4,6 @@
 
 use std::collections::BTreeSet;
 
-use analysis::comparison::Judge;
-use analysis::history::{Order, Question};
-use analysis::matrix::Matrices;
-use analysis::{ComparisonReport, HistoryReport};
 use app::compare::{CompareBy, compare as hold, history as hold_history, history_tables};
 use app::report_source::ReportSource;
 use app::trials::figure_names;
@@ -23,6 +19,10 @@ use render::html::{First, Medium, body as html, body_with};
 use render::list::{axes as axes_of, begun, in_short, short_id};
 use render::live::Now;
 use store::{ExperimentFilter, Filter, RunRow, Store, StoreErrorKind, why_no_label};
+use study::comparison::Judge;
+use study::history::{Order, Question};
+use study::matrix::Matrices;
+use study::{ComparisonReport, HistoryReport};
 
 use super::App;
 use super::answer::{self, Frame, Fresh, Stands, fresh, rendered};

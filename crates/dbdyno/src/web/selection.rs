@@ -1,7 +1,7 @@
 //! Runs selected in the list as sides of a comparison: each alone, or grouped by a label, an axis
 //! or their name. Single runs have no repeats.
 //!
-//! Not here: their comparison (analysis).
+//! Not here: their comparison (study).
 
 use store::{Filter, RunRow, Store};
 

@@ -1,20 +1,21 @@
 //! What SVG must be, whatever is drawn.
 
 use analysis::fixtures::subjects;
+use study::fixtures::studies;
 
 use super::*;
 use crate::charts::{of_comparison, of_experiment, of_history, of_run, of_seek};
 
 fn everything() -> Vec<Chart> {
-    let (experiment, trials) = subjects::experiment();
+    let (experiment, trials) = studies::experiment();
     let mut all = of_run(&subjects::closed());
     all.extend(of_run(&subjects::open()));
     all.extend(of_run(&subjects::hostile()));
     all.extend(subjects::odd().iter().flat_map(of_run));
     all.extend(of_experiment(&experiment, &trials));
-    all.extend(of_seek(&subjects::seek()));
-    all.extend(of_comparison(&subjects::comparison()));
-    all.extend(of_history(&subjects::history()));
+    all.extend(of_seek(&studies::seek()));
+    all.extend(of_comparison(&studies::comparison()));
+    all.extend(of_history(&studies::history()));
     all
 }
 
@@ -287,7 +288,7 @@ fn each_number_along_an_axis_stands_at_its_place() {
 
 #[test]
 fn what_was_varied_stands_along_the_axis() {
-    let (experiment, trials) = subjects::experiment();
+    let (experiment, trials) = studies::experiment();
     let curves = of_experiment(&experiment, &trials);
     let mut chart = curves.into_iter().find(|chart| chart.id.starts_with("curves")).unwrap();
     for (scale, places, expect) in [
@@ -311,7 +312,7 @@ fn what_was_varied_stands_along_the_axis() {
 /// Makes two lines with intervals over the same numbers on a logarithmic axis; one interval goes
 /// down to `low`.
 fn whiskered(low: f64) -> Chart {
-    let (experiment, trials) = subjects::two_axes();
+    let (experiment, trials) = studies::two_axes();
     let charts = of_experiment(&experiment, &trials);
     let mut chart = charts.into_iter().find(|chart| chart.id.ends_with("p50-ms")).unwrap();
     chart.y.scale = crate::charts::Scale::Log;
@@ -369,7 +370,7 @@ fn an_interval_beyond_the_axis_has_an_arrow_head_there_and_words_that_say_so() {
     assert!(both.caption().is_some_and(|words| words.ends_with("goes on beyond the axis.")));
     assert!(both.summary().ends_with("goes on beyond the axis."));
     // In a forest plot, arrow heads point to the left and to the right.
-    let charts = of_comparison(&subjects::comparison());
+    let charts = of_comparison(&studies::comparison());
     let mut forest = charts.into_iter().find(|chart| chart.id == "ratios").expect("it is made");
     assert_eq!(forest.beyond(), None);
     forest.traces.truncate(1);
@@ -405,7 +406,7 @@ fn intervals_at_the_same_number_stand_beside_each_other() {
 
 #[test]
 fn rows_of_a_forest_plot_stand_below_each_other_with_values_from_left_to_right() {
-    let charts = of_comparison(&subjects::comparison());
+    let charts = of_comparison(&studies::comparison());
     let ratios = charts.iter().find(|chart| chart.id == "ratios").expect("it is made");
     assert!(ratios.is_forest);
     let names = &ratios.x.categories;
@@ -433,7 +434,7 @@ fn rows_of_a_forest_plot_stand_below_each_other_with_values_from_left_to_right()
 
 #[test]
 fn a_forest_plot_grows_with_its_rows() {
-    let charts = of_comparison(&subjects::comparison());
+    let charts = of_comparison(&studies::comparison());
     let mut ratios = charts.into_iter().find(|chart| chart.id == "ratios").expect("it is made");
     let height = |chart: &Chart| -> f64 {
         let svg = chart.to_svg(Drawn::WIDE);

@@ -4,8 +4,8 @@
 //! measured phase, of which there are percentiles (custom metrics).
 
 use analysis::report::Report;
-use analysis::trials::{TrialReport, counts};
 use model::BucketCounts;
+use study::trials::{TrialReport, counts};
 
 use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
 

@@ -1,10 +1,10 @@
 //! A figure over builds, with the places where its level changed.
 
-use analysis::HistoryReport;
 use analysis::figures::is_time;
 use analysis::figures::title;
-use analysis::history::PointHistory;
 use model::numbers::cut;
+use study::HistoryReport;
+use study::history::PointHistory;
 
 use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis, slug};
 use crate::wording::changed;
@@ -54,7 +54,7 @@ fn chart(report: &HistoryReport, point: &PointHistory) -> Vec<Chart> {
     let x = Axis::named(report.by.clone(), names);
     let y = figure_axis(&report.figure, &report.units, scale);
     let mut chart = Chart::new(id, titled.trim_end(), x, y);
-    let series = |of: &dyn Fn(&analysis::history::BuildReport) -> f64| -> Vec<Point> {
+    let series = |of: &dyn Fn(&study::history::BuildReport) -> f64| -> Vec<Point> {
         let builds = point.builds.iter().enumerate();
         let known = |value: f64| Some(value).filter(|value| value.is_finite());
         // Builds before a new series are not compared with those after: no line joins them.

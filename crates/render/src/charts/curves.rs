@@ -1,11 +1,11 @@
 //! Figures of an experiment over the axis that a curve goes along, a line for the others' values.
 
-use analysis::ExperimentReport;
-use analysis::experiment::PointReport;
 use analysis::figures::title as title_of;
 use analysis::figures::{Figure, is_time, number};
-use analysis::trials::{TrialReport, figure_at};
 use model::{format_count, short_axis};
+use study::ExperimentReport;
+use study::experiment::PointReport;
+use study::trials::{TrialReport, figure_at};
 
 use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, elsewhere, figure_axis, slug};
 use crate::axis_names::name_of;

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use analysis::ExperimentReport;
 use analysis::figures::{title, value_of};
-use analysis::trials::{TrialReport, counts};
 use model::numbers::significant;
 use model::short_axis;
+use study::ExperimentReport;
+use study::trials::{TrialReport, counts};
 
 use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
 use crate::axis_names::names;

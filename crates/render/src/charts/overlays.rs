@@ -1,10 +1,10 @@
 //! A run of each side of a comparison over each other, over time and by how long transactions
 //! took: when and where sides part, which a ratio does not show.
 
-use analysis::ComparisonReport;
-use analysis::comparison::MedianRun;
 use analysis::figures::title;
 use analysis::report::{Report, SecondReport};
+use study::ComparisonReport;
+use study::comparison::MedianRun;
 
 use super::distribution;
 use super::disturbed_in_all;

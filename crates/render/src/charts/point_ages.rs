@@ -3,8 +3,8 @@
 //!
 //! Not here: each reader of a run (ages).
 
-use analysis::ExperimentReport;
-use analysis::trials::TrialReport;
+use study::ExperimentReport;
+use study::trials::TrialReport;
 
 use super::ages::{ages_at, trace};
 use super::{Axis, Chart, Entry, Of, Palette, Scale};

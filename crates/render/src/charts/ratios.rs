@@ -1,10 +1,10 @@
 //! Ratios of a comparison with their intervals: right of 1 is more than the baseline.
 
-use analysis::ComparisonReport;
-use analysis::comparison::{Judged, PairReport, Verdict};
 use analysis::figures::title;
 use model::numbers::exact;
 use model::short_axis;
+use study::ComparisonReport;
+use study::comparison::{Judged, PairReport, Verdict};
 
 use super::{Along, Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Trace};
 use crate::axis_names::{axes_of, told};

@@ -1,9 +1,9 @@
 //! Throughput over clients as measured, the Universal Scalability Law that fits it best, and the
 //! straight line of a database that scales without loss.
 
-use analysis::ExperimentReport;
 use analysis::figures::number;
-use analysis::trials::TrialReport;
+use study::ExperimentReport;
+use study::trials::TrialReport;
 
 use super::curves::of_figure;
 use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis};

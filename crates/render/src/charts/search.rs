@@ -1,10 +1,10 @@
 //! A search's probes: times over what was sought, with the bound and the answer.
 
-use analysis::SeekReport;
 use analysis::report::Named;
-use analysis::seek::{Answer, Verdict};
 use model::numbers::count;
 use model::{Bound, Metric, Objective, short_axis};
+use study::SeekReport;
+use study::seek::{Answer, Verdict};
 
 use super::{Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Trace, figure_axis};
 
@@ -79,7 +79,7 @@ fn used(report: &SeekReport, objective: &Objective) -> Vec<Chart> {
 
 fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
     let figure = format!("{}_ms", metric.name());
-    let value = |probe: &analysis::seek::ProbeReport| probe.figures.get(&figure).copied().flatten();
+    let value = |probe: &study::seek::ProbeReport| probe.figures.get(&figure).copied().flatten();
     let scale = Scale::of_times(report.probes.iter().filter_map(value).chain([bound_ms]));
     let axis = &report.seek.axis;
     let places: Vec<f64> = report.probes.iter().map(|probe| probe.at).collect();
@@ -120,7 +120,7 @@ fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
 
 /// Returns the interval of a probe's time, if its score is that of this time: with several
 /// objectives it is that of the worst.
-fn interval(probe: &analysis::seek::ProbeReport, ms: f64, bound_ms: f64) -> Option<(f64, f64)> {
+fn interval(probe: &study::seek::ProbeReport, ms: f64, bound_ms: f64) -> Option<(f64, f64)> {
     const SAME: f64 = 1e-6;
     let (score, half_width) = probe.judged.score.zip(probe.judged.half_width)?;
     let is_of_this = ((ms / bound_ms).ln() - score).abs() < SAME;

@@ -1,10 +1,10 @@
 //! The figures of a comparison's sides, a line each.
 
-use analysis::ComparisonReport;
-use analysis::comparison::{Judged, PointPair};
 use analysis::figures::title;
 use analysis::figures::{Figure, is_time};
 use model::short_axis;
+use study::ComparisonReport;
+use study::comparison::{Judged, PointPair};
 
 use super::curves::{axis_of, of_figure, places};
 use super::{Chart, Entry, Of, Point, Scale, Shape, Trace, figure_axis};

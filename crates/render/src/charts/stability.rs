@@ -1,9 +1,9 @@
 //! An experiment's points over time, a line for each: whether they are steady, and which is best.
 
-use analysis::ExperimentReport;
-use analysis::experiment::PointReport;
 use analysis::report::{IntervalReport, Named, Report, SecondReport};
-use analysis::trials::{TrialReport, counts, is_settled};
+use study::ExperimentReport;
+use study::experiment::PointReport;
+use study::trials::{TrialReport, counts, is_settled};
 
 use super::intervals::steps;
 use super::{Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Trace};

@@ -1,12 +1,13 @@
 //! What every chart must be, and each chart as a value.
 
-use analysis::experiment::PointReport;
-use analysis::fixtures::sides::{FIVE, held, times};
 use analysis::fixtures::{Made, subjects};
 use analysis::report::Status;
 use model::numbers::significant;
 use model::{Imported, ImportedValue, KindSecond, LatencyHeat, Second};
 use stats::Histogram;
+use study::experiment::PointReport;
+use study::fixtures::sides::{FIVE, held, times};
+use study::fixtures::studies;
 
 use super::*;
 use crate::chart_backends::Drawn;
@@ -48,9 +49,9 @@ fn shown(charts: &[Chart]) -> String {
 }
 
 fn everything() -> Vec<Vec<Chart>> {
-    let (experiment, trials) = subjects::experiment();
-    let (two_axes, of_two_axes) = subjects::two_axes();
-    let (long, of_long) = subjects::long_sweep();
+    let (experiment, trials) = studies::experiment();
+    let (two_axes, of_two_axes) = studies::two_axes();
+    let (long, of_long) = studies::long_sweep();
     let mut all = vec![
         of_experiment(&two_axes, &of_two_axes),
         of_experiment(&long, &of_long),
@@ -58,14 +59,14 @@ fn everything() -> Vec<Vec<Chart>> {
         of_run(&subjects::open()),
         of_run(&subjects::with_readers(14)),
         of_experiment(&experiment, &trials),
-        of_seek(&subjects::seek()),
-        of_comparison(&subjects::comparison()),
-        of_history(&subjects::history()),
+        of_seek(&studies::seek()),
+        of_comparison(&studies::comparison()),
+        of_history(&studies::history()),
         of_run(&subjects::hostile()),
     ];
     all.extend(subjects::odd().iter().map(of_run));
     all.push(of_run(&with_heat()));
-    let (with_readers, mut trials) = subjects::experiment();
+    let (with_readers, mut trials) = studies::experiment();
     let readers = subjects::with_readers(2);
     for trial in &mut trials {
         (trial.report.facts, trial.report.groups) = (readers.facts.clone(), readers.groups.clone());
@@ -76,7 +77,7 @@ fn everything() -> Vec<Vec<Chart>> {
 
 #[test]
 fn disturbances_are_marked_over_time_once_for_all_points_of_an_experiment() {
-    let (report, mut trials) = subjects::experiment();
+    let (report, mut trials) = studies::experiment();
     let mut made = Made::closed();
     made.disturbance(20_000, Some(22_000), model::Disturbed::Done);
     let disturbances = Report::of(&made.tally()).disturbances;
@@ -97,7 +98,7 @@ fn disturbances_are_marked_over_time_once_for_all_points_of_an_experiment() {
 
 #[test]
 fn new_orders_and_all_transactions_a_minute_are_one_chart_of_an_experiment() {
-    let (mut report, mut trials) = subjects::experiment();
+    let (mut report, mut trials) = studies::experiment();
     report.primary = "nopm".to_owned();
     for point in &mut report.points {
         let nopm = *point.figures.get("tps").expect("it was measured");
@@ -356,8 +357,8 @@ fn ages_of_a_run_that_stored_them_as_words_are_no_chart() {
 
 #[test]
 fn the_law_is_drawn_from_six_points_on_and_its_peak_where_it_is_known() {
-    let (report, trials) = subjects::long_sweep();
-    let law = |report: &analysis::ExperimentReport| -> Vec<Chart> {
+    let (report, trials) = studies::long_sweep();
+    let law = |report: &study::ExperimentReport| -> Vec<Chart> {
         of_experiment(report, &trials).into_iter().filter(|chart| chart.id == "law").collect()
     };
     insta::assert_snapshot!(shown(&law(&report)), @r"
@@ -382,7 +383,7 @@ fn the_law_is_drawn_from_six_points_on_and_its_peak_where_it_is_known() {
 /// Checks that a chart names points that are not drawn, with the reason.
 #[test]
 fn a_chart_says_which_points_it_lacks_and_why() {
-    let (mut report, trials) = subjects::sweep([1, 2, 4, 8, 16]);
+    let (mut report, trials) = studies::sweep([1, 2, 4, 8, 16]);
     let without = |point: &mut PointReport, figure: &str| {
         point.figures.0.retain(|(name, _)| name != figure);
     };
@@ -420,7 +421,7 @@ fn a_chart_says_which_points_it_lacks_and_why() {
 
 #[test]
 fn the_charts_of_an_experiment() {
-    let (report, trials) = subjects::experiment();
+    let (report, trials) = studies::experiment();
     insta::assert_snapshot!(shown(&of_experiment(&report, &trials)), @r"
     curves-group-users-clients-tps: TPS over clients
       x clients [] Linear; y TPS [commits/s] FromZero
@@ -473,7 +474,7 @@ fn the_charts_of_an_experiment() {
 
 #[test]
 fn curves_go_along_clients_wherever_these_stand_among_the_axes() {
-    let (report, trials) = subjects::two_axes();
+    let (report, trials) = studies::two_axes();
     let charts = of_experiment(&report, &trials);
     let ids: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
     assert_eq!(
@@ -503,7 +504,7 @@ fn curves_go_along_clients_wherever_these_stand_among_the_axes() {
 
 #[test]
 fn points_of_a_few_seconds_are_reported_second_by_second() {
-    let (report, mut trials) = subjects::two_axes();
+    let (report, mut trials) = studies::two_axes();
     trials.iter_mut().for_each(|trial| trial.report.intervals.truncate(1));
     let charts = of_experiment(&report, &trials);
     let over_time: Vec<_> = charts.iter().filter(|c| c.id.starts_with("stability")).collect();
@@ -517,7 +518,7 @@ fn points_of_a_few_seconds_are_reported_second_by_second() {
 
 #[test]
 fn the_charts_of_a_search_and_a_comparison() {
-    insta::assert_snapshot!(shown(&of_seek(&subjects::seek())), @r"
+    insta::assert_snapshot!(shown(&of_seek(&studies::seek())), @r"
     sought-p99: p99 over rate
       x rate [1/s] Linear; y response time, p99 [ms] FromZero
       mean of probes (Line, 3) 300.0: 8.000 .. 1,500: 70.00
@@ -533,7 +534,7 @@ fn the_charts_of_a_search_and_a_comparison() {
       fails (Points, 1) 1,500: 350.0 (341.3 to 358.7) .. 1,500: 350.0 (341.3 to 358.7)
       Y 100.0: allowed
     ");
-    insta::assert_snapshot!(shown(&of_comparison(&subjects::comparison())), @r"
+    insta::assert_snapshot!(shown(&of_comparison(&studies::comparison())), @r"
     ratios: TPS against the baseline
       x point of 4 names; y ratio to build=1.1 [] Log
       better (Points, 3) 1.000: 1.200 (1.182 to 1.218) .. 3.000: 1.136 (1.119 to 1.153)
@@ -567,7 +568,7 @@ fn the_charts_of_a_search_and_a_comparison() {
 
 #[test]
 fn a_trial_that_a_full_queue_has_ended_is_drawn_up_to_its_end() {
-    let (report, mut trials) = subjects::experiment();
+    let (report, mut trials) = studies::experiment();
     let of = |trials: &[TrialReport]| {
         let charts = of_experiment(&report, trials);
         charts.into_iter().find(|chart| chart.id == "stability-p99").expect("there is one")
@@ -613,7 +614,7 @@ fn imported(columns: &[&str], values: &[(&[&str], f64)]) -> Imported {
 
 #[test]
 fn imported_figures_are_a_line_along_the_same_axis_and_else_a_level() {
-    let (mut report, trials) = subjects::sweep([1, 2, 4, 8, 16]);
+    let (mut report, trials) = studies::sweep([1, 2, 4, 8, 16]);
     let id = format!("curves-{}-tps", slug(&report.axes[0].name));
     let mut with = |imported: Vec<Imported>| {
         report.imported = imported;
@@ -644,7 +645,7 @@ fn imported_figures_are_a_line_along_the_same_axis_and_else_a_level() {
 
 #[test]
 fn a_figure_that_was_measured_elsewhere_has_a_chart_where_the_experiment_measured_it() {
-    let (mut report, trials) = subjects::sweep([1, 2, 4, 8, 16]);
+    let (mut report, trials) = studies::sweep([1, 2, 4, 8, 16]);
     let ids = |report: &ExperimentReport| {
         let charts = of_experiment(report, &trials).into_iter().map(|chart| chart.id);
         charts.filter(|id| id.ends_with("age-below-100ms")).count()
@@ -662,7 +663,7 @@ fn a_figure_that_was_measured_elsewhere_has_a_chart_where_the_experiment_measure
 
 #[test]
 fn imported_figures_stand_beside_the_sides_of_a_comparison() {
-    let mut report = subjects::comparison();
+    let mut report = studies::comparison();
     report.imported = vec![imported(&["clients"], &[(&["8"], 300.0)])];
     let charts = of_comparison(&report);
     let chart = charts.iter().find(|chart| chart.id == "sides-tps").expect("it shows TPS");
@@ -674,7 +675,7 @@ fn imported_figures_stand_beside_the_sides_of_a_comparison() {
 #[test]
 fn clients_that_lie_far_apart_stand_by_their_ratios_on_every_chart() {
     let scales = |clients: [u32; 5]| -> Vec<Scale> {
-        let (report, trials) = subjects::sweep(clients);
+        let (report, trials) = studies::sweep(clients);
         let charts = of_experiment(&report, &trials);
         let over = charts.iter().filter(|chart| chart.x.title == "clients");
         over.map(|chart| chart.x.scale).collect()
@@ -686,7 +687,7 @@ fn clients_that_lie_far_apart_stand_by_their_ratios_on_every_chart() {
 
 #[test]
 fn the_charts_of_a_history() {
-    insta::assert_snapshot!(shown(&of_history(&subjects::history())), @r"
+    insta::assert_snapshot!(shown(&of_history(&studies::history())), @r"
     builds-clients-8: TPS by build clients=8
       x build of 30 names; y TPS [commits/s] FromZero
       build (Joined, 30) 0: 1,003 .. 29.00: 905.4
@@ -773,7 +774,7 @@ fn times_of_what_finished_say_how_many_were_lost() {
 
 #[test]
 fn many_lines_that_were_measured_elsewhere_have_a_chart_of_their_own() {
-    let (mut report, trials) = subjects::two_axes();
+    let (mut report, trials) = studies::two_axes();
     let mut lines_of = |n_imported: usize| {
         let systems: Vec<String> = (0..n_imported).map(|n| n.to_string()).collect();
         let at: Vec<[&str; 2]> =
@@ -793,7 +794,7 @@ fn many_lines_that_were_measured_elsewhere_have_a_chart_of_their_own() {
 
 #[test]
 fn a_line_that_was_measured_elsewhere_has_the_colour_of_ours_beside_and_equal_levels_one_text() {
-    let (mut report, trials) = subjects::two_axes();
+    let (mut report, trials) = studies::two_axes();
     let mut with = |columns: &[&str], values: &[(&[&str], f64)]| {
         report.imported = vec![imported(columns, values)];
         let charts = of_experiment(&report, &trials);
@@ -818,7 +819,7 @@ fn a_line_that_was_measured_elsewhere_has_the_colour_of_ours_beside_and_equal_le
 
 #[test]
 fn a_line_has_one_colour_on_all_charts_though_a_point_lacks_a_figure() {
-    let (mut report, trials) = subjects::two_axes();
+    let (mut report, trials) = studies::two_axes();
     let colours = |report: &ExperimentReport, figure: &str| {
         let charts = of_experiment(report, &trials);
         let id = format!("curves-group-users-clients-{figure}");

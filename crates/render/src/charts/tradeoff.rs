@@ -1,8 +1,8 @@
 //! What response time an experiment's points pay for their throughput.
 
-use analysis::ExperimentReport;
-use analysis::trials::TrialReport;
 use model::short_axis;
+use study::ExperimentReport;
+use study::trials::TrialReport;
 
 use super::{Chart, Entry, Of, Point, Scale, curves, figure_axis};
 

@@ -72,6 +72,7 @@ fn around(points: &[Point], from: f64, to: f64) -> &[Point] {
 #[cfg(test)]
 mod tests {
     use analysis::fixtures::subjects;
+    use study::fixtures::studies;
 
     use super::*;
     use crate::chart_backends::Drawn;
@@ -125,14 +126,14 @@ mod tests {
 
     #[test]
     fn names_are_not_cut() {
-        let charts = of_comparison(&subjects::comparison());
+        let charts = of_comparison(&studies::comparison());
         let ratios = charts.iter().find(|chart| chart.id == "ratios").expect("it is made");
         assert_eq!(ratios.between(0.0, 1.0), *ratios);
     }
 
     #[test]
     fn values_by_distances_stand_by_ratios_and_back() {
-        let charts = of_comparison(&subjects::comparison());
+        let charts = of_comparison(&studies::comparison());
         let ratios = charts.iter().find(|chart| chart.id == "ratios").expect("it is made");
         assert_eq!(ratios.y.scale, Scale::Log);
         let turned = ratios.turned();

@@ -1,14 +1,14 @@
 //! What a transaction takes on a side and on the baseline: the ratios of several points in one
 //! table, beside those that others have published, and then each point with the same lines.
 //!
-//! Not here: which figures there are and in which order (analysis); what was published.
+//! Not here: which figures there are and in which order (study); what was published.
 
 use std::borrow::Cow;
 
-use analysis::comparison::{
+use model::numbers::{NONE, amount, count, significant};
+use study::comparison::{
     ComparisonReport, EachTransaction, EachTransactionAt, PairReport, figure_title,
 };
-use model::numbers::{NONE, amount, count, significant};
 
 use super::published::{self, TOTALS};
 use super::{sign, titles};

@@ -1,9 +1,9 @@
 //! What came of a limit on a change, in a sentence: what was measured, how surely, and what to do.
-//! Not here: whether it holds (analysis).
+//! Not here: whether it holds (study).
 
-use analysis::comparison::{GateResult, Passed, TooFew, UndecidedBy, Worst};
 use model::format_count;
 use model::numbers::{beside_bound, count, exact};
+use study::comparison::{GateResult, Passed, TooFew, UndecidedBy, Worst};
 
 use super::words::{is_twofold, sign, smallest};
 use crate::document::{Tone, Verdict};

@@ -5,14 +5,12 @@
 use std::collections::BTreeSet;
 use std::iter::once;
 
-use analysis::comparison::{
-    ComparisonReport, Judged, Mixed, PairReport, SideReport, UnpairedPoint,
-};
 use analysis::figures::title;
-use analysis::in_ranges;
 use model::finding_catalog::in_short;
 use model::numbers::{count, list};
 use model::{Direction, Severity};
+use study::comparison::{ComparisonReport, Judged, Mixed, PairReport, SideReport, UnpairedPoint};
+use study::in_ranges;
 
 use super::words::{change, differing, is_far, said_name};
 use super::{ALL, UNEVEN, over_all, point_name, short_name, summed_up};

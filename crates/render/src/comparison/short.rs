@@ -5,10 +5,10 @@
 
 use std::iter::once;
 
-use analysis::comparison::{ComparisonReport, EachTransaction, GateResult, PairReport, telling};
 use model::Severity;
 use model::finding_catalog::in_short;
 use model::numbers::{count, significant};
+use study::comparison::{ComparisonReport, EachTransaction, GateResult, PairReport, telling};
 
 use super::{
     ALL, CENTERS, SIDES_NAMED_MOST, detectable, finding_ids, gate, in_all_runs, in_runs, is_uneven,
@@ -197,7 +197,7 @@ fn commits(report: &ComparisonReport) -> String {
     }
     let names = names_of(report);
     let is_common = |mode: &&String| sides.iter().all(|side| side.modes.contains(mode));
-    let of = |(at, side): (usize, &analysis::comparison::SideReport)| {
+    let of = |(at, side): (usize, &study::comparison::SideReport)| {
         let name =
             names.as_ref().map_or_else(|| role(report, at).into_owned(), |of| of[at].clone());
         let is_own = |mode: &&String| !is_common(mode) && **mode != side.name;
@@ -210,7 +210,7 @@ fn commits(report: &ComparisonReport) -> String {
         format!("{name}: {modes}")
     };
     // What is in the names of the sides is not said again.
-    let is_in_name = |side: &analysis::comparison::SideReport| {
+    let is_in_name = |side: &study::comparison::SideReport| {
         let mut own = side.modes.iter().filter(|mode| !is_common(mode)).peekable();
         own.peek().is_some() && own.all(|mode| *mode == side.name)
     };

@@ -1,9 +1,9 @@
-//! Pages of comparisons, on made-up runs. Not here: the laws of comparisons (analysis).
+//! Pages of comparisons, on made-up runs. Not here: the laws of comparisons (study).
 
-use analysis::ComparisonReport;
-use analysis::comparison::*;
-use analysis::fixtures::sides::{self, FIVE, PLAIN, held, only, side, times};
 use analysis::report::{TimePart, TimeProfile};
+use study::ComparisonReport;
+use study::comparison::*;
+use study::fixtures::sides::{self, FIVE, PLAIN, held, only, side, times};
 
 use super::words::{change_within, smallest};
 use super::*;

@@ -5,13 +5,13 @@
 use std::borrow::Cow;
 use std::iter::once;
 
-use analysis::comparison::{
-    ComparisonReport, Judged, PairReport, Ratio, SideReport, Verdict as Judgement, WorkloadPair,
-    telling,
-};
 use analysis::figures::{is_time, title};
 use model::format_count;
 use model::numbers::{INFINITE, count, exact, significant};
+use study::comparison::{
+    ComparisonReport, Judged, PairReport, Ratio, SideReport, Verdict as Judgement, WorkloadPair,
+    telling,
+};
 
 use super::{
     BY_MEANS, DIFFER_SHOWN_MAX, LOST_LEAST_PERCENT, VALUE_MAX, point_name, summed_up, versus,

@@ -5,12 +5,12 @@
 
 use std::iter::once;
 
-use analysis::ExperimentReport;
 use analysis::figures::{Figure, disturbances_of, name_of_disturbance, value_of};
 use analysis::report::Report;
-use analysis::trials::{TrialReport, counts, figure_at, why_not_in_short};
 use model::numbers::count;
 use model::{BucketCounts, Severity};
+use study::ExperimentReport;
+use study::trials::{TrialReport, counts, figure_at, why_not_in_short};
 
 use crate::axis_names::names;
 use crate::charts::ages;
@@ -179,13 +179,14 @@ mod tests {
     use analysis::fixtures::{Made, subjects};
     use analysis::report::Report;
     use model::Disturbed;
+    use study::fixtures::studies;
 
     use crate::experiment::experiment;
     use crate::terminal::text;
 
     #[test]
     fn a_disturbance_has_a_row_for_each_window_of_each_point() {
-        let (report, mut trials) = subjects::experiment();
+        let (report, mut trials) = studies::experiment();
         let mut made = Made::closed();
         made.disturbance(20_000, Some(22_000), Disturbed::Done);
         let disturbances = Report::of(&made.tally()).disturbances;
@@ -198,13 +199,13 @@ mod tests {
         let rows: Vec<&str> = page.lines().filter(|line| line.contains(" during ")).collect();
         assert_eq!(rows.len(), report.points.len(), "{page}");
         assert!(rows.iter().all(|row| row.contains(&shown)), "{shown}: {page}");
-        let none = text(&experiment(&report, &subjects::experiment().1, None), &Default::default());
+        let none = text(&experiment(&report, &studies::experiment().1, None), &Default::default());
         assert!(!none.contains("recovery"), "{none}");
     }
 
     #[test]
     fn ages_of_records_are_shares_below_the_three_bounds_for_each_point() {
-        let (report, mut trials) = subjects::experiment();
+        let (report, mut trials) = studies::experiment();
         let facts = subjects::with_readers(2).facts;
         let groups = subjects::with_readers(2).groups;
         for trial in &mut trials {

@@ -1,11 +1,11 @@
 //! Tests of `experiment`.
 
-use analysis::ExperimentReport;
-use analysis::experiment::*;
-use analysis::fixtures::subjects::{long_sweep, sweep_of};
 use analysis::report::Named;
-use analysis::trials::TrialReport;
 use model::{Finding, Rng, Severity, Stream};
+use study::ExperimentReport;
+use study::experiment::*;
+use study::fixtures::studies::{long_sweep, sweep_of};
+use study::trials::TrialReport;
 
 use super::*;
 

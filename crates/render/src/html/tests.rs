@@ -1,11 +1,12 @@
 //! What pages must be, whatever they are about.
 
-use analysis::HistoryReport;
-use analysis::comparison::Judge;
-use analysis::fixtures::sides::side;
 use analysis::fixtures::subjects;
-use analysis::history::Question;
 use model::{Rng, Stream};
+use study::HistoryReport;
+use study::comparison::Judge;
+use study::fixtures::sides::side;
+use study::fixtures::studies;
+use study::history::Question;
 
 use super::*;
 use crate::document::{Document, Text, Tone, Verdict};
@@ -15,16 +16,16 @@ fn run_body(report: &analysis::Report, medium: Medium<'_>) -> String {
 }
 
 fn bodies(medium: Medium<'_>) -> Vec<String> {
-    let (experiment, trials) = subjects::experiment();
+    let (experiment, trials) = studies::experiment();
     let mut all = vec![
         run_body(&subjects::closed(), medium),
         run_body(&subjects::open(), medium),
         run_body(&subjects::hostile(), medium),
         body(&crate::experiment(&experiment, &trials, None), medium),
         body(&crate::experiment(&experiment, &[], None), medium),
-        body(&crate::seek(&subjects::seek()), medium),
-        body(&crate::comparison(&subjects::comparison(), &[]), medium),
-        body(&crate::history(&subjects::history()), medium),
+        body(&crate::seek(&studies::seek()), medium),
+        body(&crate::comparison(&studies::comparison(), &[]), medium),
+        body(&crate::history(&studies::history()), medium),
     ];
     all.extend(subjects::odd().iter().map(|report| run_body(report, medium)));
     all
@@ -42,7 +43,7 @@ fn a_page_loads_nothing() {
 
 #[test]
 fn the_runs_of_an_experiment_are_links_where_runs_have_pages() {
-    let (experiment, trials) = subjects::experiment();
+    let (experiment, trials) = studies::experiment();
     let medium = Medium::Web { base: "/c/", query: "", runs: "/runs/", first: First::InPage };
     let run = &experiment.points[0].runs[0];
     let link = format!("<a href=\"/runs/{run}\">{run}</a>");
@@ -53,7 +54,7 @@ fn the_runs_of_an_experiment_are_links_where_runs_have_pages() {
 
 #[test]
 fn a_history_with_a_recent_change_for_the_worse_is_red() {
-    let body = body(&crate::history(&subjects::history()), Medium::File);
+    let body = body(&crate::history(&studies::history()), Medium::File);
     assert!(body.contains("<p class=\"verdict bad\">") && body.contains("WORSE"), "{body}");
 }
 
@@ -231,7 +232,7 @@ fn on_paper_parts_are_unfolded_but_those_that_a_machine_has_reported_at_length()
 
 #[test]
 fn a_comparison_shows_its_result_before_what_changed() {
-    let body = body(&crate::comparison(&subjects::comparison(), &[]), Medium::File);
+    let body = body(&crate::comparison(&studies::comparison(), &[]), Medium::File);
     let place = |word: &str| body.find(word).unwrap_or_else(|| panic!("no {word}"));
     assert!(place("verdict good") < place("id=\"changed\""));
     assert!(
@@ -243,7 +244,7 @@ fn a_comparison_shows_its_result_before_what_changed() {
 
 #[test]
 fn findings_and_points_stand_before_charts_and_the_answer_stands_once() {
-    let (mut experiment, trials) = subjects::experiment();
+    let (mut experiment, trials) = studies::experiment();
     let text = "A crash may lose commits.";
     let finding = model::Finding::new("not_durable", model::Severity::Warning, text);
     experiment.findings.push(finding.clone());
@@ -370,7 +371,7 @@ fn a_history_is_green_only_where_a_worse_build_would_have_been_seen() {
 
 #[test]
 fn the_page_of_an_experiment_says_what_ran_in_all_of_its_trials_and_what_may_be_best() {
-    let (mut experiment, mut trials) = subjects::experiment();
+    let (mut experiment, mut trials) = studies::experiment();
     // The missing trial was made, and is invalid.
     experiment.points[4].runs_not_counted = 1;
     for trial in &mut trials {

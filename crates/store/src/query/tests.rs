@@ -437,7 +437,7 @@ fn with_experiments() -> (tempfile::TempDir, Store) {
         is_whole: false,
         objectives: Vec::new(),
         budget_ns: 1,
-        method: analysis::seek::METHOD,
+        method: study::seek::METHOD,
     };
     let search = Experiment {
         id: "0002-search".to_owned(),

@@ -217,7 +217,7 @@ pub(super) fn histories(runs: u32) -> Vec<Row> {
             };
             let all: Vec<Held> =
                 (0..40).map(|point| series(if point == 0 { change } else { 0.0 })).collect();
-            let found = latest_builds(&all, analysis::history::ERROR);
+            let found = latest_builds(&all, study::history::ERROR);
             found.into_iter().flatten().any(|found| found.is_outside)
         })
     };

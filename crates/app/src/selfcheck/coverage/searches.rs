@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use analysis::seek::{Answer, Judged, Late, METHOD, PlannedProbe, Probe, SearchStrategy, Verdict};
 use engine::Stop;
 use model::{NS_PER_S, Objective, Rng, Second, Stream};
 use stats::{Mmc, exponential, kiefer_wolfowitz};
+use study::seek::{Answer, Judged, Late, METHOD, PlannedProbe, Probe, SearchStrategy, Verdict};
 
 use super::row::Row;
 use crate::error::Error;

@@ -1,0 +1,233 @@
+//! What differs between sides besides their figures: plan, database, machine, build; and what
+//! differs between runs that make one figure together.
+//!
+//! Not here: what a condition is (condition).
+
+use std::collections::BTreeSet;
+
+use analysis::report::{Named, Report};
+use serde::{Deserialize, Serialize};
+
+use super::{Side, SidePoint};
+use crate::condition::{Condition, Key};
+
+/// Largest number of values of a side that are listed; with more it is said to vary.
+const VALUES_SHOWN_MAX: usize = 3;
+
+/// A trait that differs between sides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// `plan`, `target`, or the subject of the fact.
+    pub about: String,
+    pub name: String,
+    /// Values by side; null if not known.
+    pub values: Vec<Option<String>>,
+}
+
+impl Difference {
+    /// Returns the short name: the last part of a key of the plan, if it is unique.
+    pub fn short_among<'d>(&self, mut all: impl Iterator<Item = &'d Difference>) -> String {
+        let whole = format!("{}.{}", self.about, self.name);
+        if !matches!(&*self.about, "plan" | "target") {
+            return whole;
+        }
+        let short = |one: &Difference| Key::new(&one.about, &one.name).short();
+        let own = short(self);
+        match all.any(|other| other != self && short(other) == own) {
+            true => whole,
+            false => own,
+        }
+    }
+}
+
+/// A trait that differs between runs of a side at one point, which make one figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mixed {
+    /// Name of the side.
+    pub side: String,
+    /// Values of the point.
+    pub values: Named<String>,
+    /// `plan`, `target`, or the subject of the fact.
+    pub about: String,
+    pub name: String,
+    /// The values of these runs.
+    pub of_runs: Vec<String>,
+}
+
+/// Returns all differences, those of the plan first, then by subject.
+pub fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
+    let common = common_settings(sides.iter().flatten().copied());
+    let of = |report: &&Report| Condition::of(report).with_settings(report, &common);
+    let seen: Vec<Vec<Condition>> =
+        sides.iter().map(|side| side.iter().map(of).collect()).collect();
+    let keys: BTreeSet<&Key> = seen.iter().flatten().flat_map(Condition::keys).collect();
+    let difference = |key: &Key| {
+        let values = |side: &Vec<Condition>| -> BTreeSet<String> {
+            side.iter().filter_map(|run| run.get(key)).map(str::to_owned).collect()
+        };
+        let of_sides: Vec<BTreeSet<String>> = seen.iter().map(values).collect();
+        if of_sides.windows(2).all(|two| two[0] == two[1]) {
+            return None;
+        }
+        let shown = |values: BTreeSet<String>| match values.len() {
+            0 => None,
+            n if n > VALUES_SHOWN_MAX => Some(format!("{n} values")),
+            _ => Some(values.into_iter().collect::<Vec<_>>().join(", ")),
+        };
+        let values = of_sides.into_iter().map(shown).collect();
+        Some(Difference { about: key.about.clone(), name: key.name.clone(), values })
+    };
+    once(keys.into_iter().filter_map(difference).collect())
+}
+
+/// Lists a requested setting and the server's own value once, if they agree.
+fn once(all: Vec<Difference>) -> Vec<Difference> {
+    let mut kept: Vec<Difference> = Vec::new();
+    for one in all {
+        let is_same = |known: &Difference| known.name == one.name && known.values == one.values;
+        if kept.iter().any(|known| is_same(known) && known.about == "target") {
+            continue;
+        }
+        kept.retain(|known| !(is_same(known) && known.about == "managed"));
+        kept.push(one);
+    }
+    kept
+}
+
+/// Returns the load parameters that differ between a side and the baseline, each with the
+/// baseline's value and the side's.
+pub(super) fn of_load(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
+    let of_load = of_pair(all, side).into_iter().filter(|(key, _)| key.is_of_load());
+    let told = of_load.map(|(key, one)| (key.short(), [0, side].map(|at| value(one, at))));
+    told.collect()
+}
+
+/// Returns true if the names of two sides state their difference, such as `clients=8`.
+pub(super) fn are_named_by(all: &[Difference], side: usize, names: [&str; 2]) -> bool {
+    of_pair(all, side).iter().any(|(key, _)| {
+        let key = format!("{}=", key.short());
+        names.iter().all(|name| name.starts_with(&key) || name.contains(&format!(", {key}")))
+    })
+}
+
+/// Returns the differences between a side and the baseline, with their keys.
+fn of_pair(all: &[Difference], side: usize) -> Vec<(Key, &Difference)> {
+    let differs = all.iter().filter(|one| one.values[0] != one.values[side]);
+    differs.map(|one| (Key::new(&one.about, &one.name), one)).collect()
+}
+
+fn value(one: &Difference, side: usize) -> String {
+    one.values[side].clone().unwrap_or_else(|| NOT_KNOWN.to_owned())
+}
+
+/// Returns the differences between the runs of one side at one point.
+pub(super) fn within(sides: &[Side]) -> Vec<Mixed> {
+    let of_side = |side: &Side| {
+        let points = side.points.iter().flat_map(|point| within_point(&side.name, point));
+        points.collect::<Vec<Mixed>>()
+    };
+    sides.iter().flat_map(of_side).collect()
+}
+
+fn within_point(side: &str, point: &SidePoint) -> Vec<Mixed> {
+    let common = common_settings(point.reports.iter());
+    let of = |report: &Report| Condition::of(report).with_settings(report, &common);
+    let runs: Vec<Condition> = point.reports.iter().map(of).collect();
+    let keys: BTreeSet<&Key> = runs.iter().flat_map(Condition::keys).collect();
+    let mixed = |key: &Key| {
+        let values: BTreeSet<&str> = runs.iter().filter_map(|run| run.get(key)).collect();
+        (values.len() > 1).then(|| Mixed {
+            side: side.to_owned(),
+            values: point.values.clone(),
+            about: key.about.clone(),
+            name: key.name.clone(),
+            of_runs: values.into_iter().map(str::to_owned).collect(),
+        })
+    };
+    keys.into_iter().filter_map(mixed).collect()
+}
+
+/// Returns the names of the settings that every run has. Another product or version has other
+/// settings, so that a missing one is not a difference in configuration.
+fn common_settings<'r>(all: impl Iterator<Item = &'r Report>) -> BTreeSet<String> {
+    let names = |report: &Report| -> BTreeSet<String> {
+        report.settings.iter().map(|(name, _)| name.to_owned()).collect()
+    };
+    all.map(names).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
+}
+
+/// Value of a trait that a side does not have.
+const NOT_KNOWN: &str = "none";
+
+/// Returns the main differences between a side and the baseline, for a sentence.
+pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
+    let all = of_pair(all, side);
+    let has = |about: &str, name: &str| {
+        all.iter().any(|(key, _)| (key.about.as_str(), key.name.as_str()) == (about, name))
+    };
+    let (products, workloads) = (has("database", "product"), has("plan", "group.workload"));
+    let is_telling = |(key, one): &&(Key, &Difference)| match key.about.as_str() {
+        "target" if products => false,
+        "database" => key.is_of_product() && !(products && key.name == "version"),
+        "mode" => !products && one.values[0].is_some() && one.values[side].is_some(),
+        "plan" if workloads => !key.name.contains("parameters."),
+        _ => key.makes_points(),
+    };
+    let mut chosen: Vec<&(Key, &Difference)> = all.iter().filter(is_telling).collect();
+    if chosen.is_empty() {
+        chosen = all.iter().collect();
+    }
+    // Subjects of the measurement come before its conditions.
+    chosen.sort_by_key(|(key, _)| match key.about.as_str() {
+        "database" => 0,
+        "target" => 1,
+        _ if matches!(key.name.as_str(), "group.workload" | "group.load") => 1,
+        _ => 2,
+    });
+    let version = all.iter().find(|(key, _)| key.is_of_product() && key.name == "version");
+    let printed = |(key, one): &(Key, &Difference)| {
+        let of = |side: usize| match version {
+            Some((_, version)) if key.name == "product" && key.is_of_product() => {
+                let number = value(version, side);
+                let number = number.split([' ', '-']).next().unwrap_or_default();
+                format!("{} {number}", value(one, side))
+            }
+            _ => value(one, side),
+        };
+        (key.short(), [of(0), of(side)])
+    };
+    let mut told: Vec<(String, [String; 2])> = Vec::new();
+    for (name, values) in chosen.into_iter().map(printed) {
+        // A setting of the plan and the server's own value are one difference, if both sides have
+        // the value.
+        let is_known = |values: &[String; 2]| values.iter().all(|value| value != NOT_KNOWN);
+        match told.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+            Some((_, known)) if !is_known(known) && is_known(&values) => *known = values,
+            Some(_) => {}
+            None => told.push((name, values)),
+        }
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_that_a_plan_sets_and_the_server_tells_is_named_once_with_both_values() {
+        let one = |about: &str, name: &str, values: [Option<&str>; 2]| Difference {
+            about: about.to_owned(),
+            name: name.to_owned(),
+            values: values.map(|value| value.map(str::to_owned)).to_vec(),
+        };
+        let name = "innodb_flush_log_at_trx_commit";
+        let planned = one("plan", &format!("server.{name}"), [None, Some("0")]);
+        let mode = one("mode", name, [Some("1"), Some("0")]);
+        let expected = [(name.to_owned(), ["1", "0"].map(str::to_owned))];
+        for all in [[planned.clone(), mode.clone()], [mode.clone(), planned.clone()]] {
+            assert_eq!(telling(&all, 1), expected);
+        }
+        assert_eq!(telling(&[planned], 1)[0].1, ["none", "0"].map(str::to_owned));
+    }
+}

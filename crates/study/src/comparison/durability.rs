@@ -1,0 +1,99 @@
+//! Which sides may lose acknowledged commits while others keep them: a gain that is bought so has
+//! its price beside it. Not here: which modes those are (drivers).
+
+use analysis::report::Report;
+use model::CommitRisk;
+
+use crate::trials::TrialReport;
+
+/// Largest number of sides that a sentence names.
+const NAMED_MOST: usize = 3;
+
+/// The durability of a side's commits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Commits {
+    /// A crash may lose commits: which ones, and whether in every run of the side.
+    AtRisk {
+        loss: String,
+        is_in_all: bool,
+    },
+    Kept,
+    NotKnown,
+}
+
+/// Describes which sides may lose commits that others keep; `None` if all sides lose the same, or
+/// none is known to lose any.
+pub(super) fn unequal<'r, R>(sides: impl IntoIterator<Item = (&'r str, R)>) -> Option<String>
+where
+    R: IntoIterator<Item = &'r Report>,
+{
+    let mut alike: Vec<(Commits, Vec<&str>)> = Vec::new();
+    for (name, reports) in sides {
+        let found = commits(reports);
+        match alike.iter_mut().find(|(known, _)| *known == found) {
+            Some((_, names)) => names.push(name),
+            None => alike.push((found, vec![name])),
+        }
+    }
+    alike.sort();
+    let is_at_risk = |(of, _): &&(Commits, Vec<&str>)| matches!(of, Commits::AtRisk { .. });
+    let n_losses = alike.iter().filter(is_at_risk).count();
+    if n_losses == 0 || alike.len() < 2 {
+        return None;
+    }
+    let clauses = alike.iter().map(|(of, names)| clause(of, names, n_losses));
+    Some(format!("Not equally durable: {}.", clauses.collect::<Vec<_>>().join("; ")))
+}
+
+/// Describes the same for the values of an axis of an experiment, the first axis that distinguishes
+/// such trials. `axis` names the values of a point.
+pub fn unequally_durable(
+    trials: &[TrialReport],
+    axis: impl Fn(u32) -> Vec<String>,
+) -> Option<String> {
+    let n_axes = axis(trials.first()?.point).len();
+    (0..n_axes).find_map(|at| {
+        let mut values: Vec<(String, Vec<&Report>)> = Vec::new();
+        for trial in trials {
+            let value = axis(trial.point).swap_remove(at);
+            match values.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, reports)) => reports.push(&trial.report),
+                None => values.push((value, vec![&trial.report])),
+            }
+        }
+        unequal(values.iter().map(|(value, of)| (value.as_str(), of.iter().copied())))
+    })
+}
+
+fn commits<'r>(reports: impl IntoIterator<Item = &'r Report>) -> Commits {
+    let of_run = |report: &Report| match CommitRisk::read(|about, name| report.fact(about, name)) {
+        Some(CommitRisk { loss, .. }) => Commits::AtRisk { loss, is_in_all: true },
+        None if report.fact("durability", "commits_at_risk").is_some() => Commits::Kept,
+        None => Commits::NotKnown,
+    };
+    let mut all: Vec<Commits> = reports.into_iter().map(of_run).collect();
+    all.sort();
+    all.dedup();
+    let is_in_all = all.len() < 2;
+    match all.into_iter().next() {
+        Some(Commits::AtRisk { loss, .. }) => Commits::AtRisk { loss, is_in_all },
+        // A run with unknown durability leaves the side undecided.
+        Some(Commits::Kept) if is_in_all => Commits::Kept,
+        _ => Commits::NotKnown,
+    }
+}
+
+/// Describes the risk of a side: `with off, a crash may lose the last commits`.
+fn clause(of: &Commits, names: &[&str], n_losses: usize) -> String {
+    let names = match names.len() > NAMED_MOST {
+        true => format!("{} and {} others", names[0], names.len() - 1),
+        false => names.join(" and "),
+    };
+    match of {
+        Commits::AtRisk { loss, is_in_all: true } => format!("with {names}, {loss}"),
+        Commits::AtRisk { loss, .. } => format!("in some runs of {names}, {loss}"),
+        Commits::Kept if n_losses == 1 => format!("with {names}, it does not"),
+        Commits::Kept => format!("with {names}, none of this is known to happen"),
+        Commits::NotKnown => format!("with {names}, that is not known"),
+    }
+}

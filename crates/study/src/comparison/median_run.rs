@@ -1,0 +1,28 @@
+//! The run of a side that stands for it where only one is drawn: the one in the middle.
+//!
+//! Not here: how it is drawn (render).
+
+use analysis::figures::value_of;
+use analysis::report::{Named, Report};
+use serde::{Deserialize, Serialize};
+
+use super::SidePoint;
+
+/// A run whose primary figure is the median of its side's runs at a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MedianRun {
+    /// Id of the run.
+    pub run: String,
+    /// Values of its point, by axis.
+    pub values: Named<String>,
+}
+
+/// Returns the run with the median of a figure; of an even number, the lower one of the two in the
+/// middle. `None` if no run has the figure.
+pub(super) fn median_run(point: &SidePoint, figure: &str) -> Option<MedianRun> {
+    let value = |report| Some((value_of(report, figure)?, report));
+    let mut all: Vec<(f64, &Report)> = point.reports.iter().filter_map(value).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (_, report) = all.get(all.len().checked_sub(1)? / 2)?;
+    Some(MedianRun { run: report.run_id.clone(), values: point.values.clone() })
+}

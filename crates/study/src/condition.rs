@@ -1,0 +1,335 @@
+//! Under which condition a run was made: all that was decided or found before its load.
+//!
+//! One description, from which points are formed and what differs between sides is named. Absent
+//! are names, seeds, what was measured, and what changes from one moment to the next. Not here:
+//! what was measured under a condition (analysis), and how runs are chosen (app).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use analysis::report::{Named, Report};
+use model::todays_path;
+
+/// Names of facts that are measurements, whatever they are about.
+const MEASURED: [&str; 13] = [
+    "available_bytes",
+    "bandwidth",
+    "busy_percent",
+    "free_bytes",
+    "mebibyte_s",
+    "mhz_now",
+    "mhz_seen",
+    "round_trip_median_s",
+    "round_trip_min_s",
+    "size_bytes",
+    "steal_percent",
+    "swap_free_bytes",
+    "uptime_s",
+];
+/// Subjects of facts about how a run went. The plan has what was requested of a network path.
+const OF_THE_RUN: [&str; 11] = [
+    "monitor",
+    "around",
+    "client",
+    "commits",
+    "connections",
+    "data_build",
+    "network_path",
+    "processes",
+    "settle_after",
+    "settle_before",
+    crate::repeats::TRIAL,
+];
+/// Subjects of facts that follow from others: durability from the modes, checkpoints from the
+/// product, first arrivals from plan and seed.
+const DERIVED: [&str; 3] = ["durability", "checkpoints", "arrivals"];
+/// Names of traits that are labels, are drawn from the seed, or repeat other facts.
+const NAMES: [&str; 4] = ["name", "seed", "size", "c_load"];
+/// Keys of a plan that decide how a run is reported, not how it is executed.
+const REPORTING: [&str; 2] = ["report_interval", "histogram_max"];
+/// Traits that readers look for first, in order.
+const FIRST: [&str; 3] = ["group.workload", "group.clients", "group.rate"];
+/// The value of a trait that a run does not have.
+const NONE: &str = "none";
+
+/// The key of a trait of a condition. Keys of the plan come first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    rank: usize,
+    /// `plan`, `target`, or the subject of the fact.
+    pub about: String,
+    /// The name of the fact; of a plan, the dotted path.
+    pub name: String,
+}
+
+impl Key {
+    pub(crate) fn new(about: &str, name: &str) -> Key {
+        let first = FIRST.iter().position(|first| *first == name);
+        let rank = match about {
+            "plan" => first.unwrap_or(FIRST.len()),
+            "target" => FIRST.len() + 1,
+            _ => FIRST.len() + 2,
+        };
+        Key { rank, about: about.to_owned(), name: name.to_owned() }
+    }
+
+    /// Returns true if runs that differ in this trait never share a point: traits of the plan, the
+    /// target, the product and its modes, such as how a commit is made durable.
+    pub(crate) fn makes_points(&self) -> bool {
+        match self.about.as_str() {
+            "plan" => !REPORTING.contains(&self.name.as_str()),
+            "target" | "mode" => true,
+            "database" => self.is_of_product(),
+            _ => false,
+        }
+    }
+
+    /// Returns true if the trait is about the load, and not about its target: a key of the plan
+    /// other than a setting of the server.
+    pub(crate) fn is_of_load(&self) -> bool {
+        self.about == "plan" && self.makes_points() && !self.name.starts_with("server.")
+    }
+
+    pub(crate) fn is_of_product(&self) -> bool {
+        self.about == "database" && matches!(self.name.as_str(), "product" | "version")
+    }
+
+    /// Returns true if a build may change the trait: version, options and settings of its server.
+    /// In a history such a trait does not begin another series.
+    fn comes_with_a_build(&self) -> bool {
+        match self.about.as_str() {
+            "plan" => self.name.starts_with("server."),
+            "target" => self.name != "url",
+            "database" => self.name == "version",
+            about => about == "mode",
+        }
+    }
+
+    /// Returns the short name that users know: `clients` for `group.clients`.
+    pub(crate) fn short(&self) -> String {
+        match (self.about.as_str(), self.name.as_str()) {
+            ("plan", name) => {
+                let within = name.strip_prefix("group.").or_else(|| name.strip_prefix("build."));
+                let within = within.unwrap_or(name);
+                let within = within.replace("parameters.", "");
+                within.strip_prefix("server.").unwrap_or(&within).to_owned()
+            }
+            ("target", "url") => "target".to_owned(),
+            ("database", "product") => "database".to_owned(),
+            (_, name) => name.to_owned(),
+        }
+    }
+}
+
+/// The traits of a run, by key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Condition(BTreeMap<Key, String>);
+
+impl Condition {
+    /// Keeps only the traits that make points.
+    pub fn of_points(self) -> Condition {
+        Condition(self.0.into_iter().filter(|(key, _)| key.makes_points()).collect())
+    }
+
+    /// Returns the condition of a run, from its plan as decided and its facts.
+    pub fn of(report: &Report) -> Condition {
+        let mut all = BTreeMap::new();
+        let mut put = |about: &str, name: &str, value: &str| {
+            if !NAMES.contains(&name) {
+                all.insert(Key::new(about, name), value.to_owned());
+            }
+        };
+        if let Ok(plan) = report.plan.parse::<toml::Table>() {
+            // Plans of earlier versions have the same condition.
+            flatten("", &toml::Value::Table(plan), &mut |path, value| match todays_path(path) {
+                path if path == "target" => of_target(&value, &mut put),
+                // The placement that was used in the end.
+                path if path == "placement" => put("plan", &path, &report.placement),
+                path if path.ends_with(".name") => {}
+                path => put("plan", &path, &value),
+            });
+        }
+        let kept = |about: &str| !OF_THE_RUN.contains(&about) && !DERIVED.contains(&about);
+        for (about, facts) in report.facts.iter().filter(|(about, _)| kept(about)) {
+            for (name, value) in facts {
+                let is_measured = MEASURED.contains(&name.as_str()) || name.starts_with("load_");
+                let value = value.to_string();
+                if !is_measured && !is_of_the_day(report, about, name, &value) {
+                    put(about, name, &value);
+                }
+            }
+        }
+        Condition(all)
+    }
+
+    /// Adds the settings of the server that no other fact already has.
+    pub(crate) fn with_settings(mut self, report: &Report, names: &BTreeSet<String>) -> Condition {
+        let known: BTreeSet<String> = self.0.keys().map(|key| key.name.clone()).collect();
+        for (name, value) in report.settings.iter() {
+            if names.contains(name) && !known.contains(name) {
+                self.0.insert(Key::new("setting", name), value.clone());
+            }
+        }
+        self
+    }
+
+    pub(crate) fn get(&self, key: &Key) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.0.keys()
+    }
+}
+
+/// Adds the identity of a target, without its user, and each of its options.
+fn of_target(url: &str, put: &mut dyn FnMut(&str, &str, &str)) {
+    let (base, options) = url.split_once('?').unwrap_or((url, ""));
+    let base = match base.split_once("//") {
+        Some((scheme, rest)) => {
+            let host = rest.split_once('@').map_or(rest, |(_, host)| host);
+            format!("{scheme}//{host}")
+        }
+        None => base.to_owned(),
+    };
+    put("target", "url", &base);
+    for option in options.split('&').filter(|option| !option.is_empty()) {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        put("target", name, value);
+    }
+}
+
+/// Returns true if a fact says only where a managed server was on the day of its run.
+fn is_of_the_day(report: &Report, about: &str, name: &str, value: &str) -> bool {
+    let is_managed = report.facts.contains_key("managed");
+    let is_folder = report.fact("managed", "folder").is_some_and(|folder| *folder == value);
+    is_folder || is_managed && (about, name) == ("connection", "address")
+}
+
+/// Visits the values of a plan by dotted path. Paths into a list have the name of the table,
+/// unless it is the only one.
+fn flatten(path: &str, value: &toml::Value, put: &mut dyn FnMut(&str, String)) {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match value {
+        toml::Value::Table(table) => {
+            table.iter().for_each(|(key, value)| flatten(&below(key), value, put));
+        }
+        toml::Value::Array(list) if list.iter().all(toml::Value::is_table) => match &list[..] {
+            [one] => flatten(path, one, put),
+            _ => {
+                for (index, value) in list.iter().enumerate() {
+                    let name = value.get("name").and_then(toml::Value::as_str);
+                    let name = name.map_or_else(|| (index + 1).to_string(), str::to_owned);
+                    flatten(&below(&name), value, put);
+                }
+            }
+        },
+        toml::Value::String(text) => put(path, text.clone()),
+        // As users write it: a rate of 400000, not 400000.0.
+        toml::Value::Float(value) => put(path, value.to_string()),
+        value => put(path, value.to_string()),
+    }
+}
+
+/// The traits that distinguish points, each with its short name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Points(Vec<(Key, String)>);
+
+impl Points {
+    fn of(keys: Vec<Key>) -> Points {
+        let shorts: Vec<String> = keys.iter().map(Key::short).collect();
+        let is_alone = |short: &String| shorts.iter().filter(|other| *other == short).count() == 1;
+        let name = |key: &Key, short: &String| match is_alone(short) {
+            true => short.clone(),
+            false => format!("{}.{}", key.about, key.name),
+        };
+        let names: Vec<String> =
+            keys.iter().zip(&shorts).map(|(k, short)| name(k, short)).collect();
+        Points(keys.into_iter().zip(names).collect())
+    }
+
+    /// Returns the point of a run.
+    pub fn at(&self, condition: &Condition) -> Named<String> {
+        let value = |key: &Key| condition.get(key).unwrap_or(NONE).to_owned();
+        Named(self.0.iter().map(|(key, name)| (name.clone(), value(key))).collect())
+    }
+}
+
+/// A side whose runs differ in a trait that has no match in the baseline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mixed {
+    /// Index of the side, from 0.
+    pub side: usize,
+    /// Short name of the trait.
+    pub name: String,
+    /// Values of that trait in runs at one point.
+    pub values: Vec<String>,
+}
+
+/// Returns the points at which sides are compared, the baseline first.
+///
+/// A trait that differs between the runs of one side makes points, so that unlike runs are not
+/// pooled. A trait of which a side shares no value with the baseline is the subject of the
+/// comparison, and makes none. An `Err` names a trait if runs that differ in it would be pooled for
+/// that reason.
+pub fn points_of_sides(sides: &[Vec<Condition>]) -> Result<Points, Mixed> {
+    let (mut points, mut between) = (Vec::new(), Vec::new());
+    for key in varying(sides) {
+        let values: Vec<BTreeSet<Option<&str>>> =
+            sides.iter().map(|side| side.iter().map(|run| run.get(&key)).collect()).collect();
+        let is_even = values.iter().all(|values| values.len() < 2);
+        let is_apart = values.iter().skip(1).any(|of_side| of_side.is_disjoint(&values[0]));
+        if is_even || is_apart {
+            between.push(key);
+        } else {
+            points.push(key);
+        }
+    }
+    let points = Points::of(points);
+    for (side, runs) in sides.iter().enumerate() {
+        for key in &between {
+            if let Some(values) = pooled(runs, &points, key) {
+                return Err(Mixed { side, name: key.short(), values });
+            }
+        }
+    }
+    Ok(points)
+}
+
+/// Returns the points of a history, in which each build is a side. A trait that a build may change
+/// makes no points if all runs of each build agree on it.
+pub fn points_of_builds(builds: &[Vec<Condition>]) -> Points {
+    let is_even = |key: &Key| {
+        let values = |runs: &Vec<Condition>| {
+            runs.iter().map(|run| run.get(key).map(str::to_owned)).collect::<BTreeSet<_>>().len()
+        };
+        builds.iter().all(|runs| values(runs) < 2)
+    };
+    let keys = varying(builds).into_iter();
+    Points::of(keys.filter(|key| !(key.comes_with_a_build() && is_even(key))).collect())
+}
+
+/// Returns the keys that make points and differ between runs.
+fn varying(sides: &[Vec<Condition>]) -> Vec<Key> {
+    let runs = || sides.iter().flatten();
+    let keys: BTreeSet<&Key> =
+        runs().flat_map(Condition::keys).filter(|key| key.makes_points()).collect();
+    let differs = |key: &&Key| {
+        let first = runs().next().and_then(|run| run.get(key));
+        runs().any(|run| run.get(key) != first)
+    };
+    keys.into_iter().filter(differs).cloned().collect()
+}
+
+/// Returns the values of a trait, if runs of one point would be pooled over several.
+fn pooled(runs: &[Condition], points: &Points, key: &Key) -> Option<Vec<String>> {
+    let mut known: Vec<(Named<String>, BTreeSet<&str>)> = Vec::new();
+    for run in runs {
+        let (at, value) = (points.at(run), run.get(key).unwrap_or(NONE));
+        match known.iter_mut().find(|(point, _)| *point == at) {
+            Some((_, values)) => drop(values.insert(value)),
+            None => known.push((at, BTreeSet::from([value]))),
+        }
+    }
+    let (_, values) = known.into_iter().find(|(_, values)| values.len() > 1)?;
+    Some(values.into_iter().map(str::to_owned).collect())
+}

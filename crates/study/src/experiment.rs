@@ -1,0 +1,564 @@
+//! What an experiment has shown: a figure with its error for each point, and curves over an axis.
+//!
+//! A pure function of the experiment and the reports of its runs. Not here: how it is walked
+//! (app), and how it looks (render).
+
+use analysis::figures::{
+    Figure, better, direction_in, figure_of, number, resolve, samples_lacking, times_of, units_in,
+    value_of,
+};
+use analysis::findings::{judge_kernels, judge_order};
+use analysis::report::{Named, Report};
+use model::{Direction, Experiment, Finding, Imported, Load, is_arrival_rate, short_axis};
+use serde::{Deserialize, Serialize};
+use stats::{NoFit, NoPeak, Scalability};
+
+use crate::environment::each;
+use crate::repeats::{
+    LevelsReport, Measured, StopReport, levels, mean_of, stop_report, trials_of_points,
+};
+use crate::seek::{achieved, keeps_up};
+use crate::shown_figures::{figures_of, primary_of, reasons, samples_needed};
+use crate::trials::{
+    TrialReport, case_ranges, cases, counts, is_settled, warnings, why_not_in_short,
+};
+
+/// The schema of [`ExperimentReport`].
+pub const SCHEMA: &str = "dbdyno.experiment/1";
+/// Residual above which the law does not fit, as a share.
+pub const RESIDUAL_MOST: f64 = 0.10;
+
+/// The report of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExperimentReport {
+    /// Name of the schema, [`SCHEMA`].
+    pub schema: String,
+    pub id: String,
+    pub name: String,
+    /// Start time, in milliseconds since 1970-01-01T00:00:00Z.
+    pub started_unix_ms: i64,
+    /// Status of the trials; null if not known.
+    #[serde(default)]
+    pub status: Option<model::Status>,
+    pub axes: Vec<model::Axis>,
+    /// Order of the trials.
+    pub order: model::Order,
+    /// Handling of the data between trials.
+    pub data: model::DataPolicy,
+    /// Number of planned trials.
+    pub trials: u64,
+    /// Number of valid trials: completed, and not found invalid.
+    pub trials_done: u64,
+    /// Physical cores of the generator's machine; null if not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<u64>,
+    /// The figure by which points are judged: `nopm` or `tps`, of which the highest is best; if
+    /// every trial has open load, `p99_ms`, of which the lowest is best.
+    pub primary: String,
+    /// Direction in which it is better.
+    #[serde(default)]
+    pub better: Direction,
+    /// The unit, by the figure's name, if the name does not have it.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub units: Named<String>,
+    pub points: Vec<PointReport>,
+    /// The primary figure over the axis, if there is one axis of numbers.
+    pub curve: Option<Curve>,
+    /// The highest rate that was kept, if the rate is varied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateReport>,
+    /// The scalability law of throughput over clients, if that is the axis.
+    pub scalability: Option<ScalabilityReport>,
+    /// Reason why no law was fitted, if clients are the axis.
+    pub no_scalability: Option<String>,
+    /// Findings on how the experiment was made.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// Runs that are left out because their reports are damaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
+    /// Imported figures, which charts show too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imported: Vec<Imported>,
+    /// The plan with its axes that repeats the experiment, in TOML; null if there is none.
+    #[serde(default)]
+    pub plan: Option<String>,
+    /// Result of the rule that ends its repeats; absent without one.
+    #[serde(alias = "until", default, skip_serializing_if = "Option::is_none")]
+    pub stop_condition: Option<StopReport>,
+    /// Variation by level; absent if no level above runs is repeated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<LevelsReport>,
+}
+
+/// A point with its measurements.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointReport {
+    /// Values of the point, by axis.
+    pub values: Named<String>,
+    /// Ids of the valid runs, in the order of their repeats.
+    pub runs: Vec<String>,
+    /// Number of invalid trials.
+    pub runs_not_counted: u64,
+    /// Reasons, each with its number of trials.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub why_not_counted: Named<u64>,
+    /// True if a full queue ended all trials, so that none is valid.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_queue_full: bool,
+    pub figures: Named<Figure>,
+    /// Reasons why figures are missing, by name: there may be too few samples for a time in all or
+    /// some of the valid runs. The mean over the others would be biased.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub reasons: Named<String>,
+    /// Numbers of samples that missing times need, by name.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub samples_needed: Named<u64>,
+    /// Number of runs with a figure that others of them lack, by name.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub runs_with: Named<u64>,
+    /// Findings with at least a warning, by id, and the number of runs with each.
+    pub findings: Named<u64>,
+    /// Observation in the first of these runs, by id.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub cases: Named<String>,
+    /// Observations in all of these runs, with a range for each number; without those whose words
+    /// differ.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub case_ranges: Named<String>,
+}
+
+/// The highest rate of arrivals that was kept. Response times do not show it: they are lowest at
+/// the lowest rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateReport {
+    pub axis: String,
+    /// Index of the point with the highest rate at which every run finished what was offered in
+    /// time; null if there is none.
+    pub kept: Option<usize>,
+}
+
+/// The primary figure along an axis of numbers: the summary of a curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    pub figure: String,
+    /// Direction in which it is better.
+    #[serde(default)]
+    pub better: Direction,
+    pub axis: String,
+    /// Value at the beginning of the axis.
+    pub first: f64,
+    /// Mean over the points.
+    pub mean: f64,
+    /// The best value: the highest, or of times the lowest.
+    pub best: f64,
+    /// Value of the axis with the best figure.
+    pub best_at: String,
+    /// Other points whose 95 % CIs overlap that of the best: one of them may be the best.
+    pub best_also: Vec<String>,
+    /// Value at the end of the axis.
+    pub last: f64,
+}
+
+/// The Universal Scalability Law of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScalabilityReport {
+    /// Throughput of one client: value and 90 % CI.
+    pub lambda: [f64; 3],
+    /// Contention: value, low and high.
+    pub sigma: [f64; 3],
+    /// Coherency: value, low and high.
+    pub kappa: [f64; 3],
+    /// Number of clients at the highest throughput; null if not known.
+    pub peak_clients: Option<f64>,
+    /// The 90 % CI of that number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_clients_interval: Option<(f64, f64)>,
+    /// Highest throughput of the law.
+    pub peak: Option<f64>,
+    /// The 90 % CI of that throughput.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_interval: Option<(f64, f64)>,
+    /// Reason why there is no peak.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_peak: Option<String>,
+    /// Root mean square of the residuals, as a share.
+    pub residual: f64,
+    /// The largest residual as a share, and its number of clients.
+    pub worst: (f64, u32),
+    /// False if the residuals are too large for the law.
+    pub fits: bool,
+    /// Probability that points are as far from the law, relative to the scatter of repeats, if it
+    /// holds; null without repeats. Below 0.01, intervals are as wide as the points' own distance
+    /// from the law makes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lack_of_fit: Option<f64>,
+}
+
+impl ScalabilityReport {
+    /// Returns the law's throughput at a number of clients.
+    pub fn throughput(&self, clients: f64) -> f64 {
+        let [[lambda, ..], [sigma, ..], [kappa, ..]] = [self.lambda, self.sigma, self.kappa];
+        Scalability::throughput_of([lambda, sigma, kappa], clients)
+    }
+}
+
+impl ExperimentReport {
+    /// Makes the report of the trials so far; the store knows whether there will be more. They are
+    /// judged by the figure `asked`, else by that of the workload. An `Err` says that no trial has
+    /// it. `bits` draw the resamples for the law's intervals.
+    pub fn new(
+        experiment: &Experiment,
+        trials: &[TrialReport],
+        asked: Option<&str>,
+        bits: &mut dyn FnMut() -> u64,
+    ) -> Result<ExperimentReport, String> {
+        let reports: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
+        let primary = match asked {
+            Some(name) => resolve(name, reports.iter().copied())?,
+            None => primary_of(&reports),
+        };
+        let primary = primary.as_str();
+        let imported: Vec<Imported> =
+            experiment.reference.iter().map(|of| as_named(&of.figures, &reports)).collect();
+        let others = imported.iter().flat_map(Imported::figures).filter(|name| *name != primary);
+        let shown: Vec<&str> = std::iter::once(primary).chain(others).collect();
+        let points: Vec<PointReport> = (0..experiment.points.len() as u32)
+            .map(|point| point_report(experiment, point, trials, &shown))
+            .collect();
+        let measured = Measured::of_all(experiment, trials);
+        let better = direction_in(primary, reports.iter().copied());
+        let curve = curve(experiment, &points, (primary, better));
+        let rate = if better == Direction::Lower { rate_kept(experiment, trials) } else { None };
+        let law = scalability(experiment, trials, (primary, better), bits);
+        let (scalability, no_scalability) = match law {
+            None => (None, None),
+            Some(Ok(law)) => (Some(law), None),
+            Some(Err(why)) => (None, Some(why)),
+        };
+        Ok(ExperimentReport {
+            schema: SCHEMA.to_owned(),
+            id: experiment.id.clone(),
+            name: experiment.name.clone(),
+            started_unix_ms: experiment.started_unix_ms,
+            status: None,
+            axes: experiment.axes.clone(),
+            order: experiment.order,
+            data: experiment.data,
+            trials: trials_of_points(experiment, &measured).iter().sum(),
+            trials_done: points.iter().map(|point| point.runs.len() as u64).sum(),
+            primary: primary.to_owned(),
+            better,
+            units: units_in(shown.iter().copied(), reports.iter().copied()),
+            cores: trials.iter().find_map(|trial| trial.report.fact("cpu", "cores")?.count()),
+            points,
+            curve,
+            rate,
+            scalability,
+            no_scalability,
+            findings: judge_order(experiment.order, experiment.points.len(), experiment.repeats)
+                .into_iter()
+                .chain(judge_kernels(&kernels(&reports)))
+                .collect(),
+            damaged: Vec::new(),
+            imported,
+            plan: None,
+            stop_condition: stop_report(experiment, &measured),
+            levels: levels(experiment, &measured),
+        })
+    }
+}
+
+impl ExperimentReport {
+    /// Returns the index of the axis along which curves are drawn: of axes with several values,
+    /// clients or a rate, else the one with the most numbers, else the one with the most names.
+    pub fn main_axis(&self) -> Option<usize> {
+        let is_load = |name: &str| short_axis(name) == "clients" || is_arrival_rate(name);
+        let rank = |axis: &usize| {
+            let model::Axis { name, values } = &self.axes[*axis];
+            let are_numbers = values.iter().all(|value| number(value).is_some());
+            (are_numbers, is_load(name), values.len())
+        };
+        let has_values = |axis: &usize| self.axes[*axis].values.len() > 1;
+        // Of equal ones the first.
+        (0..self.axes.len()).filter(has_values).rev().max_by_key(rank)
+    }
+}
+
+/// Renames imported figures to the names that runs use: of several groups, that of the one that has
+/// it.
+fn as_named(imported: &Imported, reports: &[&Report]) -> Imported {
+    let mut imported = imported.clone();
+    for value in &mut imported.values {
+        if let Ok(name) = resolve(&value.figure, reports.iter().copied()) {
+            value.figure = name;
+        }
+    }
+    imported
+}
+
+/// Returns the kernels of the valid trials, in the order in which they first occur.
+fn kernels(reports: &[&Report]) -> Vec<String> {
+    let counted: Vec<&Report> = reports.iter().copied().filter(|report| counts(report)).collect();
+    each(&counted, |report| Some(report.fact("os", "kernel_release")?.text()?.to_owned()))
+}
+
+fn point_report(
+    experiment: &Experiment,
+    point: u32,
+    trials: &[TrialReport],
+    shown: &[&str],
+) -> PointReport {
+    let mut here: Vec<&TrialReport> = trials.iter().filter(|trial| trial.point == point).collect();
+    here.sort_by_key(|trial| trial.repeat);
+    let (counted, not_counted): (Vec<&TrialReport>, Vec<&TrialReport>) =
+        here.into_iter().partition(|trial| counts(&trial.report));
+    let figures = PointFigures::of(experiment, &counted, shown);
+    let to_figure = |name: &String| Some((name.clone(), figures.figure(experiment, name)?));
+    let values = experiment.axes.iter().map(|axis| axis.name.clone());
+    let values = values.zip(experiment.points[point as usize].values.iter().cloned());
+    PointReport {
+        values: Named(values.collect()),
+        runs: counted.iter().map(|trial| trial.report.run_id.clone()).collect(),
+        runs_not_counted: not_counted.len() as u64,
+        why_not_counted: whys(&not_counted),
+        is_queue_full: counted.is_empty()
+            && not_counted.iter().any(|trial| is_settled(&trial.report)),
+        figures: Named(figures.names.iter().filter_map(to_figure).collect()),
+        reasons: figures.reasons(),
+        samples_needed: figures.samples_needed(shown),
+        runs_with: Named(figures.runs_with()),
+        findings: warnings(counted.iter().map(|trial| &trial.report)),
+        cases: cases(counted.iter().map(|trial| &trial.report)),
+        case_ranges: case_ranges(counted.iter().map(|trial| &trial.report)),
+    }
+}
+
+/// The figures of a point's valid trials.
+struct PointFigures<'t> {
+    counted: &'t [&'t TrialReport],
+    by_trial: Vec<Vec<(String, f64)>>,
+    /// Names of the figures, each once, in the order of the trials.
+    names: Vec<String>,
+}
+
+impl<'t> PointFigures<'t> {
+    fn of(
+        experiment: &Experiment,
+        counted: &'t [&'t TrialReport],
+        shown: &[&str],
+    ) -> PointFigures<'t> {
+        let is_rate = experiment.axes.iter().any(|axis| is_arrival_rate(&axis.name));
+        let by_trial = counted.iter().map(|trial| {
+            let kept = achieved(&trial.report).filter(|_| is_rate).map(|share| share * 100.0);
+            let kept = kept.map(|percent| ("achieved_percent".to_owned(), percent));
+            figures_of(&trial.report, shown).into_iter().chain(kept).collect()
+        });
+        let by_trial: Vec<Vec<(String, f64)>> = by_trial.collect();
+        let mut names: Vec<String> = Vec::new();
+        for (name, _) in by_trial.iter().flatten() {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        PointFigures { counted, by_trial, names }
+    }
+
+    fn values_of(&self, name: &str) -> Vec<f64> {
+        let all = self.by_trial.iter().flatten();
+        all.filter(|(n, _)| *n == name).map(|(_, value)| *value).collect()
+    }
+
+    /// Returns true if all trials have the figure.
+    fn is_whole(&self, name: &str) -> bool {
+        self.values_of(name).len() == self.counted.len()
+    }
+
+    /// Returns a figure over all trials, if all have it.
+    fn figure(&self, experiment: &Experiment, name: &str) -> Option<Figure> {
+        let values = Some(self.values_of(name)).filter(|_| self.is_whole(name))?;
+        let repeats = self.counted.iter().map(|trial| trial.repeat);
+        let by_repeat: Vec<(u32, f64)> = repeats.zip(values.iter().copied()).collect();
+        Some(figure_of(&values, mean_of(experiment, &by_repeat)?))
+    }
+
+    /// Returns the figures that only some trials have, with the numbers of trials.
+    fn runs_with(&self) -> Vec<(String, u64)> {
+        let in_some = self.names.iter().filter(|name| !self.is_whole(name));
+        in_some.map(|name| (name.clone(), self.values_of(name).len() as u64)).collect()
+    }
+
+    /// Returns the reasons why figures are missing in all or some trials.
+    fn reasons(&self) -> Named<String> {
+        let reasons: Vec<Named<String>> =
+            self.counted.iter().map(|trial| reasons(times_of(&trial.report))).collect();
+        let in_none = reasons.first().map(|first| first.0.clone()).unwrap_or_default();
+        let in_none = in_none.into_iter().filter(|(name, _)| !self.names.contains(name));
+        let in_some = self.runs_with().into_iter().map(|(name, have)| {
+            let why = reasons.iter().find_map(|reasons| reasons.get(&name));
+            let why = why.map_or_else(String::new, |why| format!(": {why}"));
+            (name, format!("only {have} of {} runs{why}", self.counted.len()))
+        });
+        Named(in_none.chain(in_some).collect())
+    }
+
+    /// Returns the numbers of samples needed for figures that some trials lack.
+    fn samples_needed(&self, shown: &[&str]) -> Named<u64> {
+        let lacking = |trial: &&TrialReport| {
+            let named =
+                |name: &&str| Some((name.to_string(), samples_lacking(&trial.report, name)?));
+            let of_times = samples_needed(times_of(&trial.report)).0;
+            of_times.into_iter().chain(shown.iter().filter_map(named)).collect::<Vec<_>>()
+        };
+        let mut needed: Named<u64> = Named::default();
+        for (name, n) in self.counted.iter().flat_map(lacking) {
+            if !self.is_whole(&name) && needed.get(&name).is_none() {
+                needed.push(name, n);
+            }
+        }
+        needed
+    }
+}
+
+fn whys(not_counted: &[&TrialReport]) -> Named<u64> {
+    let mut found = Named::default();
+    for trial in not_counted {
+        found.count(&why_not_in_short(&trial.report), 1);
+    }
+    found
+}
+
+fn curve(
+    experiment: &Experiment,
+    points: &[PointReport],
+    (primary, better): (&str, Direction),
+) -> Option<Curve> {
+    let [axis] = &experiment.axes[..] else { return None };
+    let measured: Vec<(String, Figure)> = points
+        .iter()
+        .zip(&axis.values)
+        .filter_map(|(point, value)| Some((value.clone(), *point.figures.get(primary)?)))
+        .collect();
+    curve_of(&axis.name, &measured, (primary, better))
+}
+
+/// The figure over an axis; none where its values are not numbers, or fewer than two.
+pub(crate) fn curve_of(
+    axis: &str,
+    measured: &[(String, Figure)],
+    (primary, direction): (&str, Direction),
+) -> Option<Curve> {
+    if measured.len() < 2 || measured.iter().any(|(value, _)| number(value).is_none()) {
+        return None;
+    }
+    let (first, last) = (measured[0].1, measured[measured.len() - 1].1);
+    let (best_at, best) =
+        measured.iter().rev().max_by(|a, b| better(direction, &a.1, &b.1)).expect("there are two");
+    let also = measured.iter().filter(|(value, figure)| value != best_at && figure.reaches(best));
+    Some(Curve {
+        figure: primary.to_owned(),
+        better: direction,
+        axis: axis.to_owned(),
+        first: first.mean,
+        mean: measured.iter().map(|(_, figure)| figure.mean).sum::<f64>() / measured.len() as f64,
+        best: best.mean,
+        best_at: best_at.clone(),
+        best_also: also.map(|(value, _)| value.clone()).collect(),
+        last: last.mean,
+    })
+}
+
+/// Returns the highest rate that was kept; `None` if the rate is not an axis.
+fn rate_kept(experiment: &Experiment, trials: &[TrialReport]) -> Option<RateReport> {
+    let index = experiment.axes.iter().position(|axis| is_arrival_rate(&axis.name))?;
+    let rate = |point: u32| {
+        let value = &experiment.points[point as usize].values[index];
+        model::parse_rate(value).ok()
+    };
+    let all = (0..experiment.points.len() as u32).map(|point| Some((rate(point)?, point)));
+    let all = all.collect::<Option<Vec<(f64, u32)>>>()?;
+    let is_kept = |point: u32| {
+        let here = |trial: &&TrialReport| trial.point == point && counts(&trial.report);
+        let mut here = trials.iter().filter(here).peekable();
+        here.peek().is_some() && here.all(|trial| keeps_up(&trial.report))
+    };
+    let kept = all.into_iter().filter(|(_, point)| is_kept(*point));
+    let highest = kept.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    let axis = experiment.axes[index].name.clone();
+    Some(RateReport { axis, kept: highest.map(|(_, point)| point as usize) })
+}
+
+/// Fits the scalability law; `None` if clients are not the axis, or the figure is not a rate.
+fn scalability(
+    experiment: &Experiment,
+    trials: &[TrialReport],
+    (primary, better): (&str, Direction),
+    bits: &mut dyn FnMut() -> u64,
+) -> Option<Result<ScalabilityReport, String>> {
+    let [axis] = &experiment.axes[..] else { return None };
+    let is_closed = |trial: &TrialReport| trial.report.load == Some(Load::Closed);
+    let is_rate = better == Direction::Higher;
+    if short_axis(&axis.name) != "clients" || !is_rate || !trials.iter().all(is_closed) {
+        return None;
+    }
+    let throughput = |trial: &TrialReport| {
+        let found = value_of(&trial.report, primary)?;
+        Some((trial.report.clients, found))
+    };
+    // Runs of one start of a server are not independent repeats for the law.
+    let mut by_unit: Vec<((u32, u32), u32, Vec<f64>)> = Vec::new();
+    for trial in trials.iter().filter(|trial| counts(&trial.report)) {
+        let Some((clients, figure)) = throughput(trial) else { continue };
+        let unit = (trial.point, experiment.unit_of(trial.repeat));
+        match by_unit.iter_mut().find(|(known, ..)| *known == unit) {
+            Some((.., of)) => of.push(figure),
+            None => by_unit.push((unit, clients, vec![figure])),
+        }
+    }
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+    let points: Vec<(u32, f64)> =
+        by_unit.iter().map(|(_, clients, of)| (*clients, mean(of))).collect();
+    Some(match Scalability::fit(&points, bits) {
+        Ok(law) => Ok(law_report(&law)),
+        Err(NoFit::TooFewPoints(n)) => Err(format!(
+            "the scalability law needs at least {} different numbers of clients, and there are {n}",
+            Scalability::POINTS_MIN
+        )),
+        Err(NoFit::NoThroughput) => {
+            Err("the scalability law needs throughput at every point".to_owned())
+        }
+    })
+}
+
+fn law_report(law: &Scalability) -> ScalabilityReport {
+    let [lambda, sigma, kappa] = law.intervals;
+    let fits = law.residual <= RESIDUAL_MOST && !law.lacks_fit();
+    let peak = law.peak.ok().filter(|_| fits);
+    let no_peak = match law.peak {
+        _ if !fits => Some(
+            "no peak: the law does not fit; use the points, or measure more of them".to_owned(),
+        ),
+        Ok(_) => None,
+        Err(NoPeak::LevelsOff) => {
+            Some("no peak: within the error, throughput only levels off".to_owned())
+        }
+        Err(NoPeak::Beyond(clients)) => Some(format!(
+            "no peak within the measured range: the law has one at about {clients:.0} clients; \
+             measure there"
+        )),
+    };
+    ScalabilityReport {
+        lambda: [law.lambda, lambda.0, lambda.1],
+        sigma: [law.sigma, sigma.0, sigma.1],
+        kappa: [law.kappa, kappa.0, kappa.1],
+        peak_clients: peak.map(|peak| peak.clients),
+        peak_clients_interval: peak.map(|peak| peak.clients_interval),
+        peak: peak.map(|peak| peak.throughput),
+        peak_interval: peak.map(|peak| peak.throughput_interval),
+        no_peak,
+        residual: law.residual,
+        worst: law.worst,
+        fits,
+        lack_of_fit: law.lack_of_fit,
+    }
+}

@@ -1,0 +1,788 @@
+//! A figure over the builds of what is measured: where its level has changed, and the last one.
+//!
+//! Runs that bear a label are put by its values, in an order. Each point has a series of its own,
+//! one figure a build: the geometric mean of its runs. Levels are found on logarithms
+//! (`stats::levels`), so that changes are ratios. Another machine or setting begins a series again,
+//! and only the last of these is judged. What is judged in all points is judged together: the more
+//! points, the clearer a change must be. A pure function of reports. Not here: which runs there are
+//! (app), and how it looks (render).
+
+mod elsewhere;
+mod environment;
+mod judge;
+mod order;
+mod series;
+
+use analysis::figures::{Figure, direction_in, units_in};
+use analysis::report::{Named, Report};
+pub use model::Acknowledged;
+use model::Imported;
+use serde::{Deserialize, Serialize};
+use stats::SERIES_MIN;
+
+use crate::comparison::{
+    Difference, Judge, LOST_UNEVEN, NotCounted, Side, lost_words, matters, values_of, whys_in_words,
+};
+use crate::environment::Environment;
+use model::Direction;
+
+pub use environment::Start;
+pub use judge::{JUDGED_FROM, SIZE_MOST};
+use order::Dated;
+pub use order::{Order, Ordered, commits_of};
+use series::{Series, follow};
+
+/// The schema of [`HistoryReport`].
+pub const SCHEMA: &str = "dbdyno.history/1";
+/// The probability that any point shows a change of level where there is none; also the probability
+/// that an unchanged last build is reported as outside its expected range.
+pub const ERROR: f64 = 0.005;
+/// Number of builds in a running mean.
+pub(crate) const OF_LAST: usize = 10;
+/// Share of change from which the expected range of the last build is too wide to say anything:
+/// most regressions of interest are smaller than a tenth. The minimum effect is used if it is
+/// larger.
+const NOISY_FROM: f64 = 0.1;
+/// Number of builds between the two levels that are compared for a slow fall.
+const RECENT: usize = 10;
+/// Number of builds by which the place of a change may move as more builds are measured.
+const NEAR: usize = 2;
+
+/// Relative difference below which values are equal: their logarithms are rounded.
+const ROUNDING: f64 = 1e-9;
+/// Labels whose names serve as nouns for their values in sentences.
+const NOUNS: [&str; 8] =
+    ["commit", "date", "day", "kernel", "night", "release", "revision", "version"];
+/// Labels of every run whose values are versions.
+const OF_VERSIONS: [&str; 2] = ["database", "dbdyno"];
+/// Number of builds in a year: one for each working day.
+const YEAR: u32 = 250;
+
+/// The options of a history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The label whose values are the builds.
+    pub by: String,
+    /// The figure, and the minimum effect.
+    pub judge: Judge,
+    /// The order of the builds; `None` derives it from their names.
+    pub order: Option<Order>,
+    /// A build with which the last one is also compared.
+    pub baseline: Option<String>,
+    /// Changes that raise no alarm.
+    pub acknowledged: Vec<Acknowledged>,
+    /// Figures from elsewhere, with a column `by` that has their builds.
+    pub imported: Vec<Imported>,
+}
+
+impl Question {
+    /// Asks for the history of a label, with defaults for all else.
+    pub fn of(by: impl Into<String>, judge: Judge) -> Question {
+        let (acknowledged, imported) = (Vec::new(), Vec::new());
+        Question { by: by.into(), judge, order: None, baseline: None, acknowledged, imported }
+    }
+}
+
+/// The history of a figure over the builds of a label.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HistoryReport {
+    /// Name of the schema, [`SCHEMA`].
+    pub schema: String,
+    /// The label whose values are the builds.
+    pub by: String,
+    /// The order of the builds.
+    #[serde(default)]
+    pub ordered: Ordered,
+    pub figure: String,
+    /// Direction in which it is better.
+    #[serde(default)]
+    pub better: Direction,
+    /// The unit, by the figure's name, if the name does not have it.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub units: Named<String>,
+    /// The smallest change that matters, as a share.
+    pub min_effect: f64,
+    /// The frequency of false alarms.
+    #[serde(default)]
+    pub false_alarms: FalseAlarms,
+    /// The build with which the last one is also compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// The environment of the runs; null if there are no runs.
+    pub scene: Option<Environment>,
+    /// Number of runs that are left out because they do not have the figure.
+    #[serde(default)]
+    pub without_figure: u64,
+    /// One series per point.
+    pub points: Vec<PointHistory>,
+    /// The sources of the imported series.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imported: Vec<ImportedFrom>,
+    /// Builds without a valid run, in the order of the builds.
+    pub left_out: Vec<LeftOut>,
+    /// Builds that the list of commits does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unlisted: Vec<String>,
+    /// The build that was measured last, if another one is last in the order: it is not judged. It
+    /// may be one of `unlisted`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_last: Option<String>,
+    /// Builds whose experiments are still in progress. Their completed runs count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub running: Vec<String>,
+    /// Runs that are left out because their reports are damaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
+}
+
+/// The source of imported series.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ImportedFrom {
+    /// The common name of the series.
+    pub name: String,
+    /// The source in words; may be empty.
+    pub source: String,
+}
+
+impl ImportedFrom {
+    /// Returns the name, with the source if it is known.
+    pub fn with_source(&self) -> String {
+        match self.source.is_empty() {
+            true => self.name.clone(),
+            false => format!("{} ({})", self.name, self.source),
+        }
+    }
+}
+
+/// The frequency of alarms over all points together if nothing has changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FalseAlarms {
+    /// The largest share of builds with an alarm.
+    pub share: f64,
+    /// Number of builds in a year.
+    pub builds: u32,
+    /// The largest expected number of alarms in a year.
+    pub expected: f64,
+}
+
+/// A build without a valid run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LeftOut {
+    pub build: String,
+    /// Number of runs that are not completed, invalid, or damaged.
+    pub runs_not_counted: u64,
+    /// True if all others are older: then the last build cannot be judged.
+    pub is_last: bool,
+    /// Reasons why they do not count, such as `failed, overloaded (3)`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
+impl LeftOut {
+    /// Returns the reason behind a sentence: ` (failed, overloaded (3))`; empty if it is not known.
+    fn because(&self) -> String {
+        if self.why.is_empty() { String::new() } else { format!(" ({})", self.why) }
+    }
+}
+
+/// Default label of builds.
+const BUILD: &str = "build";
+
+/// The series of a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointHistory {
+    /// The values of the point; empty if there is only one point.
+    pub values: Named<String>,
+    /// The values that distinguish the point from the others; empty if all are needed.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub told: Named<String>,
+    /// The name of the imported figures; null for runs of dbdyno.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<String>,
+    /// The builds, in order.
+    pub builds: Vec<BuildReport>,
+    /// The builds at which a new series begins, on another machine or with other settings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<Start>,
+    /// Changes of level that are large enough to matter; null for a series that is too short.
+    pub changes: Option<Vec<Change>>,
+    /// The present level and that of ten builds ago, if the present one is worse.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fall: Option<Fall>,
+    /// The last build compared with the ones before it, of the same level if levels are known.
+    pub last: Option<Last>,
+    /// The last build compared with the pinned one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Last>,
+    /// True if a simulated database drew the same random numbers for all runs of the present
+    /// series, because they have one seed. The variation between builds is then not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_one_seed: bool,
+    /// The last of all builds, if it has no valid run at this point.
+    pub lacks: Option<LeftOut>,
+    /// Invalid runs of the last build, in words, if they are so many that the valid ones may be a
+    /// biased sample; otherwise empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub lost: String,
+    /// Acknowledged changes that the series does not show: with later builds, or for another
+    /// figure, they are no more than noise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<Acknowledged>,
+    /// True if the last build is worse: it follows a recent change for the worse, or is outside of
+    /// its expected range, and that is not acknowledged.
+    pub has_regressed: bool,
+}
+
+/// A build at a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BuildReport {
+    pub build: String,
+    /// Ids of the runs; empty for an imported series.
+    pub runs: Vec<String>,
+    /// The figure over the runs.
+    pub figure: Figure,
+    /// The geometric mean over the runs. A time that lost transactions made infinite has none: it
+    /// is null in JSON.
+    pub value: f64,
+    /// The mean over this build and up to nine before it, of the same series.
+    pub mean_of_ten: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The first build of the new level.
+    pub build: String,
+    /// Index of that build in the series.
+    pub at: usize,
+    pub before: f64,
+    /// The level from here on.
+    pub after: f64,
+    /// The new level divided by the old one.
+    pub ratio: f64,
+    /// True if the change is for the worse.
+    pub is_worse: bool,
+    /// The probability of as clear a change if there is none.
+    pub p: f64,
+    /// Other differences from the build before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Difference>,
+    /// The acknowledgement, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged: Option<String>,
+}
+
+/// A slow fall: the present level is worse than that of ten builds ago.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fall {
+    /// The build whose level is the reference.
+    pub since: String,
+    /// The level at that build.
+    pub before: f64,
+    pub now: f64,
+    /// The present level divided by the earlier one.
+    pub ratio: f64,
+    /// The probability that two levels differ by as much if they are one.
+    pub p: f64,
+}
+
+/// The last build of a series, compared with a reference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Last {
+    /// The geometric mean of the builds before, or of the pinned build.
+    pub before: f64,
+    /// The range in which it was expected, with 99.5 % for all points together.
+    pub expected: (f64, f64),
+    /// The last build divided by the mean before; null in JSON if it is infinite.
+    pub ratio: f64,
+    /// True if it lies outside of the range by enough to matter.
+    pub is_outside: bool,
+    /// True if it lies on the worse side.
+    pub is_worse: bool,
+    /// The smallest deterioration that would be reported, as a share.
+    pub seen_from: f64,
+    /// True if that is so large that a last build within the range says nothing.
+    pub is_noisy: bool,
+    /// True if it is compared with the level before its own, because its own has too few builds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_former_level: bool,
+    /// The build from which on the figures vary more than before, if it is compared with these
+    /// alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub varies_more_since: Option<String>,
+    /// The acknowledged build from which on it is compared with the others, if their level has too
+    /// few builds to be found without the acknowledgement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged_since: Option<String>,
+    /// The acknowledgement, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged: Option<String>,
+}
+
+impl PointHistory {
+    /// Returns the name of the series; empty if there is only one and it is not imported.
+    pub fn name(&self) -> String {
+        let values = if self.told.is_empty() { &self.values } else { &self.told };
+        let set = values.0.iter().filter(|(_, value)| value != "none");
+        let values = Named(set.cloned().collect()).pairs(" ");
+        match &self.imported {
+            None => values,
+            Some(name) => format!("{values} (imported: {name})").trim_start().to_owned(),
+        }
+    }
+
+    /// Returns the index of the last build, if it is outside of its expected range.
+    fn last_outside(&self) -> Option<usize> {
+        let is_outside = self.last.as_ref().is_some_and(|last| last.is_outside);
+        if is_outside { self.builds.len().checked_sub(1) } else { None }
+    }
+}
+
+impl Last {
+    /// Returns the expected range; `None` if all builds before are equal, which does not show how
+    /// much they vary.
+    pub fn expected(&self) -> Option<(f64, f64)> {
+        let (low, high) = self.expected;
+        let is_known = high - low > self.before.abs() * ROUNDING;
+        is_known.then_some((low, high))
+    }
+
+    /// Returns true if it is equal to its reference, except for rounding.
+    pub fn is_equal(&self) -> bool {
+        (self.ratio - 1.0).abs() <= ROUNDING
+    }
+
+    fn is_alarm(&self) -> bool {
+        self.is_outside && self.is_worse && self.acknowledged.is_none()
+    }
+}
+
+impl HistoryReport {
+    /// Makes the history of builds, given as sides in any order, and of imported figures, which are
+    /// judged separately. `bits` are random, and affect only p-values. An `Err` says why there is
+    /// no history.
+    pub fn new(
+        question: &Question,
+        builds: &[Side],
+        bits: &mut dyn FnMut() -> u64,
+    ) -> Result<HistoryReport, String> {
+        let by = &question.by;
+        let reports = || builds.iter().flat_map(|b| &b.points).flat_map(|point| &point.reports);
+        let all: Vec<&Report> = reports().collect();
+        if all.is_empty() && question.imported.is_empty() {
+            return Err(format!("no run with the label {by} counts: none completed and valid"));
+        }
+        let primary = primary(question, &all)?;
+        let better = direction_in(&primary, all.iter().copied());
+        if better == Direction::Neither {
+            return Err(format!(
+                "{primary} has no better direction: a history needs a figure that has one"
+            ));
+        }
+        let own = Part::of_runs(question, builds, (&primary, better), bits)?;
+        let parts: Vec<Part> = question
+            .imported
+            .iter()
+            .map(|imported| {
+                let figure = (primary.as_str(), better);
+                Part::of_imported(question, imported, figure, all.is_empty(), bits)
+            })
+            .collect::<Result<_, String>>()?;
+        let parts: Vec<Part> = own.into_iter().chain(parts).collect();
+        let n_judged = if question.baseline.is_some() { 3.0 } else { 2.0 };
+        let share = n_judged * ERROR * parts.len() as f64;
+        let mut units = units_in(std::iter::once(primary.as_str()), all.iter().copied());
+        if units.is_empty() {
+            let mut values = question.imported.iter().flat_map(|imported| &imported.values);
+            let of = values.find(|value| value.figure == primary && !value.unit.is_empty());
+            of.into_iter().for_each(|value| units.push(&primary, value.unit.clone()));
+        }
+        let from =
+            |of: &Imported| ImportedFrom { name: of.name.clone(), source: of.source.clone() };
+        let ordered = parts.first().map_or(Ordered::default(), |part| part.ordered);
+        let measured_last = parts.first().and_then(|part| part.measured_last.clone());
+        let mut points = Vec::new();
+        let (mut left_out, mut unlisted) = (Vec::new(), Vec::new());
+        for part in parts {
+            points.extend(part.points);
+            left_out.extend(part.left_out);
+            unlisted.extend(part.unlisted);
+        }
+        Ok(HistoryReport {
+            schema: SCHEMA.to_owned(),
+            by: by.clone(),
+            ordered,
+            units,
+            min_effect: question.judge.min_effect,
+            false_alarms: FalseAlarms { share, builds: YEAR, expected: share * f64::from(YEAR) },
+            baseline: question.baseline.clone(),
+            without_figure: all.iter().copied().filter(has_none(&primary)).count() as u64,
+            scene: (!all.is_empty()).then(|| Environment::of(&all)),
+            figure: primary,
+            better,
+            points,
+            imported: question.imported.iter().map(from).collect(),
+            left_out,
+            unlisted,
+            measured_last,
+            running: Vec::new(),
+            damaged: Vec::new(),
+        })
+    }
+
+    /// Returns true if the last build is worse at some point, or has only invalid runs: everywhere,
+    /// or at a point that earlier builds had.
+    pub fn has_regressed(&self) -> bool {
+        !self.regressions().is_empty()
+    }
+
+    /// Describes the regressions: the build that is worse or has no valid run, and the point. A
+    /// point without a run of the last build is not judged.
+    pub fn regressions(&self) -> Vec<String> {
+        let of_point = |point: &PointHistory| {
+            let at = match point.name() {
+                name if name.is_empty() => name,
+                name => format!(" at {name}"),
+            };
+            match &point.lacks {
+                Some(last) if last.runs_not_counted > 0 => {
+                    Some(format!("{} has no valid run{at}{}", last.build, last.because()))
+                }
+                Some(_) => None,
+                None => {
+                    let last = point.builds.last().filter(|_| point.has_regressed)?;
+                    Some(format!("{} is worse{at}{}", last.build, self.by_how_much(point)))
+                }
+            }
+        };
+        let lost = self.left_out.iter().filter(|build| build.is_last);
+        let lost = lost.map(|last| format!("{} has no valid run{}", last.build, last.because()));
+        lost.chain(self.points.iter().filter_map(of_point)).collect()
+    }
+
+    /// Describes the alarm of a point that has regressed: `: tps -9.1 % (expected -1.6 to +1.6 %)`.
+    fn by_how_much(&self, point: &PointHistory) -> String {
+        let name = analysis::figures::short(&self.figure);
+        let percent = |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0));
+        let last = point.last.iter().map(|last| (last, ""));
+        let pinned = point.baseline.iter().map(|last| (last, " from the baseline"));
+        let alarm = last.chain(pinned).find(|(last, _)| last.is_alarm());
+        match (alarm, &point.fall) {
+            (Some((last, _)), _) if !last.ratio.is_finite() => format!(": {name} was lost"),
+            (Some((last, of)), _) => {
+                let ends = last.expected().map_or_else(String::new, |(low, high)| {
+                    let [low, high] = [low, high].map(|end| percent(end / last.before));
+                    format!(" (expected {low} to {high} %)")
+                });
+                format!(": {name} {} %{of}{ends}", percent(last.ratio))
+            }
+            (None, Some(fall)) => {
+                format!(": {name} {} % since {}", percent(fall.ratio), fall.since)
+            }
+            (None, None) => String::new(),
+        }
+    }
+
+    /// Returns the commands that accept a worse last build: as a change, or as the pinned baseline.
+    pub fn accepting(&self) -> Vec<String> {
+        let worse = || self.points.iter().filter(|point| point.has_regressed);
+        let is_alarm = |last: &Option<Last>| last.as_ref().is_some_and(Last::is_alarm);
+        let is_change = worse().any(|point| point.fall.is_some() || is_alarm(&point.last));
+        let is_below_baseline = worse().any(|point| is_alarm(&point.baseline));
+        let Some(last) = worse().find_map(|point| point.builds.last()) else { return Vec::new() };
+        let by = if self.by == BUILD { String::new() } else { format!(" --by {}", self.by) };
+        let command = |verb: &str| format!("dbdyno history {verb} {}{by}", last.build);
+        let ack = is_change.then(|| command("ack") + " --reason TEXT");
+        ack.into_iter().chain(is_below_baseline.then(|| command("baseline"))).collect()
+    }
+
+    /// Returns the number of points at which the last build cannot be judged: too few builds before
+    /// it, or too much noise. Points without the last build are not counted.
+    pub fn n_undecided(&self) -> usize {
+        let is_undecided = |point: &&PointHistory| {
+            let is_own = point.imported.is_none() && point.lacks.is_none();
+            let last = point.last.as_ref();
+            let is_open = last.is_none_or(|of| of.is_noisy && !of.is_outside);
+            is_own && !point.has_regressed && (is_open || !point.lost.is_empty())
+        };
+        self.points.iter().filter(is_undecided).count()
+    }
+
+    /// Returns the build whose measurement is in progress, if it is the last one or a new one: it
+    /// cannot be judged yet.
+    pub fn measured_now(&self) -> Option<&str> {
+        let of_runs = || self.points.iter().filter(|point| point.imported.is_none());
+        let is_older = |build: &&String| {
+            let builds = of_runs().flat_map(|point| point.builds.split_last());
+            builds.flat_map(|(_, older)| older).any(|older| older.build == **build)
+        };
+        self.running.iter().rfind(|build| !is_older(build)).map(String::as_str)
+    }
+
+    /// Returns the points in the form that users write, such as `clients=8`; empty if there is only
+    /// one.
+    pub fn point_names(&self) -> Vec<String> {
+        self.points.iter().map(|point| point.values.pairs(" ")).collect()
+    }
+
+    /// Returns the builds with a change at a point, or at any point if that is empty: those at
+    /// which a level begins, and the last one if it is outside of its expected range.
+    pub fn changed<'h>(&'h self, point: &'h str) -> Vec<&'h str> {
+        let all = self.points_at(point).flat_map(|point| {
+            let begun = point.changes.iter().flatten().map(|change| change.build.as_str());
+            let newest = point.last_outside().map(|at| point.builds[at].build.as_str());
+            begun.chain(newest)
+        });
+        let mut changed: Vec<&str> = Vec::new();
+        for build in all {
+            if !changed.contains(&build) {
+                changed.push(build);
+            }
+        }
+        changed
+    }
+
+    /// Returns the change at or near a build, the nearest of all points: the build at which it
+    /// begins, and its size, the absolute logarithm of its ratio.
+    pub fn change_at(&self, build: &str, point: &str) -> Option<(String, f64)> {
+        let of_point = |point: &PointHistory| {
+            let at = point.builds.iter().position(|known| known.build == build)?;
+            let last = point.last_outside().zip(point.last.as_ref());
+            let last = last.map(|(index, last)| (index, last.ratio));
+            let begun = point.changes.iter().flatten().map(|change| (change.at, change.ratio));
+            let near = begun.chain(last).filter(|(index, _)| index.abs_diff(at) <= NEAR);
+            let (index, ratio) = near.min_by_key(|(index, _)| index.abs_diff(at))?;
+            Some((index.abs_diff(at), point.builds[index].build.clone(), ratio.ln().abs()))
+        };
+        let nearest = self.points_at(point).filter_map(of_point).min_by_key(|(far, ..)| *far);
+        nearest.map(|(_, build, size)| (build, size))
+    }
+
+    fn points_at<'h>(&'h self, point: &'h str) -> impl Iterator<Item = &'h PointHistory> {
+        let is_here = move |one: &&PointHistory| point.is_empty() || one.values.pairs(" ") == point;
+        self.points.iter().filter(is_here)
+    }
+
+    /// Returns the noun for its builds in sentences.
+    pub fn noun(&self) -> &'static str {
+        noun_of(&self.by)
+    }
+
+    /// Returns the confidence of the expected range, as a share.
+    pub fn confidence(&self) -> f64 {
+        1.0 - ERROR
+    }
+}
+
+/// Returns the noun for a label's values in sentences: `build`, unless the label's name is a noun
+/// for them.
+pub fn noun_of(label: &str) -> &'static str {
+    match NOUNS.iter().find(|noun| **noun == label) {
+        Some(noun) => noun,
+        None if OF_VERSIONS.contains(&label) => "version",
+        None => "build",
+    }
+}
+
+/// Returns the name of the figure that is judged: that of runs, if any run has it, else that of
+/// imported figures.
+fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
+    let of_imported = elsewhere::primary(question);
+    match (runs.is_empty(), of_imported) {
+        (true, Some(name)) => Ok(name),
+        (true, None) => {
+            let all = question.imported.iter().flat_map(Imported::figures);
+            let asked = question.judge.primary.as_deref().unwrap_or_default();
+            let all = all.collect::<Vec<&str>>().join(", ");
+            Err(format!("no imported figure is called {asked}: choose one of {all}"))
+        }
+        (false, of_imported) => {
+            let of_runs = question.judge.primary_of(runs).map(|name| {
+                // Unless the user names the figure, it is one that all runs have.
+                let is_own = question.judge.primary.is_none() && runs.iter().any(has_none(&name));
+                if is_own && !runs.iter().any(has_none("tps")) { "tps".to_owned() } else { name }
+            });
+            of_runs.or_else(|why| of_imported.ok_or(why))
+        }
+    }
+}
+
+/// Returns a filter for runs that do not have a figure.
+fn has_none(name: &str) -> impl Fn(&&Report) -> bool {
+    move |run| values_of(std::slice::from_ref(*run), name).is_empty()
+}
+
+/// Series that are judged together: those of runs, or those of one file of imported figures.
+struct Part {
+    points: Vec<PointHistory>,
+    ordered: Ordered,
+    left_out: Vec<LeftOut>,
+    unlisted: Vec<String>,
+    measured_last: Option<String>,
+}
+
+impl Part {
+    /// Makes the series of runs; `None` if there are only imported figures.
+    fn of_runs(
+        question: &Question,
+        builds: &[Side],
+        (primary, better): (&str, Direction),
+        bits: &mut dyn FnMut() -> u64,
+    ) -> Result<Option<Part>, String> {
+        if builds.is_empty() {
+            return Ok(None);
+        }
+        let by = &question.by;
+        let found = order::in_order(builds, question.order.as_ref());
+        is_any_listed(&found)?;
+        is_build(question, &found)?;
+        let mut points: Vec<&Named<String>> = Vec::new();
+        for point in builds.iter().flat_map(|build| &build.points) {
+            if !points.contains(&&point.values) {
+                points.push(&point.values);
+            }
+        }
+        let all = points.iter().filter_map(|values| Series::of(values, &found.builds, primary));
+        let mut all: Vec<Series<'_>> = all.collect();
+        if all.is_empty() && question.imported.is_empty() {
+            return Err(format!("no run with the label {by} has the figure {primary}"));
+        }
+        follow(&mut all, &found.builds);
+        let mut points = judge::judged(all, question, better, bits);
+        tell_apart(&mut points);
+        Ok(Some(Part {
+            points,
+            ordered: found.ordered,
+            left_out: left_out(&found.builds),
+            unlisted: found.unlisted,
+            measured_last: found.measured_last,
+        }))
+    }
+
+    /// Makes the series of imported figures. Pinned builds and acknowledgements apply to runs,
+    /// unless there are none.
+    fn of_imported(
+        question: &Question,
+        imported: &Imported,
+        (primary, better): (&str, Direction),
+        is_alone: bool,
+        bits: &mut dyn FnMut() -> u64,
+    ) -> Result<Part, String> {
+        let question = match is_alone {
+            true => question.clone(),
+            false => Question { baseline: None, ..question.clone() },
+        };
+        let question = Question { acknowledged: Vec::new(), ..question };
+        let builds = elsewhere::builds(imported, &question.by, primary)?;
+        let found = order::in_order(&builds, question.order.as_ref());
+        is_any_listed(&found)?;
+        is_build(&question, &found)?;
+        let points = elsewhere::points(imported, &question.by, &found.builds);
+        let all = elsewhere::series(imported, &question.by, &found.builds, &points);
+        let points = judge::judged(all, &question, better, bits).into_iter();
+        let name = |point| PointHistory { imported: Some(imported.name.clone()), ..point };
+        Ok(Part {
+            points: points.map(name).collect(),
+            ordered: found.ordered,
+            left_out: Vec::new(),
+            unlisted: found.unlisted,
+            measured_last: found.measured_last,
+        })
+    }
+}
+
+/// Name that comes first in the name of a series, even if all have the same value.
+const WORKLOAD: &str = "workload";
+
+/// Names series by the fewest values that distinguish them. Axes are taken in order; one is used if
+/// it distinguishes series that are still alike.
+fn tell_apart(points: &mut [PointHistory]) {
+    let Some(first) = points.first() else { return };
+    let axes: Vec<String> = first.values.0.iter().map(|(axis, _)| axis.clone()).collect();
+    let mut told: Vec<String> = Vec::new();
+    for axis in axes {
+        let same = |a: &PointHistory, b: &PointHistory| {
+            told.iter().all(|name| a.values.get(name) == b.values.get(name))
+        };
+        let differs = |a: &PointHistory, b: &PointHistory| {
+            same(a, b) && a.values.get(&axis) != b.values.get(&axis)
+        };
+        let mut pairs = (0..points.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        if axis == WORKLOAD || pairs.any(|(a, b)| differs(&points[a], &points[b])) {
+            told.push(axis);
+        }
+    }
+    for point in points {
+        let is_told = |(axis, _): &&(String, String)| told.contains(axis);
+        point.told = Named(point.values.0.iter().filter(is_told).cloned().collect());
+    }
+}
+
+/// Refuses a list of commits that has none of the builds.
+fn is_any_listed<B>(found: &order::InOrder<'_, B>) -> Result<(), String> {
+    match found.builds.is_empty() {
+        true => Err(format!(
+            "the list of commits has none of the builds, such as {}: create it with 'git log \
+             --reverse --format=%H'",
+            found.unlisted.first().map_or("", String::as_str)
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a pinned build that does not exist.
+fn is_build<B: Dated>(question: &Question, found: &order::InOrder<'_, B>) -> Result<(), String> {
+    let Some(name) = &question.baseline else { return Ok(()) };
+    if found.builds.iter().any(|build| build.name() == *name) {
+        return Ok(());
+    }
+    let (by, last) = (&question.by, found.builds.last().map_or("", |build| build.name()));
+    Err(match found.unlisted.contains(name) {
+        true => format!(
+            "the baseline {name} is not among these commits: list it too, or compare with one of \
+             them (--baseline {last})"
+        ),
+        false => format!("no run has the label {by}={name}: name a build such as {last}"),
+    })
+}
+
+/// Returns the builds without a valid run, in the order of all.
+fn left_out(builds: &[&Side]) -> Vec<LeftOut> {
+    let lost = builds.iter().enumerate().filter(|(_, build)| build.points.is_empty());
+    lost.map(|(index, build)| left_out_of(build, index + 1 == builds.len())).collect()
+}
+
+/// Returns the last of all builds, if it has valid runs but none at this point.
+fn lacks(last_here: &str, newest: Option<&&Side>) -> Option<LeftOut> {
+    let newest = newest.filter(|newest| !newest.points.is_empty())?;
+    (last_here != newest.name).then(|| left_out_of(newest, true))
+}
+
+/// Describes the invalid runs of a build at a point, if they are more than a quarter; otherwise
+/// empty.
+fn lost(build: &Side, values: &Named<String>) -> String {
+    let is_here = |run: &&NotCounted| run.values.as_ref().is_none_or(|at| at == values);
+    let lost: Vec<NotCounted> = build.not_counted.iter().filter(is_here).cloned().collect();
+    let here = build.points.iter().find(|point| point.values == *values);
+    let n_counted = here.map_or(0, |point| point.reports.len());
+    match lost.len() as f64 > LOST_UNEVEN * (lost.len() + n_counted) as f64 {
+        true => lost_words(&build.name, &lost, n_counted).unwrap_or_default(),
+        false => String::new(),
+    }
+}
+
+fn left_out_of(build: &Side, is_last: bool) -> LeftOut {
+    LeftOut {
+        build: build.name.clone(),
+        runs_not_counted: build.not_counted.len() as u64,
+        is_last,
+        why: whys_in_words(&build.not_counted),
+    }
+}
+
+/// Says why a series has no levels. `noun` is the noun for its builds.
+pub fn too_short(n_builds: usize, noun: &str) -> String {
+    format!("{n_builds} of the {SERIES_MIN} {noun}s needed to find changes of level")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,492 @@
+//! What is to be thought of series: of all points together.
+
+use std::ops::Range;
+
+use analysis::report::{Named, Report};
+use model::{Acknowledged, Direction};
+use stats::{Build, Held, LatestBuild, Levels, NotDivided, SERIES_MAX, latest_builds, levels};
+
+use super::{
+    Change, ERROR, Fall, Last, NEAR, NOISY_FROM, PointHistory, Question, RECENT, Series, matters,
+};
+use crate::comparison::{between, is_worse};
+
+/// Number of builds from which the variation between builds is known.
+const BEFORE_MIN: usize = 3;
+/// The last build is judged from so many builds on.
+pub const JUDGED_FROM: usize = BEFORE_MIN + 1;
+
+/// Judges all series together.
+pub(super) fn judged(
+    all: Vec<Series<'_>>,
+    question: &Question,
+    better: Direction,
+    bits: &mut dyn FnMut() -> u64,
+) -> Vec<PointHistory> {
+    let judge = Said { question, better };
+    let of_series = |(found, of)| Present { of, found, accepted: judge.accepted(of) };
+    let present: Vec<Present<'_, '_>> =
+        of_all(&all, bits).into_iter().zip(&all).map(of_series).collect();
+    let earlier: Vec<Vec<(usize, stats::ChangePoint)>> = earlier(&all, bits);
+    let held: Vec<Held> = present.iter().map(Present::held).collect();
+    let last = latest_builds(&held, ERROR);
+    let pinned = question.baseline.as_ref().map(|name| {
+        let pinned = |present: &Present<'_, '_>| {
+            let (_, build) = present.of.finite.iter().find(|(index, _)| {
+                let build = &present.of.reports[*index];
+                build.build == *name
+            })?;
+            Some(*build)
+        };
+        let pinned: Vec<Option<Build>> = present.iter().map(pinned).collect();
+        let known = held.iter().zip(&pinned).filter(|(_, pinned)| pinned.is_some());
+        let known: Vec<Held> =
+            known.map(|(held, pinned)| Held { pinned: *pinned, ..held.clone() }).collect();
+        let mut judged = latest_builds(&known, ERROR).into_iter();
+        pinned.iter().map(|pinned| pinned.and_then(|_| judged.next()?)).collect::<Vec<_>>()
+    });
+    let pinned = pinned.unwrap_or_else(|| vec![None; all.len()]);
+    let shown = present.iter().zip(earlier).zip(last.into_iter().zip(pinned));
+    let mut points: Vec<Judged> = shown
+        .map(|((present, earlier), (last, pinned))| judge.point(present, earlier, last, pinned))
+        .collect();
+    // An acknowledgement without a point may apply to some of the points only.
+    let seen: Vec<usize> = points.iter().flat_map(|point| point.seen.clone()).collect();
+    points.iter_mut().for_each(|point| point.unseen.retain(|nth| !seen.contains(nth)));
+    let all = all.into_iter().zip(points);
+    all.map(|(series, point)| point.of(series, &question.acknowledged)).collect()
+}
+
+/// Finds the levels of each point's present series.
+fn of_all(
+    all: &[Series<'_>],
+    bits: &mut dyn FnMut() -> u64,
+) -> Vec<(usize, Result<Levels, NotDivided>)> {
+    let from = |series: &Series<'_>| {
+        // Only the last [`SERIES_MAX`] builds are divided into levels.
+        series.from().max(series.finite.len().saturating_sub(SERIES_MAX))
+    };
+    let figures = |series: &Series<'_>| -> Vec<Build> {
+        series.finite[from(series)..].iter().map(|(_, build)| *build).collect()
+    };
+    let figures: Vec<Vec<Build>> = all.iter().map(figures).collect();
+    all.iter().map(from).zip(levels(&figures, ERROR, bits)).collect()
+}
+
+/// Finds the changes in earlier series, which raise no alarm, with their places among the figures
+/// of the point.
+fn earlier(
+    all: &[Series<'_>],
+    bits: &mut dyn FnMut() -> u64,
+) -> Vec<Vec<(usize, stats::ChangePoint)>> {
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    let mut figures: Vec<Vec<Build>> = Vec::new();
+    for (point, series) in all.iter().enumerate() {
+        let mut ends: Vec<usize> = series.starts.iter().map(|start| start.at).collect();
+        ends.retain(|at| *at > 0);
+        let mut from = 0;
+        for end in ends {
+            let n_before = series.finite.iter().filter(|(index, _)| *index < end).count();
+            places.push((point, from));
+            figures.push(series.finite[from..n_before].iter().map(|(_, one)| *one).collect());
+            from = n_before;
+        }
+    }
+    let mut found: Vec<Vec<(usize, stats::ChangePoint)>> = all.iter().map(|_| Vec::new()).collect();
+    for ((point, from), levels) in places.into_iter().zip(levels(&figures, ERROR, bits)) {
+        let changes = levels.map(|levels| levels.changes).unwrap_or_default();
+        found[point].extend(changes.into_iter().map(|change| (from + change.at, change)));
+    }
+    found
+}
+
+/// The present series of a point: the index of its first figure, its levels, and what of it is
+/// acknowledged.
+struct Present<'a, 's> {
+    of: &'a Series<'s>,
+    found: (usize, Result<Levels, NotDivided>),
+    accepted: Vec<Accepted>,
+}
+
+/// The beginning of a level.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    /// Index of its first figure.
+    at: usize,
+    /// True if the change to this level is acknowledged: then the last build is compared with it,
+    /// however few builds it has.
+    is_acknowledged: bool,
+    /// True if the acknowledgement alone shows it: it has too few builds to be found.
+    is_only_acknowledged: bool,
+}
+
+impl Present<'_, '_> {
+    /// Returns the last build and those that it is compared with.
+    fn held(&self) -> Held {
+        let range = self.reference();
+        let builds = |range: Range<usize>| -> Vec<Build> {
+            self.of.finite[range].iter().map(|(_, build)| *build).collect()
+        };
+        let starts = self.levels_begun();
+        let earlier = starts.windows(2).filter(|two| two[1].at <= range.start);
+        let earlier = earlier.map(|two| builds(two[0].at..two[1].at)).collect();
+        Held { before: builds(range), earlier, last: self.of.newest, pinned: None }
+    }
+
+    /// Returns the levels that were found, with the ratio by which each changed the figure.
+    fn found_levels(&self) -> Vec<(usize, f64)> {
+        let (from, levels) = &self.found;
+        let changes = levels.as_ref().map(|levels| &levels.changes[..]).unwrap_or_default();
+        let ratio = |change: &stats::ChangePoint| (change.after - change.before).exp();
+        let changed = changes.iter().map(|change| (from + change.at, ratio(change)));
+        [(*from, 1.0)].into_iter().chain(changed).collect()
+    }
+
+    /// Returns the beginnings of the levels, in order: those that were found, and acknowledged
+    /// changes that are still visible.
+    fn levels_begun(&self) -> Vec<Begun> {
+        let end = self.of.finite_before_last();
+        let of_found = |(at, ratio): (usize, f64)| {
+            let covering = self.accepted.iter().filter(|one| one.covers(ratio));
+            let places = covering.filter_map(|one| self.place_in_figures(one));
+            let acknowledged = places.filter(|place| place.abs_diff(at) <= NEAR).max();
+            // The place that was acknowledged is more exact than one found among few builds.
+            let exact = acknowledged.filter(|place| *place < end).unwrap_or(at);
+            Begun {
+                at: exact.max(at),
+                is_acknowledged: acknowledged.is_some(),
+                is_only_acknowledged: false,
+            }
+        };
+        let found = self.found_levels();
+        let of_acknowledged = |one: &Accepted| {
+            let at = self.place_in_figures(one)?;
+            let is_found = found[1..].iter().any(|(known, _)| known.abs_diff(at) <= NEAR);
+            let is_new = !is_found && self.is_visible(one);
+            is_new.then_some(Begun { at, is_acknowledged: true, is_only_acknowledged: true })
+        };
+        let is_any = |(at, _): &(usize, f64)| *at < self.of.finite.len();
+        let begun = found.iter().copied().filter(is_any).map(of_found);
+        let mut begun: Vec<Begun> =
+            begun.chain(self.accepted.iter().filter_map(of_acknowledged)).collect();
+        begun.sort_by_key(|level| level.at);
+        begun.dedup_by_key(|level| level.at);
+        begun
+    }
+
+    /// Returns the place of an acknowledged build among the figures of the present series.
+    fn place_in_figures(&self, one: &Accepted) -> Option<usize> {
+        self.place(one.index).map(|place| self.found.0 + place)
+    }
+
+    /// Returns true if an acknowledged build is outside the range of its level's builds before it,
+    /// and those after it are nearer to it than to them.
+    fn is_visible(&self, one: &Accepted) -> bool {
+        let Some(at) = self.place_in_figures(one) else { return false };
+        let figures = &self.of.finite;
+        let levels = self.found_levels();
+        let from = levels.iter().map(|(start, _)| *start).rfind(|start| *start <= at).unwrap_or(0);
+        let next = levels.iter().map(|(start, _)| *start).find(|start| *start > at);
+        let before: Vec<Build> = figures[from..at].iter().map(|(_, build)| *build).collect();
+        let (_, changed) = figures[at];
+        let held = Held { before, earlier: Vec::new(), last: changed, pinned: None };
+        let [Some(first)] = latest_builds(&[held], ERROR)[..] else { return false };
+        let change = changed.mean - first.before;
+        // The last one may have changed again.
+        let to = next.unwrap_or(self.of.finite_before_last()).max(at);
+        let mut since = figures[at..to].iter();
+        first.is_outside && since.all(|(_, build)| (build.mean - first.before) / change > 0.5)
+    }
+
+    /// Returns the figures with which the last build is compared: the others of its level. If that
+    /// level has only begun, and is not acknowledged, it is the level before.
+    fn reference(&self) -> Range<usize> {
+        let end = self.of.finite_before_last();
+        let mut begun = self.levels_begun();
+        begun.retain(|level| level.at < end);
+        match begun[..] {
+            [.., before, level] if !level.is_acknowledged && level.at + BEFORE_MIN > end => {
+                before.at..level.at
+            }
+            [.., level] => level.at..end,
+            [] => end..end,
+        }
+    }
+
+    /// Returns true if the level of the last build began after the builds with which it is
+    /// compared.
+    fn is_of_former_level(&self) -> bool {
+        self.levels_begun().last().is_some_and(|level| level.at >= self.reference().end.max(1))
+    }
+
+    /// Returns the acknowledged build from which on the last one is compared with its level, if the
+    /// acknowledgement alone shows that level.
+    fn acknowledged_since(&self) -> Option<String> {
+        let range = self.reference();
+        let begun = self.levels_begun();
+        let level = begun.iter().find(|level| level.at == range.start)?;
+        let (index, _) = self.of.finite.get(level.at)?;
+        level.is_only_acknowledged.then(|| self.of.reports[*index].build.clone())
+    }
+
+    /// Returns the build from which on the figures vary more.
+    fn varies_more_since(&self, last: &LatestBuild) -> Option<String> {
+        let at = self.reference().end.checked_sub(last.varies_more_for?)?;
+        let (index, _) = self.of.finite.get(at)?;
+        Some(self.of.reports[*index].build.clone())
+    }
+
+    /// Returns the place of a build in the present series, by its index.
+    fn place(&self, index: usize) -> Option<usize> {
+        let (from, _) = self.found;
+        self.of.finite[from..].iter().position(|(known, _)| *known == index)
+    }
+}
+
+/// The judgement of a point, without its builds.
+struct Judged {
+    changes: Option<Vec<Change>>,
+    fall: Option<Fall>,
+    last: Option<Last>,
+    baseline: Option<Last>,
+    has_regressed: bool,
+    /// Indices of the acknowledgements whose change was found.
+    seen: Vec<usize>,
+    /// Indices of the acknowledgements for a build of the series whose change was not found.
+    unseen: Vec<usize>,
+}
+
+impl Judged {
+    fn of(self, series: Series<'_>, acknowledged: &[Acknowledged]) -> PointHistory {
+        let from = series.starts.last().map_or(0, |start| start.at);
+        PointHistory {
+            is_one_seed: is_one_seed(&series.builds[from..]),
+            values: series.values.clone(),
+            told: Named::default(),
+            imported: None,
+            builds: series.reports,
+            starts: series.starts,
+            changes: self.changes,
+            fall: self.fall,
+            last: self.last,
+            baseline: self.baseline,
+            lacks: series.lacks,
+            lost: series.lost,
+            has_regressed: self.has_regressed,
+            unseen: self.unseen.iter().map(|nth| acknowledged[*nth].clone()).collect(),
+        }
+    }
+}
+
+/// Returns true if several runs on a simulated database all have one seed: it draws the same
+/// numbers for them.
+fn is_one_seed(builds: &[(&str, &[Report])]) -> bool {
+    let runs = || builds.iter().flat_map(|(_, runs)| runs.iter());
+    let first = runs().next().map(|run| run.seed);
+    runs().nth(1).is_some() && runs().all(|run| run.is_drawn() && Some(run.seed) == first)
+}
+
+struct Accepted {
+    /// Index of the acknowledgement.
+    nth: usize,
+    index: usize,
+    reason: String,
+    size: Option<f64>,
+}
+
+/// Factor by which a change may exceed its acknowledged size, which was estimated from few builds.
+pub const SIZE_MOST: f64 = 1.5;
+
+impl Accepted {
+    /// Returns true if a change of this ratio may be the acknowledged one.
+    fn covers(&self, ratio: f64) -> bool {
+        self.size.is_none_or(|size| ratio.ln().abs() <= SIZE_MOST * size)
+    }
+}
+
+/// Divides acknowledgements into those whose change is visible, or whose last build is still
+/// outside its range, and the others; the latter are empty if there are no levels.
+fn seen(
+    present: &Present<'_, '_>,
+    changes: Option<&[Change]>,
+    last: Option<&Last>,
+) -> (Vec<usize>, Vec<usize>) {
+    let Some(changes) = changes else { return (Vec::new(), Vec::new()) };
+    let newest = last.filter(|last| last.is_outside).map(|_| present.of.reports.len() - 1);
+    let is_seen = |one: &&Accepted| {
+        let mut at = changes.iter().map(|change| change.at).chain(newest);
+        at.any(|at| at.abs_diff(one.index) <= NEAR) || present.is_visible(one)
+    };
+    let (seen, unseen): (Vec<&Accepted>, Vec<&Accepted>) =
+        present.accepted.iter().partition(is_seen);
+    let numbers = |all: Vec<&Accepted>| all.into_iter().map(|one| one.nth).collect();
+    (numbers(seen), numbers(unseen))
+}
+
+/// Settings for judging a point.
+struct Said<'q> {
+    question: &'q Question,
+    better: Direction,
+}
+
+impl Said<'_> {
+    fn point(
+        &self,
+        present: &Present<'_, '_>,
+        earlier: Vec<(usize, stats::ChangePoint)>,
+        last: Option<LatestBuild>,
+        pinned: Option<LatestBuild>,
+    ) -> Judged {
+        let (from, levels) = &present.found;
+        let accepted = &present.accepted;
+        let found: Option<Vec<Change>> = levels.as_ref().ok().map(|levels| {
+            let now = levels.changes.iter().map(|change| (from + change.at, *change));
+            let all = earlier.iter().copied().chain(now);
+            all.map(|(at, change)| self.change(present.of, at, &change, accepted)).collect()
+        });
+        let newest = present.of.newest;
+        let known = last;
+        let mut last = known.map(|known| self.last(&known, newest.mean));
+        if let Some(last) = &mut last {
+            last.is_of_former_level = present.is_of_former_level();
+            last.varies_more_since = known.and_then(|known| present.varies_more_since(&known));
+            last.acknowledged_since = present.acknowledged_since();
+            last.acknowledged = self.accepts_last(present.of, last, accepted);
+        }
+        let baseline = pinned.map(|pinned| self.last(&pinned, newest.mean));
+        let fall = levels.as_ref().ok().and_then(|levels| self.fall(present, levels, accepted));
+        let is_alarm = fall.is_some()
+            || last.as_ref().is_some_and(Last::is_alarm)
+            || baseline.as_ref().is_some_and(Last::is_alarm);
+        let has_regressed = is_alarm && present.of.is_recent;
+        let (seen, unseen) = seen(present, found.as_deref(), last.as_ref());
+        let min_effect = self.question.judge.min_effect;
+        let matters = |change: &Change| matters(change.ratio, min_effect);
+        let changes = found.map(|found| found.into_iter().filter(matters).collect());
+        Judged { changes, fall, last, baseline, has_regressed, seen, unseen }
+    }
+
+    /// Returns the acknowledgements for a point.
+    fn accepted(&self, series: &Series<'_>) -> Vec<Accepted> {
+        let at = series.values.pairs(" ");
+        let is_here = |one: &Acknowledged| one.point.is_empty() || one.point == at;
+        let index = |(nth, one): (usize, &Acknowledged)| {
+            let index = series.reports.iter().position(|build| build.build == one.build)?;
+            Some(Accepted { nth, index, reason: one.reason.clone(), size: one.size })
+        };
+        let all = self.question.acknowledged.iter().enumerate();
+        all.filter(|(_, one)| is_here(one)).filter_map(index).collect()
+    }
+
+    fn change(
+        &self,
+        series: &Series<'_>,
+        at: usize,
+        found: &stats::ChangePoint,
+        accepted: &[Accepted],
+    ) -> Change {
+        let ratio = (found.after - found.before).exp();
+        let at = series.finite[at].0;
+        let runs = |index: usize| -> Vec<&Report> { series.builds[index].1.iter().collect() };
+        let changed = match at {
+            0 => Vec::new(),
+            at => between(&[runs(at - 1), runs(at)]),
+        };
+        Change {
+            build: series.reports[at].build.clone(),
+            at,
+            before: found.before.exp(),
+            after: found.after.exp(),
+            ratio,
+            is_worse: is_worse(self.better, ratio),
+            p: found.p,
+            changed,
+            acknowledged: accepted
+                .iter()
+                .find(|one| one.index.abs_diff(at) <= NEAR && one.covers(ratio))
+                .map(|one| one.reason.clone()),
+        }
+    }
+
+    /// Compares the present level with that of ten builds ago, or with the last acknowledged one
+    /// since.
+    fn fall(
+        &self,
+        present: &Present<'_, '_>,
+        levels: &Levels,
+        accepted: &[Accepted],
+    ) -> Option<Fall> {
+        let (from, _) = present.found;
+        let n_builds = present.of.finite.len() - from;
+        let now = n_builds - 1;
+        // The beginning of the acknowledged level, perhaps a little later; nowhere if the level
+        // that began there changed by far more than was acknowledged.
+        let begun = |one: &Accepted| {
+            let at = present.place(one.index)?;
+            let near = levels.changes.iter().filter(|of| (at..=at + NEAR).contains(&of.at));
+            match near.max_by_key(|change| change.at) {
+                Some(of) => one.covers((of.after - of.before).exp()).then_some(of.at),
+                None => Some(at),
+            }
+        };
+        let accepted = accepted.iter().filter_map(begun).max().unwrap_or(0);
+        let ago = now.saturating_sub(RECENT).max(accepted);
+        let ratio = (levels.mean_at(now) - levels.mean_at(ago)).exp();
+        let p = levels.p_between(ago, now);
+        let is_fall = p < levels.error
+            && is_worse(self.better, ratio)
+            && matters(ratio, self.question.judge.min_effect);
+        is_fall.then(|| Fall {
+            since: present.of.reports[present.of.finite[from + ago].0].build.clone(),
+            before: levels.mean_at(ago).exp(),
+            now: levels.mean_at(now).exp(),
+            ratio,
+            p,
+        })
+    }
+
+    /// Compares the last build with its reference; values are logarithms.
+    fn last(&self, known: &LatestBuild, newest: f64) -> Last {
+        let min_effect = self.question.judge.min_effect;
+        let ratio = (newest - known.before).exp();
+        // A rise of times, a fall of rates.
+        let worst =
+            if self.better == Direction::Lower { known.expected.1 } else { known.expected.0 };
+        let seen_from = (worst - known.before).exp_m1().abs().max(min_effect);
+        Last {
+            before: known.before.exp(),
+            expected: (known.expected.0.exp(), known.expected.1.exp()),
+            ratio,
+            is_outside: known.is_outside && matters(ratio, min_effect),
+            is_worse: is_worse(self.better, ratio),
+            seen_from,
+            is_noisy: seen_from > NOISY_FROM.max(min_effect),
+            is_of_former_level: false,
+            varies_more_since: None,
+            acknowledged_since: None,
+            acknowledged: None,
+        }
+    }
+
+    /// Returns the reason why a worse last build is acknowledged: it is itself acknowledged, or
+    /// follows an acknowledged build and is not noticeably worse than that.
+    fn accepts_last(
+        &self,
+        series: &Series<'_>,
+        last: &Last,
+        accepted: &[Accepted],
+    ) -> Option<String> {
+        if last.acknowledged_since.is_some() {
+            return None;
+        }
+        let newest = series.reports.len() - 1;
+        let one = accepted.iter().max_by_key(|one| one.index)?;
+        let value = series.reports[one.index].value;
+        let ratio = series.newest.mean.exp() / value;
+        let is_more = one.size.is_some_and(|size| ratio.ln().abs() > (SIZE_MOST - 1.0) * size);
+        let is_no_worse =
+            !is_worse(self.better, ratio) || !(matters(ratio, last.seen_from) || is_more);
+        (newest - one.index <= NEAR && (newest == one.index || is_no_worse))
+            .then(|| one.reason.clone())
+    }
+}

@@ -1,0 +1,146 @@
+//! The builds of a point, put together before they are judged.
+
+use analysis::figures::{Figure, figure};
+use analysis::report::{Named, Report};
+use stats::Build;
+
+use super::environment::{self, Start};
+use super::{BuildReport, LeftOut, OF_LAST, RECENT, lacks, lost};
+use crate::comparison::{Difference, Side, values_of};
+
+/// The builds of a point with all their data, for judging.
+pub(super) struct Series<'s> {
+    pub(super) values: &'s Named<String>,
+    /// Builds, each with its runs.
+    pub(super) builds: Vec<(&'s str, &'s [Report])>,
+    pub(super) reports: Vec<BuildReport>,
+    /// Builds that have a figure: index and logarithms.
+    pub(super) finite: Vec<(usize, Build)>,
+    /// The last build, with or without a figure.
+    pub(super) newest: Build,
+    pub(super) starts: Vec<Start>,
+    pub(super) lacks: Option<LeftOut>,
+    pub(super) lost: String,
+    /// True if the last build of the series is among the last of all.
+    pub(super) is_recent: bool,
+}
+
+/// A build of a series under construction.
+pub(super) struct Known<'s> {
+    pub(super) build: &'s str,
+    pub(super) reports: &'s [Report],
+    /// The values of its runs.
+    pub(super) figures: Vec<f64>,
+    /// The figure over these values.
+    pub(super) figure: Figure,
+    /// The logarithms, for judging.
+    pub(super) of_build: Build,
+}
+
+impl<'s> Series<'s> {
+    /// Makes the series of the builds that have the figure at a point; `None` if no build has it.
+    pub(super) fn of(
+        values: &'s Named<String>,
+        all: &[&'s Side],
+        primary: &str,
+    ) -> Option<Series<'s>> {
+        let at = |build: &&'s Side| {
+            let point = build.points.iter().find(|point| point.values == *values)?;
+            let figures = values_of(&point.reports, primary);
+            let is_known = !figures.is_empty() && figures.iter().all(|value| !value.is_nan());
+            let figure = figure(&figures).filter(|_| is_known)?;
+            let logarithms: Vec<f64> = figures.iter().map(|value| value.ln()).collect();
+            let of_build = Build::of(&logarithms);
+            Some(Known { build: &build.name, reports: &point.reports, figures, figure, of_build })
+        };
+        let names: Vec<&str> = all.iter().map(|build| build.name.as_str()).collect();
+        let series = Series::known(values, all.iter().filter_map(at).collect(), &names)?;
+        let last = series.builds.last()?.0;
+        let lost = all.iter().find(|build| build.name == last).map(|build| lost(build, values));
+        let lacks = lacks(last, all.last());
+        Some(Series { lacks, lost: lost.unwrap_or_default(), ..series })
+    }
+
+    /// Makes the series of a point from its builds and the names of all; `None` if there are no
+    /// builds.
+    pub(super) fn known(
+        values: &'s Named<String>,
+        known: Vec<Known<'s>>,
+        all: &[&str],
+    ) -> Option<Series<'s>> {
+        let first_runs: Vec<(&str, &Report)> =
+            known.iter().filter_map(|known| Some((known.build, known.reports.first()?))).collect();
+        let starts = environment::starts(&first_runs);
+        let (mut reports, mut finite): (Vec<BuildReport>, Vec<_>) = (Vec::new(), Vec::new());
+        let mut newest = None;
+        for (index, of) in known.iter().enumerate() {
+            let of_build = of.of_build;
+            if of_build.mean.is_finite() {
+                finite.push((index, of_build));
+            }
+            newest = Some(of_build);
+            // A single value is kept exactly; a mean would round its last digit.
+            let value = match of.figures[..] {
+                [one] => one,
+                _ => of_build.mean.exp(),
+            };
+            let start = starts.iter().map(|start| start.at).rfind(|at| *at <= index).unwrap_or(0);
+            let before = &reports[start.max(index.saturating_sub(OF_LAST - 1))..];
+            let sum = before.iter().map(|build| build.value).sum::<f64>() + value;
+            reports.push(BuildReport {
+                build: of.build.to_owned(),
+                runs: of.reports.iter().map(|report| report.run_id.clone()).collect(),
+                figure: of.figure,
+                value,
+                mean_of_ten: sum / (before.len() + 1) as f64,
+            });
+        }
+        let last = known.last()?.build;
+        let from_end = all.iter().rev().position(|build| *build == last)?;
+        let builds = known.into_iter().map(|known| (known.build, known.reports)).collect();
+        let (is_recent, lacks, lost) = (from_end < RECENT, None, String::new());
+        let newest = newest?;
+        Some(Series { values, builds, reports, finite, newest, starts, lacks, lost, is_recent })
+    }
+
+    /// Returns the beginning of the present series, as an index of `finite`.
+    pub(super) fn from(&self) -> usize {
+        let start = self.starts.last().map_or(0, |start| start.at);
+        self.finite.iter().position(|(index, _)| *index >= start).unwrap_or(self.finite.len())
+    }
+
+    pub(super) fn finite_before_last(&self) -> usize {
+        self.finite.len() - usize::from(self.newest.mean.is_finite())
+    }
+}
+
+/// Finds points that continue another point, which has ended: their difference begins a new series.
+pub(super) fn follow(all: &mut [Series<'_>], builds: &[&Side]) {
+    let place = |name: &str| builds.iter().position(|build| build.name == name);
+    let ends: Vec<(Option<usize>, Option<usize>, Named<String>)> = all
+        .iter()
+        .map(|series| {
+            let end = |one: Option<&(&str, &[Report])>| one.and_then(|(name, _)| place(name));
+            (end(series.builds.first()), end(series.builds.last()), series.values.clone())
+        })
+        .collect();
+    for (series, (first, _, values)) in all.iter_mut().zip(&ends) {
+        let before = ends.iter().filter(|(_, last, _)| last < first);
+        let differing = |other: &Named<String>| -> Vec<Difference> {
+            let pairs = values.iter().zip(other.iter()).filter(|(a, b)| a != b);
+            let one =
+                |((name, after), (_, before)): ((&str, &String), (&str, &String))| Difference {
+                    about: "plan".to_owned(),
+                    name: name.to_owned(),
+                    values: vec![Some(before.clone()), Some(after.clone())],
+                };
+            pairs.map(one).collect()
+        };
+        let nearest = before
+            .map(|(_, last, other)| (differing(other), *last))
+            .min_by_key(|(changed, last)| (changed.len(), std::cmp::Reverse(*last)));
+        if let (Some((changed, _)), Some((name, _))) = (nearest, series.builds.first()) {
+            series.starts.insert(0, Start { build: (*name).to_owned(), at: 0, changed });
+        }
+    }
+}

@@ -1,0 +1,569 @@
+//! What the repeats of an experiment show: whether there are enough of them, and at which level
+//! they vary.
+//!
+//! Repeats of the highest level are the figures: runs of one start of a server, or of one build of
+//! the data, are not independent of each other, and count as their mean. Where a rule ends them,
+//! intervals are those of `stats`' sequential methods, at the stop as well as on the way to it. A
+//! pure function of trials, so that whoever goes on after a crash stops where it would have
+//! stopped. Not here: who makes the trials (app), and how it looks (render).
+
+use analysis::figures::{direction_in, value_of};
+use analysis::report::{Named, Report};
+use model::{Direction, Experiment, FactValue, Goal, Level, StopRule};
+use serde::{Deserialize, Serialize};
+use stats::{Components, Mean, Nested};
+
+use crate::shown_figures::{figures_of, primary_of};
+use crate::trials::{TrialReport, counts};
+
+/// Confidence of intervals; the remainder is the error rate.
+const CONFIDENCE: f64 = 0.95;
+/// Differences, as shares, for which repeats are planned.
+const DIFFERENCES: [f64; 3] = [0.01, 0.02, 0.05];
+/// Subject of facts about the time that trials took for their repeats.
+pub const TRIAL: &str = "trial";
+/// Name of the fact with the time of the server's restart for a repeat, in seconds.
+pub const RESTART_S: &str = "restart_s";
+/// Name of the fact with the time of the data's rebuild for a repeat, in seconds.
+pub const REBUILD_S: &str = "rebuild_s";
+
+/// The figures and the cost of a valid trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    point: u32,
+    repeat: u32,
+    figures: Vec<(String, f64)>,
+    /// Primary figure of this trial alone.
+    primary: String,
+    /// Names of its figures of which less is better.
+    less_is_better: Vec<String>,
+    /// Variance of its TPS within the run, as a square of shares.
+    within: Option<f64>,
+    /// Seconds for the run, the restart and the rebuild; 0 if there was none.
+    spent_s: [f64; 3],
+    /// Quantiles that have no interval within the run.
+    uncertain: Vec<String>,
+}
+
+impl Measured {
+    /// Reads a trial's report, with a further figure if requested.
+    pub fn of(point: u32, repeat: u32, report: &Report, also: Option<&str>) -> Measured {
+        let block = &report.block;
+        let within = block.tps.zip(block.tps_ci95.as_ref()).map(|(tps, interval)| {
+            // There are so many slots of 100 ms that Student's t is nearly normal.
+            (interval.half_width / stats::students_t(0.975, 1_000) / tps).powi(2)
+        });
+        let of_trial =
+            |name: &str| report.fact(TRIAL, name).and_then(FactValue::as_seconds).unwrap_or(0.0);
+        let primary = primary_of(&[report]);
+        let mut figures = figures_of(report, also.as_slice());
+        if figures.iter().all(|(name, _)| *name != primary) {
+            figures.extend(value_of(report, &primary).map(|value| (primary.clone(), value)));
+        }
+        let is_less_better = |name: &&String| direction_in(name, [report]) == Direction::Lower;
+        let names = figures.iter().map(|(name, _)| name);
+        let less_is_better = names.filter(is_less_better).cloned().collect();
+        let run_s = report.elapsed_seconds.unwrap_or(0.0);
+        Measured {
+            point,
+            repeat,
+            figures,
+            primary,
+            less_is_better,
+            within: within.filter(|within| within.is_finite()),
+            spent_s: [run_s, of_trial(RESTART_S), of_trial(REBUILD_S)],
+            uncertain: block
+                .offered_ms
+                .interval_reasons
+                .iter()
+                .map(|(name, _)| name.to_owned())
+                .collect(),
+        }
+    }
+
+    /// Reads all valid trials.
+    pub fn of_all(experiment: &Experiment, trials: &[TrialReport]) -> Vec<Measured> {
+        let also = experiment.stop.as_ref().and_then(|rule| rule.figure.as_deref());
+        let counted = trials.iter().filter(|trial| counts(&trial.report));
+        let of = |trial: &TrialReport| Measured::of(trial.point, trial.repeat, &trial.report, also);
+        counted.map(of).collect()
+    }
+
+    fn figure(&self, name: &str) -> Option<f64> {
+        self.figures.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+}
+
+/// Returns the figure that a rule uses.
+fn looked_at<'r>(rule: &'r StopRule, measured: &'r [Measured]) -> &'r str {
+    rule.figure.as_deref().unwrap_or_else(|| primary(measured))
+}
+
+/// Primary figure of trials with open load.
+const OPEN: &str = "p99_ms";
+
+/// Returns the primary figure of the experiment.
+fn primary(measured: &[Measured]) -> &str {
+    let mut others = measured.iter().map(|one| one.primary.as_str()).filter(|name| *name != OPEN);
+    match measured.iter().all(|one| one.primary == OPEN) {
+        true if !measured.is_empty() => OPEN,
+        _ => others.find(|name| *name != "tps").unwrap_or("tps"),
+    }
+}
+
+/// Returns the mean of each repeat of the highest level, in order.
+fn means(figures: impl Iterator<Item = (u32, f64)>) -> Vec<(u32, f64)> {
+    let mut all: Vec<(u32, Vec<f64>)> = Vec::new();
+    for (unit, figure) in figures {
+        match all.iter_mut().find(|(known, _)| *known == unit) {
+            Some((_, of)) => of.push(figure),
+            None => all.push((unit, vec![figure])),
+        }
+    }
+    all.sort_by_key(|(unit, _)| *unit);
+    let mean = |of: Vec<f64>| of.iter().sum::<f64>() / of.len() as f64;
+    all.into_iter().map(|(unit, of)| (unit, mean(of))).collect()
+}
+
+fn means_at(
+    experiment: &Experiment,
+    measured: &[Measured],
+    (point, name, units): (u32, &str, u32),
+) -> Vec<(u32, f64)> {
+    let here = measured.iter().filter(|one| one.point == point);
+    let of = here.filter_map(|one| Some((experiment.unit_of(one.repeat), one.figure(name)?)));
+    means(of.filter(|(unit, _)| *unit < units))
+}
+
+/// Returns the mean of a point's figures, by repeat, with an interval that accounts for the rule
+/// that ended the repeats.
+pub(crate) fn mean_of(experiment: &Experiment, figures: &[(u32, f64)]) -> Option<Mean> {
+    let of = figures.iter().map(|(repeat, figure)| (experiment.unit_of(*repeat), *figure));
+    let values: Vec<f64> = means(of).into_iter().map(|(_, mean)| mean).collect();
+    match experiment.stop.as_ref().map(|rule| rule.goal) {
+        None => stats::mean(&values, CONFIDENCE),
+        Some(Goal::Precise { .. }) => stats::precise(&values),
+        Some(Goal::Decided { .. }) => stats::anytime(&values, CONFIDENCE),
+    }
+}
+
+/// The verdict on a value of the first axis, compared with the first value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PairVerdict {
+    Better,
+    Worse,
+    /// Different by less than the minimum effect.
+    Equivalent,
+    /// Undecided; more repeats are needed.
+    Undecided,
+}
+
+impl PairVerdict {
+    /// Returns the verdict in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            PairVerdict::Better => "better",
+            PairVerdict::Worse => "worse",
+            PairVerdict::Equivalent => "equivalent",
+            PairVerdict::Undecided => "undecided",
+        }
+    }
+}
+
+/// A point compared with that of the first value of the first axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairDecision {
+    /// Values of the point, by axis.
+    pub values: Named<String>,
+    /// Values of the baseline, by axis.
+    pub baseline: Named<String>,
+    /// The point divided by the baseline: the geometric mean over the repeats of both.
+    pub ratio: Option<f64>,
+    /// The interval, which is valid at every look; null if there are too few repeats.
+    pub interval: Option<(f64, f64)>,
+    /// Confidence of the interval, so that all pairs together have 95 %.
+    pub confidence: f64,
+    /// Number of repeats that both have.
+    pub repeats: u64,
+    pub verdict: PairVerdict,
+}
+
+/// The precision of a point, compared with the requested one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointPrecision {
+    /// Values of the point, by axis.
+    pub values: Named<String>,
+    /// Number of repeats of the highest level that have the figure.
+    pub repeats: u64,
+    /// Half-width of the interval, as a share of the mean; null if not known.
+    pub half_width_share: Option<f64>,
+    /// True if it is narrow enough.
+    pub is_reached: bool,
+}
+
+/// The result of a rule that ends repeats.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StopReport {
+    /// The rule, as written.
+    pub rule: String,
+    /// The figure that the rule uses.
+    pub figure: String,
+    /// Method that keeps the confidence, however often one looks.
+    pub method: String,
+    /// True if the rule's goal is reached.
+    pub is_reached: bool,
+    /// Number of repeats of the highest level; at the point with the most.
+    pub repeats: u64,
+    /// Largest number of repeats.
+    pub repeats_most: u64,
+    /// Time of the trials, in seconds: load, restarts and rebuilds.
+    pub spent_s: f64,
+    /// Precision of the points, if that is the goal.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<PointPrecision>,
+    /// Decisions, if these are the goal.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<PairDecision>,
+    /// Caution about something that more repeats do not change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caution: Option<String>,
+}
+
+fn values_of(experiment: &Experiment, point: u32) -> Named<String> {
+    Named(experiment.trial((point, 0)).values)
+}
+
+fn precision(
+    experiment: &Experiment,
+    measured: &[Measured],
+    (point, name, units): (u32, &str, u32),
+    rule: &StopRule,
+    share: f64,
+) -> PointPrecision {
+    let means = means_at(experiment, measured, (point, name, units));
+    let values: Vec<f64> = means.into_iter().map(|(_, mean)| mean).collect();
+    let found = stats::precise(&values);
+    let width = found.and_then(|mean| Some(mean.half_width? / mean.value.abs()));
+    let width = width.filter(|width| width.is_finite());
+    PointPrecision {
+        values: values_of(experiment, point),
+        repeats: values.len() as u64,
+        half_width_share: width,
+        is_reached: values.len() >= rule.min as usize && width.is_some_and(|width| width <= share),
+    }
+}
+
+/// Returns each point that is not of the first value of the first axis, with its baseline.
+fn pairs(experiment: &Experiment) -> Vec<(u32, u32)> {
+    let Some(first) = experiment.axes.first().and_then(|axis| axis.values.first()) else {
+        return Vec::new();
+    };
+    let values = |point: u32| &experiment.points[point as usize].values;
+    let all = 0..experiment.points.len() as u32;
+    let is_baseline = |point: &u32| values(*point).first() == Some(first);
+    let of = |point: u32| {
+        let mut same = (0..experiment.points.len() as u32).filter(is_baseline);
+        Some((point, same.find(|base| values(*base)[1..] == values(point)[1..])?))
+    };
+    all.filter(|point| !is_baseline(point)).filter_map(of).collect()
+}
+
+fn decision(
+    experiment: &Experiment,
+    measured: &[Measured],
+    ((point, base), name, units): ((u32, u32), &str, u32),
+    rule: &StopRule,
+    (min_effect, confidence): (f64, f64),
+) -> PairDecision {
+    let [side, baseline] =
+        [point, base].map(|point| means_at(experiment, measured, (point, name, units)));
+    let ratio = |(unit, mean): &(u32, f64)| {
+        let (_, other) = baseline.iter().find(|(known, _)| known == unit)?;
+        Some((mean / other).ln()).filter(|ratio| ratio.is_finite())
+    };
+    let ratios: Vec<f64> = side.iter().filter_map(ratio).collect();
+    let found = stats::anytime(&ratios, confidence);
+    let ends = found.and_then(|mean| Some((mean.value, mean.half_width?)));
+    let ends = ends.filter(|(_, half_width)| half_width.is_finite());
+    let interval = ends.map(|(mean, half_width)| (mean - half_width, mean + half_width));
+    let min_effect = min_effect.ln_1p();
+    let verdict = match (ends, interval) {
+        (Some((mean, _)), Some((low, high))) if ratios.len() >= rule.min as usize => {
+            let is_less_better =
+                measured.iter().any(|one| one.less_is_better.iter().any(|known| known == name));
+            let is_better = (mean < 0.0) == is_less_better;
+            match (low > 0.0 || high < 0.0) && mean.abs() > min_effect {
+                _ if low >= -min_effect && high <= min_effect => PairVerdict::Equivalent,
+                true if is_better => PairVerdict::Better,
+                true => PairVerdict::Worse,
+                false => PairVerdict::Undecided,
+            }
+        }
+        _ => PairVerdict::Undecided,
+    };
+    PairDecision {
+        values: values_of(experiment, point),
+        baseline: values_of(experiment, base),
+        ratio: found.map(|mean| mean.value.exp()),
+        interval: interval.map(|(low, high)| (low.exp(), high.exp())),
+        confidence,
+        repeats: ratios.len() as u64,
+        verdict,
+    }
+}
+
+/// Decides all pairs, so that they hold together with [`CONFIDENCE`].
+fn decisions(
+    experiment: &Experiment,
+    measured: &[Measured],
+    rule: &StopRule,
+    (min_effect, units): (f64, u32),
+) -> Vec<PairDecision> {
+    let (name, pairs) = (looked_at(rule, measured), pairs(experiment));
+    let confidence = 1.0 - (1.0 - CONFIDENCE) / pairs.len().max(1) as f64;
+    let of = |pair| {
+        let place = (pair, name, units);
+        decision(experiment, measured, place, rule, (min_effect, confidence))
+    };
+    pairs.into_iter().map(of).collect()
+}
+
+/// Returns true if repeats of the highest level below `units` are enough by the experiment's rule,
+/// at all points or at one; false without a rule.
+pub fn is_reached(
+    experiment: &Experiment,
+    measured: &[Measured],
+    point: Option<u32>,
+    units: u32,
+) -> bool {
+    let Some(rule) = experiment.stop.as_ref().filter(|rule| units >= rule.min) else {
+        return false;
+    };
+    match rule.goal {
+        Goal::Precise { share } => {
+            let name = looked_at(rule, measured);
+            let mut points = 0..experiment.points.len() as u32;
+            points.all(|at| {
+                let is_asked = point.is_none_or(|point| point == at);
+                let place = (at, name, units);
+                !is_asked || precision(experiment, measured, place, rule, share).is_reached
+            })
+        }
+        Goal::Decided { min_effect } => {
+            let all = decisions(experiment, measured, rule, (min_effect, units));
+            all.iter().all(|pair| pair.verdict != PairVerdict::Undecided)
+        }
+    }
+}
+
+/// Returns the number of trials of each point, as far as a rule can tell so far.
+pub(crate) fn trials_of_points(experiment: &Experiment, measured: &[Measured]) -> Vec<u64> {
+    let most = experiment.units();
+    let of_unit = u64::from(experiment.repeats / most.max(1));
+    let units_of = |point: Option<u32>| {
+        let enough = (1..most).find(|units| is_reached(experiment, measured, point, *units));
+        u64::from(enough.unwrap_or(most)) * of_unit
+    };
+    let n_points = experiment.points.len() as u32;
+    match experiment.order {
+        model::Order::Sequential => (0..n_points).map(|point| units_of(Some(point))).collect(),
+        _ => vec![units_of(None); n_points as usize],
+    }
+}
+
+/// Returns the result of an experiment's rule; `None` without one.
+pub(crate) fn stop_report(experiment: &Experiment, measured: &[Measured]) -> Option<StopReport> {
+    let rule = experiment.stop.as_ref()?;
+    let most = experiment.units();
+    let n_points = experiment.points.len() as u32;
+    let made = measured.iter().map(|one| experiment.unit_of(one.repeat) + 1).max().unwrap_or(0);
+    let name = looked_at(rule, measured);
+    let (points, pairs, method) = match rule.goal {
+        Goal::Precise { share } => {
+            let of = |at| precision(experiment, measured, (at, name, most), rule, share);
+            let method = format!(
+                "Student's t at {} % after each repeat, which keeps 95 % at the stop (Chow and \
+                 Robbins 1965, constant by simulation)",
+                stats::LOOK_CONFIDENCE * 100.0
+            );
+            ((0..n_points).map(of).collect(), Vec::new(), method)
+        }
+        Goal::Decided { min_effect } => {
+            let pairs = decisions(experiment, measured, rule, (min_effect, most));
+            let method = "anytime-valid confidence sequence of the t statistic over ratios of \
+                          repeats of the same number (Lai 1976; Wang and Ramdas 2025), all pairs \
+                          together at 95 %";
+            (Vec::new(), pairs, method.to_owned())
+        }
+    };
+    let is_reached = points.iter().all(|point: &PointPrecision| point.is_reached)
+        && pairs.iter().all(|pair| pair.verdict != PairVerdict::Undecided);
+    Some(StopReport {
+        rule: format!("{rule},max={most}"),
+        figure: name.to_owned(),
+        method,
+        is_reached,
+        repeats: made.into(),
+        repeats_most: most.into(),
+        spent_s: measured.iter().flat_map(|one| one.spent_s).sum(),
+        points,
+        pairs,
+        caution: too_short_for(name, measured),
+    })
+}
+
+/// Warns that a quantile is that of short runs, if most have no interval for it: long runs have
+/// more of the rare slow periods, and a higher quantile.
+fn too_short_for(figure: &str, measured: &[Measured]) -> Option<String> {
+    let quantile = figure.strip_suffix("_ms")?;
+    let is_uncertain = |one: &&Measured| one.uncertain.iter().any(|name| name == quantile);
+    let n = measured.iter().filter(is_uncertain).count();
+    (2 * n > measured.len()).then(|| {
+        format!(
+            "{n} of {} runs are too short for an interval of their own {quantile}: the mean over \
+             short runs is below the {quantile} of a long one (by 5 % in runs of 10 s of a queue \
+             at 80 % load), which no number of repeats mends. Run longer.",
+            measured.len()
+        )
+    })
+}
+
+/// Says why a comparison that takes an experiment's runs for independent, and their number for
+/// fixed, is too certain; `None` if both are so.
+pub fn not_fixed(experiment: &Experiment) -> Option<String> {
+    let show = format!("dbdyno experiments show {}", experiment.id);
+    if let Some(rule) = &experiment.stop {
+        let most = experiment.units();
+        return Some(format!(
+            "The number of repeats of {} depends on their results ({rule},max={most}): intervals \
+             and verdicts here assume a fixed number, and are right less often than they claim. \
+             For those of the sequential method: {show}.",
+            experiment.name
+        ));
+    }
+    (experiment.level() != Level::Run && experiment.runs_together() > 1).then(|| {
+        format!(
+            "Runs of {} are nested in {}s and not independent: intervals here are too narrow, and \
+             verdicts too confident. For intervals between {}s: {show}.",
+            experiment.name,
+            experiment.level().name(),
+            experiment.level().name()
+        )
+    })
+}
+
+/// The variation that a level adds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LevelReport {
+    pub level: Level,
+    /// Standard deviation, in percent of the mean.
+    pub sd_percent: f64,
+    /// Share of the variance of a single run.
+    pub share: f64,
+    /// Degrees of freedom: repeats beyond the first of each point (or of each repeat of the level
+    /// above). With one or two the variation is hardly known.
+    pub freedom: u64,
+    /// True if the estimate was negative and is reported as 0: the levels below vary as much by
+    /// themselves.
+    pub is_negative: bool,
+}
+
+/// Repeats with which a difference between two points would be found in four of five experiments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Advice {
+    /// The difference, in percent.
+    pub difference_percent: f64,
+    /// Number of runs per start (or build).
+    pub runs: u64,
+    /// Number of starts per build; null if they are not repeated.
+    pub restarts: Option<u64>,
+    /// Number of builds; null if they are not repeated.
+    pub rebuilds: Option<u64>,
+    /// Time needed at each point, in seconds; null if not known.
+    pub seconds: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LevelsReport {
+    pub figure: String,
+    /// The repeated levels, the highest first.
+    pub levels: Vec<LevelReport>,
+    /// Variance within runs, as a share of that between runs: longer runs reduce it. Null if not
+    /// known. More than 1 means that it explains all.
+    pub within_run: Option<f64>,
+    /// Repeats needed for differences.
+    pub advice: Vec<Advice>,
+}
+
+/// Returns the variation of the experiment's figure by level; `None` if no level above runs is
+/// repeated.
+pub(crate) fn levels(experiment: &Experiment, measured: &[Measured]) -> Option<LevelsReport> {
+    if experiment.level() == Level::Run {
+        return None;
+    }
+    let name = primary(measured);
+    let of_point = |point: u32| -> Vec<Nested> {
+        let here = measured.iter().filter(|one| one.point == point);
+        let nested = |one: &Measured| {
+            let (build, restart) = experiment.build_and_start(one.repeat);
+            Some(Nested { build, restart, figure: one.figure(name).filter(|x| x.is_finite())? })
+        };
+        here.filter_map(nested).collect()
+    };
+    let points: Vec<Vec<Nested>> = (0..experiment.points.len() as u32).map(of_point).collect();
+    let found = stats::components(&points);
+    let total: f64 = found.iter().flatten().map(|component| component.variance).sum();
+    let level = |(level, component): (Level, Option<stats::Component>)| {
+        let component = component?;
+        Some(LevelReport {
+            level,
+            sd_percent: component.variance.sqrt() * 100.0,
+            share: if total > 0.0 { component.variance / total } else { 0.0 },
+            freedom: component.freedom as u64,
+            is_negative: component.is_negative,
+        })
+    };
+    let of_levels = Level::ALL.into_iter().zip(found).rev();
+    let levels: Vec<LevelReport> = of_levels.filter_map(level).collect();
+    let within: Vec<f64> = measured.iter().filter_map(|one| one.within).collect();
+    let of_runs = found[0].map(|component| component.variance);
+    let is_rate = name != OPEN;
+    let within_run = of_runs.filter(|of| *of > 0.0 && is_rate && !within.is_empty());
+    let within_run = within_run.map(|of| within.iter().sum::<f64>() / within.len() as f64 / of);
+    let advice = DIFFERENCES.into_iter().filter_map(|difference| {
+        advice(experiment, &found, costs(experiment, measured), difference)
+    });
+    Some(LevelsReport { figure: name.to_owned(), levels, within_run, advice: advice.collect() })
+}
+
+/// Returns the mean times of a run, a restart and a rebuild, in seconds.
+fn costs(experiment: &Experiment, measured: &[Measured]) -> [f64; 3] {
+    let mean = |level: usize| {
+        let spent = measured.iter().map(|one| one.spent_s[level]).filter(|s| *s > 0.0);
+        let (n, sum) = spent.fold((0, 0.0), |(n, sum), s| (n + 1, sum + s));
+        if n == 0 { 0.0 } else { sum / f64::from(n) }
+    };
+    [mean(0) + experiment.pause_ns as f64 / 1e9, mean(1), mean(2)]
+}
+
+fn advice(
+    experiment: &Experiment,
+    found: &Components,
+    costs: [f64; 3],
+    difference: f64,
+) -> Option<Advice> {
+    let design = stats::design_for(found, costs, difference)?;
+    let nesting = experiment.nesting;
+    let seconds = stats::cost_of(design, costs);
+    Some(Advice {
+        difference_percent: difference * 100.0,
+        runs: design[0] as u64,
+        restarts: nesting.restarts.map(|_| design[1] as u64),
+        rebuilds: nesting.rebuilds.map(|_| design[2] as u64),
+        seconds: Some(seconds).filter(|seconds| *seconds > 0.0),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,691 @@
+//! What a probe says of objectives, where the next one goes, and what came of seeking the highest
+//! rate at which they hold.
+//!
+//! A probe is a run. It is scored by the share of requests beyond an objective's time, over the
+//! share allowed, in which lost work is beyond every time; beside the objectives it must have
+//! finished what was offered while it was, without a queue that grew over the window. Not here:
+//! how a probe is made (app), and how it looks (render).
+
+mod late;
+mod strategy;
+
+use analysis::figures::{Holds, Required};
+use analysis::report::{Named, Report};
+use model::{Bound, Comparison, Load, Metric, Objective, format_count};
+use serde::{Deserialize, Serialize};
+use stats::{binomial_interval, students_t};
+
+use crate::environment::Environment;
+use crate::shown_figures;
+use crate::trials::{counts, is_settled};
+
+pub use late::Late;
+pub use strategy::{
+    Conclusion, METHOD_OF_SHARES, PlannedProbe, Probe, SHORT_PROBE_SHARE, SearchStrategy,
+};
+
+/// The schema of [`SeekReport`].
+pub const SCHEMA: &str = "dbdyno.seek/1";
+/// Number of the method by which a search places, scores and judges probes. Stored probes are where
+/// their method asked for them. The first method scored by times; the second took the times of a
+/// queue for a power of its rate.
+pub const METHOD: u32 = 3;
+/// Confidence of all intervals of a search.
+pub const CONFIDENCE: f64 = 0.90;
+/// Smallest share of offered transactions that must finish within the window, unless an objective
+/// says otherwise.
+const ACHIEVED_LEAST: f64 = 0.99;
+/// Largest share of lost transactions for an objective on the mean, which has no time for lost
+/// ones, unless an objective on errors says otherwise.
+const LOST_MOST: f64 = 0.01;
+/// Half-width of a ratio whose window is too short for an error.
+const UNKNOWN_HALF_WIDTH: f64 = 0.5;
+/// Degrees of freedom of an error from batches of one window.
+const FREEDOM_WITHIN: usize = 18;
+
+/// The verdict of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Every objective is met, with its whole interval.
+    Meets,
+    /// An objective is not met, with its whole interval.
+    Fails,
+    /// The interval of the objective nearest to its bound contains the bound.
+    Undecided,
+}
+
+impl Verdict {
+    /// Returns the name on the page.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Meets => "meets",
+            Verdict::Fails => "fails",
+            Verdict::Undecided => "undecided",
+        }
+    }
+
+    /// Returns the verdict of a score that is 0 at its bound, with its half-width.
+    pub fn of(score: f64, half_width: f64) -> Verdict {
+        match (score + half_width < 0.0, score - half_width > 0.0) {
+            (true, _) => Verdict::Meets,
+            (_, true) => Verdict::Fails,
+            _ => Verdict::Undecided,
+        }
+    }
+}
+
+/// A probe, judged by its objectives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// The verdict of this probe alone.
+    pub verdict: Verdict,
+    /// The logarithm of the worst time divided by its bound: below 0 if all times are within their
+    /// bounds. Null if no objective is on a time, or the worst is not finite.
+    pub score: Option<f64>,
+    /// Half the width of the 90 % CI of the score; null if an end is not known.
+    pub half_width: Option<f64>,
+    /// Ratio for each objective on a time, by which the probe is scored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beyond: Vec<Beyond>,
+    /// True if the probe fails for more than a long time: its times then say nothing about
+    /// neighbouring rates.
+    pub is_broken: bool,
+    /// Figures that are unknown for lack of samples, in words: the probe is then undecided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<String>,
+    /// Objectives that are not met or undecided, in words.
+    pub reasons: Vec<String>,
+}
+
+impl Judged {
+    /// Makes a judgement with this verdict and these ratios, and nothing else.
+    pub fn of(verdict: Verdict, beyond: Vec<Beyond>) -> Judged {
+        Judged {
+            verdict,
+            score: None,
+            half_width: None,
+            beyond,
+            is_broken: false,
+            lacks: None,
+            reasons: Vec::new(),
+        }
+    }
+}
+
+/// The part of a probe that is beyond an objective on a time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Beyond {
+    pub objective: Objective,
+    /// For a percentile, the share of offered transactions above the bound divided by the allowed
+    /// share; for the mean and the maximum, the time divided by its bound. 1 is the bound itself.
+    pub ratio: f64,
+    /// Standard error of the ratio, from batches of the window; null if the window is too short.
+    pub error: Option<f64>,
+    /// Number of independent transactions with as much information about the mean as the dependent
+    /// ones of the window; null if not known.
+    pub independent: Option<f64>,
+}
+
+impl Beyond {
+    /// Returns the allowed share beyond the bound; 0 if the metric is not a percentile.
+    pub fn allowed(&self) -> f64 {
+        self.objective.metric.allowed_beyond().unwrap_or(0.0)
+    }
+
+    /// Returns the standard error that a ratio of 1 would have in this window. Late transactions
+    /// cluster, since neighbours resemble each other: if hardly any are late, this is a better
+    /// estimate.
+    pub fn error_at_bound(&self) -> Option<f64> {
+        let allowed = self.objective.metric.allowed_beyond()?;
+        Some(((1.0 / allowed - 1.0) / self.independent?).sqrt())
+    }
+
+    /// Returns true if the objective is not met by the best estimate. A percentile is at its bound
+    /// if the allowed share is beyond; a mean or maximum at its bound is late if it must be below.
+    pub fn is_late(&self) -> bool {
+        match self.objective.metric.allowed_beyond() {
+            Some(_) => self.ratio > 1.0,
+            None => !self.objective.comparison.holds(self.ratio, 1.0),
+        }
+    }
+
+    /// Returns the verdict if the ratio is known to within `half_width`.
+    pub fn verdict(&self, half_width: f64) -> Verdict {
+        match half_width {
+            0.0 if self.is_late() => Verdict::Fails,
+            0.0 => Verdict::Meets,
+            _ => Verdict::of(self.ratio - 1.0, half_width),
+        }
+    }
+
+    /// Returns half the width of the 90 % CI of the ratio, from this probe alone.
+    pub fn half_width(&self) -> f64 {
+        let known = [self.error, self.error_at_bound()].into_iter().flatten();
+        let error = known.reduce(f64::max);
+        error.map_or(UNKNOWN_HALF_WIDTH, |error| {
+            error * students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, FREEDOM_WITHIN)
+        })
+    }
+}
+
+/// The stage of a search at which a probe is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Short probes, to find the range.
+    Bracket,
+    /// Long probes near the boundary.
+    Refine,
+    /// Fresh probes at the answer.
+    Confirm,
+}
+
+impl Stage {
+    /// Returns the name on the page.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Bracket => "bracket",
+            Stage::Refine => "refine",
+            Stage::Confirm => "confirm",
+        }
+    }
+}
+
+/// A probe in the report of a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProbeReport {
+    /// Value on the axis.
+    pub at: f64,
+    /// Length of the measured phase, in seconds.
+    pub measure_s: f64,
+    pub stage: Stage,
+    /// Id of the run.
+    pub run: String,
+    /// The verdict, with the error between probes once that is known.
+    pub verdict: Verdict,
+    /// The judgement of this probe alone.
+    pub judged: Judged,
+    /// Figures by name; lost percentiles are null, as JSON has no infinity.
+    pub figures: Named<Option<f64>>,
+    /// Reasons why times are null, by name, such as too few samples.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub reasons: Named<String>,
+    /// Numbers of samples that unknown times need, by name.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub samples_needed: Named<u64>,
+}
+
+/// The answer of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Answer {
+    /// The value at which times cross their bound, with its 90 % CI.
+    Found {
+        /// The highest value at which the objectives are met.
+        value: f64,
+        /// Lower end of the interval.
+        low: f64,
+        /// Upper end of the interval.
+        high: f64,
+    },
+    /// A step: objectives are met at one value and not at the other, without a slope between them.
+    Between {
+        /// The highest value at which they were met.
+        low: f64,
+        /// The lowest value at which they were not met.
+        high: f64,
+    },
+    /// Times that are close to their bound and do not discernibly depend on the value.
+    Flat {
+        /// Lower end of the range.
+        low: f64,
+        /// Upper end of the range.
+        high: f64,
+    },
+    /// Probes too short for a decision: transactions depend on each other for too long.
+    TooShort {
+        /// Lower end of the range.
+        low: f64,
+        /// Upper end of the range.
+        high: f64,
+    },
+    /// Objectives that are not met even at the lowest value.
+    LowestFails { value: f64 },
+    /// Objectives that are met even at the highest value.
+    HighestMeets { value: f64 },
+    /// There are too few probes yet.
+    Unfinished,
+}
+
+impl Answer {
+    /// Returns the recommended value: the lower end of the known range, at which objectives are
+    /// met.
+    pub fn recommended(self) -> Option<f64> {
+        match self {
+            Answer::Found { low, .. } | Answer::Between { low, .. } => Some(low),
+            Answer::HighestMeets { value } => Some(value),
+            Answer::Flat { .. } | Answer::TooShort { .. } => None,
+            Answer::LowestFails { .. } | Answer::Unfinished => None,
+        }
+    }
+}
+
+/// A point of the curve: all probes at one value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// Value on the axis.
+    pub at: f64,
+    pub probes: u64,
+    /// Means over the probes, by name; null if a probe does not have the figure.
+    pub figures: Named<Option<f64>>,
+}
+
+/// The report of a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeekReport {
+    /// Name of the schema, [`SCHEMA`].
+    pub schema: String,
+    /// Id of the experiment.
+    pub id: String,
+    pub name: String,
+    /// Start time, in milliseconds since 1970-01-01T00:00:00Z.
+    pub started_unix_ms: i64,
+    /// Status of the probes; null if not known.
+    #[serde(default)]
+    pub status: Option<model::Status>,
+    /// The target of the search, its range and objectives.
+    pub seek: model::Seek,
+    pub answer: Answer,
+    /// The environment of the probes; null before the first has ended.
+    pub scene: Option<Environment>,
+    /// Confidence of the answer's interval.
+    pub confidence: f64,
+    /// The value to run with: the lower end of the interval, at which fresh probes were made.
+    #[serde(default)]
+    pub recommended: Option<f64>,
+    /// True if fresh probes show that objectives are met at the recommended value (if even the
+    /// lowest fails: that they are not met); null before they were made.
+    pub confirmed: Option<bool>,
+    /// Standard deviation between long probes, in searches by the first method.
+    pub residual: Option<f64>,
+    /// Growth of times in percent for one percent of the axis, in searches by the first method.
+    pub elasticity: Option<f64>,
+    /// Standard deviation of a long probe's ratio at the bound.
+    #[serde(default)]
+    pub noise: Option<f64>,
+    /// Growth of the ratio in percent for one percent of the axis, at the answer.
+    #[serde(default)]
+    pub steepness: Option<f64>,
+    /// The probes, in the order of time.
+    pub probes: Vec<ProbeReport>,
+    /// Figures over the axis.
+    pub curve: Vec<CurvePoint>,
+}
+
+/// Judges a probe's run by objectives; `late` has added up all of its seconds.
+pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
+    let mut judged = Judged::of(Verdict::Meets, Vec::new());
+    if is_settled(report) {
+        judged.breaks("the queue was full, and the run stopped".to_owned());
+        return judged;
+    }
+    if !counts(report) {
+        judged.breaks("it does not count as a run".to_owned());
+    }
+    for objective in objectives {
+        judged.look(report, objective, late);
+    }
+    // A probe with late transactions fails for that reason already: it is scored.
+    if !judged.is_late() {
+        judged.look_at_queue(report, objectives);
+    }
+    judged
+}
+
+impl Judged {
+    /// Returns true if more is beyond some time than is allowed.
+    pub fn is_late(&self) -> bool {
+        self.beyond.iter().any(Beyond::is_late)
+    }
+
+    fn breaks(&mut self, why: String) {
+        self.verdict = Verdict::Fails;
+        self.is_broken = true;
+        self.reasons.push(why);
+    }
+
+    fn look_at_queue(&mut self, report: &Report, objectives: &[Objective]) {
+        let is_open = matches!(report.load, Some(Load::Open { .. }));
+        if is_open && !objectives.iter().any(|objective| objective.metric == Metric::Achieved) {
+            let bound = Bound::Share(ACHIEVED_LEAST);
+            self.look_at_achieved(report, Comparison::AtLeast, bound);
+        }
+        if report.findings.iter().any(|finding| finding.id == "queue_grew") {
+            self.breaks("the queue grew over the window".to_owned());
+        }
+    }
+
+    fn look(&mut self, report: &Report, objective: &Objective, late: &Late) {
+        match objective.bound {
+            Bound::Share(bound) if objective.metric == Metric::Errors => {
+                self.look_at_errors(report, objective, bound);
+            }
+            Bound::Share(_) => {
+                self.look_at_achieved(report, objective.comparison, objective.bound);
+            }
+            Bound::Time(bound_ns) => self.look_at_time(report, objective, bound_ns, late),
+            Bound::Written(_) => self.look_at_figure(report, objective),
+        }
+    }
+
+    /// Judges an objective on any other figure by the figure's own interval, as `--require` does.
+    fn look_at_figure(&mut self, report: &Report, objective: &Objective) {
+        let Some(required) = Required::of_objective(objective) else { return };
+        let result = match required.of_run(report) {
+            Ok(result) => result,
+            Err(why) => {
+                self.lacks = Some(why);
+                return self.undecide();
+            }
+        };
+        match result.holds {
+            Holds::Surely | Holds::Within => {}
+            Holds::SurelyNot | Holds::Beyond => self.breaks(result.to_string()),
+            Holds::Undecided => {
+                self.reasons.push(result.to_string());
+                self.undecide();
+            }
+        }
+    }
+
+    fn look_at_achieved(&mut self, report: &Report, comparison: Comparison, bound: Bound) {
+        let Bound::Share(bound) = bound else { return };
+        match achieved(report) {
+            Some(share) if comparison.holds(share + under_way(report), bound) => {}
+            Some(share) => self.breaks(format!("achieved {:.2} %", share * 100.0)),
+            None => self.breaks("nothing was offered".to_owned()),
+        }
+    }
+
+    fn look_at_errors(&mut self, report: &Report, objective: &Objective, bound: f64) {
+        let counts = &report.block.counts;
+        let (lost, offered) = (counts.failed + counts.dropped, counts.offered);
+        let (low, high) = binomial_interval(lost, offered, CONFIDENCE);
+        let percent = lost as f64 / offered.max(1) as f64 * 100.0;
+        let holds = |share: f64| objective.comparison.holds(share, bound);
+        match (holds(lost as f64 / offered.max(1) as f64), holds(low), holds(high)) {
+            (false, false, _) => self.breaks(format!("errors {percent:.3} %")),
+            // No late transaction among few says nothing about so small a bound.
+            (true, _, true) => {}
+            _ => {
+                let offered = format_count(offered);
+                self.reasons.push(format!("errors {percent:.3} % of {offered}"));
+                self.undecide();
+            }
+        }
+    }
+
+    fn look_at_time(&mut self, report: &Report, objective: &Objective, bound_ns: u64, late: &Late) {
+        let (metric, name) = (objective.metric, objective.metric.name());
+        if let Some(why) = lost_to(report, metric) {
+            return self.breaks(why);
+        }
+        let Some(beyond) = late.beyond(objective) else {
+            self.lacks = Some(format!("{name} no samples"));
+            return self.undecide();
+        };
+        let times = &report.block.offered_ms;
+        let value = if metric == Metric::Mean { times.mean } else { times.get(name) };
+        let value = value.or_else(|| late.time_ms(metric));
+        if value.is_none() && !times.is_among_lost(name) {
+            let why = times.reasons.get(name).map_or("not known", String::as_str);
+            self.lacks = Some(format!("{name} {why}"));
+            return self.undecide();
+        }
+        let half_width = beyond.half_width();
+        let shown = value.map_or("among what was lost".to_owned(), |ms| format!("{ms:.3} ms"));
+        let shown = format!("{name} {shown}{}", in_percent(&beyond, half_width));
+        match beyond.verdict(half_width) {
+            Verdict::Meets => {}
+            Verdict::Fails => {
+                self.verdict = Verdict::Fails;
+                self.reasons.push(shown);
+            }
+            Verdict::Undecided => {
+                self.reasons.push(shown);
+                self.undecide();
+            }
+        }
+        self.beyond.push(beyond);
+        let score = value.map(|value| (value * 1e6 / bound_ns as f64).ln());
+        if let Some(score) = score.filter(|score| self.score.is_none_or(|worst| *score > worst)) {
+            self.score = Some(score);
+            let interval = times.intervals.get(name).filter(|(low, _)| *low > 0.0);
+            let ends = interval.and_then(|(low, high)| Some((*low, (*high)?)));
+            // The report has 95 %, and this is 90 %.
+            let narrower = students_t(0.95, 1000) / students_t(0.975, 1000);
+            self.half_width = ends.map(|(low, high)| (high / low).ln() / 2.0 * narrower);
+        }
+    }
+
+    fn undecide(&mut self) {
+        if self.verdict == Verdict::Meets {
+            self.verdict = Verdict::Undecided;
+        }
+    }
+}
+
+/// Returns the reason why the mean or the maximum is not known: too many transactions were lost.
+fn lost_to(report: &Report, metric: Metric) -> Option<String> {
+    let counts = &report.block.counts;
+    let lost = counts.failed + counts.dropped;
+    let most = match metric {
+        Metric::Mean => LOST_MOST * counts.offered as f64,
+        Metric::Max => 0.0,
+        _ => return None,
+    };
+    let (lost_of, offered) = (format_count(lost), format_count(counts.offered));
+    let name = metric.name();
+    (lost as f64 > most).then(|| format!("{name} infinite: {lost_of} of {offered} were lost"))
+}
+
+/// Describes what is beyond a percentile's bound.
+fn in_percent(beyond: &Beyond, half_width: f64) -> String {
+    let allowed = beyond.allowed() * 100.0;
+    match allowed > 0.0 {
+        true => format!(
+            ", {:.3} % ± {:.3} % beyond {} where {allowed} % may be",
+            beyond.ratio * allowed,
+            half_width * allowed,
+            beyond.objective
+        ),
+        false => format!(" ± {:.0} %", half_width / beyond.ratio.max(1e-9) * 100.0),
+    }
+}
+
+/// Returns the transactions that finished within the window, as a share of those offered in it.
+pub(crate) fn achieved(report: &Report) -> Option<f64> {
+    let counts = &report.block.counts;
+    let tps = report.block.tps?;
+    let committed = tps * report.measured_seconds;
+    let by_design = counts.finished as f64 / counts.committed.max(1) as f64;
+    (counts.offered > 0).then(|| committed * by_design / counts.offered as f64)
+}
+
+/// Returns the share of offered transactions that clients may have in progress at the end of the
+/// window.
+fn under_way(report: &Report) -> f64 {
+    f64::from(report.clients) / report.block.counts.offered.max(1) as f64
+}
+
+/// Returns true if offered transactions finished within the window, except those that clients have
+/// in progress.
+pub(crate) fn keeps_up(report: &Report) -> bool {
+    achieved(report).is_some_and(|share| share + under_way(report) >= ACHIEVED_LEAST)
+}
+
+/// Returns the figures of a probe for curves.
+pub fn figures(report: &Report) -> Named<Option<f64>> {
+    let (block, times) = (&report.block, &report.block.offered_ms);
+    let counts = &block.counts;
+    let all = [
+        ("tps", block.tps),
+        ("mean_ms", times.mean),
+        ("p50_ms", times.p50),
+        ("p95_ms", times.p95),
+        ("p99_ms", times.p99),
+        ("achieved_percent", achieved(report).map(|share| share * 100.0)),
+        ("errors_percent", Some(counts.lost_percent())),
+        ("offered", Some(counts.offered as f64)),
+    ];
+    Named(all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+/// Returns the reasons why times of a probe are not known, by the names of their figures.
+pub fn reasons(report: &Report) -> Named<String> {
+    shown_figures::reasons(&report.block.offered_ms)
+}
+
+/// Returns the numbers of samples that unknown times of a probe need, by the names of their
+/// figures.
+pub fn samples_needed(report: &Report) -> Named<u64> {
+    shown_figures::samples_needed(&report.block.offered_ms)
+}
+
+/// Returns the figures over the axis: means over all probes of a value, in rising order.
+pub fn curve(probes: &[ProbeReport]) -> Vec<CurvePoint> {
+    let mut values: Vec<f64> = probes.iter().map(|probe| probe.at).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let point = |at: f64| {
+        let here: Vec<&ProbeReport> = probes.iter().filter(|probe| probe.at == at).collect();
+        let mean = |name: &str| {
+            let all = here.iter().map(|probe| probe.figures.get(name).copied().flatten());
+            all.sum::<Option<f64>>().map(|sum| sum / here.len() as f64)
+        };
+        let names = here[0].figures.0.iter().map(|(name, _)| name.clone());
+        let figures = Named(names.map(|name| (name.clone(), mean(&name))).collect());
+        CurvePoint { at, probes: here.len() as u64, figures }
+    };
+    values.into_iter().map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::fixtures::Made;
+
+    fn judged(made: &Made, objectives: &[&str]) -> Judged {
+        let read = |text: &&str| text.parse::<Objective>().unwrap();
+        let objectives: Vec<Objective> = objectives.iter().map(read).collect();
+        let mut late = Late::new(&objectives);
+        made.seconds.iter().for_each(|second| late.add(second));
+        judge(&Report::of(&made.tally()), &objectives, &late)
+    }
+
+    #[test]
+    fn a_probe_whose_work_is_lost_is_broken() {
+        let judged = judged(&Made::open_overloaded(), &["p99<20ms", "errors<0.1%"]);
+        assert_eq!((judged.verdict, judged.is_broken, judged.score), (Verdict::Fails, true, None));
+        let all = judged.reasons.join("; ");
+        for word in ["p99 among what was lost", "errors 18.333 %"] {
+            assert!(all.contains(word), "{all}");
+        }
+    }
+
+    #[test]
+    fn a_probe_that_is_late_is_scored_and_not_broken_for_it() {
+        let judged = judged(&Made::open_overloaded(), &["p99<20ms"]);
+        assert_eq!((judged.verdict, judged.is_broken), (Verdict::Fails, false));
+        assert!(judged.beyond[0].ratio > 50.0, "{judged:?}");
+    }
+
+    #[test]
+    fn a_probe_whose_queue_was_full_fails_for_that_alone() {
+        let mut made = Made::open_overloaded();
+        (made.reason, made.measured_ns) = (Some(model::StopReason::QueueFull), 0);
+        let judged = judged(&made, &["p99<20ms"]);
+        assert_eq!(
+            (judged.verdict, judged.is_broken, &judged.lacks),
+            (Verdict::Fails, true, &None)
+        );
+        assert_eq!(judged.reasons, ["the queue was full, and the run stopped"]);
+    }
+
+    #[test]
+    fn a_probe_meets_fails_or_cannot_tell_by_its_interval() {
+        let made = Made::closed();
+        let p99 = Report::of(&made.tally()).block.offered_ms.p99.unwrap();
+        let check = |factor: f64, verdict: Verdict| {
+            let objective = format!("p99<{}us", (p99 * factor * 1e3) as u64);
+            let judged = judged(&made, &[&objective]);
+            assert_eq!(judged.verdict, verdict, "{judged:?}");
+            let score = judged.score.unwrap();
+            assert!((score + factor.ln()).abs() < 0.01, "{score}");
+        };
+        check(2.0, Verdict::Meets);
+        check(1.0, Verdict::Undecided);
+        check(0.5, Verdict::Fails);
+    }
+
+    #[test]
+    fn any_figure_of_a_run_may_be_an_objective() {
+        let made = Made::closed();
+        let report = Report::of(&made.tally());
+        let tps = report.block.tps.expect("it committed");
+        let check = |objective: String, verdict: Verdict, is_broken: bool| {
+            let judged = judged(&made, &[&objective]);
+            assert_eq!((judged.verdict, judged.is_broken), (verdict, is_broken), "{judged:?}");
+        };
+        check(format!("tps>{}", tps / 2.0), Verdict::Meets, false);
+        check(format!("tps>{}", tps * 2.0), Verdict::Fails, true);
+        check(format!("tps>{tps}"), Verdict::Undecided, false);
+        check("retried<1000".to_owned(), Verdict::Meets, false);
+        let unknown = judged(&made, &["moons<3"]);
+        assert_eq!(unknown.verdict, Verdict::Undecided);
+        assert!(unknown.lacks.expect("it says so").contains("moons"));
+    }
+
+    /// Judges transactions that take exactly 20 ms.
+    fn constant(objective: &str) -> (Verdict, bool) {
+        let mut made = Made::closed();
+        for kind in made.seconds.iter_mut().flat_map(|second| &mut second.kinds) {
+            (kind.unfinished, kind.counts.unfinished, kind.counts.failed) = (None, 0, 0);
+            let Some(response) = &mut kind.response else { continue };
+            let n = response.count();
+            response.clear();
+            response.record_n(20_000_000, n);
+        }
+        let objective = objective.parse().expect("an objective");
+        let mut late = Late::new(&[objective]);
+        made.seconds.iter().for_each(|second| late.add(second));
+        let beyond = late.beyond(&objective).expect("there are requests");
+        (beyond.verdict(beyond.half_width()), beyond.is_late())
+    }
+
+    #[test]
+    fn a_time_at_its_bound_is_at_most_it_and_not_below_it() {
+        for metric in ["p50", "p99", "mean", "max"] {
+            let check = |rest: &str, expect: (Verdict, bool)| {
+                let (verdict, is_late) = constant(&format!("{metric}{rest}"));
+                assert_eq!(is_late, expect.1, "{metric}{rest}");
+                // A few seconds do not show how much the maximum varies.
+                if metric != "max" {
+                    assert_eq!(verdict, expect.0, "{metric}{rest}");
+                }
+            };
+            check("<20ms", (Verdict::Fails, true));
+            check("<=20ms", (Verdict::Meets, false));
+            check("<20.1ms", (Verdict::Meets, false));
+            check("<=19.9ms", (Verdict::Fails, true));
+        }
+    }
+
+    #[test]
+    fn the_time_that_is_worst_against_its_bound_is_the_score() {
+        let made = Made::closed();
+        let alone = judged(&made, &["p99<1ms"]).score;
+        assert_eq!(judged(&made, &["p50<1h", "p99<1ms", "mean<1h"]).score, alone);
+    }
+}
