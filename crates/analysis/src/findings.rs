@@ -11,7 +11,6 @@ mod data;
 mod disturbances;
 mod environment;
 mod generator;
-mod host;
 mod offered;
 mod others_cpu;
 mod outcomes;
@@ -25,7 +24,6 @@ use model::numbers::{amount, count, duration, percent_text, seconds, significant
 use model::{Finding, GroupDescription, Order, Severity, StopReason};
 
 pub use data::counts_all_commits;
-pub(crate) use host::is_embedded;
 pub use steadiness::{commits_warm_up, is_drifting, times_warm_up};
 
 use crate::report::{Dip, DisturbanceReport, is_build};

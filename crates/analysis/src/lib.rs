@@ -10,6 +10,7 @@ pub mod findings;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod fixtures;
 mod gauges;
+mod host;
 pub mod report;
 mod run_check;
 pub mod tally;

@@ -194,7 +194,7 @@ impl Report {
     /// between client and database.
     pub fn is_embedded(&self) -> bool {
         let is_simulated = self.fact("database", "seed").is_some();
-        crate::findings::is_embedded(&self.target, is_simulated)
+        crate::host::is_embedded(&self.target, is_simulated)
     }
 
     /// Returns the number of samples of the server's sessions from which the time profile is made;

@@ -2,8 +2,8 @@
 //!
 //! Not here: which commands are suggested.
 
-/// Writes a command per line without breaks, each with its purpose as a comment of the shell: behind
-/// it, or above it where the width leaves no room.
+/// Writes a command per line without breaks, each with its purpose as a comment of the shell:
+/// behind it, or above it where the width leaves no room.
 pub(crate) fn command_lines(commands: &[(String, String)], width: usize) -> Vec<String> {
     const MARK: &str = "  # ";
     let length = |text: &str| text.chars().count();

@@ -132,7 +132,8 @@ pub(crate) fn answered(figure: &Figure) -> String {
     )
 }
 
-/// Explains ranges in a table, if there are any. A repeat takes at least `repeat_s`, if it is known.
+/// Explains ranges in a table, if there are any. A repeat takes at least `repeat_s`, if that is
+/// known.
 pub(crate) fn ranges<'f>(
     all: impl Iterator<Item = &'f Figure>,
     repeat_s: Option<f64>,

@@ -4,7 +4,8 @@ use model::numbers::significant;
 use model::{CommitRisk, FactValue, Severity};
 
 use super::others_cpu::{self, OTHERS_PERCENT_MAX};
-use super::{FindingText, count, host};
+use super::{FindingText, count};
+use crate::host;
 use crate::tally::Tally;
 
 /// Largest share of CPU time that other virtual machines may steal. More is noise that no

@@ -9,8 +9,8 @@ use model::NS_PER_S;
 use model::numbers::percent_text;
 use stats::trend;
 
-use super::host::{self, Place};
 use crate::gauges::{points, whose};
+use crate::host::{self, Place};
 use crate::tally::Tally;
 
 /// Largest share of the machine's CPU time, in percent, that other programs may use. Less is within

@@ -24,7 +24,7 @@ use super::own_folder::own_target;
 use super::required::RequiredResults;
 use super::signals::stop_on_signals;
 use super::stored::{asked, bad, label_flag, labels, said, store};
-use super::trial_options::{is_kept, options};
+use super::trial_options::{interrupted, is_kept, options};
 use super::{
     DONE, FAILED, INTERRUPTED, Outcome, draft_from_args, figure_names, flags, password,
     print_document, required, seek,
@@ -186,11 +186,6 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
         (false, true) => DONE,
         (false, false) => FAILED,
     })
-}
-
-/// Tells how to resume, with a command on a line of its own, which can be pasted.
-pub(super) fn interrupted(id: &str) -> String {
-    format!("interrupted; resume with:\n  dbdyno experiments resume {}", short_id(id))
 }
 
 fn print_report(

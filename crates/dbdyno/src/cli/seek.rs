@@ -18,8 +18,8 @@ use super::metrics::Metrics;
 use super::own_folder::own_target;
 use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, experiments, figure_names, flags, password, print_document,
-    stored, trial_options,
+    DONE, FAILED, INTERRUPTED, Outcome, figure_names, flags, password, print_document, stored,
+    trial_options,
 };
 use crate::shell::Shell;
 
@@ -70,7 +70,7 @@ fn make(
     live.linger(&stop);
     Ok(match (is_interrupted, is_good) {
         (true, _) => {
-            shell.say(&experiments::interrupted(&report.id));
+            shell.say(&trial_options::interrupted(&report.id));
             INTERRUPTED
         }
         (false, true) => DONE,

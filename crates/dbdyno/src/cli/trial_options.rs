@@ -1,12 +1,18 @@
-//! Options of trials of experiments and searches. Not here: the trials.
+//! Options of trials of experiments and searches, and how to resume them. Not here: the trials.
 
 use app::Error;
 use app::build::BuildOptions;
 use app::trial_runner::ExperimentOptions;
 use clap::ArgMatches;
+use render::list::short_id;
 
 use super::flags;
 use crate::shell::Shell;
+
+/// Tells how to resume, with a command on a line of its own, which can be pasted.
+pub(super) fn interrupted(id: &str) -> String {
+    format!("interrupted; resume with:\n  dbdyno experiments resume {}", short_id(id))
+}
 
 /// Options of an experiment from the command line.
 pub(crate) fn options(matches: &ArgMatches, shell: &Shell) -> Result<ExperimentOptions, Error> {

@@ -313,7 +313,8 @@ fn time(text: Text, report: &Report) -> Text {
 /// Mark of a figure without an interval.
 pub(super) const NO_CI: &str = " (no CI)";
 
-/// Returns true if a figure has a value and no interval. Rates of 0, bounds and lost times need none.
+/// Returns true if a figure has a value and no interval. Rates of 0, bounds and lost times need
+/// none.
 pub(super) fn lacks_interval(of: &Quantity) -> bool {
     let is_number = matches!(of.value, Value::Known(value) if value > 0.0);
     is_number && of.error == Uncertainty::Unknown

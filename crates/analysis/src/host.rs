@@ -7,7 +7,7 @@ use model::Target;
 use crate::tally::Tally;
 
 /// Place of a database that shares the machine with the generator.
-pub(super) enum Place {
+pub(crate) enum Place {
     /// The database runs in the generator's own process.
     WithinUs,
     /// The database runs beside the generator.
@@ -15,7 +15,7 @@ pub(super) enum Place {
 }
 
 /// Returns the place of the database; `None` if it is on another machine, or simulated.
-pub(super) fn place(tally: &Tally) -> Option<Place> {
+pub(crate) fn place(tally: &Tally) -> Option<Place> {
     let is_simulated = tally.fact("database", "seed").is_some();
     place_of(&tally.description.as_ref()?.target, is_simulated)
 }
