@@ -16,7 +16,7 @@ use super::catalog::{
 };
 use super::within::{interval_of, why_no_interval};
 use super::{Figure, title};
-use crate::report::{Named, Report};
+use crate::report::{Named, ONE_NUMBER, Report};
 
 /// A limit on a figure of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -179,7 +179,9 @@ impl Required {
         let (value, interval) = (value_of(report, &name), interval_of(report, &name));
         let mut judged = self.judged(&name, &units, value, interval)?;
         judged.reason = why_no_interval(report, &name).filter(|_| interval.is_none());
-        let is_unsure = judged.reason.is_some() && judged.holds == Holds::Within;
+        // A figure that a run has one number of never has an interval.
+        let is_open = judged.reason.as_ref().is_some_and(|why| why != ONE_NUMBER);
+        let is_unsure = is_open && judged.holds == Holds::Within;
         if is_unsure || value.is_none() && samples_lacking(report, &name).is_some() {
             judged.holds = Holds::Undecided;
         }

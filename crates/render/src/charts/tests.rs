@@ -692,7 +692,7 @@ fn the_charts_of_a_history() {
       x build of 30 names; y TPS [commits/s] FromZero
       build (Joined, 30) 0: 1,003 .. 29.00: 905.4
       mean of the last ten (Line, 30) 0: 1,003 .. 29.00: 941.4
-      level and expected range (Line, 5, 1 gaps) 0: 1,001 .. 29.00: 899.8 (882.6 to 917.3)
+      level and expected range (Line, 5, 1 gaps) 0: 1,001 .. 29.00: 899.8 (882.4 to 917.6)
       X 24.00: -10.0 %, worse
     ");
 }
