@@ -185,10 +185,6 @@ pub struct Report {
     pub output: Vec<String>,
 }
 
-/// Parameters of workloads for pauses between transactions, which only load with keying and think
-/// times has.
-pub const PAUSES: [&str; 2] = ["keying", "thinking"];
-
 impl Report {
     /// Returns true if the database runs in the generator's process, so that nothing travels
     /// between client and database.

@@ -46,6 +46,9 @@ pub enum LoadModel {
 
 choice!(LoadModel { Closed = "closed", Open = "open", KeyThink = "keythink" });
 
+/// Names of the parameters for pauses between transactions.
+const PAUSES: [&str; 2] = ["keying", "thinking"];
+
 /// A load model with its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "snake_case")]
@@ -80,6 +83,12 @@ impl Load {
             Load::Open { .. } => LoadModel::Open,
             Load::KeyThink { .. } => LoadModel::KeyThink,
         }
+    }
+
+    /// Returns true for a parameter without effect under this load: a pause, unless clients key and
+    /// think.
+    pub fn ignores(&self, parameter: &str) -> bool {
+        !matches!(self, Load::KeyThink { .. }) && PAUSES.contains(&parameter)
     }
 
     /// Converts a rate in bytes or records to arrivals, if transactions store a known volume.

@@ -1,8 +1,7 @@
 //! Prints a decided plan in TOML that decides to the same plan. Not here: its axes
 //! (print_experiment), and the format of each value (form).
 
-use analysis::report::PAUSES;
-use model::{Group, Load, Plan};
+use model::{Group, Plan};
 use toml::{Table, Value};
 
 use crate::script::workload_named;
@@ -31,13 +30,13 @@ fn group(group: &Group) -> Table {
     table
 }
 
-/// Returns false for default pauses of a load without pauses: a reader would think that clients
-/// wait.
+/// Returns false for the default of a parameter that the load ignores: readers would think that it
+/// has an effect.
 fn has_effect(group: &Group, name: &str, value: &str) -> bool {
     let entry = workload_named(&group.workload).ok();
     let row = entry.and_then(|entry| entry.parameters.iter().find(|row| row.name == name));
     let is_default = row.is_some_and(|row| row.default == value);
-    matches!(group.load, Load::KeyThink { .. }) || !PAUSES.contains(&name) || !is_default
+    !group.load.ignores(name) || !is_default
 }
 
 fn texts(pairs: &[(String, String)]) -> Table {

@@ -93,7 +93,7 @@ fn a_draft_that_is_printed_reads_back_as_the_same() {
 
 #[test]
 fn pauses_are_printed_only_for_a_load_that_keeps_them() {
-    let of = |keying: &str, load: &str| {
+    let printed = |keying: &str, load: &str| {
         let parameters = format!("keying = '{keying}', thinking = '12s/12s/10s/5s/5s'");
         let text = format!(
             "[[group]]\nworkload = 'tpcc'\nclients = 4\n{load}parameters = {{ {parameters} }}\n"
@@ -102,11 +102,11 @@ fn pauses_are_printed_only_for_a_load_that_keeps_them() {
     };
     let default = "18s/3s/2s/2s/2s";
     let has_pauses = |text: &str| [text.contains("keying = \""), text.contains("thinking = \"")];
-    assert_eq!(has_pauses(&of(default, "")), [false, false]);
-    assert_eq!(has_pauses(&of(default, "load = 'open'\nrate = 10\n")), [false, false]);
-    assert_eq!(has_pauses(&of(default, "load = 'keythink'\n")), [true, true]);
-    // What somebody chose stays.
-    assert_eq!(has_pauses(&of("1s/1s/1s/1s/1s", "")), [true, false]);
+    assert_eq!(has_pauses(&printed(default, "")), [false, false]);
+    assert_eq!(has_pauses(&printed(default, "load = 'open'\nrate = 10\n")), [false, false]);
+    assert_eq!(has_pauses(&printed(default, "load = 'keythink'\n")), [true, true]);
+    // A value other than the default is printed under any load.
+    assert_eq!(has_pauses(&printed("1s/1s/1s/1s/1s", "")), [true, false]);
 }
 
 #[test]

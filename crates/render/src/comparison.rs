@@ -15,7 +15,7 @@ use std::iter::once;
 
 use analysis::figures::title;
 use analysis::report::{Named, Report};
-use model::numbers::{NONE, amount, count, exact, list, significant};
+use model::numbers::{NONE, amount, capital, count, exact, list, significant};
 use model::{Direction, Severity};
 use study::comparison::{
     Center, ComparisonReport, Difference, GateResult, Judged, PairReport, Verdict as Judgement,
@@ -198,8 +198,7 @@ fn word_of(judged: Judgement) -> (Tone, String) {
         | Judgement::DiffersSizeNotKnown
         | Judgement::NoEvidence => Tone::Plain,
     };
-    let (first, rest) = judged.name().split_at(1);
-    (tone, format!("{}{rest}.", first.to_uppercase()))
+    (tone, capital(judged.name()) + ".")
 }
 
 /// Marks a verdict on runs with warnings. The reason is shown if the word is not.

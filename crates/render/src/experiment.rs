@@ -30,8 +30,8 @@ use super::repeats::{decided, levels_lines, stop_lines};
 use super::run::{Line, lines};
 use super::scene::{clients, several, span};
 use super::wording::{
-    answered, begun, catalog_place, left_out, misfit, ranges, same_in_all, shown, title_with_unit,
-    without_stop,
+    answered, begun, catalog_place, left_out, misfit, not_completed, ranges, same_in_all, shown,
+    title_with_unit, without_stop,
 };
 use super::{Align, Cell, Column, Table};
 
@@ -126,13 +126,7 @@ pub fn experiment(
 
 /// Returns what ended the trials early, or that they go on; `None` if they ended as planned.
 fn early_end(report: &ExperimentReport) -> Option<&'static str> {
-    match report.status {
-        Some(Status::Interrupted) => Some("interrupted"),
-        Some(Status::Failed) => Some("failed"),
-        Some(Status::Running) => Some("still running"),
-        _ if is_short(report) => Some("unfinished"),
-        _ => None,
-    }
+    not_completed(report.status).or_else(|| is_short(report).then_some("unfinished"))
 }
 
 /// Returns the same with the number of trials: `interrupted after 5 of 9 trials`.

@@ -3,7 +3,7 @@
 //! Not here: what is true (seek).
 
 use model::numbers::{NONE, beside_bound, count, exact, ms, significant};
-use model::{Bound, NS_PER_MS, Objective, Status, short_axis};
+use model::{Bound, NS_PER_MS, Objective, short_axis};
 use store::utc;
 use study::seek::{Answer, CurvePoint, ProbeReport, SeekReport, Stage, Verdict as ProbeVerdict};
 
@@ -11,6 +11,7 @@ use super::charts::of_seek;
 use super::document::{Block, Document, Place, Section, Sketch, Tone, Verdict};
 use super::experiment::{again, time, too_few};
 use super::scene::scene;
+use super::wording::not_completed;
 use super::{Align, Cell, Column, Table};
 
 /// Makes the page of a search.
@@ -53,12 +54,8 @@ fn verdict(report: &SeekReport) -> Verdict {
         (Answer::Flat { .. } | Answer::TooShort { .. } | Answer::Unfinished, _) => Tone::Warning,
     };
     let n = count(report.probes.len() as u64, "probe");
-    let how_far = match report.status {
-        Some(Status::Interrupted) => format!("interrupted after {n}; "),
-        Some(Status::Failed) => format!("failed after {n}; "),
-        Some(Status::Running) => format!("still running after {n}; "),
-        _ => String::new(),
-    };
+    let how_far = not_completed(report.status).map(|word| format!("{word} after {n}; "));
+    let how_far = how_far.unwrap_or_default();
     let headline = format!("{}: {how_far}{}", report.name, answer(report)).into();
     Verdict { tone, word: String::new(), headline, details: vec![explained(report).into()] }
 }

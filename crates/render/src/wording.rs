@@ -1,6 +1,7 @@
 //! Sentences that pages and charts have in common.
 
 use analysis::figures::{Figure, is_time, title};
+use model::Status;
 use model::finding_catalog::CATALOG;
 use model::numbers::{self, INFINITE, count, significant, with_error};
 use study::comparison::{Difference, Ratio};
@@ -130,6 +131,16 @@ pub(crate) fn answered(figure: &Figure) -> String {
         significant(figure.min, 4),
         significant(figure.max, 4),
     )
+}
+
+/// Says that trials or probes have not all been made; `None` if they were completed.
+pub(crate) fn not_completed(status: Option<Status>) -> Option<&'static str> {
+    match status? {
+        Status::Interrupted => Some("interrupted"),
+        Status::Failed => Some("failed"),
+        Status::Running => Some("still running"),
+        Status::Completed => None,
+    }
 }
 
 /// Explains ranges in a table, if there are any. A repeat takes at least `repeat_s`, if that is

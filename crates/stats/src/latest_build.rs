@@ -15,7 +15,7 @@ use crate::series::{Build, middle, noisier_from, share_within, within};
 /// Smallest number of earlier builds that show how much builds vary.
 const BEFORE_MIN: usize = 3;
 /// Degrees of freedom of so many builds.
-const FREEDOM_MIN: f64 = 2.0;
+const FREEDOM_MIN: f64 = (BEFORE_MIN - 1) as f64;
 /// Number of strange builds right before the last one that are excluded, at most.
 const STRANGE_MAX: usize = 2;
 /// p-value below which a build right before the last one is strange.

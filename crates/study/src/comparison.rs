@@ -46,6 +46,7 @@ pub use differences::{Difference, Mixed};
 pub use differences::{between, telling};
 pub use durability::unequally_durable;
 pub use each_transaction::{EachTransaction, EachTransactionAt, figure_title};
+pub(crate) use gate::percent_of;
 pub use gate::{Gate, GatePlace, GateResult, Passed, TooFew, UndecidedBy, Worst};
 pub use median_run::MedianRun;
 use median_run::median_run;

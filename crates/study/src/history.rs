@@ -21,7 +21,8 @@ use serde::{Deserialize, Serialize};
 use stats::SERIES_MIN;
 
 use crate::comparison::{
-    Difference, Judge, LOST_UNEVEN, NotCounted, Side, lost_words, matters, values_of, whys_in_words,
+    Difference, Judge, LOST_UNEVEN, NotCounted, Side, lost_words, matters, percent_of, values_of,
+    whys_in_words,
 };
 use crate::environment::Environment;
 use model::Direction;
@@ -462,7 +463,6 @@ impl HistoryReport {
     /// Describes the alarm of a point that has regressed: `: tps -9.1 % (expected -1.6 to +1.6 %)`.
     fn by_how_much(&self, point: &PointHistory) -> String {
         let name = analysis::figures::short(&self.figure);
-        let percent = |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0));
         let last = point.last.iter().map(|last| (last, ""));
         let pinned = point.baseline.iter().map(|last| (last, " from the baseline"));
         let alarm = last.chain(pinned).find(|(last, _)| last.is_alarm());
@@ -470,13 +470,13 @@ impl HistoryReport {
             (Some((last, _)), _) if !last.ratio.is_finite() => format!(": {name} was lost"),
             (Some((last, of)), _) => {
                 let ends = last.expected().map_or_else(String::new, |(low, high)| {
-                    let [low, high] = [low, high].map(|end| percent(end / last.before));
+                    let [low, high] = [low, high].map(|end| percent_of(end / last.before));
                     format!(" (expected {low} to {high} %)")
                 });
-                format!(": {name} {} %{of}{ends}", percent(last.ratio))
+                format!(": {name} {} %{of}{ends}", percent_of(last.ratio))
             }
             (None, Some(fall)) => {
-                format!(": {name} {} % since {}", percent(fall.ratio), fall.since)
+                format!(": {name} {} % since {}", percent_of(fall.ratio), fall.since)
             }
             (None, None) => String::new(),
         }

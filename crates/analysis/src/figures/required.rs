@@ -120,8 +120,9 @@ impl fmt::Display for RequiredResult {
         let why = match (self.holds, self.value) {
             (Holds::Undecided, None) => Some("too few samples"),
             (Holds::Beyond, None) => Some("the run has no such value"),
-            (_, Some(_)) if self.interval.is_none() && self.reason.is_some() => Some("no CI"),
-            (Holds::Within | Holds::Beyond, Some(_)) => Some("no CI"),
+            (Holds::Undecided | Holds::Within | Holds::Beyond, Some(_)) => {
+                self.interval.is_none().then_some("no CI")
+            }
             _ => None,
         };
         let why = why.map(str::to_owned);
@@ -217,16 +218,12 @@ impl Required {
         let interval = figure
             .half_width
             .map(|half_width| (figure.mean - half_width, Some(figure.mean + half_width)));
-        let judged = self.judged(name, units, Some(figure.mean), interval)?;
-        let is_unsure = judged.holds == Holds::Within && !COUNTS.contains(&name);
-        Ok(match is_unsure {
-            true => RequiredResult {
-                holds: Holds::Undecided,
-                reason: Some("it takes two runs or more: --repeat 5".to_owned()),
-                ..judged
-            },
-            false => judged,
-        })
+        let mut judged = self.judged(name, units, Some(figure.mean), interval)?;
+        if judged.holds == Holds::Within && !COUNTS.contains(&name) {
+            judged.holds = Holds::Undecided;
+            judged.reason = Some("it takes two runs or more: --repeat 5".to_owned());
+        }
+        Ok(judged)
     }
 
     fn judged(

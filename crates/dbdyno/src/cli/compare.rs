@@ -240,8 +240,7 @@ fn page_of(
     }
 }
 
-/// Leaves out parameters of the data that have their default values, so that the first page fits a
-/// screen.
+/// Leaves out parameters of the data at their defaults: the first page has no room for them.
 fn without_defaults(report: &ComparisonReport) -> ComparisonReport {
     let mut report = report.clone();
     if let [workload] = &report.scene.workloads[..] {
@@ -325,7 +324,7 @@ fn varied_until_decided(report: &ComparisonReport) -> Option<(String, String)> {
         for_shell(&varied),
         experiments::UNTIL_DECIDED
     );
-    Some((command, experiments::UNTIL_DECIDED_WORDS.to_owned()))
+    Some((command, experiments::until_decided_words(None)))
 }
 
 /// Judgement options of the command line.

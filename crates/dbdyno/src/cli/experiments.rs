@@ -253,15 +253,17 @@ pub(super) fn until_decided(id: &str, repeat_s: Option<f64>) -> (String, String)
         "dbdyno experiments show {} --plan > plan.toml && dbdyno run plan.toml {UNTIL_DECIDED}",
         for_shell(id)
     );
-    let takes = repeat_s.map(|each_s| format!(" of {} or more", numbers::seconds(each_s)));
-    let words = UNTIL_DECIDED_WORDS.replace(')', &format!("{})", takes.unwrap_or_default()));
-    (command, words)
+    (command, until_decided_words(repeat_s))
 }
 
 /// Repeats as often as a verdict needs.
 pub(super) const UNTIL_DECIDED: &str = "--repeat until=decided";
-/// What [`UNTIL_DECIDED`] does.
-pub(super) const UNTIL_DECIDED_WORDS: &str = "again, until it is decided (at most 30 repeats)";
+
+/// Describes [`UNTIL_DECIDED`].
+pub(super) fn until_decided_words(repeat_s: Option<f64>) -> String {
+    let takes = repeat_s.map(|each_s| format!(" of {} or more", numbers::seconds(each_s)));
+    format!("again, until it is decided (at most 30 repeats{})", takes.unwrap_or_default())
+}
 
 /// Tests the limits against each point.
 fn required(

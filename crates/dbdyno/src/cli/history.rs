@@ -321,8 +321,8 @@ fn list(store: &Store, by: &str, matches: &ArgMatches, shell: &Shell) -> Outcome
     }
 }
 
-/// Formats `1.3 clients=8: checksums are on (by a factor of 1.05; beyond 1.08 it is an alarm
-/// again)`.
+/// Formats `1.3 clients=8: checksums are on (by a factor of 1.05; ...)`. The factor from which a
+/// change is an alarm again follows.
 fn acknowledged_line(one: &Acknowledged) -> String {
     let point = if one.point.is_empty() { String::new() } else { format!(" {}", one.point) };
     let most = one.size.map_or_else(String::new, |size| {

@@ -440,11 +440,11 @@ fn next_commands(report: &Report, kept: RunIn, shell: &Shell) -> Vec<(String, St
 /// Purpose of five repeats of a run, and their least time.
 fn repeats_take(report: &Report) -> String {
     let five_s = 5.0 * (report.phases.ramp_up_s + report.measured_seconds);
-    let of = match report.placement == Placement::Simulated.name() {
+    let clock = match report.placement == Placement::Simulated.name() {
         true => "of virtual time",
         false => "or more",
     };
-    format!("how much do runs differ? {} {of}", numbers::seconds(five_s))
+    format!("how much do runs differ? {} {clock}", numbers::seconds(five_s))
 }
 
 /// Prints a report in the requested format, and the results of limits.

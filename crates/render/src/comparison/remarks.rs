@@ -199,9 +199,9 @@ pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<Str
     let mut found: Vec<((&str, &str), Vec<String>)> = Vec::new();
     for judged in judged {
         let Some(why) = judged.why.as_deref() else { continue };
-        let of = (judged.verdict.name(), why);
-        let at = found.iter().position(|(known, _)| *known == of).unwrap_or_else(|| {
-            found.push((of, Vec::new()));
+        let reason = (judged.verdict.name(), why);
+        let at = found.iter().position(|(known, _)| *known == reason).unwrap_or_else(|| {
+            found.push((reason, Vec::new()));
             found.len() - 1
         });
         let figures = &mut found[at].1;

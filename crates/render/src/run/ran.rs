@@ -1,8 +1,8 @@
 //! What ran: target, groups, phases; folded, settings and facts.
 
-use analysis::report::{GroupReport, PAUSES, Report};
+use analysis::report::{GroupReport, Report};
 use model::numbers::{self, count, significant};
-use model::{FactValue, Finding, Load, StopCondition};
+use model::{FactValue, Finding, StopCondition};
 
 use crate::document::{Block, Length, Place, Section};
 
@@ -69,10 +69,7 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
         let parts = workload.cloned().into_iter().chain(load(&report.placement, group));
         lines.push(Line::new(label, parts.collect()));
         lines.push(Line::new("", group.closed_form.iter().cloned().collect()));
-        // Pauses have no effect on other loads.
-        let has_pauses = matches!(group.load, Load::KeyThink { .. });
-        let is_meant = |name: &str| has_pauses || !PAUSES.contains(&name);
-        let parameters = group.parameters.iter().filter(|(name, _)| is_meant(name));
+        let parameters = group.parameters.iter().filter(|(name, _)| !group.load.ignores(name));
         let parameters = parameters.map(|(name, value)| format!("{name}={value}"));
         let parameters = Line::new(of_parameters, parameters.collect());
         lines.push(Line { between: " ", ..parameters });

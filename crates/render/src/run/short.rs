@@ -71,9 +71,15 @@ pub fn run_short(report: &Report, with: &Short<'_>) -> Document {
         let style = Style { color: false, width: WIDTH };
         text(page, &style).lines().count() <= LINES_MOST
     };
-    let [.., smallest] = &ROOMS;
-    let mut pages = ROOMS.iter().map(|room| in_room(report, with, room));
-    pages.find(fits).unwrap_or_else(|| in_room(report, with, smallest))
+    let [largest, smaller @ ..] = &ROOMS;
+    let mut page = in_room(report, with, largest);
+    for room in smaller {
+        if fits(&page) {
+            break;
+        }
+        page = in_room(report, with, room);
+    }
+    page
 }
 
 fn in_room(report: &Report, with: &Short<'_>, room: &Room) -> Document {
@@ -175,8 +181,12 @@ fn without_interval(report: &Report) -> Vec<String> {
     let known = head::known(report);
     let first = known.first().map(|(_, of)| *of).filter(|of| of.half_width.is_none());
     all.extend(first.and_then(|of| Some((of.title.as_str(), of.reason.as_deref()?))));
-    let mut reasons: Vec<&str> = all.iter().map(|(_, why)| *why).collect();
-    reasons.dedup();
+    let mut reasons: Vec<&str> = Vec::new();
+    for (_, why) in &all {
+        if !reasons.contains(why) {
+            reasons.push(why);
+        }
+    }
     let line = |why: &str| {
         let of: Vec<&str> = all.iter().filter(|of| of.1 == why).map(|of| of.0).collect();
         format!("no CI of {}: {why}", of.join(", "))

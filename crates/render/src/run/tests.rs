@@ -638,6 +638,16 @@ fn the_first_page_of_a_short_run_says_why_figures_have_no_interval() {
 }
 
 #[test]
+fn figures_without_an_interval_for_one_reason_are_named_together() {
+    let mut report = Report::of(&Made::interrupted().tally());
+    let reason = report.block.tps_ci95_reason.clone();
+    report.block.primary_metrics.0[0].1.reason = reason;
+    let page = first_page(&report).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("no CI of TPS, NOPM: commits vary too slowly"), "{page}");
+    assert!(page.contains("no CI of p50, p95, p99: ") && !page.contains("more reasons"), "{page}");
+}
+
+#[test]
 fn a_setting_of_the_target_is_named_once() {
     let mut report = Report::of(&Made::closed().tally());
     report.target = "sqlite:/tmp/x.db?synchronous=full&cache=1".to_owned();

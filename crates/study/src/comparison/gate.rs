@@ -449,7 +449,7 @@ fn is_from_zero(judged: &Judged) -> bool {
 }
 
 /// Formats a ratio as a change in percent: `-4.8`.
-fn percent_of(ratio: f64) -> String {
+pub(crate) fn percent_of(ratio: f64) -> String {
     match ratio.is_finite() {
         true => format!("{:+.1}", 100.0 * (ratio - 1.0)),
         false => INFINITE.to_owned(),

@@ -1,5 +1,6 @@
 //! What is to be thought of series: of all points together.
 
+use std::iter;
 use std::ops::Range;
 
 use analysis::report::{Named, Report};
@@ -24,7 +25,7 @@ pub(super) fn judged(
     bits: &mut dyn FnMut() -> u64,
 ) -> Vec<PointHistory> {
     let judge = Said { question, better };
-    let of_series = |(found, of)| Present { of, found, accepted: judge.accepted(of) };
+    let of_series = |(found, of)| Present::new(of, found, judge.accepted(of));
     let present: Vec<Present<'_, '_>> =
         of_all(&all, bits).into_iter().zip(&all).map(of_series).collect();
     let earlier: Vec<Vec<(usize, stats::ChangePoint)>> = earlier(&all, bits);
@@ -100,12 +101,19 @@ fn earlier(
     found
 }
 
-/// The present series of a point: the index of its first figure, its levels, and what of it is
-/// acknowledged.
+/// The present series of a point.
 struct Present<'a, 's> {
     of: &'a Series<'s>,
+    /// Index of its first figure, and its levels.
     found: (usize, Result<Levels, NotDivided>),
     accepted: Vec<Accepted>,
+    /// Indices of the acknowledgements whose change is visible.
+    visible: Vec<usize>,
+    /// Beginnings of the levels, in order: those that were found, and acknowledged changes that are
+    /// visible.
+    begun: Vec<Begun>,
+    /// The figures with which the last build is compared.
+    reference: Range<usize>,
 }
 
 /// The beginning of a level.
@@ -120,33 +128,46 @@ struct Begun {
     is_only_acknowledged: bool,
 }
 
-impl Present<'_, '_> {
+impl<'a, 's> Present<'a, 's> {
+    fn new(
+        of: &'a Series<'s>,
+        found: (usize, Result<Levels, NotDivided>),
+        accepted: Vec<Accepted>,
+    ) -> Present<'a, 's> {
+        let (visible, begun) = (Vec::new(), Vec::new());
+        let mut present = Present { of, found, accepted, visible, begun, reference: 0..0 };
+        let visible = present.accepted.iter().filter(|one| present.is_visible(one));
+        present.visible = visible.map(|one| one.nth).collect();
+        present.begun = present.levels_begun();
+        present.reference = present.reference();
+        present
+    }
+
     /// Returns the last build and those that it is compared with.
     fn held(&self) -> Held {
-        let range = self.reference();
         let builds = |range: Range<usize>| -> Vec<Build> {
             self.of.finite[range].iter().map(|(_, build)| *build).collect()
         };
-        let starts = self.levels_begun();
-        let earlier = starts.windows(2).filter(|two| two[1].at <= range.start);
+        let earlier = self.begun.windows(2).filter(|two| two[1].at <= self.reference.start);
         let earlier = earlier.map(|two| builds(two[0].at..two[1].at)).collect();
-        Held { before: builds(range), earlier, last: self.of.newest, pinned: None }
+        let before = builds(self.reference.clone());
+        Held { before, earlier, last: self.of.newest, pinned: None }
     }
 
-    /// Returns the levels that were found, with the ratio by which each changed the figure.
-    fn found_levels(&self) -> Vec<(usize, f64)> {
+    /// Returns the changes of level that were found: the place of each among the figures, and the
+    /// ratio by which the figure changed.
+    fn found_changes(&self) -> Vec<(usize, f64)> {
         let (from, levels) = &self.found;
         let changes = levels.as_ref().map(|levels| &levels.changes[..]).unwrap_or_default();
         let ratio = |change: &stats::ChangePoint| (change.after - change.before).exp();
-        let changed = changes.iter().map(|change| (from + change.at, ratio(change)));
-        [(*from, 1.0)].into_iter().chain(changed).collect()
+        changes.iter().map(|change| (from + change.at, ratio(change))).collect()
     }
 
-    /// Returns the beginnings of the levels, in order: those that were found, and acknowledged
-    /// changes that are still visible.
+    /// Returns the beginnings of the levels, in order.
     fn levels_begun(&self) -> Vec<Begun> {
         let end = self.of.finite_before_last();
-        let of_found = |(at, ratio): (usize, f64)| {
+        let found = self.found_changes();
+        let of_found = |&(at, ratio): &(usize, f64)| {
             let covering = self.accepted.iter().filter(|one| one.covers(ratio));
             let places = covering.filter_map(|one| self.place_in_figures(one));
             let acknowledged = places.filter(|place| place.abs_diff(at) <= NEAR).max();
@@ -158,17 +179,17 @@ impl Present<'_, '_> {
                 is_only_acknowledged: false,
             }
         };
-        let found = self.found_levels();
         let of_acknowledged = |one: &Accepted| {
             let at = self.place_in_figures(one)?;
-            let is_found = found[1..].iter().any(|(known, _)| known.abs_diff(at) <= NEAR);
-            let is_new = !is_found && self.is_visible(one);
+            let is_found = found.iter().any(|(known, _)| known.abs_diff(at) <= NEAR);
+            let is_new = !is_found && self.visible.contains(&one.nth);
             is_new.then_some(Begun { at, is_acknowledged: true, is_only_acknowledged: true })
         };
-        let is_any = |(at, _): &(usize, f64)| *at < self.of.finite.len();
-        let begun = found.iter().copied().filter(is_any).map(of_found);
+        let (from, _) = self.found;
+        let first = Begun { at: from, is_acknowledged: false, is_only_acknowledged: false };
+        let acknowledged = self.accepted.iter().filter_map(of_acknowledged);
         let mut begun: Vec<Begun> =
-            begun.chain(self.accepted.iter().filter_map(of_acknowledged)).collect();
+            iter::once(first).chain(found.iter().map(of_found)).chain(acknowledged).collect();
         begun.sort_by_key(|level| level.at);
         begun.dedup_by_key(|level| level.at);
         begun
@@ -184,9 +205,10 @@ impl Present<'_, '_> {
     fn is_visible(&self, one: &Accepted) -> bool {
         let Some(at) = self.place_in_figures(one) else { return false };
         let figures = &self.of.finite;
-        let levels = self.found_levels();
-        let from = levels.iter().map(|(start, _)| *start).rfind(|start| *start <= at).unwrap_or(0);
-        let next = levels.iter().map(|(start, _)| *start).find(|start| *start > at);
+        let changes = self.found_changes();
+        let mut starts = changes.iter().map(|(start, _)| *start);
+        let from = starts.clone().rfind(|start| *start <= at).unwrap_or(self.found.0);
+        let next = starts.find(|start| *start > at);
         let before: Vec<Build> = figures[from..at].iter().map(|(_, build)| *build).collect();
         let (_, changed) = figures[at];
         let held = Held { before, earlier: Vec::new(), last: changed, pinned: None };
@@ -202,9 +224,8 @@ impl Present<'_, '_> {
     /// level has only begun, and is not acknowledged, it is the level before.
     fn reference(&self) -> Range<usize> {
         let end = self.of.finite_before_last();
-        let mut begun = self.levels_begun();
-        begun.retain(|level| level.at < end);
-        match begun[..] {
+        let n_before = self.begun.partition_point(|level| level.at < end);
+        match self.begun[..n_before] {
             [.., before, level] if !level.is_acknowledged && level.at + BEFORE_MIN > end => {
                 before.at..level.at
             }
@@ -216,22 +237,20 @@ impl Present<'_, '_> {
     /// Returns true if the level of the last build began after the builds with which it is
     /// compared.
     fn is_of_former_level(&self) -> bool {
-        self.levels_begun().last().is_some_and(|level| level.at >= self.reference().end.max(1))
+        self.begun.last().is_some_and(|level| level.at > self.reference.start)
     }
 
     /// Returns the acknowledged build from which on the last one is compared with its level, if the
     /// acknowledgement alone shows that level.
     fn acknowledged_since(&self) -> Option<String> {
-        let range = self.reference();
-        let begun = self.levels_begun();
-        let level = begun.iter().find(|level| level.at == range.start)?;
+        let level = self.begun.iter().find(|level| level.at == self.reference.start)?;
         let (index, _) = self.of.finite.get(level.at)?;
         level.is_only_acknowledged.then(|| self.of.reports[*index].build.clone())
     }
 
     /// Returns the build from which on the figures vary more.
     fn varies_more_since(&self, last: &LatestBuild) -> Option<String> {
-        let at = self.reference().end.checked_sub(last.varies_more_for?)?;
+        let at = self.reference.end.checked_sub(last.varies_more_for?)?;
         let (index, _) = self.of.finite.get(at)?;
         Some(self.of.reports[*index].build.clone())
     }
@@ -315,7 +334,7 @@ fn seen(
     let newest = last.filter(|last| last.is_outside).map(|_| present.of.reports.len() - 1);
     let is_seen = |one: &&Accepted| {
         let mut at = changes.iter().map(|change| change.at).chain(newest);
-        at.any(|at| at.abs_diff(one.index) <= NEAR) || present.is_visible(one)
+        present.visible.contains(&one.nth) || at.any(|at| at.abs_diff(one.index) <= NEAR)
     };
     let (seen, unseen): (Vec<&Accepted>, Vec<&Accepted>) =
         present.accepted.iter().partition(is_seen);

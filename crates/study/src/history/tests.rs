@@ -270,6 +270,19 @@ fn builds_after_an_acknowledged_change_are_compared_with_each_other() {
 }
 
 #[test]
+fn an_acknowledgement_at_the_first_builds_leaves_them_in_their_level() {
+    let sides = series(levels(&[(12, 1000.0)]));
+    let before = |acknowledged: Vec<Acknowledged>| {
+        let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
+        let question = Question { acknowledged, ..Question::of("build", judge) };
+        let mut rng = Rng::new(1, Stream::Order, 0);
+        let shown = HistoryReport::new(&question, &sides, &mut || rng.bits()).expect("runs");
+        shown.points[0].last.as_ref().expect("eleven are before it").before
+    };
+    assert_eq!(before(vec![ack("1.2", "")]), before(Vec::new()));
+}
+
+#[test]
 fn a_level_that_has_only_begun_is_not_taken_for_noise() {
     for n_since in 1..6 {
         let sides = series(levels(&[(11, 1000.0), (n_since, 800.0)]));
