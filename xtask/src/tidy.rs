@@ -10,6 +10,7 @@ mod lists;
 mod products;
 mod rust;
 mod shape;
+mod ways;
 mod words;
 
 use std::fmt;
@@ -62,6 +63,8 @@ const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
     lists::members_are_listed,
     lists::docs_are_linked,
     lists::examples_are_tested,
+    lists::tests_of_examples_run,
+    ways::ways_are_true,
     words::no_private_paths,
     words::no_retired_names,
     words::subjects_fit,

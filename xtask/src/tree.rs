@@ -41,7 +41,7 @@ impl Tree {
 
     /// A tree of paths and texts, for tests.
     #[cfg(test)]
-    pub(crate) fn of(files: &[(&str, &str)]) -> Tree {
+    pub(crate) fn from_files(files: &[(&str, &str)]) -> Tree {
         let file = |&(path, text): &(&str, &str)| File { path: path.into(), text: text.into() };
         Tree { files: files.iter().map(file).collect(), ..Tree::default() }
     }
@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn folders_are_found_by_the_file_that_makes_them_members() {
-        let tree = Tree::of(&[("a/src/one/mod.rs", ""), ("a/src/one/deep/mod.rs", ""), ("b", "")]);
+        let tree =
+            Tree::from_files(&[("a/src/one/mod.rs", ""), ("a/src/one/deep/mod.rs", ""), ("b", "")]);
         assert_eq!(tree.folders_with("a/src", "mod.rs").collect::<Vec<_>>(), ["one"]);
     }
 }

@@ -10,7 +10,7 @@ use crate::tally::Tally;
 
 impl Report {
     /// Returns the report of a run, with all its findings.
-    pub fn of(tally: &Tally) -> Report {
+    pub fn from_tally(tally: &Tally) -> Report {
         let measured = Report::measured(tally);
         // Findings on dips come first: they explain what other findings only observe.
         let mut findings: Vec<Finding> =
@@ -22,7 +22,7 @@ impl Report {
 
     /// Returns the report of a run, with the parts that the options ask for.
     pub fn with(tally: &Tally, options: Options) -> Report {
-        let report = Report::of(tally);
+        let report = Report::from_tally(tally);
         if options.per_client { report.with_clients(tally) } else { report }
     }
 
@@ -36,7 +36,7 @@ impl Report {
     /// Returns the report of a run with the status that the store has of it: a process that died
     /// could not record how its run ended.
     pub fn with_status(tally: &Tally, kept: model::Status) -> Report {
-        let mut report = Report::of(tally);
+        let mut report = Report::from_tally(tally);
         if report.status == Status::Running {
             report.status = match kept {
                 model::Status::Running => Status::Running,

@@ -73,7 +73,7 @@ pub(crate) fn course(loads: &[&Load], from_s: i64, width_s: i64, n: usize) -> Co
             until.windows(2).map(|pair| pair[1] - pair[0]).collect()
         })
         .collect();
-    Course::of(&rates, n)
+    Course::from_rates(&rates, n)
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
     }));
     for (index, group) in tally.groups.iter().enumerate() {
         let described = tally.description(index);
-        let view = View { tally, index, group, described, sum: Sum::of(tally, &[index]) };
+        let view = View { tally, index, group, described, sum: Sum::from_tally(tally, &[index]) };
         let name =
             described.filter(|_| tally.groups.len() > 1).map(|described| described.name.as_str());
         let looks = [

@@ -331,8 +331,8 @@ mod tests {
         for made in [Made::closed(), Made::open_overloaded(), Made::interrupted(), Made::running()]
         {
             assert_eq!(checked(&made.events()), Ok(()));
-            let json =
-                serde_json::to_string(&Report::of(&made.tally())).expect("numbers and words");
+            let json = serde_json::to_string(&Report::from_tally(&made.tally()))
+                .expect("numbers and words");
             assert_eq!(Report::check_json(&json), Ok(()));
         }
     }
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_report_whose_numbers_are_filled_up_to_is_refused() {
-        let report = Report::of(&Made::closed().tally());
+        let report = Report::from_tally(&Made::closed().tally());
         let check = |change: &dyn Fn(&mut Report)| {
             let mut report = report.clone();
             change(&mut report);

@@ -565,7 +565,7 @@ impl Tally {
                 (Some(_), None) => {}
             }
         }
-        figures.quantiles = response.as_ref().and_then(Quantiles::of);
+        figures.quantiles = response.as_ref().and_then(Quantiles::from_histogram);
         figures
     }
 
@@ -694,7 +694,7 @@ impl Sum {
     }
 
     /// Returns the sum over the measured phase of `groups` of a run.
-    pub fn of(tally: &Tally, groups: &[usize]) -> Sum {
+    pub fn from_tally(tally: &Tally, groups: &[usize]) -> Sum {
         let mut sum = Sum::default();
         for index in groups {
             let Some(group) = tally.groups.get(*index) else { continue };

@@ -101,7 +101,7 @@ pub struct Built {
 }
 
 impl Built {
-    fn of(opened: &Opened, options: BuildOptions) -> Built {
+    fn from_opened(opened: &Opened, options: BuildOptions) -> Built {
         Built {
             found: opened.data,
             n_rows: 0,
@@ -176,7 +176,7 @@ fn build_into(
         return Err(Error::Usage("this workload has no data to build".to_owned()));
     };
     match opened.data {
-        Data::None => return Ok(Built::of(opened, options)),
+        Data::None => return Ok(Built::from_opened(opened, options)),
         Data::Unmarked => {
             let there = unmarked(&mut AdminSession::at(opened.database.as_ref())?, opened)?;
             return Err(Error::Failed(format!(
@@ -190,7 +190,7 @@ fn build_into(
         Data::Built | Data::Unfinished => has_seed(opened, options.seed)?,
         Data::Absent => {}
     }
-    let mut built = Built::of(opened, options);
+    let mut built = Built::from_opened(opened, options);
     if opened.data == Data::Built {
         return Ok(built);
     }

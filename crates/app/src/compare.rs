@@ -570,7 +570,7 @@ fn conditions(found: &[Found], kept: fn(Condition) -> Condition) -> Vec<Vec<Cond
         let all = side.reports();
         let counted: Vec<&Report> = all.iter().copied().filter(|run| counts(run)).collect();
         let runs = if counted.is_empty() { all } else { counted };
-        runs.into_iter().map(|run| kept(Condition::of(run))).collect()
+        runs.into_iter().map(|run| kept(Condition::from_report(run))).collect()
     };
     found.iter().map(side_conditions).collect()
 }
@@ -586,7 +586,7 @@ fn refused(found: &[Found], mixed: &Mixed) -> Error {
 
 fn placed(found: Found, points: &Points) -> Side {
     let place = |report: Report| {
-        let values = points.at(&Condition::of(&report));
+        let values = points.at(&Condition::from_report(&report));
         Placed { values, repeat: None, report }
     };
     match found {

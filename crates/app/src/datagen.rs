@@ -66,7 +66,7 @@ pub struct LoadCommands {
 }
 
 impl LoadCommands {
-    fn of(schema: Schema, files: &[FlatFile]) -> LoadCommands {
+    fn new(schema: Schema, files: &[FlatFile]) -> LoadCommands {
         let Schema { database, by, path: schema, .. } = schema;
         let tables: Vec<&str> = files.iter().map(|file| file.table.as_str()).collect();
         let introduction = format!(
@@ -139,7 +139,8 @@ pub fn write_files(
         format,
     };
     let flat: Vec<FlatFile> = files.iter().map(flat).collect();
-    let load_commands = schemas.into_iter().map(|schema| LoadCommands::of(schema, &flat)).collect();
+    let load_commands =
+        schemas.into_iter().map(|schema| LoadCommands::new(schema, &flat)).collect();
     Ok(Written { files, load_commands, seconds: began.elapsed().as_secs_f64(), format })
 }
 

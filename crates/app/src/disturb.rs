@@ -63,13 +63,13 @@ pub(crate) struct Disturbers {
 impl Disturbers {
     /// Takes the disturbances of `plan`, and the server of `open_target` until
     /// [`Disturbers::give_back`].
-    pub(crate) fn of(
+    pub(crate) fn from_plan(
         plan: &Plan,
         open_target: &mut OpenTarget,
         settling: SettlingAt,
         path: Option<&OpenPath>,
     ) -> Disturbers {
-        let environment = CommandEnvironment::of(&plan.target, open_target.server.as_mut());
+        let environment = CommandEnvironment::for_target(&plan.target, open_target.server.as_mut());
         let measure_ns = plan.phases.measure_ns;
         Disturbers {
             all: plan.disturbances.clone(),

@@ -23,7 +23,7 @@ impl Error {
         ))
     }
 
-    pub(crate) fn failed(why: impl fmt::Display) -> Error {
+    pub fn failed(why: impl fmt::Display) -> Error {
         Error::Failed(why.to_string())
     }
 }

@@ -120,7 +120,7 @@ fn parsed(name: &str, source: &str, text: &str) -> Result<Imported, String> {
         return Err("it is empty: its header has figure, value and what was varied".to_owned());
     };
     let header = cells(header);
-    let columns = Columns::of(&header).map_err(|why| format!("line {nth}: {why}"))?;
+    let columns = Columns::from_header(&header).map_err(|why| format!("line {nth}: {why}"))?;
     if lines.clone().nth(VALUES_MAX).is_some() {
         return Err(format!("it has more than {VALUES_MAX} values: import a part of it"));
     }
@@ -155,7 +155,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(header: &StringRecord) -> Result<Columns, String> {
+    fn from_header(header: &StringRecord) -> Result<Columns, String> {
         let mut columns = Columns { at: Vec::new(), of_values: [None; OF_VALUES.len()] };
         for (place, name) in header.iter().enumerate() {
             is_cell(name)?;

@@ -1,4 +1,4 @@
-//! The use cases of dbdyno: build, check, drop, run, experiment, seek, selfcheck.
+//! The use cases of dbdyno: build, check, drop, run, experiment, seek.
 //!
 //! This crate joins the others. Not here: flags, colours, terminals, HTTP (dbdyno), and anything
 //! that another crate can do alone. No two modules import each other in a circle.
@@ -35,7 +35,6 @@ pub mod routines;
 pub mod run;
 mod run_marker;
 pub mod seek;
-pub mod selfcheck;
 pub mod settings;
 mod settings_snapshot;
 pub mod settle;

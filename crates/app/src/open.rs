@@ -333,7 +333,7 @@ fn refuse(target: &Target, dialect: &Dialect, workload: &dyn Workload) -> Result
         return Err(BadParameter::new(why));
     }
     let refused = plan::refused_engine(target, dialect, workload);
-    refused.map_or(Ok(()), |why| Err(BadParameter::of("engine", why)))
+    refused.map_or(Ok(()), |why| Err(BadParameter::named("engine", why)))
 }
 
 /// Checks a workload and its parameters as written, as far as possible before the target is opened.

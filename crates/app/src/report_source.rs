@@ -63,7 +63,7 @@ pub struct ExperimentJson<'s> {
 
 impl ExperimentSource {
     /// Reads the data of an experiment's page from the store.
-    pub fn of(
+    pub fn read(
         store: &Store,
         experiment: &Experiment,
         report: ExperimentReport,
@@ -140,7 +140,7 @@ impl ReportSource {
             return Ok(ReportSource::Seek(Box::new(report)));
         }
         let report = report_by(store, experiment, figure)?;
-        let source = ExperimentSource::of(store, experiment, report)?;
+        let source = ExperimentSource::read(store, experiment, report)?;
         Ok(ReportSource::Experiment(Box::new(source)))
     }
 

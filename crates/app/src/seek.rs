@@ -391,7 +391,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Erro
         status: status(store, experiment)?,
         seek,
         answer: concluded.answer,
-        scene: (!all.is_empty()).then(|| Environment::of(&all)),
+        scene: (!all.is_empty()).then(|| Environment::from_reports(&all)),
         confidence: CONFIDENCE,
         recommended: concluded.answer.recommended(),
         confirmed: concluded.confirmed,

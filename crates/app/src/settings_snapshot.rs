@@ -117,10 +117,10 @@ impl SettingsSnapshot {
             Ok(())
         };
         session.read(by.all, &mut tell)?;
-        Ok(Some(SettingsSnapshot::of(settings)))
+        Ok(Some(SettingsSnapshot::from_settings(settings)))
     }
 
-    fn of(mut settings: Vec<(String, String)>) -> SettingsSnapshot {
+    fn from_settings(mut settings: Vec<(String, String)>) -> SettingsSnapshot {
         settings.sort();
         SettingsSnapshot { settings }
     }
@@ -196,7 +196,7 @@ mod tests {
 
     fn in_force(settings: &[(&str, &str)]) -> SettingsSnapshot {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        SettingsSnapshot::of(settings.iter().map(owned).collect())
+        SettingsSnapshot::from_settings(settings.iter().map(owned).collect())
     }
 
     #[test]

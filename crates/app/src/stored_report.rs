@@ -263,7 +263,7 @@ mod tests {
             let since = said_since(&tally);
             since.iter().for_each(|fact| tally.add(&Event::Fact(fact.clone())));
             assert_eq!(said_since(&tally), [], "it is said once");
-            let findings = Report::of(&tally).findings;
+            let findings = Report::from_tally(&tally).findings;
             let finding = findings.into_iter().find(|found| found.id == "not_durable");
             finding.map(|finding| finding.text)
         };

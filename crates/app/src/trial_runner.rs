@@ -515,7 +515,7 @@ impl<'o> TrialRunner<'o> {
         if counts(&result.report) {
             self.done.insert(place);
             let also = self.experiment.stop.as_ref().and_then(|rule| rule.figure.as_deref());
-            self.measured.push(Measured::of(place.0, place.1, &result.report, also));
+            self.measured.push(Measured::from_report(place.0, place.1, &result.report, also));
             let mut after = result.report.checks.after.iter().flatten();
             let hold = result.report.checks.after.is_some() && after.all(|check| check.failed == 0);
             self.held = (hold && self.experiment.data == DataPolicy::Keep).then_some(data);

@@ -1,4 +1,4 @@
-//! What measuring the reply lag costs: CPU time a query with it and without it, in turns.
+//! What measuring the reply lag costs: CPU time a query with it and without it, interleaved.
 //!
 //!     cargo run --release -p drivers --example point -- URL       (makes the table)
 //!     cargo run --release -p drivers --example reply_lag -- URL [CLIENTS] [PAIRS]

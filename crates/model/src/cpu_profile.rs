@@ -101,7 +101,7 @@ pub struct TopFunction {
 
 impl CpuProfileReport {
     /// Summarizes a profile for reports: counts, times in seconds, and the top functions.
-    pub fn of(profile: &CpuProfile) -> CpuProfileReport {
+    pub fn from_profile(profile: &CpuProfile) -> CpuProfileReport {
         let seconds = |ns: u64| ns as f64 / crate::NS_PER_S as f64;
         CpuProfileReport {
             side: profile.side,

@@ -234,7 +234,7 @@ fn check_nodes(kind: Kind, options: &Options) -> Result<(), BadParameter> {
         }
         (Some(_), _) => return Ok(()),
     };
-    Err(BadParameter::of(name, why))
+    Err(BadParameter::named(name, why))
 }
 
 /// Checks whether a managed server may get this setting. The server itself decides whether it knows
@@ -247,14 +247,14 @@ pub fn check_setting(kind: Kind, name: &str, value: &str) -> Result<(), BadParam
         return Err(BadParameter::new(text));
     }
     if value.chars().any(char::is_control) {
-        return Err(BadParameter::of(
+        return Err(BadParameter::named(
             name,
             "a setting's value is one line, without control characters",
         ));
     }
     if kind.is_ours(&plain_setting(name)) {
         let why = "dbdyno sets this for a managed server; leave it out";
-        return Err(BadParameter::of(name, why));
+        return Err(BadParameter::named(name, why));
     }
     Ok(())
 }

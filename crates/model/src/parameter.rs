@@ -113,7 +113,7 @@ impl Parameter {
 
     /// Parses a value. Fails with the parameter's name and the reason.
     pub fn parse(&self, text: &str) -> Result<Setting, BadParameter> {
-        self.kind.parse(text).map_err(|why| BadParameter::of(self.name, why))
+        self.kind.parse(text).map_err(|why| BadParameter::named(self.name, why))
     }
 }
 
@@ -147,7 +147,7 @@ pub struct BadParameter {
 
 impl BadParameter {
     /// Makes the error of one parameter.
-    pub fn of(parameter: &str, why: impl Into<String>) -> BadParameter {
+    pub fn named(parameter: &str, why: impl Into<String>) -> BadParameter {
         BadParameter { parameter: Some(parameter.to_owned()), why: why.into() }
     }
 

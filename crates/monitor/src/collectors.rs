@@ -64,22 +64,22 @@ pub fn start(of: Scope) -> (Monitor, Vec<Fact>) {
         let (connect, connect_as_client) = (of.connect, of.connect_as_client);
         let of_counters = Arc::clone(&database);
         collectors.push(Box::new(move || {
-            let counters = DatabaseCounters::of(of_counters, connect, all, of_collector)?;
+            let counters = DatabaseCounters::if_supported(of_counters, connect, all, of_collector)?;
             Some(Box::new(counters) as Box<dyn Collector>)
         }));
         let (of_states, of_collector) = (Arc::clone(&database), canceller.clone());
         collectors.push(Box::new(move || {
-            let states = SessionStates::of(of_states, connect, of_collector)?;
+            let states = SessionStates::if_supported(of_states, connect, of_collector)?;
             Some(Box::new(states) as Box<dyn Collector>)
         }));
         let (of_path, of_collector) = (Arc::clone(&database), canceller.clone());
         collectors.push(Box::new(move || {
-            let round_trips = RoundTrips::of(of_path, connect_as_client, of_collector)?;
+            let round_trips = RoundTrips::if_supported(of_path, connect_as_client, of_collector)?;
             Some(Box::new(round_trips) as Box<dyn Collector>)
         }));
         let of_collector = canceller.clone();
         collectors.push(Box::new(move || {
-            let summaries = ServerSummaries::of(database, connect, of_collector)?;
+            let summaries = ServerSummaries::if_supported(database, connect, of_collector)?;
             Some(Box::new(summaries) as Box<dyn Collector>)
         }));
     }
@@ -88,7 +88,7 @@ pub fn start(of: Scope) -> (Monitor, Vec<Fact>) {
 
 /// Process of a server that dbdyno did not start. A database without hosts runs in this process.
 fn found(database: &dyn Database, facts: &mut Vec<Fact>) -> Vec<(String, Locate)> {
-    match database.hosts().map(|hosts| ProcessLocator::of(&hosts.list())) {
+    match database.hosts().map(|hosts| ProcessLocator::for_hosts(&hosts.list())) {
         None => Vec::new(),
         Some(ProcessLocator::Elsewhere) => {
             let text = "not read: the server is not known to run on this machine";

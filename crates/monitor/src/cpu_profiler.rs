@@ -113,7 +113,10 @@ pub fn server_processes(
 ) -> Result<Vec<u32>, String> {
     let roots: Vec<u32> = match started {
         Some(all) => all.into_iter().filter_map(|(_, mut locate)| locate()).collect(),
-        None => match database.and_then(Database::hosts).map(|of| ProcessLocator::of(&of.list())) {
+        None => match database
+            .and_then(Database::hosts)
+            .map(|of| ProcessLocator::for_hosts(&of.list()))
+        {
             None => {
                 return Err("the database runs within dbdyno: see the graph of dbdyno".to_owned());
             }

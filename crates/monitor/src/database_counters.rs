@@ -27,7 +27,7 @@ pub(crate) struct DatabaseCounters {
 
 impl DatabaseCounters {
     /// Creates the collector for the chosen counters, or for all; `None` if the database has none.
-    pub(crate) fn of(
+    pub(crate) fn if_supported(
         database: Arc<dyn Database>,
         connect: Connect,
         all: bool,

@@ -62,7 +62,7 @@ pub(crate) struct CpuTicks([u64; 8]);
 impl CpuTicks {
     /// Parses the first line of `/proc/stat`. The guests' times that follow are already included in
     /// user and nice.
-    pub(crate) fn of(stat: &str) -> Option<CpuTicks> {
+    pub(crate) fn parse(stat: &str) -> Option<CpuTicks> {
         CpuTicks::of_line(stat.lines().find_map(|line| line.strip_prefix("cpu "))?)
     }
 
@@ -113,7 +113,7 @@ const CPU: [What<'_>; 8] = [
 ];
 
 fn put_cpu(stat: &str, before: &mut Option<CpuTicks>, readings: &mut Readings) {
-    let Some(now) = CpuTicks::of(stat) else { return };
+    let Some(now) = CpuTicks::parse(stat) else { return };
     let shares = before.replace(now).and_then(|before| now.shares_since(&before));
     for (what, share) in CPU.iter().zip(shares.iter().flatten()) {
         readings.level(*what, share * 100.0);
@@ -429,10 +429,10 @@ mod tests {
     #[test]
     fn guests_are_not_counted_twice_and_disk_waits_are_idle() {
         let stat = "cpu  100 10 50 800 40 5 15 20 70 7\ncpu0 1 2 3 4 5 6 7 8 9 10\n";
-        let ticks = CpuTicks::of(stat).unwrap();
+        let ticks = CpuTicks::parse(stat).unwrap();
         assert_eq!(ticks, CpuTicks([100, 10, 50, 800, 40, 5, 15, 20]));
-        assert_eq!(CpuTicks::of("cpu  1 2 3\n"), None);
-        assert_eq!(CpuTicks::of(""), None);
+        assert_eq!(CpuTicks::parse("cpu  1 2 3\n"), None);
+        assert_eq!(CpuTicks::parse(""), None);
         let later = CpuTicks([110, 10, 60, 860, 60, 5, 15, 20]);
         let shares = later.shares_since(&ticks).unwrap();
         assert_eq!((busy_of(&shares), steal_of(&shares)), (0.2, 0.0));

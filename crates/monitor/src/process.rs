@@ -140,7 +140,7 @@ impl Process {
     fn root(&mut self) -> Option<(u32, Stat)> {
         if let Some(root) = self.root {
             let is_same = |stat: &Stat| self.read_last.is_none_or(|(_, began)| began == stat.began);
-            if let Some(stat) = Stat::of(&read(format!("/proc/{root}/stat"))).filter(is_same) {
+            if let Some(stat) = Stat::parse(&read(format!("/proc/{root}/stat"))).filter(is_same) {
                 return Some((root, stat));
             }
             // A new process starts with empty counters and other threads.
@@ -150,7 +150,7 @@ impl Process {
             *self.threads.lock() = Tasks::default();
         }
         let root = (self.locate)()?;
-        let stat = Stat::of(&read(format!("/proc/{root}/stat")))?;
+        let stat = Stat::parse(&read(format!("/proc/{root}/stat")))?;
         self.root = Some(root);
         (self.n_threads, self.n_read) = (0, 0);
         Some((root, stat))
@@ -260,7 +260,7 @@ impl Collector for Process {
         };
         let mut n_threads = stat.n_threads;
         for child in &self.children {
-            if let Some(stat) = Stat::of(&read(format!("/proc/{child}/stat"))) {
+            if let Some(stat) = Stat::parse(&read(format!("/proc/{child}/stat"))) {
                 user = user.saturating_add(stat.user_all());
                 system = system.saturating_add(stat.system_all());
                 n_threads = n_threads.saturating_add(stat.n_threads);
@@ -313,7 +313,7 @@ struct Stat {
 impl Stat {
     /// Parses the file. The command (field 2) may contain anything, so fields are counted from the
     /// last parenthesis. `None` for a zombie, which uses nothing any more.
-    fn of(text: &str) -> Option<Stat> {
+    fn parse(text: &str) -> Option<Stat> {
         let (_, fields) = text.rsplit_once(')')?;
         let mut fields = fields.split_ascii_whitespace();
         if matches!(fields.next()?, "Z" | "X") {
@@ -350,7 +350,7 @@ fn cpu_count() -> usize {
 
 /// Parent of a process; `None` if it has ended.
 pub(crate) fn parent_of(process: u32) -> Option<u32> {
-    Stat::of(&read(format!("/proc/{process}/stat"))).map(|stat| stat.parent)
+    Stat::parse(&read(format!("/proc/{process}/stat"))).map(|stat| stat.parent)
 }
 
 /// Children of a process with one thread, sorted; `None` if the kernel does not list them.
@@ -370,7 +370,7 @@ pub(crate) fn children_of(root: u32) -> Vec<u32> {
     let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
     let all = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let is_child = |process: &u32| {
-        Stat::of(&read(format!("/proc/{process}/stat"))).is_some_and(|stat| stat.parent == root)
+        Stat::parse(&read(format!("/proc/{process}/stat"))).is_some_and(|stat| stat.parent == root)
     };
     let mut children: Vec<u32> = all.filter(is_child).take(CHILDREN_MAX).collect();
     children.sort_unstable();
@@ -410,11 +410,11 @@ mod tests {
     #[test]
     fn a_process_is_read_behind_any_command() {
         let stat = "12 (a) R) S 3 5 6 7 8 9 10 11 12 13 1400 1500 1600 1700 18 19 20 21 22";
-        let stat = Stat::of(stat).expect("it is there");
+        let stat = Stat::parse(stat).expect("it is there");
         assert_eq!((stat.parent, stat.n_threads), (3, 20));
         assert_eq!((stat.user_all(), stat.system_all(), stat.began), (3000, 3200, 22));
         for nonsense in ["", ")", "1 (x) R", "1 (x) Z 1 2 3", "1 (x) R -1 2 3 4 5 6", "(((("] {
-            assert_eq!(Stat::of(nonsense), None, "{nonsense}");
+            assert_eq!(Stat::parse(nonsense), None, "{nonsense}");
         }
     }
 

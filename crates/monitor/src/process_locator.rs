@@ -30,7 +30,7 @@ pub(crate) enum ProcessLocator {
 
 impl ProcessLocator {
     /// Derives the location from the clients' hosts; a socket is a host with a path.
-    pub(crate) fn of(hosts: &[Host]) -> ProcessLocator {
+    pub(crate) fn for_hosts(hosts: &[Host]) -> ProcessLocator {
         match hosts.first() {
             Some(host) if host.name.starts_with('/') => ProcessLocator::Socket(host.name.clone()),
             Some(Host { port: Some(port), .. }) if hosts.iter().all(Host::is_here) => {
@@ -162,7 +162,7 @@ mod tests {
             let host =
                 |(name, port): &(&str, Option<u16>)| Host { name: (*name).to_owned(), port: *port };
             let all: Vec<Host> = hosts.iter().map(host).collect();
-            assert_eq!(ProcessLocator::of(&all), expect, "{hosts:?}");
+            assert_eq!(ProcessLocator::for_hosts(&all), expect, "{hosts:?}");
         };
         check(&[("127.0.0.1", Some(3306))], ProcessLocator::Port(3306));
         check(&[("db1", Some(3306))], ProcessLocator::Elsewhere);

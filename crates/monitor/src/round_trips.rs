@@ -28,7 +28,7 @@ pub(crate) struct RoundTrips {
 
 impl RoundTrips {
     /// Creates the collector; `None` for a database without a network path.
-    pub(crate) fn of(
+    pub(crate) fn if_supported(
         database: Arc<dyn Database>,
         connect_as_client: Connect,
         canceller: Canceller,

@@ -318,7 +318,7 @@ fn add(sums: &mut [f64], values: &[f64]) {
 
 impl ServerSummaries {
     /// Creates the collector; `None` if the database has no summaries.
-    pub(crate) fn of(
+    pub(crate) fn if_supported(
         database: Arc<dyn Database>,
         connect: Connect,
         canceller: Canceller,

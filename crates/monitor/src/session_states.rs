@@ -105,7 +105,7 @@ pub(crate) struct SessionStates {
 
 impl SessionStates {
     /// Creates the collector; `None` if the database has no query for sessions.
-    pub(crate) fn of(
+    pub(crate) fn if_supported(
         database: Arc<dyn Database>,
         connect: Connect,
         canceller: Canceller,

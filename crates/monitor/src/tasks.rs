@@ -49,7 +49,7 @@ impl Task {
         // Not every kernel has it; it has more counters than `status`.
         let sched = read(self.file("sched"));
         let status = if sched.is_empty() { read(self.file("status")) } else { String::new() };
-        let counters = TaskCounters::of(&schedstat, &sched, &status);
+        let counters = TaskCounters::parse(&schedstat, &sched, &status);
         (counters != TaskCounters::default()).then_some(counters)
     }
 }
@@ -72,7 +72,7 @@ pub struct TaskCounters {
 
 impl TaskCounters {
     /// Parses the files. `schedstat` has CPU time, run delay, and the number of time slices.
-    fn of(schedstat: &str, sched: &str, status: &str) -> TaskCounters {
+    fn parse(schedstat: &str, sched: &str, status: &str) -> TaskCounters {
         let mut times = schedstat.split_ascii_whitespace().map(|text| text.parse().ok());
         let mut time = || times.next().flatten();
         let either = |of_sched: &str, of_status: &str| {
@@ -277,15 +277,16 @@ mod tests {
         let sched = "x (1, #threads: 1)\n-----\nse.nr_migrations      :       7\n\
                      nr_voluntary_switches :    16\nnr_involuntary_switches : 4\n";
         let of_status = TaskCounters { cpu_ns: Some(900), ..counters(77, 15, 3) };
-        assert_eq!(TaskCounters::of("900 77 18\n", "", status), of_status);
+        assert_eq!(TaskCounters::parse("900 77 18\n", "", status), of_status);
         let of_sched =
             TaskCounters { cpu_ns: Some(900), migrations: Some(7), ..counters(77, 16, 4) };
-        assert_eq!(TaskCounters::of("900 77 18\n", sched, ""), of_sched);
+        assert_eq!(TaskCounters::parse("900 77 18\n", sched, ""), of_sched);
         assert_eq!(field(status, "VmHWM"), Some(1234));
         // A kernel without scheduler statistics; a thread that ended meanwhile; garbage.
-        assert_eq!(TaskCounters::of("", "", status).run_delay_ns, None);
-        assert_eq!(TaskCounters::of("", "", ""), TaskCounters::default());
-        let nonsense = TaskCounters::of("x -1 2", "se.nr_migrations : 99999999999999999999", ":");
+        assert_eq!(TaskCounters::parse("", "", status).run_delay_ns, None);
+        assert_eq!(TaskCounters::parse("", "", ""), TaskCounters::default());
+        let nonsense =
+            TaskCounters::parse("x -1 2", "se.nr_migrations : 99999999999999999999", ":");
         assert_eq!(nonsense, TaskCounters::default());
     }
 

@@ -71,7 +71,7 @@ impl Watch {
     pub fn over(threads: &SharedTasks) -> Watch {
         Watch {
             cpu_ns_begin: cpu_ns(),
-            machine_begin: CpuTicks::of(&read("/proc/stat")),
+            machine_begin: CpuTicks::parse(&read("/proc/stat")),
             threads_begin: read_all(threads),
             threads: threads.clone(),
         }
@@ -81,7 +81,7 @@ impl Watch {
     /// loop.
     pub fn read(&mut self) -> Usage {
         let total = read_all(&self.threads).join(self.threads_begin, |now, then| now - then);
-        let now = CpuTicks::of(&read("/proc/stat"));
+        let now = CpuTicks::parse(&read("/proc/stat"));
         let shares = now.zip(self.machine_begin).and_then(|(now, then)| now.shares_since(&then));
         Usage {
             cpu_ns: cpu_ns().saturating_sub(self.cpu_ns_begin),

@@ -69,7 +69,7 @@ pub fn read(target: &Target) -> Result<Wanted, BadParameter> {
                     _ => {
                         let why = "a managed server has its own socket: write socket=true to use \
                                    it instead of TCP";
-                        return Err(BadParameter::of(name, why));
+                        return Err(BadParameter::named(name, why));
                     }
                 };
             } else if entry.parameters.iter().any(|row| row.name == name) {
@@ -85,7 +85,7 @@ pub fn read(target: &Target) -> Result<Wanted, BadParameter> {
     if by_socket && options.nodes.is_some() {
         let why = "each node of a cluster has its own socket, and clients connect to several \
                    nodes: leave it out";
-        return Err(BadParameter::of("socket", why));
+        return Err(BadParameter::named("socket", why));
     }
     Ok(Wanted { kind, options, driver, by_socket })
 }

@@ -1,8 +1,9 @@
 //! Plans from a web page. A page acts as the user who serves it, so a plan from there must not
 //! start any program except dbdyno's own, or name a file.
 //!
-//! These are lists of what is allowed: a new key is rejected from a page until it is in one of
-//! them. Not here: access to pages (dbdyno's web).
+//! Only what is known to be harmless is allowed: a parameter whose row says `AnyValue`, a value for
+//! which this module has a rule, and the options and settings listed here. Not here: access to
+//! pages (dbdyno's web).
 
 use std::path::{Component, Path};
 
@@ -12,71 +13,11 @@ use crate::bad_plan::BadPlan;
 use crate::draft::{Draft, VaryDraft};
 use crate::managed::{is_managed, is_setting};
 use crate::place::{Place, places};
+use crate::table::{AT, EXPERIMENT, GROUP, OnPage, PLAN, Row};
 use crate::target::can_restart;
 use crate::vary::is_target;
 use crate::written::{From, Written};
 
-/// Keys that are allowed with any value.
-const PLAN: &[&str] = &[
-    "name",
-    "seed",
-    "placement",
-    "pin",
-    "ramp_up",
-    "duration",
-    "drain",
-    "connect_rate",
-    "connect_at_once",
-    "network_delay",
-    "network_bandwidth",
-    "retry_attempts",
-    "retry_backoff",
-    "retry_on",
-    "histogram_max",
-    "report_interval",
-    "monitor",
-    "instruments",
-    "cpu_profile",
-    "settle",
-    "settle_limit",
-];
-const GROUP: &[&str] = &[
-    "name",
-    "workload",
-    "clients",
-    "processes",
-    "load",
-    "arrivals",
-    "queue",
-    "queue_full",
-    "keythink_scale",
-    "transactions",
-];
-const EXPERIMENT: &[&str] = &[
-    "repeat",
-    "repeat_restart",
-    "repeat_rebuild",
-    "order",
-    "data",
-    "pause",
-    "wait_at_most",
-    "seek",
-    "objective",
-    "seek_budget",
-];
-const AT: &[&str] = &[
-    "time",
-    "name",
-    "server",
-    "node",
-    "hosts",
-    "settle",
-    "network_delay",
-    "network_bandwidth",
-    "for",
-    "every",
-    "until",
-];
 /// Options of a managed server that concern no files, programs or accounts.
 const MANAGED: &[&str] = &["start_limit", "nodes", "load_on"];
 /// Values of server settings that name neither a file nor a program.
@@ -187,7 +128,7 @@ pub fn check_from_page(draft: &Draft, folder: Option<&Path>) -> Result<(), BadPl
     for (name, written) in &draft.experiment {
         match *name {
             "wait_until" => sql(name, written, is_sql_safe)?,
-            name if EXPERIMENT.contains(&name) => {}
+            name if takes_any(EXPERIMENT, name) => {}
             name => return Err(refused(&written.from, name, "a page names no files")),
         }
     }
@@ -200,11 +141,16 @@ pub fn check_from_page(draft: &Draft, folder: Option<&Path>) -> Result<(), BadPl
     for (name, written) in draft.at.iter().flat_map(|at| &at.values) {
         match *name {
             "sql" => sql(name, written, is_sql_safe)?,
-            name if AT.contains(&name) => {}
+            name if takes_any(AT, name) => {}
             name => return Err(refused(&written.from, name, "a page starts no programs")),
         }
     }
     Ok(())
+}
+
+/// Returns true if a page may give this parameter any value.
+fn takes_any<T>(rows: &[Row<T>], name: &str) -> bool {
+    rows.iter().any(|row| row.parameter.name == name && row.on_page == OnPage::AnyValue)
 }
 
 /// Makes the error for a value that is not allowed from a page, with an alternative.
@@ -215,7 +161,7 @@ fn refused(from: &From, name: &str, why: &str) -> BadPlan {
 fn of_plan(name: &'static str, written: &Written, folder: Option<&Path>) -> Result<(), BadPlan> {
     match name {
         "target" => target(&written.text, &written.from, folder),
-        name if PLAN.contains(&name) => Ok(()),
+        name if takes_any(PLAN, name) => Ok(()),
         name => Err(refused(&written.from, name, "this is not possible from a page")),
     }
 }
@@ -225,11 +171,11 @@ fn of_group(name: &'static str, written: &Written) -> Result<(), BadPlan> {
         "rate" if written.text.trim_start().starts_with("file") => {
             Err(refused(&written.from, name, "a page names no files"))
         }
-        "rate" => Ok(()),
         "workload" if is_workload_file(&written.text) => {
             Err(refused(&written.from, name, "a page names no files"))
         }
-        name if GROUP.contains(&name) => Ok(()),
+        "rate" | "workload" => Ok(()),
+        name if takes_any(GROUP, name) => Ok(()),
         name => Err(refused(&written.from, name, "this is not possible from a page")),
     }
 }
@@ -350,7 +296,6 @@ fn setting(name: &str, value: &str, from: &From) -> Result<(), BadPlan> {
 mod tests {
     use super::*;
     use crate::toml_file::read_toml;
-    use crate::{AT as AT_ROWS, EXPERIMENT as EXPERIMENT_ROWS, GROUP as GROUP_ROWS, PLAN as ROWS};
 
     fn db_error(text: &str) -> Option<String> {
         let text = format!("{text}\n[[group]]\nworkload = \"tpcc\"\n");
@@ -439,15 +384,32 @@ mod tests {
         check("[experiment.vary]\n\"server.innodb_flush_log_at_trx_commit\" = [1, 2]");
     }
 
+    /// Names of the rows whose values this module checks.
+    fn checked<T>(rows: &[Row<T>]) -> impl Iterator<Item = &'static str> {
+        let checked = rows.iter().filter(|row| row.on_page == OnPage::Checked);
+        checked.map(|row| row.parameter.name)
+    }
+
     #[test]
     fn each_parameter_is_allowed_or_refused_with_intent() {
-        let check = |name: &str, allowed: &[&str], judged: &[&str]| {
-            assert!(allowed.contains(&name) != judged.contains(&name), "{name}");
-        };
-        ROWS.iter().for_each(|row| check(row.parameter.name, PLAN, &["target"]));
-        GROUP_ROWS.iter().for_each(|row| check(row.parameter.name, GROUP, &["rate"]));
-        let judged = ["wait_until", "reference"];
-        EXPERIMENT_ROWS.iter().for_each(|row| check(row.parameter.name, EXPERIMENT, &judged));
-        AT_ROWS.iter().for_each(|row| check(row.parameter.name, AT, &["sql", "command"]));
+        let group = |line: &str| format!("[[group]]\nworkload = \"tpcc\"\n{line}");
+        let at = |line: &str| format!("[[at]]\ntime = \"1s\"\n{line}");
+        let refused = [
+            ("target", "target = \"sqlite:/etc/x.db\"".to_owned()),
+            // The test above has its own language of workload files.
+            ("workload", String::new()),
+            ("rate", group("load = \"open\"\nrate = \"file rates.csv\"")),
+            ("wait_until", "target = \"sqlite::memory:\"\n[experiment]\nwait_until = \"x\"".into()),
+            ("reference", "[experiment]\nreference = \"x.csv\"".to_owned()),
+            ("sql", format!("target = \"sqlite::memory:\"\n{}", at("sql = \"x\""))),
+            ("command", at("command = \"true\"")),
+        ];
+        let names = checked(PLAN).chain(checked(GROUP)).chain(checked(EXPERIMENT));
+        let names: Vec<&str> = names.chain(checked(AT)).collect();
+        assert_eq!(names, refused.each_ref().map(|(name, _)| *name));
+        for (name, text) in refused.into_iter().filter(|(_, text)| !text.is_empty()) {
+            let said = db_error(&text).unwrap_or_else(|| panic!("{name} is allowed: {text}"));
+            assert!(said.contains("save the plan") || said.contains(name), "{said}");
+        }
     }
 }

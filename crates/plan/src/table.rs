@@ -28,11 +28,21 @@ pub(crate) const JOIN: &str = "join";
 /// Parameters of a group without a flag: `--name` is the plan's, and the workload is positional.
 const WITHOUT_FLAG: [&str; 2] = ["name", "workload"];
 
+/// Whether a plan from a web page may have a parameter (see `page`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnPage {
+    /// With any value: none can name a file or start a program.
+    AnyValue,
+    /// With the values for which `page` has a rule; refused without one.
+    Checked,
+}
+
 /// A parameter, and its printed value in a decided `T`.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<T: 'static> {
     /// Name, kind of values, default and help.
     pub parameter: Parameter,
+    pub(crate) on_page: OnPage,
     print: fn(&T) -> Option<Value>,
 }
 
@@ -66,14 +76,15 @@ macro_rules! key {
 
 /// Declares the parameters of an owner: a table of them, and a struct of their parsed values.
 ///
-/// Each is `field: Form = "default", "help", |decided| value;` where the value may be an `Option`,
-/// `None` if a decided owner does not have it.
+/// Each is `field: Form = "default", OnPage, "help", |decided| value;` where the value may be an
+/// `Option`, `None` if a decided owner does not have it.
 macro_rules! parameters {
     (
         $(#[$about_table:meta])* $visibility:vis static $table:ident;
         $(#[$about_values:meta])* struct $values:ident;
         of $decided:ty;
-        $($field:ident $(as $key:literal)?: $form:ty = $default:literal, $help:expr, $print:expr;)*
+        $($field:ident $(as $key:literal)?: $form:ty = $default:literal, $on_page:ident, $help:expr,
+            $print:expr;)*
     ) => {
         $(#[$about_table])*
         $visibility static $table: &[Row<$decided>] = &[$(Row {
@@ -83,6 +94,7 @@ macro_rules! parameters {
                 $default,
                 $help,
             ),
+            on_page: OnPage::$on_page,
             print: |decided| {
                 let value: fn(&$decided) -> _ = $print;
                 let value: Option<<$form as Form>::Value> = value(decided).into();
@@ -113,73 +125,73 @@ parameters! {
     struct PlanValues;
     of Plan;
 
-    name: Optional<Name> = "", "Name of the plan, shown with its runs",
+    name: Optional<Name> = "", AnyValue, "Name of the plan, shown with its runs",
         |plan| Some(plan.name.clone());
-    seed: Count<0, { u64::MAX }> = "1", "Random seed of data, inputs and arrivals",
+    seed: Count<0, { u64::MAX }> = "1", AnyValue, "Random seed of data, inputs and arrivals",
         |plan| plan.seed;
-    target: Optional<Url> = "",
+    target: Optional<Url> = "", Checked,
         "Database to measure, as a URL [default: an embedded SQLite file of the workload]",
         |plan| Some(plan.target.clone());
-    placement: PlacementChoice = "auto",
+    placement: PlacementChoice = "auto", AnyValue,
         "How clients run: a thread each, event loops, or virtual time (sim: only)",
         |plan| plan.placement;
-    pin: Switch = "true", "Pin each event loop to its own CPU, if there are enough CPUs",
+    pin: Switch = "true", AnyValue, "Pin each event loop to its own CPU, if there are enough CPUs",
         |plan| plan.pin;
-    ramp_up: Duration = "2s", "Warm-up time before the measured phase",
+    ramp_up: Duration = "2s", AnyValue, "Warm-up time before the measured phase",
         |plan| plan.phases.ramp_up_ns;
-    duration: Duration = "30s", "Length of the measured phase",
+    duration: Duration = "30s", AnyValue, "Length of the measured phase",
         |plan| (plan.phases.measure_ns > 0).then_some(plan.phases.measure_ns);
-    drain: Duration = "10s",
+    drain: Duration = "10s", AnyValue,
         "Time limit for transactions still running at the end; after it they count as unfinished",
         |plan| plan.phases.drain_ns;
-    connect_rate: Optional<Rate> = "",
+    connect_rate: Optional<Rate> = "", AnyValue,
         "New connections per second before the load begins [default: unlimited]",
         |plan| plan.connect.rate_per_s;
-    connect_at_once: Few<1, 100_000> = "32",
+    connect_at_once: Few<1, 100_000> = "32", AnyValue,
         "Maximum number of connections being opened at the same time before the load begins",
         |plan| plan.connect.at_once;
-    network_delay: DurationWithin<0, 10> = "0s",
+    network_delay: DurationWithin<0, 10> = "0s", AnyValue,
         "Delay added between clients and server, in each direction: a round trip gains twice as \
          much",
         |plan| (plan.network.delay_ns > 0).then_some(plan.network.delay_ns);
-    network_bandwidth: Optional<ByteRate> = "",
+    network_bandwidth: Optional<ByteRate> = "", AnyValue,
         "Bandwidth limit between clients and server, in each direction, shared by all clients: \
          10MB/s, 1GiB/s [default: unlimited]",
         |plan| plan.network.bytes_per_s;
-    retry_attempts: Few<1, 1000> = "10",
+    retry_attempts: Few<1, 1000> = "10", AnyValue,
         "Attempts per transaction that fails with a retryable error, the first included",
         |plan| plan.retry.attempts;
-    retry_backoff: Duration = "1ms",
+    retry_backoff: Duration = "1ms", AnyValue,
         "Mean pause before the second attempt; doubles with each further attempt",
         |plan| plan.retry.backoff_ns;
-    retry_on: Retried = "deadlock,lock_timeout,serialization,busy",
+    retry_on: Retried = "deadlock,lock_timeout,serialization,busy", AnyValue,
         "Database errors to retry, by name, by the server's number or by SQLSTATE",
         |plan| plan.retry.on.clone();
-    histogram_max: DurationWithin<1, { 48 * 3600 }> = "1h",
+    histogram_max: DurationWithin<1, { 48 * 3600 }> = "1h", AnyValue,
         "Largest latency that is recorded; larger ones are counted as overflow",
         |plan| plan.recording.histogram_max_ns;
-    report_interval: Seconds = "10s",
+    report_interval: Seconds = "10s", AnyValue,
         "Interval of the report's table of rates, times, waits and errors, and of the lines that are \
          printed during the run where there is no terminal",
         |plan| plan.interval_seconds;
-    monitor: MonitorScope = "default",
+    monitor: MonitorScope = "default", AnyValue,
         "System and database metrics to read once per second: default reads the machine, the \
          generator, the server and the main database counters; all reads every database counter; \
          off reads nothing",
         |plan| plan.monitor;
-    instruments: Switch = "off",
+    instruments: Switch = "off", AnyValue,
         "Switch on extra server counters during the run, such as waits and rows by table; they are \
          restored afterwards (docs/explanation/why.md)",
         |plan| plan.instruments;
-    cpu_profile: Switch = "off",
+    cpu_profile: Switch = "off", AnyValue,
         "Sample the stacks of server and dbdyno during the measured phase with Linux perf, for CPU \
          flame graphs (docs/explanation/why.md)",
         |plan| plan.cpu_profile.then_some(true);
-    settle: Settle = "off",
+    settle: Settle = "off", AnyValue,
         "Bring the database to rest before the load, after it, or both: purge or vacuum, write \
          dirty pages, checkpoint (docs/reference/settling.md)",
         |plan| (plan.settle != Settle::Off).then_some(plan.settle);
-    settle_limit: PositiveDuration = "10m",
+    settle_limit: PositiveDuration = "10m", AnyValue,
         "Time limit of each settling; the run then goes on anyway, with a finding",
         |plan| {
             let is_said = plan.settle != Settle::Off || plan.settle_limit_ns != SETTLE_LIMIT_NS;
@@ -194,18 +206,18 @@ parameters! {
     struct GroupValues;
     of Group;
 
-    name: Optional<Name> = "", "Name of the group [default: its workload]",
+    name: Optional<Name> = "", AnyValue, "Name of the group [default: its workload]",
         |group| Some(group.name.clone());
-    workload: Optional<Text> = "", "Workload of its clients", |group| Some(group.workload.clone());
-    clients: Few<1, 1_000_000> = "4", "Simulated users", |group| group.clients;
-    processes: Few<0, 64> = "0",
+    workload: Optional<Text> = "", Checked, "Workload of its clients", |group| Some(group.workload.clone());
+    clients: Few<1, 1_000_000> = "4", AnyValue, "Simulated users", |group| group.clients;
+    processes: Few<0, 64> = "0", AnyValue,
         "Extra processes on this machine to distribute the clients over; 0: dbdyno's own process \
          runs them",
         |group| (group.processes > 0).then_some(group.processes);
-    load: LoadModel = "closed",
+    load: LoadModel = "closed", AnyValue,
         "Load model: next transaction at once, at a rate, or after keying and think times",
         |group| group.load.model();
-    rate: Optional<RateOverTime> = "",
+    rate: Optional<RateOverTime> = "", Checked,
         "Transactions offered per second in open load: 500, 30k/min, 'ramp 100 to 3000 over \
          60s', 'sine 1000 swing 500 every 60s', 'steps 500 for 30s, 2000', or 'file rates.csv' \
          with lines of second and rate",
@@ -213,30 +225,30 @@ parameters! {
             Load::Open { rate, .. } => Some(Some(rate.clone())),
             _ => None,
         };
-    arrivals: Arrivals = "poisson",
+    arrivals: Arrivals = "poisson", AnyValue,
         "Time between arrivals in open load: exponentially distributed, or constant",
         |group| match group.load {
             Load::Open { arrivals, .. } => Some(arrivals),
             _ => None,
         };
-    queue: Count<0, 100_000_000> = "10000",
+    queue: Count<0, 100_000_000> = "10000", AnyValue,
         "Arrivals that may wait for a free client in open load",
         |group| match group.load {
             Load::Open { queue, .. } => Some(queue),
             _ => None,
         };
-    queue_full: QueueFull = "drop",
+    queue_full: QueueFull = "drop", AnyValue,
         "Action when the queue is full: drop and count the arrival, or stop the run",
         |group| match group.load {
             Load::Open { queue_full, .. } => Some(queue_full),
             _ => None,
         };
-    keythink_scale: Factor = "1", "Factor for all keying and think times in keythink load",
+    keythink_scale: Factor = "1", AnyValue, "Factor for all keying and think times in keythink load",
         |group| match group.load {
             Load::KeyThink { scale } => Some(scale),
             _ => None,
         };
-    transactions: Optional<Transactions> = "",
+    transactions: Optional<Transactions> = "", AnyValue,
         "Measure until this many transactions were offered, instead of for a duration \
          ('1000 per client' counts per client)",
         |group| (group.stop_condition != StopCondition::Time).then_some(Some(group.stop_condition));
@@ -249,47 +261,47 @@ parameters! {
     struct ExperimentValues;
     of Experiment;
 
-    repeat: Repeats = "1",
+    repeat: Repeats = "1", AnyValue,
         "Runs of each combination of the varied values (--vary), or repeats of a single run. Or \
          repeat until the error is small (until=2%) or it is known which value is better \
          (until=decided); also with max=20, min=4, figure=p99, min_effect=1%",
         |experiment| level_of(experiment, model::Level::Run);
-    repeat_restart: Repeats = "1",
+    repeat_restart: Repeats = "1", AnyValue,
         "Server starts, with --repeat runs after each (managed servers, sqlite, sim); or until=... \
          as in --repeat",
         |experiment| level_of(experiment, model::Level::Restart);
-    repeat_rebuild: Repeats = "1",
+    repeat_rebuild: Repeats = "1", AnyValue,
         "Data builds, with --repeat-restart starts or --repeat runs on each; or until=... as in \
          --repeat",
         |experiment| level_of(experiment, model::Level::Rebuild);
-    order: Order = "interleaved",
+    order: Order = "interleaved", AnyValue,
         "Order of runs: rounds over all combinations of values (interleaved), rounds in random \
          order, or all runs of one combination after the other (sequential)",
         |experiment| experiment.order;
-    data: DataPolicy = "keep",
+    data: DataPolicy = "keep", AnyValue,
         "Data before each run: keep them as they are, rebuild them, or restore a copy of the first \
          build (managed servers)",
         |experiment| experiment.data;
-    pause: Duration = "0s", "Pause before each run except the first",
+    pause: Duration = "0s", AnyValue, "Pause before each run except the first",
         |experiment| experiment.pause_ns;
-    wait_until: Optional<Text> = "",
+    wait_until: Optional<Text> = "", Checked,
         "Query to repeat before each run until its first value is true or nonzero",
         |experiment| experiment.wait_until.as_ref().map(|wait| Some(wait.sql.clone()));
-    wait_at_most: Duration = "2m",
+    wait_at_most: Duration = "2m", AnyValue,
         "Time limit of --wait-until; the run then begins anyway, and reports it",
         |experiment| experiment.wait_until.as_ref().map(|wait| wait.at_most_ns);
-    reference: Optional<Text> = "",
+    reference: Optional<Text> = "", Checked,
         "CSV file of figures measured elsewhere, shown beside the results (docs/reference/history.md); \
          a plan names it from its own folder",
         |experiment| experiment.reference.as_ref().map(|reference| Some(reference.file.clone()));
-    seek: Optional<Range> = "",
+    seek: Optional<Range> = "", AnyValue,
         "Search this range for the highest value at which the objectives hold: rate=100..5000, \
          clients=1..64",
         |experiment| experiment.walk.seek().map(|seek| Some(range_of(seek)));
-    objective: Optional<Objectives> = "",
+    objective: Optional<Objectives> = "", AnyValue,
         "Objectives of a search: 'p99<20ms', 'errors<0.1%'; separate several by commas",
         |experiment| experiment.walk.seek().map(|seek| Some(seek.objectives.clone()));
-    seek_budget: Duration = "10m",
+    seek_budget: Duration = "10m", AnyValue,
         "Total load time of a search, ramp-ups included; the search divides it into runs (probes)",
         |experiment| experiment.walk.seek().map(|seek| seek.budget_ns);
 }
@@ -301,27 +313,27 @@ parameters! {
     struct AtValues;
     of Disturbance;
 
-    time: Optional<Duration> = "", "Start time, counted from the beginning of the measured phase",
+    time: Optional<Duration> = "", AnyValue, "Start time, counted from the beginning of the measured phase",
         |at| Some(at.at_ns);
-    name: Optional<Name> = "", "Name [default: its action]", |at| Some(at.name.clone());
-    sql: Optional<Statements> = "", "A statement, or a list of them, on a separate connection",
+    name: Optional<Name> = "", AnyValue, "Name [default: its action]", |at| Some(at.name.clone());
+    sql: Optional<Statements> = "", Checked, "A statement, or a list of them, on a separate connection",
         |at| match &at.action {
             Action::Sql(statements) => Some(Some(statements.clone())),
             _ => None,
         };
-    command: Optional<Text> = "", "A shell command (sh -c) on the generator's machine",
+    command: Optional<Text> = "", Checked, "A shell command (sh -c) on the generator's machine",
         |at| match &at.action {
             Action::Command(command) => Some(Some(command.clone())),
             _ => None,
         };
-    server: Optional<Text> = "",
+    server: Optional<Text> = "", AnyValue,
         "Action on a managed server: restart, kill, 'pause 5s', stop or start; a cluster: join",
         |at| match at.action {
             Action::Server(action) | Action::Node { action, .. } => Some(Some(written(action))),
             Action::Join => Some(Some(JOIN.to_owned())),
             _ => None,
         };
-    node: Optional<Few<1, 64>> = "",
+    node: Optional<Few<1, 64>> = "", AnyValue,
         "Number of the node of a managed cluster, from 1 in order of joining",
         |at| match at.action {
             Action::Node { node, .. } | Action::Hosts { which: Which::Node(node), .. } => {
@@ -329,7 +341,7 @@ parameters! {
             }
             _ => None,
         };
-    hosts: Optional<Text> = "",
+    hosts: Optional<Text> = "", AnyValue,
         "Change of the hosts that clients use: 'add db3:3307' or 'remove db1' (with node: add or \
          remove)",
         |at| match &at.action {
@@ -339,30 +351,30 @@ parameters! {
             Action::Hosts { change, which } => Some(Some(format!("{} {which}", change.written()))),
             _ => None,
         };
-    settle: Optional<Text> = "",
+    settle: Optional<Text> = "", AnyValue,
         "A step of settling, such as checkpoint (docs/reference/settling.md)",
         |at| match &at.action {
             Action::Settle(step) => Some(Some(step.clone())),
             _ => None,
         };
-    network_delay: Optional<DurationWithin<0, 10>> = "",
+    network_delay: Optional<DurationWithin<0, 10>> = "", AnyValue,
         "Another delay of the simulated network of the run",
         |at| match &at.action {
             Action::Network(conditions) => Some(Some(conditions.delay_ns)),
             _ => None,
         };
-    network_bandwidth: Optional<ByteRate> = "",
+    network_bandwidth: Optional<ByteRate> = "", AnyValue,
         "Another bandwidth of the simulated network of the run",
         |at| match &at.action {
             Action::Network(conditions) => conditions.bytes_per_s.map(Some),
             _ => None,
         };
-    limit as "for": Optional<PositiveDuration> = "",
+    limit as "for": Optional<PositiveDuration> = "", AnyValue,
         "Time limit; an action still running after it is cut off. Of the network: how long, then as \
          before [default: until the end]",
         |at| Some(at.limit_ns);
-    every: Optional<PositiveDuration> = "", "Repeat interval", |at| Some(at.every_ns);
-    until: Optional<Duration> = "", "End time: not repeated after it, and cut off if still running",
+    every: Optional<PositiveDuration> = "", AnyValue, "Repeat interval", |at| Some(at.every_ns);
+    until: Optional<Duration> = "", AnyValue, "End time: not repeated after it, and cut off if still running",
         |at| Some(at.until_ns);
 }
 
@@ -391,7 +403,7 @@ mod tests {
         struct MadeValues;
         of Made;
 
-        depth as "tree_depth": Few<1, 9> = "2", "How deep", |made| made.depth;
+        depth as "tree_depth": Few<1, 9> = "2", AnyValue, "How deep", |made| made.depth;
     }
 
     #[test]

@@ -21,7 +21,7 @@ struct Keys {
 }
 
 impl Keys {
-    fn of<T>(
+    fn new<T>(
         rows: &'static [Row<T>],
         former: &'static [FormerKey],
         also: &'static [&'static str],
@@ -56,7 +56,7 @@ pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
         file.place(at).bad(error.message())
     })?;
     let mut draft = Draft { file: Some(name.to_owned()), ..Draft::default() };
-    let keys = Keys::of(PLAN, FORMER_OF_PLAN, &["group", "experiment", "at", "server"]);
+    let keys = Keys::new(PLAN, FORMER_OF_PLAN, &["group", "experiment", "at", "server"]);
     for (key, value) in table.get_ref() {
         let word = key.get_ref().as_ref();
         match (word, value.get_ref()) {
@@ -111,7 +111,7 @@ impl File<'_> {
     }
 
     fn read_experiment(&self, table: &DeTable<'_>, draft: &mut Draft) -> Result<(), BadPlan> {
-        let keys = Keys::of(EXPERIMENT, FORMER_OF_EXPERIMENT, &["vary"]);
+        let keys = Keys::new(EXPERIMENT, FORMER_OF_EXPERIMENT, &["vary"]);
         for (key, value) in table {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("vary", DeValue::Table(axes)) => {
@@ -156,7 +156,7 @@ impl File<'_> {
         };
         let from = Some(self.place(group.span().start));
         let mut draft = GroupDraft { from, ..GroupDraft::default() };
-        let keys = Keys::of(GROUP, FORMER_OF_GROUP, &["parameters"]);
+        let keys = Keys::new(GROUP, FORMER_OF_GROUP, &["parameters"]);
         for (key, value) in table {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("parameters", DeValue::Table(parameters)) => {
@@ -179,7 +179,7 @@ impl File<'_> {
         let DeValue::Table(table) = at.get_ref() else {
             return Err(from.bad("a disturbance is a table: write [[at]]"));
         };
-        let keys = Keys::of(AT, &[], &[]);
+        let keys = Keys::new(AT, &[], &[]);
         let mut draft = AtDraft { from, values: Values::new() };
         for (key, value) in table {
             self.read(&keys, "", key, value, &mut draft.values)?;
@@ -256,10 +256,10 @@ fn elsewhere(word: &str) -> String {
         return format!(": {meant}");
     }
     let tables = [
-        (Keys::of(PLAN, FORMER_OF_PLAN, &[]), "at the top"),
-        (Keys::of(EXPERIMENT, FORMER_OF_EXPERIMENT, &[]), "in [experiment]"),
-        (Keys::of(GROUP, FORMER_OF_GROUP, &[]), "in [[group]]"),
-        (Keys::of(AT, &[], &[]), "in [[at]]"),
+        (Keys::new(PLAN, FORMER_OF_PLAN, &[]), "at the top"),
+        (Keys::new(EXPERIMENT, FORMER_OF_EXPERIMENT, &[]), "in [experiment]"),
+        (Keys::new(GROUP, FORMER_OF_GROUP, &[]), "in [[group]]"),
+        (Keys::new(AT, &[], &[]), "in [[at]]"),
     ];
     let own = |keys: &Keys| keys.names_in("").find(|name| *name == word);
     let former = |keys: &Keys| {

@@ -122,7 +122,7 @@ impl Chart {
     /// Returns the explanation of arrow heads, if an interval goes beyond the axis.
     pub(crate) fn beyond(&self) -> Option<&'static str> {
         let room = if self.is_forest { Room::Dots } else { Room::Round };
-        let y = AxisScale::of(&self.y, self.values(Along::Y), room, TICKS);
+        let y = AxisScale::for_axis(&self.y, self.values(Along::Y), room, TICKS);
         let whiskered = self
             .traces
             .iter()
@@ -206,7 +206,7 @@ fn colour(chart: &Chart, index: usize) -> String {
         Palette::Verdicts => match chart.traces.get(index).map(|trace| trace.name.as_str()) {
             Some("better" | "meets") => "2".to_owned(),
             Some("worse" | "fails") => "1".to_owned(),
-            Some("no clear verdict" | "undecided") => "6".to_owned(),
+            Some("another verdict" | "undecided") => "6".to_owned(),
             _ => "0".to_owned(),
         },
         Palette::Ordered => {

@@ -1,9 +1,9 @@
 //! Charts as values: what is drawn, without how. One function a chart turns a run, an experiment,
 //! a search, a comparison or a history into it.
 //!
-//! A chart is added by a file beside this one and a line in [`ALL`]; it then stands in the report,
-//! on the web's pages and behind `dbdyno report --chart`. Values are complete: what is too much to
-//! draw is thinned by the chart backends. Not here: how a chart looks ([`crate::chart_backends`]).
+//! A chart is added by a file beside this one and a line in [`ALL`]: its [`Spot`] places it in the
+//! report and on the web's pages, and `dbdyno report --chart` has it. Values are complete: what is
+//! too much to draw is thinned by the chart backends. Not here: how a chart looks ([`crate::chart_backends`]).
 
 pub(crate) mod ages;
 mod arrivals;
@@ -201,12 +201,48 @@ pub enum Of {
     History(fn(&HistoryReport) -> Vec<Chart>),
 }
 
+/// A spot on a page where charts are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spot {
+    /// A run over time: rates and counts per second.
+    Rates,
+    /// A run over time: response times, between those of rates.
+    Times,
+    /// Latency of a run.
+    Latency,
+    /// Transaction types of a run, or of a build.
+    Types,
+    /// Ages of the records that a run's readers read.
+    Ages,
+    /// Clients of a run.
+    Clients,
+    /// Statements of a run, above its metrics.
+    Statements,
+    /// Metrics of a run, by subject.
+    Metrics,
+    /// Curves of an experiment over an axis.
+    Curves,
+    /// Ages of records by points of an experiment.
+    PointAges,
+    /// Trials of an experiment over time.
+    Stability,
+    /// Probes of a search.
+    Search,
+    /// Ratios of a comparison, above its tables.
+    Ratios,
+    /// Sides of a comparison over an axis.
+    Sides,
+    /// Builds of a history.
+    Builds,
+}
+
 /// An entry of the list of charts.
 #[derive(Clone, Copy)]
 pub struct Entry {
     /// The name: ids of its charts begin with it.
     pub name: &'static str,
     pub about: &'static str,
+    pub spot: Spot,
     /// Function that makes the charts; without data it makes none.
     pub of: Of,
 }
@@ -269,13 +305,15 @@ pub fn of_experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<C
     distinct(ALL.iter().flat_map(of).collect())
 }
 
-/// Returns the charts whose ids begin with one of these names.
-pub(crate) fn named(charts: &[Chart], names: &[&str]) -> Vec<Chart> {
-    let is_of = |chart: &Chart, name: &str| {
+/// Returns the charts of these whose entry names this spot.
+pub(crate) fn in_spot(charts: &[Chart], spot: Spot) -> Vec<Chart> {
+    let begins_with = |chart: &Chart, name: &str| {
         chart.id.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     };
-    let is_named = |chart: &&Chart| names.iter().any(|name| is_of(chart, name));
-    charts.iter().filter(is_named).cloned().collect()
+    let is_there = |chart: &&Chart| {
+        ALL.iter().any(|entry| entry.spot == spot && begins_with(chart, entry.name))
+    };
+    charts.iter().filter(is_there).cloned().collect()
 }
 
 /// Returns the chart of this name. An `Err` lists similar ones, or the first ones.
@@ -385,7 +423,7 @@ impl Chart {
     /// Makes a chart over time, with marks for the events of the run.
     fn of_time(id: impl Into<String>, title: impl Into<String>, y: Axis, of: &Report) -> Chart {
         let first = of.seconds.iter().map(|row| row.second).min().unwrap_or(0).min(0) as f64;
-        let axis = Axis::of("time in the measured phase", "s", Scale::Linear);
+        let axis = Axis::new("time in the measured phase", "s", Scale::Linear);
         let is_long = of.measured_seconds > first;
         let x = Axis { range: is_long.then_some((first, of.measured_seconds)), ..axis };
         Chart { marks: happened(of), ..Chart::new(id, title, x, y) }
@@ -558,16 +596,16 @@ const RESPONSE_TIMES: [&str; 7] = ["p50", "p90", "p95", "p99", "p999", "mean", "
 fn figure_axis(name: &str, units: &Named<String>, scale: Scale) -> Axis {
     let unit = units.get(name).map_or(figures::unit(name), String::as_str);
     match name {
-        "nopm" => Axis::of("NOPM", "new orders/min", scale),
-        "tps" => Axis::of("TPS", "commits/s", scale),
-        "unfinished" => Axis::of("unfinished", "transactions", scale),
+        "nopm" => Axis::new("NOPM", "new orders/min", scale),
+        "tps" => Axis::new("TPS", "commits/s", scale),
+        "unfinished" => Axis::new("unfinished", "transactions", scale),
         other => {
             let name = figures::name_in_words(other);
             let title = match RESPONSE_TIMES.contains(&name.as_str()) {
                 true => format!("response time, {name}"),
                 false => name,
             };
-            Axis::of(title, unit, scale)
+            Axis::new(title, unit, scale)
         }
     }
 }
@@ -629,13 +667,13 @@ impl Mark {
 
 impl Axis {
     /// Makes an axis of numbers.
-    fn of(title: impl Into<String>, unit: impl Into<String>, scale: Scale) -> Axis {
+    fn new(title: impl Into<String>, unit: impl Into<String>, scale: Scale) -> Axis {
         Axis { title: title.into(), unit: unit.into(), scale, ..Axis::default() }
     }
 
     /// Makes an axis of names.
     fn named(title: impl Into<String>, categories: Vec<String>) -> Axis {
-        Axis { categories, ..Axis::of(title, "", Scale::Linear) }
+        Axis { categories, ..Axis::new(title, "", Scale::Linear) }
     }
 
     /// Returns the name of a place on the axis: its name, or its number.

@@ -23,7 +23,7 @@ use study::comparison::{
 };
 
 use super::axis_names::{axes_of, told};
-use super::charts::{named, of_comparison, of_median_runs};
+use super::charts::{Spot, in_spot, of_comparison, of_median_runs};
 use super::document::{
     Block, Details, Document, Length, Place, REPEAT, Section, Span, Text, Tone, Validity, Verdict,
 };
@@ -36,8 +36,8 @@ use remarks::{
     SIDES_NAMED_MOST, caution, explains, finding_ids, in_all_runs, in_runs, is_uneven, loads,
     lost_runs, not_plain, notes, remarks, seeds, seen,
 };
-pub use short::comparison_short;
 pub(crate) use short::verdicts_shortly;
+pub use short::{compared_repeat_s, comparison_short};
 pub use words::is_open;
 use words::{
     aside, detectable, differ_in, headline, headline_of_workload, is_decided, is_twofold,
@@ -87,7 +87,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     }
     // The outcome of a gate, which decides whether a script continues, comes first.
     page.verdicts.splice(0..0, gates.iter().map(gate));
-    let mut did = vec![Block::Charts(named(&charts, &["ratios"]))];
+    let mut did = vec![Block::Charts(in_spot(&charts, Spot::Ratios))];
     // Remarks on all pairs are written once, below them.
     let all_how: Vec<_> = report.pairs.iter().map(|pair| judged_how(report, pair)).collect();
     let is_of_all = |words: &&String| all_how.iter().all(|how| how.contains(words));
@@ -104,7 +104,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page.section("changed", "What changed", changed(report));
     page.section("each_transaction", "What a transaction takes", each_transaction::blocks(report));
     page.section("gauges", "Changes of metrics", gauges_changed(report));
-    let mut curves = vec![Block::Charts(named(&charts, &["sides"]))];
+    let mut curves = vec![Block::Charts(in_spot(&charts, Spot::Sides))];
     curves.extend(sweeps(report).map(Block::Table));
     page.section("curves", "Curves", curves);
     page.section("figures", "All figures", vec![by_point(report)]);

@@ -376,8 +376,11 @@ impl Block {
 
 impl Validity {
     /// Makes the validity from findings, with a summary.
-    pub fn of(answer: impl Into<String>, findings: &[Finding]) -> Validity {
-        Validity { answer: answer.into(), remarks: findings.iter().map(Remark::of).collect() }
+    pub fn from_findings(answer: impl Into<String>, findings: &[Finding]) -> Validity {
+        Validity {
+            answer: answer.into(),
+            remarks: findings.iter().map(Remark::from_finding).collect(),
+        }
     }
 
     /// Makes the validity from remarks on several runs, with a summary by severity; `None` if there
@@ -437,7 +440,7 @@ impl Remark {
     }
 
     /// Makes a remark of a finding.
-    pub fn of(finding: &Finding) -> Remark {
+    pub fn from_finding(finding: &Finding) -> Remark {
         Remark::new(finding.severity, finding.text.as_str())
     }
 }

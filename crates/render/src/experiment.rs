@@ -18,7 +18,7 @@ use study::trials::TrialReport;
 use study::{ComparisonReport, in_ranges};
 
 use super::axis_names::{self, told};
-use super::charts::{named, of_experiment};
+use super::charts::{Spot, in_spot, of_experiment};
 use super::comparison::verdicts_shortly as comparison_verdicts;
 use super::document::{
     Block, Document, Length, Place, REPEAT, Remark, Section, Sketch, Text, Tone, Validity, Verdict,
@@ -95,7 +95,7 @@ pub fn experiment(
     );
     page.n_answering = page.sections.len();
     page.sections.iter_mut().for_each(|section| section.where_drawn = Place::First);
-    let mut curves = vec![Block::Charts(named(&charts, &["curves", "tradeoff", "law"]))];
+    let mut curves = vec![Block::Charts(in_spot(&charts, Spot::Curves))];
     curves.extend(report.curve.iter().flat_map(|curve| sketched(report, curve)));
     page.sections
         .push(Section { where_drawn: Place::First, ..Section::new("curves", "Curves", curves) });
@@ -104,11 +104,11 @@ pub fn experiment(
     page.section("no-law", "Universal Scalability Law", vec![no_law]);
     page.sections.push(of_trials::disturbances(report, trials));
     let ages = of_trials::ages_of_points(report, trials).map(Block::Table);
-    let ages = [Block::Charts(named(&charts, &["points-ages"]))].into_iter().chain(ages);
+    let ages = [Block::Charts(in_spot(&charts, Spot::PointAges))].into_iter().chain(ages);
     page.section("ages", "Ages of records", ages.collect());
     page.section("repeats", "Repeats", repeats(report));
     page.sections.push(of_trials::trials(report, trials));
-    let over_time = named(&charts, &["drift", "stability"]);
+    let over_time = in_spot(&charts, Spot::Stability);
     page.section("stability", "Over time", vec![Block::Charts(over_time)]);
     page.section("ran", "What ran", ran(report, trials));
     let mut repeat = again(&report.id, report.status, is_short(report));
@@ -160,7 +160,7 @@ fn question(report: &ExperimentReport) -> Vec<String> {
 /// Describes what the trials have in common: `SQLite 3.54.1, 4 clients, each measured 30 s`.
 fn made_with(trials: &[TrialReport]) -> Option<String> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
-    let of = Environment::of(&all);
+    let of = Environment::from_reports(&all);
     let load = of.loads.iter().filter(|_| of.loads.len() == 1);
     let load: String = load.map(|load| format!(", {load}")).collect();
     (!all.is_empty()).then(|| {
@@ -172,7 +172,7 @@ fn made_with(trials: &[TrialReport]) -> Option<String> {
 /// Returns the databases, machines, versions and dates of the trials.
 fn made_on(trials: &[TrialReport]) -> Vec<(&'static str, String)> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
-    let of = Environment::of(&all);
+    let of = Environment::from_reports(&all);
     let (first, last) = (begun(&of.begun.0), begun(&of.begun.1));
     let machine = match of.has_virtual_time() {
         true => "none: virtual time".to_owned(),
@@ -239,7 +239,7 @@ fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) ->
 /// virtual time.
 pub fn repeat_s(report: &ExperimentReport, trials: &[TrialReport]) -> Option<f64> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
-    if all.is_empty() || Environment::of(&all).has_virtual_time() {
+    if all.is_empty() || Environment::from_reports(&all).has_virtual_time() {
         return None;
     }
     let load_s: f64 = all.iter().map(|of| of.phases.ramp_up_s + of.measured_seconds).sum();
@@ -256,7 +256,7 @@ fn durability(report: &ExperimentReport, trials: &[TrialReport]) -> Option<Strin
 
 /// Returns the disclaimers of the trials' figures.
 fn notices(trials: &[TrialReport]) -> Vec<String> {
-    Environment::of(&trials.iter().map(|trial| &trial.report).collect::<Vec<_>>()).notices
+    Environment::from_reports(&trials.iter().map(|trial| &trial.report).collect::<Vec<_>>()).notices
 }
 
 /// Explains why attempts at trials are not valid, each reason once.
@@ -275,7 +275,10 @@ fn validity(report: &ExperimentReport) -> Option<Validity> {
     let texts = left_out(&report.damaged).into_iter().chain(findings(report));
     let warnings = texts.map(|text| Remark::new(Severity::Warning, text));
     let word = early_end(report).map_or_else(|| "Valid".to_owned(), capital);
-    Validity::with_word(&word, report.findings.iter().map(Remark::of).chain(warnings).collect())
+    Validity::with_word(
+        &word,
+        report.findings.iter().map(Remark::from_finding).chain(warnings).collect(),
+    )
 }
 
 /// Describes the repeats: whether there are enough, and at which level they vary.

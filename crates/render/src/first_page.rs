@@ -3,7 +3,8 @@
 
 use model::format_count;
 
-use crate::document::Block;
+use crate::document::{Block, Document};
+use crate::terminal::{Style, text};
 
 /// Largest number of warnings that are shown; the others are counted.
 pub(crate) const WARNINGS_MOST: usize = 3;
@@ -13,6 +14,27 @@ pub(crate) const NOTES_MOST: usize = 2;
 
 /// Largest length of a remark: three to four lines of 80 columns beside their label.
 const REMARK_LETTERS_MOST: usize = 240;
+
+/// Narrowest screen that first pages are made for, in columns.
+pub(crate) const WIDTH: usize = 80;
+
+/// Returns the first page that fits `lines_most` lines of [`WIDTH`] columns; the last one if none
+/// does. `pages` have less from one to the next, and are made as needed.
+///
+/// # Panics
+///
+/// If there is no page.
+pub(crate) fn fitting(lines_most: usize, pages: impl Iterator<Item = Document>) -> Document {
+    let style = Style { color: false, width: WIDTH };
+    let mut last = None;
+    for page in pages {
+        if text(&page, &style).lines().count() <= lines_most {
+            return page;
+        }
+        last = Some(page);
+    }
+    last.expect("there is a smallest page")
+}
 
 /// Tells the user how to see what is left out.
 pub(crate) const WITH_FULL: &str = "with --full";

@@ -568,7 +568,7 @@ mod tests {
         };
         let builds: Vec<_> = runs.iter().enumerate().map(build).collect();
         let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
-        let report = HistoryReport::new(&Question::of("build", judge), &builds, &mut || 1);
+        let report = HistoryReport::new(&Question::new("build", judge), &builds, &mut || 1);
         let page =
             crate::terminal::text(&history(&report.expect("they have runs")), &Default::default());
         page.split_whitespace().collect::<Vec<_>>().join(" ")

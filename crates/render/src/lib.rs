@@ -38,8 +38,8 @@ use serde::Serialize;
 
 pub use ascii::ascii;
 pub use comparison::{
-    COMPARISON_SECTIONS, comparison, comparison_of_runs, comparison_short, comparison_title,
-    is_open,
+    COMPARISON_SECTIONS, compared_repeat_s, comparison, comparison_of_runs, comparison_short,
+    comparison_title, is_open,
 };
 pub use document::{Document, next};
 pub use experiment::{experiment, experiment_points, experiment_verdicts, is_unfinished, repeat_s};

@@ -42,7 +42,7 @@ pub fn run_list(rows: &[RunRow], error_of: &ErrorOf<'_>) -> Document {
 pub fn folded_run_list(rows: &[RunRow], most: usize, error_of: &ErrorOf<'_>) -> (Document, bool) {
     let groups = groups(rows.iter(), true);
     let shown: Vec<&[&RunRow]> = groups.iter().take(most).map(Vec::as_slice).collect();
-    let folded = shown.iter().find_map(|line| Trials::of(line)).map(|trials| {
+    let folded = shown.iter().find_map(|line| Trials::from_rows(line)).map(|trials| {
         let id = short_id(trials.id);
         format!("trials are folded: 'dbdyno experiments show {id}' has them, --trials lists each")
     });
@@ -155,7 +155,7 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, error_of: &ErrorOf<'_>) -> Table
     };
     for (line, error) in lines.iter().zip(&errors) {
         let has = has(has_errors.then_some(&**error));
-        match (Trials::of(line), line) {
+        match (Trials::from_rows(line), line) {
             (Some(trials), _) => table.row(trials_cells(&trials, &begun, &has)),
             (None, [row, ..]) => table.row(cells(row, &begun, &has)),
             (None, []) => {}
@@ -177,7 +177,7 @@ struct Extra<'e> {
 /// The error of a single run; trials have ranges.
 fn error_of_line(line: &[&RunRow], error_of: &ErrorOf<'_>) -> String {
     match line {
-        [row] if Trials::of(line).is_none() => error_of(row),
+        [row] if Trials::from_rows(line).is_none() => error_of(row),
         _ => String::new(),
     }
 }

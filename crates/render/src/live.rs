@@ -140,7 +140,7 @@ pub fn interval(tally: &Tally, seconds: Range<i64>) -> String {
     let traffic = tally.groups.iter().map(|group| group.traffic(seconds.clone()));
     let n_queries: u64 = traffic.map(|sent| sent.reads + sent.writes + sent.others).sum();
     parts.extend((n_queries > 0).then(|| format!("{} QPS", rate(n_queries))));
-    parts.extend(times(Quantiles::of(&span.response), span.response.max()));
+    parts.extend(times(Quantiles::from_histogram(&span.response), span.response.max()));
     let waiting = tally.waiting(seconds.end - 1).unwrap_or(0);
     parts.push(format!("{} failed", format_count(span.counts.failed)));
     for (n, word) in [(span.counts.dropped, "dropped"), (waiting, "waiting")] {
@@ -507,7 +507,7 @@ mod tests {
             "{}",
             progress(&tally, ns(23.0))
         );
-        let sum = Sum::of(&tally, &[0]);
+        let sum = Sum::from_tally(&tally, &[0]);
         let counted = format!("measuring, {}", format_count(sum.counts.finished()));
         assert!(progress(&tally, ns(23.0)).starts_with(&counted));
     }

@@ -21,7 +21,7 @@ use analysis::report::Report;
 use model::numbers::{self, count};
 use model::{Load, Severity};
 
-use super::charts::{Chart, named, of_run};
+use super::charts::{Chart, Spot, in_spot, of_run};
 use super::document::{Block, Details, Document, Length, REPEAT, Section, Validity};
 use super::list::short_id;
 use super::run_tables;
@@ -63,7 +63,7 @@ pub fn run(report: &Report) -> Document {
     page.question = vec![head::setup(report)];
     page.verdicts = vec![head::verdict(report)];
     page.tiles = head::tiles(report);
-    page.validity = Some(Validity::of(head::answer(report), &report.findings));
+    page.validity = Some(Validity::from_findings(head::answer(report), &report.findings));
     page.sections = vec![
         ran::section(report),
         latency::section(report, &charts),
@@ -96,7 +96,8 @@ pub fn run_unstored(report: &Report) -> Document {
 pub fn run_in_a_line(report: &Report) -> Document {
     let invalid = report.findings.iter().filter(|of| of.severity == Severity::Invalid);
     let invalid: Vec<_> = invalid.cloned().collect();
-    let validity = (!invalid.is_empty()).then(|| Validity::of(head::answer(report), &invalid));
+    let validity =
+        (!invalid.is_empty()).then(|| Validity::from_findings(head::answer(report), &invalid));
     Document { verdicts: vec![head::verdict(report)], validity, ..Document::default() }
 }
 
@@ -181,7 +182,7 @@ fn clients(report: &Report, charts: &[Chart]) -> Section {
         length: Length::Long,
         otherwise: vec![Block::Table(all)],
     });
-    let charts = Block::Charts(named(charts, &["clients"]));
+    let charts = Block::Charts(in_spot(charts, Spot::Clients));
     Section::new("clients", "Clients", vec![charts, each])
 }
 

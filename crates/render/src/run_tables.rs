@@ -176,7 +176,7 @@ fn stretch(tally: &Tally, from: i64, to: i64) -> Vec<Cell> {
     let measured_s = tally.measured_ns() as f64 / NS_PER_S as f64;
     let length_s =
         if to > 0 { (to as f64).min(measured_s) - from as f64 } else { (to - from) as f64 };
-    let quantiles = Quantiles::of(&span.response).filter(|_| span.is_whole);
+    let quantiles = Quantiles::from_histogram(&span.response).filter(|_| span.is_whole);
     let ms = |ns: u64| Cell::Number(ns as f64 / model::NS_PER_MS as f64);
     let of = |quantile: fn(Quantiles) -> u64| quantiles.map_or(Cell::None, |q| ms(quantile(q)));
     let tps = span.commits as f64 / length_s;

@@ -100,7 +100,7 @@ mod tests {
         let values = vec![(0, 12.5), (1, 3.0)];
         made.more.push(Event::Gauges { gauges });
         made.more.push(Event::Readings(Readings { second: 42, values }));
-        let report = Report::of(&made.tally());
+        let report = Report::from_tally(&made.tally());
         let csv = seconds_csv(std::slice::from_ref(&report));
         let mut lines = csv.lines();
         let header = lines.next().expect("a header");
@@ -110,7 +110,7 @@ mod tests {
         let at_42 = lines.find(|line| line.contains(",42,users,310,")).expect("second 42");
         assert!(at_42.ends_with(",measure,12.5,3"), "{at_42}");
         // A run without gauges beside one that has them has empty cells.
-        let plain = Report::of(&Made::closed().tally());
+        let plain = Report::from_tally(&Made::closed().tally());
         let both = seconds_csv(&[report, plain]);
         assert_eq!(both.lines().count(), 131);
         assert!(both.lines().last().is_some_and(|line| line.ends_with(",measure,,")));

@@ -328,7 +328,7 @@ mod tests {
 
     /// Makes a search with one probe of this p99.
     fn probed(p99_ms: f64) -> SeekReport {
-        let judged = Judged::of(Verdict::Meets, Vec::new());
+        let judged = Judged::new(Verdict::Meets, Vec::new());
         let probe = ProbeReport {
             at: 340.0,
             measure_s: 33.0,

@@ -101,7 +101,7 @@ impl DataDir {
     }
 
     pub(crate) fn marks(&self) -> Marks {
-        Marks::of(&self.path)
+        Marks::in_dir(&self.path)
     }
 
     /// Writes a file that only the server may read, in one of its folders.
@@ -197,7 +197,7 @@ fn sweep_one(dir: &Path) -> io::Result<bool> {
         Err(TryLockError::WouldBlock) => return Ok(false),
         Err(TryLockError::Error(error)) => return Err(error),
     }
-    Marks::of(dir).end()?;
+    Marks::in_dir(dir).end()?;
     fs::remove_dir_all(dir)?;
     Ok(true)
 }

@@ -36,7 +36,7 @@ const ROUNDS_MAX: usize = 100;
 
 impl Marks {
     /// Marks of the server in `dir`.
-    pub(crate) fn of(dir: &Path) -> Marks {
+    pub(crate) fn in_dir(dir: &Path) -> Marks {
         let name = dir.file_name().unwrap_or(dir.as_os_str()).as_bytes();
         let data = dir.join("data");
         let data = data.as_os_str().as_bytes();
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_server_is_known_by_its_folder_and_by_nothing_else() {
         let folder = tempfile::tempdir().expect("a folder");
-        let marks = Marks::of(folder.path());
+        let marks = Marks::in_dir(folder.path());
         // `sh` waits for its stdin and has the argument on its command line. That is empty for a
         // moment after the start, so it reports when it is ready.
         let start = |argument: String| {
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_child_that_is_ending_is_waited_for_although_it_has_no_command_line_any_more() {
         let folder = tempfile::tempdir().expect("a folder");
-        let marks = Marks::of(folder.path());
+        let marks = Marks::in_dir(folder.path());
         let mut command = Command::new("sh");
         let datadir = format!("--datadir={}/data", folder.path().display());
         // A shell that is stopped reaps no child, unlike one that waits for input.

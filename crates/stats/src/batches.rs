@@ -15,7 +15,7 @@ pub(crate) struct Scatter {
 }
 
 impl Scatter {
-    pub(crate) fn of(series: &[f64]) -> Scatter {
+    pub(crate) fn from_series(series: &[f64]) -> Scatter {
         let n = series.len();
         let mean = series.iter().sum::<f64>() / n as f64;
         let squares: f64 = series.iter().map(|x| (x - mean).powi(2)).sum();
@@ -49,7 +49,7 @@ pub fn ratio_error(series: &[(f64, f64)]) -> Option<f64> {
         let batch = &series[index * series.len() / n..(index + 1) * series.len() / n];
         batch.iter().map(|(hits, count)| hits - ratio * count).sum::<f64>()
     };
-    let scatter = Scatter::of(&(0..n).map(batch).collect::<Vec<_>>());
+    let scatter = Scatter::from_series(&(0..n).map(batch).collect::<Vec<_>>());
     let correlation = scatter.lag_1_unbiased();
     let inflation = (1.0 + correlation) / (1.0 - correlation);
     Some((n as f64 * scatter.variance * inflation).sqrt() / count)

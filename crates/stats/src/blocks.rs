@@ -22,7 +22,7 @@ const LEFT_MIN: f64 = 1e-9;
 /// Research Workers, 1932). Autocorrelation r of the residuals raises its variance by (1 + r) / (1
 /// - r), because slow wandering is not a line.
 pub fn shift_beside_drift(figures: &[(f64, bool)], shift: f64) -> f64 {
-    match Beside::of(figures) {
+    match Beside::from_figures(figures) {
         None => 1.0,
         Some(beside) if beside.shift * shift <= 0.0 => 1.0,
         Some(Beside { error: 0.0, .. }) => 0.0,
@@ -33,7 +33,7 @@ pub fn shift_beside_drift(figures: &[(f64, bool)], shift: f64) -> f64 {
 /// Returns one-sided confidence bounds of the same shift, lower and upper. `None` if the shift
 /// cannot be separated from a line, or a figure is infinite.
 pub fn bounds_beside_drift(figures: &[(f64, bool)], confidence: f64) -> Option<(f64, f64)> {
-    let beside = Beside::of(figures)?;
+    let beside = Beside::from_figures(figures)?;
     let away = students_t(confidence, figures.len() - LOST) * beside.error;
     Some((beside.shift - away, beside.shift + away))
 }
@@ -46,7 +46,7 @@ struct Beside {
 }
 
 impl Beside {
-    fn of(figures: &[(f64, bool)]) -> Option<Beside> {
+    fn from_figures(figures: &[(f64, bool)]) -> Option<Beside> {
         let n = figures.len() as f64;
         if figures.len() < FIGURES_MIN || !figures.iter().all(|(figure, _)| figure.is_finite()) {
             return None;
@@ -62,7 +62,7 @@ impl Beside {
         }
         let shift = product(&sides, &figures) / squares;
         let left: Vec<f64> = figures.iter().zip(&sides).map(|(y, x)| y - shift * x).collect();
-        let r = Scatter::of(&left).lag_1_unbiased();
+        let r = Scatter::from_series(&left).lag_1_unbiased();
         let freedom = n - LOST as f64;
         let variance = product(&left, &left) / freedom / squares * (1.0 + r) / (1.0 - r);
         Some(Beside { shift, error: variance.sqrt(), freedom })
@@ -102,7 +102,7 @@ mod tests {
                 state + if at < n { 0.0 } else { more }
             };
             let all: Vec<f64> = (0..2 * n).map(&mut next).collect();
-            let found = Comparison::of(&all[..n], &all[n..], 0.95).expect("enough");
+            let found = Comparison::new(&all[..n], &all[n..], 0.95).expect("enough");
             let in_order: Vec<(f64, bool)> =
                 all.iter().enumerate().map(|(at, figure)| (*figure, at >= n)).collect();
             n_told += u32::from(found.p < 0.05);

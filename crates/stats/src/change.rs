@@ -117,7 +117,7 @@ pub fn levels(
     bits: &mut dyn FnMut() -> u64,
 ) -> Vec<Result<Levels, NotDivided>> {
     let mut searched: Vec<Option<Searched>> =
-        all.iter().map(|series| Searched::of(series)).collect();
+        all.iter().map(|series| Searched::from_series(series)).collect();
     let mut steps: Vec<f64> =
         searched.iter().flatten().map(Searched::correlation_by_steps).collect();
     if steps.len() >= TOGETHER_MIN {
@@ -177,7 +177,7 @@ struct Searched<'s> {
 }
 
 impl<'s> Searched<'s> {
-    fn of(series: &'s [Build]) -> Option<Searched<'s>> {
+    fn from_series(series: &'s [Build]) -> Option<Searched<'s>> {
         let is_fit = (SERIES_MIN..=SERIES_MAX).contains(&series.len())
             && series.iter().all(|build| build.mean.is_finite());
         if !is_fit {
@@ -545,7 +545,7 @@ mod tests {
     /// Builds of one run around 7 with 2 % of noise, lower by 8 % in a stretch.
     fn builds(n: usize, lower: Range<usize>, bits: &mut dyn FnMut() -> u64) -> Vec<Build> {
         let level = |at: usize| if lower.contains(&at) { 7.0 + (0.92_f64).ln() } else { 7.0 };
-        (0..n).map(|at| Build::of(&[level(at) + 0.02 * normal(bits)])).collect()
+        (0..n).map(|at| Build::from_figures(&[level(at) + 0.02 * normal(bits)])).collect()
     }
 
     fn found(series: &[Build], bits: &mut dyn FnMut() -> u64) -> Levels {
@@ -595,7 +595,7 @@ mod tests {
         for round in 0..60 {
             let level =
                 |at: usize| [1000.0, 800.0, 880.0][usize::from(at >= 30) + usize::from(at >= 35)];
-            let one = |at| Build::of(&[f64::ln(level(at)) + 0.01 * normal(&mut bits)]);
+            let one = |at| Build::from_figures(&[f64::ln(level(at)) + 0.01 * normal(&mut bits)]);
             let series: Vec<Build> = (0..40).map(one).collect();
             let levels = found(&series, &mut bits);
             assert!(places(&levels).contains(&30), "{round}");
@@ -614,7 +614,7 @@ mod tests {
                 let mut next = || {
                     let new = (1.0 - correlation * correlation).sqrt() * normal(&mut bits);
                     before = correlation * before + new;
-                    Build::of(&[before])
+                    Build::from_figures(&[before])
                 };
                 (0..40).map(|_| next()).collect()
             };
@@ -646,7 +646,7 @@ mod tests {
     #[test]
     fn levels_are_reported_between_their_changes() {
         let level = |at: usize| [10.0, 20.0, 15.0][at / 10] + 0.1 * (at % 3) as f64;
-        let series: Vec<Build> = (0..30).map(|at| Build::of(&[level(at)])).collect();
+        let series: Vec<Build> = (0..30).map(|at| Build::from_figures(&[level(at)])).collect();
         let mut source = Xoshiro256PlusPlus::seed_from_u64(3);
         let mut bits = || source.next_u64();
         let levels = found(&series, &mut bits);
@@ -654,16 +654,16 @@ mod tests {
         let [first, second] = levels.changes[..] else { panic!("{levels:?}") };
         assert!((first.before - 10.09).abs() < 0.02 && (second.after - 15.1).abs() < 0.02);
         // Builds without variance have one level, or clear changes.
-        let same = |at: usize| Build::of(&[if at < 12 { 7.0 } else { 6.0 }]);
+        let same = |at: usize| Build::from_figures(&[if at < 12 { 7.0 } else { 6.0 }]);
         assert_eq!(places(&found(&(0..30).map(same).collect::<Vec<_>>(), &mut bits)), [12]);
-        assert!(places(&found(&[Build::of(&[7.0]); 30], &mut bits)).is_empty());
+        assert!(places(&found(&[Build::from_figures(&[7.0]); 30], &mut bits)).is_empty());
     }
 
     #[test]
     fn what_is_short_or_no_number_is_not_divided() {
         let of = |series: Vec<Build>| levels(&[series], ERROR, &mut || 0).pop();
-        assert_eq!(of(vec![Build::of(&[1.0]); SERIES_MIN - 1]), Some(Err(NotDivided)));
-        let mut holed = vec![Build::of(&[1.0]); 30];
+        assert_eq!(of(vec![Build::from_figures(&[1.0]); SERIES_MIN - 1]), Some(Err(NotDivided)));
+        let mut holed = vec![Build::from_figures(&[1.0]); 30];
         holed[7].mean = f64::NAN;
         assert_eq!(of(holed), Some(Err(NotDivided)));
     }

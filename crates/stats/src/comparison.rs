@@ -76,7 +76,7 @@ impl Comparison {
     /// Compares two sides with an interval of at least `confidence`; a difference is significant if
     /// `p` is below its complement. Figures may be infinite: they have ranks, and the difference of
     /// two equal ones is 0. Fails for NaN, and for too few or too many figures.
-    pub fn of(first: &[f64], second: &[f64], confidence: f64) -> Result<Comparison, Incomparable> {
+    pub fn new(first: &[f64], second: &[f64], confidence: f64) -> Result<Comparison, Incomparable> {
         assert!(confidence > 0.5 && confidence < 1.0, "a confidence lies between 1/2 and 1");
         if first.iter().chain(second).any(|figure| figure.is_nan()) {
             return Err(Incomparable::NoNumber);
@@ -94,12 +94,12 @@ impl Comparison {
         let Some((cut, tail)) = cut else {
             let have = n.min(m);
             return match is_finite && have >= BY_MEANS_MIN {
-                true => Ok(Comparison::by_means(&Means::of(first, second), confidence)),
+                true => Ok(Comparison::by_means(&Means::new(first, second), confidence)),
                 false => Err(Incomparable::TooFew { needed: needed(1.0 - confidence), have }),
             };
         };
         let means =
-            if is_finite { Means::of(first, second) } else { Means::of_ranks(first, second) };
+            if is_finite { Means::new(first, second) } else { Means::of_ranks(first, second) };
         let p = p_value(first, second).max(means.p());
         let of_means = is_finite.then(|| (means.shift, means.interval(confidence)));
         Ok(Comparison::agreed(&all, (cut, tail), p, of_means))
@@ -179,7 +179,7 @@ impl Comparison {
 /// is not finite, or a side has fewer than [`BOUNDS_MIN`].
 pub fn bounds(first: &[f64], second: &[f64], confidence: f64) -> Option<(f64, f64)> {
     let is_known = |side: &[f64]| side.len() >= BOUNDS_MIN && side.iter().all(|x| x.is_finite());
-    let means = (is_known(first) && is_known(second)).then(|| Means::of(first, second))?;
+    let means = (is_known(first) && is_known(second)).then(|| Means::new(first, second))?;
     Some(means.interval(2.0 * confidence - 1.0))
 }
 
@@ -221,7 +221,7 @@ impl Means {
     /// against twenty differ two to four times too often. So the ratio of the variances is varied
     /// by [`SPREAD_CONFIDENCE`] of Fisher's F to either side, and the smallest degrees of freedom
     /// apply.
-    fn of(first: &[f64], second: &[f64]) -> Means {
+    fn new(first: &[f64], second: &[f64]) -> Means {
         let (a, b) = (moments(first), moments(second));
         let [v, w] = [a.1 / first.len() as f64, b.1 / second.len() as f64];
         let below = [first, second].map(|side| (side.len() as f64 - 1.0).max(1.0));
@@ -248,7 +248,7 @@ impl Means {
             below as f64 + (same as f64 + 1.0) / 2.0
         };
         let ranks = |side: &[f64]| side.iter().map(rank).collect::<Vec<f64>>();
-        Means::of(&ranks(first), &ranks(second))
+        Means::new(&ranks(first), &ranks(second))
     }
 
     /// Tests the mean of differences (Student).
@@ -483,12 +483,12 @@ pub fn detectable(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
         return None;
     }
     let (_, tail) = cut(&untied(n, m), error / 2.0)?;
-    found_from(&Means::of(first, second), tail)
+    found_from(&Means::new(first, second), tail)
 }
 
 /// Like [`detectable`], for sides that are compared by means alone ([`Comparison::is_by_means`]).
 pub fn detectable_by_means(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
-    found_from(&Means::of(first, second), BY_MEANS_ERROR * error / 2.0)
+    found_from(&Means::new(first, second), BY_MEANS_ERROR * error / 2.0)
 }
 
 /// Like [`detectable`], for differences of pairs.
@@ -521,7 +521,7 @@ mod tests {
     fn five_against_five_are_judged_at_the_exact_quantiles() {
         let first = [1.0, 2.0, 3.0, 4.0, 5.0];
         let above = [11.0, 12.0, 13.0, 14.0, 15.0];
-        let found = Comparison::of(&first, &above, 0.95).expect("enough");
+        let found = Comparison::new(&first, &above, 0.95).expect("enough");
         // 2 of 252 orders are as extreme; U <= 2 has 4 of 252 in each tail.
         assert!((found.p - 2.0 / 252.0).abs() < 1e-12, "{found:?}");
         assert!((found.confidence - (1.0 - 8.0 / 252.0)).abs() < 1e-12, "{found:?}");
@@ -532,11 +532,11 @@ mod tests {
     #[test]
     fn the_effect_is_the_difference_of_the_means_that_readers_compute() {
         let (first, second) = ([1.0, 2.0, 3.0, 4.0, 90.0], [11.0, 12.0, 13.0, 14.0, 15.0]);
-        assert_eq!(Comparison::of(&first, &second, 0.95).expect("enough").shift, 13.0 - 20.0);
+        assert_eq!(Comparison::new(&first, &second, 0.95).expect("enough").shift, 13.0 - 20.0);
         let of_pairs = Comparison::of_pairs(&[1.0, 2.0, 3.0, 4.0, 5.0, 9.0], 0.95).expect("six");
         assert_eq!(of_pairs.shift, 4.0);
         let lost = [1.0, 2.0, 3.0, 4.0, f64::INFINITY];
-        let of_medians = Comparison::of(&lost, &second, 0.95).expect("enough");
+        let of_medians = Comparison::new(&lost, &second, 0.95).expect("enough");
         assert_eq!(of_medians.shift, 10.0, "a mean would be infinite");
     }
 
@@ -550,20 +550,20 @@ mod tests {
 
     #[test]
     fn no_order_of_three_against_three_is_surprising_so_means_alone_tell() {
-        let near = Comparison::of(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], 0.95).expect("three");
+        let near = Comparison::new(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], 0.95).expect("three");
         assert!(near.is_by_means && near.p > 0.05 && near.interval.0 < 0.0, "{near:?}");
-        let far = Comparison::of(&[1.0, 2.0, 3.0], &[17.0, 18.0, 19.0], 0.95).expect("three");
+        let far = Comparison::new(&[1.0, 2.0, 3.0], &[17.0, 18.0, 19.0], 0.95).expect("three");
         assert!(far.p < 0.05 && far.interval.0 > 0.0 && far.shift == 16.0, "{far:?}");
         assert!((far.confidence - 0.99).abs() < 1e-12, "{far:?}");
-        let no = Comparison::of(&[1.0, 2.0, 3.0], &[7.0, 8.0, f64::INFINITY], 0.95);
+        let no = Comparison::new(&[1.0, 2.0, 3.0], &[7.0, 8.0, f64::INFINITY], 0.95);
         assert_eq!(no, Err(Incomparable::TooFew { needed: 4, have: 3 }));
-        let no = Comparison::of(&[1.0, 2.0], &[7.0, 8.0, 9.0], 0.95);
+        let no = Comparison::new(&[1.0, 2.0], &[7.0, 8.0, 9.0], 0.95);
         assert_eq!(no, Err(Incomparable::TooFew { needed: 4, have: 2 }));
-        let no = Comparison::of(&[1.0], &[2.0], 0.95);
+        let no = Comparison::new(&[1.0], &[2.0], 0.95);
         assert_eq!(no, Err(Incomparable::TooFew { needed: 4, have: 1 }));
-        let no = Comparison::of(&[], &[], 0.95);
+        let no = Comparison::new(&[], &[], 0.95);
         assert_eq!(no, Err(Incomparable::TooFew { needed: 4, have: 0 }));
-        let no = Comparison::of(&[1.0; 5], &[1.0, 2.0, 3.0, 4.0, f64::NAN], 0.95);
+        let no = Comparison::new(&[1.0; 5], &[1.0, 2.0, 3.0, 4.0, f64::NAN], 0.95);
         assert_eq!(no, Err(Incomparable::NoNumber));
     }
 
@@ -595,11 +595,11 @@ mod tests {
     #[test]
     fn one_infinite_side_lies_above_a_finite_one() {
         let finite = [1.0, 2.0, 3.0, 4.0, 5.0];
-        let found = Comparison::of(&finite, &[f64::INFINITY; 5], 0.95).expect("enough");
+        let found = Comparison::new(&finite, &[f64::INFINITY; 5], 0.95).expect("enough");
         assert_eq!((found.shift, found.interval), (f64::INFINITY, (f64::INFINITY, f64::INFINITY)));
         assert!((found.p - 2.0 / 252.0).abs() < 1e-12, "{found:?}");
         assert_eq!(detectable(&finite, &[f64::INFINITY; 5], 0.05), None);
-        let same = Comparison::of(&[f64::INFINITY; 5], &[f64::INFINITY; 5], 0.95).expect("enough");
+        let same = Comparison::new(&[f64::INFINITY; 5], &[f64::INFINITY; 5], 0.95).expect("enough");
         assert_eq!((same.shift, same.p), (0.0, 1.0));
     }
 
@@ -629,11 +629,11 @@ mod tests {
             let (mut wrong, mut covered, mut found, rounds) = (0, 0, 0, 4000);
             for _ in 0..rounds {
                 let first = normals(n, 0.0, &mut bits);
-                let same = Comparison::of(&first, &normals(n, 0.0, &mut bits), 0.95);
+                let same = Comparison::new(&first, &normals(n, 0.0, &mut bits), 0.95);
                 let same = same.expect("enough");
                 wrong += u32::from(same.p < 0.05);
                 covered += u32::from(same.interval.0 <= 0.0 && 0.0 <= same.interval.1);
-                let moved = Comparison::of(&first, &normals(n, typical, &mut bits), 0.95);
+                let moved = Comparison::new(&first, &normals(n, typical, &mut bits), 0.95);
                 found += u32::from(moved.expect("enough").p < 0.05);
             }
             let share = |count: u32| f64::from(count) / f64::from(rounds);
@@ -670,11 +670,11 @@ mod tests {
                     let second = draw(m);
                     let more = if kind == "skewed" { 1.0 - spread } else { 0.0 };
                     let same: Vec<f64> = second.iter().map(|x| x - more).collect();
-                    let same = Comparison::of(&first, &same, 0.95).expect("three");
+                    let same = Comparison::new(&first, &same, 0.95).expect("three");
                     wrong += u32::from(same.p < 0.05);
                     covered += u32::from(same.interval.0 <= 0.0 && 0.0 <= same.interval.1);
                     let moved: Vec<f64> = second.iter().map(|x| x + 15.0).collect();
-                    let moved = Comparison::of(&first, &moved, 0.95).expect("three");
+                    let moved = Comparison::new(&first, &moved, 0.95).expect("three");
                     found += u32::from(moved.p < 0.05);
                 }
                 let share = |count: u32| f64::from(count) / f64::from(rounds);
@@ -696,7 +696,7 @@ mod tests {
             for _ in 0..rounds {
                 let wide: Vec<f64> =
                     normals(n, 0.0, &mut bits).iter().map(|x| x * spread).collect();
-                let found = Comparison::of(&wide, &normals(m, 0.0, &mut bits), 0.95);
+                let found = Comparison::new(&wide, &normals(m, 0.0, &mut bits), 0.95);
                 wrong += u32::from(found.expect("enough").p < 0.05);
             }
             let share = f64::from(wrong) / f64::from(rounds);
@@ -713,7 +713,7 @@ mod tests {
             for _ in 0..rounds {
                 let wide: Vec<f64> =
                     normals(n, 0.0, &mut bits).iter().map(|x| x * spread).collect();
-                let found = Comparison::of(&wide, &normals(m, 0.0, &mut bits), 0.95);
+                let found = Comparison::new(&wide, &normals(m, 0.0, &mut bits), 0.95);
                 wrong += u32::from(found.expect("enough").p < 0.005);
             }
             // With the degrees of freedom of the spreads as found: 270, 390 and 256.
@@ -738,7 +738,7 @@ mod tests {
                 let apart: Vec<f64> = first.iter().zip(second).map(|(a, b)| b - a).collect();
                 Comparison::of_pairs(&apart, 0.95).expect("six")
             };
-            found[0] += u32::from(Comparison::of(&first, &second, 0.95).expect("six").p < 0.05);
+            found[0] += u32::from(Comparison::new(&first, &second, 0.95).expect("six").p < 0.05);
             let paired = pairs(&second);
             found[1] += u32::from(paired.p < 0.05);
             assert_eq!(paired.p < 0.05, paired.interval.0 > 0.0 || paired.interval.1 < 0.0);
@@ -782,8 +782,8 @@ mod tests {
         ) {
             let floats = |side: &[i32]| side.iter().copied().map(f64::from).collect::<Vec<_>>();
             let (first, second) = (floats(&first), floats(&second));
-            let there = Comparison::of(&first, &second, 0.95).expect("enough");
-            let back = Comparison::of(&second, &first, 0.95).expect("enough");
+            let there = Comparison::new(&first, &second, 0.95).expect("enough");
+            let back = Comparison::new(&second, &first, 0.95).expect("enough");
             prop_assert_eq!(there.shift, -back.shift);
             prop_assert!((there.interval.0 + back.interval.1).abs() < 1e-9);
             prop_assert!((there.interval.1 + back.interval.0).abs() < 1e-9);

@@ -66,7 +66,7 @@ pub(crate) struct Left {
 impl Course {
     /// The effects on `n` stretches of equal length. `rates` has a series for each plan: the rate
     /// that it plans in each slot, with the same number of slots in each stretch.
-    pub fn of(rates: &[Vec<f64>], n: usize) -> Course {
+    pub fn from_rates(rates: &[Vec<f64>], n: usize) -> Course {
         let per_stretch: Vec<Vec<f64>> =
             rates.iter().filter(|rate| rate.len() >= n).map(|rate| means(rate, n)).collect();
         let mut course = Course { n, ..Course::default() };
@@ -279,7 +279,7 @@ mod tests {
     /// Returns the course of `n` seconds for a rate over time.
     fn course(n: usize, rate: impl Fn(f64) -> f64) -> Course {
         let slots = (0..n * SLOTS).map(|slot| rate((slot as f64 + 0.5) / SLOTS as f64));
-        Course::of(&[slots.collect()], n)
+        Course::from_rates(&[slots.collect()], n)
     }
 
     #[test]
@@ -342,7 +342,7 @@ mod tests {
         assert!(course(60, |_| 500.0).is_empty());
         // Each second has a whole period.
         assert!(course(60, |at| 500.0 + 200.0 * (at * TAU).sin()).is_empty());
-        assert!(Course::of(&[], 60).is_empty());
+        assert!(Course::from_rates(&[], 60).is_empty());
         // A single peak a second after a burst is no function of the rate.
         let burst = course(60, |at| if (20.0..24.0).contains(&at) { 2_600.0 } else { 900.0 });
         let queue = |at: usize| if at == 25 { 10.0 } else { (at % 2) as f64 };

@@ -153,7 +153,7 @@ struct Scaled {
 }
 
 impl Scaled {
-    fn of(points: &[RatioPoint], grows: Grows) -> Option<Scaled> {
+    fn from_points(points: &[RatioPoint], grows: Grows) -> Option<Scaled> {
         let is_sound = |point: &RatioPoint| {
             (point.x + point.ratio + point.weight).is_finite() && point.weight > 0.0
         };
@@ -288,7 +288,7 @@ impl Crossing {
     pub fn fit(points: &[RatioPoint], grows: Grows, confidence: f64) -> Option<Crossing> {
         assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
         assert!((0.0..1.0).contains(&grows.allowed()), "a share lies between 0 and 1");
-        let scaled = Scaled::of(points, grows)?;
+        let scaled = Scaled::from_points(points, grows)?;
         let (level, slope) = scaled.best();
         if !(level.is_finite() && slope.is_finite()) {
             return None;

@@ -104,7 +104,7 @@ pub fn dependent_ranks(
     quantiles: &[f64],
     confidence: f64,
 ) -> Vec<Result<Ranks, NoInterval>> {
-    let series = Shares::of(stretches, course, confidence);
+    let series = Shares::new(stretches, course, confidence);
     let (witnesses, of_quantiles) = series.with_witnesses(quantiles);
     let is_told = series.is_told();
     let ranks =
@@ -123,7 +123,7 @@ pub fn dependent_mean(
     course: &Course,
     confidence: f64,
 ) -> Result<(f64, f64), NoInterval> {
-    let series = Shares::of(stretches, course, confidence);
+    let series = Shares::new(stretches, course, confidence);
     let finished =
         |stretch: &Stretch| (stretch.finished.sum() as f64, stretch.finished.count() as f64);
     let slots: Vec<(f64, f64)> = stretches.iter().map(finished).collect();
@@ -158,7 +158,7 @@ pub fn share_dispersions(
     course: &Course,
     confidence: f64,
 ) -> Result<Vec<Dispersion>, NoInterval> {
-    let series = Shares::of(stretches, course, confidence);
+    let series = Shares::new(stretches, course, confidence);
     if series.n == 0 {
         return Err(NoInterval::TooFew(TooFew { needed: 1, have: 0 }));
     }
@@ -272,7 +272,7 @@ struct Widened {
 }
 
 impl<'a> Shares<'a> {
-    fn of(stretches: &'a [Stretch], course: &'a Course, confidence: f64) -> Shares<'a> {
+    fn new(stretches: &'a [Stretch], course: &'a Course, confidence: f64) -> Shares<'a> {
         assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
         let mut all = Histogram::default();
         for stretch in stretches {

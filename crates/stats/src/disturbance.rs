@@ -132,21 +132,21 @@ mod tests {
         assert!(nothing.before.is_empty() && nothing.during.is_empty());
     }
 
-    fn of(since: &[u64]) -> Recovery {
+    fn recovery_of(since: &[u64]) -> Recovery {
         recovery(&[100, 102, 98, 101, 99], since, 10, 0.9)
     }
 
     #[test]
     fn a_rate_is_back_when_it_lasts() {
-        assert_eq!(of(&[50, 0, 40, 95, 100, 100]), Recovery::Back { second: 3 });
-        assert_eq!(of(&[50, 95, 10, 10, 95, 99, 97]), Recovery::Back { second: 4 });
-        assert_eq!(of(&[50, 80, 85, 89]), Recovery::NotWithin);
-        assert_eq!(of(&[50]), Recovery::NotWithin);
+        assert_eq!(recovery_of(&[50, 0, 40, 95, 100, 100]), Recovery::Back { second: 3 });
+        assert_eq!(recovery_of(&[50, 95, 10, 10, 95, 99, 97]), Recovery::Back { second: 4 });
+        assert_eq!(recovery_of(&[50, 80, 85, 89]), Recovery::NotWithin);
+        assert_eq!(recovery_of(&[50]), Recovery::NotWithin);
     }
 
     #[test]
     fn what_chance_does_is_no_fall() {
-        assert_eq!(of(&[97, 95, 94, 103]), Recovery::NeverFell);
+        assert_eq!(recovery_of(&[97, 95, 94, 103]), Recovery::NeverFell);
         assert_eq!(recovery(&[100, 140, 60], &[80, 85], 10, 0.9), Recovery::NeverFell);
         assert_eq!(recovery(&[100, 140, 60], &[0, 120], 10, 0.9), Recovery::Back { second: 1 });
         assert_eq!(recovery(&[1, 0, 3, 2], &[0, 0, 2], 10, 0.9), Recovery::NeverFell);
@@ -176,6 +176,6 @@ mod tests {
     fn what_falls_long_after_is_not_its_doing() {
         let mut since = vec![100; 30];
         since[25] = 0;
-        assert_eq!(of(&since), Recovery::NeverFell);
+        assert_eq!(recovery_of(&since), Recovery::NeverFell);
     }
 }

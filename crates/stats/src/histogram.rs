@@ -521,7 +521,7 @@ mod tests {
 
     const SMALL: Range = Range { highest_ns: 1_000_000 };
 
-    fn of(range: Range, values: &[u64]) -> Histogram {
+    fn histogram_of(range: Range, values: &[u64]) -> Histogram {
         let mut histogram = Histogram::new(range);
         values.iter().for_each(|&value| histogram.record(value));
         histogram
@@ -561,7 +561,7 @@ mod tests {
 
     #[test]
     fn zero_is_a_value() {
-        let histogram = of(SMALL, &[0, 0, 5]);
+        let histogram = histogram_of(SMALL, &[0, 0, 5]);
         assert_eq!((histogram.count(), histogram.min(), histogram.sum()), (3, 0, 5));
         assert_eq!(histogram.quantile(0.5), Some(0));
         assert_eq!(histogram.recorded().collect::<Vec<_>>(), [(0, 2), (5, 1)]);
@@ -569,7 +569,7 @@ mod tests {
 
     #[test]
     fn values_above_the_range_are_counted_and_exact_in_the_moments() {
-        let histogram = of(SMALL, &[10, 20, 5_000_000, 7_000_000]);
+        let histogram = histogram_of(SMALL, &[10, 20, 5_000_000, 7_000_000]);
         assert_eq!((histogram.count(), histogram.overflow()), (4, 2));
         assert_eq!((histogram.max(), histogram.sum()), (7_000_000, 12_000_030));
         assert_eq!(histogram.quantile(0.5), Some(20));
@@ -582,7 +582,7 @@ mod tests {
     #[test]
     fn samples_in_the_bucket_of_a_value_are_not_below_it() {
         let range = Range::default();
-        let histogram = of(range, &[19_000_000, 20_000_000, 20_000_001, 21_000_000]);
+        let histogram = histogram_of(range, &[19_000_000, 20_000_000, 20_000_001, 21_000_000]);
         for value in [20_000_000, 20_000_001] {
             assert_eq!(histogram.count_below(value), 1);
         }
@@ -592,12 +592,12 @@ mod tests {
         check(21_000_000, 3);
         check(22_000_000, 4);
         check(u64::MAX, 4);
-        assert_eq!(of(range, &[]).count_below(5), 0);
+        assert_eq!(histogram_of(range, &[]).count_below(5), 0);
     }
 
     #[test]
     fn any_number_of_samples_neither_overflows_nor_panics() {
-        let mut histogram = of(SMALL, &[1]);
+        let mut histogram = histogram_of(SMALL, &[1]);
         histogram.record_n(7, u64::MAX);
         histogram.record_n(9, u64::MAX);
         histogram.add(&histogram.clone());
@@ -609,14 +609,14 @@ mod tests {
 
     #[test]
     fn a_cleared_histogram_equals_a_new_one() {
-        let mut histogram = of(SMALL, &[1, 2, 3_000_000]);
+        let mut histogram = histogram_of(SMALL, &[1, 2, 3_000_000]);
         histogram.clear();
         assert_eq!(histogram, Histogram::new(SMALL));
     }
 
     #[test]
     fn a_payload_that_promises_gigabytes_is_refused() {
-        let good = of(SMALL, &[1, 2, 3]).to_bytes();
+        let good = histogram_of(SMALL, &[1, 2, 3]).to_bytes();
         let payload = good.len() - (V2_HEADER_BYTES + 4);
         for at in [payload - 33, payload + 4, payload + 12, payload + 16, payload + 24] {
             let mut bytes = good.clone();
@@ -636,7 +636,7 @@ mod tests {
         let values: Vec<u64> = (0..5_000_u64)
             .map(|i| crate::exponential_ns(i.wrapping_mul(0x9e37_79b9_7f4a_7c15), 2e6))
             .collect();
-        let bytes = of(Range::default(), &values).to_bytes().len();
+        let bytes = histogram_of(Range::default(), &values).to_bytes().len();
         assert!(bytes < 7_000, "{bytes}");
     }
 
@@ -653,13 +653,13 @@ mod tests {
 
         #[test]
         fn bytes_round_trip(range in range(), values in values()) {
-            let histogram = of(range, &values);
+            let histogram = histogram_of(range, &values);
             prop_assert_eq!(Histogram::from_bytes(&histogram.to_bytes()), Ok(histogram));
         }
 
         #[test]
         fn cut_or_lengthened_bytes_are_malformed(values in values(), cut in any::<usize>()) {
-            let bytes = of(SMALL, &values).to_bytes();
+            let bytes = histogram_of(SMALL, &values).to_bytes();
             prop_assert!(Histogram::from_bytes(&bytes[..cut % bytes.len()]).is_err());
             prop_assert!(Histogram::from_bytes(&[&bytes[..], &[0]].concat()).is_err());
         }
@@ -669,7 +669,7 @@ mod tests {
             values in values(),
             garble in prop::collection::vec((any::<usize>(), any::<u8>()), 1..8),
         ) {
-            let mut bytes = of(SMALL, &values).to_bytes();
+            let mut bytes = histogram_of(SMALL, &values).to_bytes();
             let n = bytes.len();
             garble.iter().for_each(|&(at, byte)| bytes[at % n] = byte);
             if let Ok(histogram) = Histogram::from_bytes(&bytes) {
@@ -683,7 +683,7 @@ mod tests {
             values in values(),
             tail in prop::collection::vec(prop_oneof![Just(0xff), any::<u8>()], 0..60),
         ) {
-            let mut bytes = of(SMALL, &values).to_bytes();
+            let mut bytes = histogram_of(SMALL, &values).to_bytes();
             let header = 1 + 5 * 8 + 2 * 16;
             bytes.truncate(header + V2_HEADER_BYTES);
             bytes[header + 4..header + 8].copy_from_slice(&(tail.len() as u32).to_be_bytes());
@@ -695,8 +695,8 @@ mod tests {
         fn merging_equals_recording_all(
             range in range(), a in values(), b in values(), c in values(),
         ) {
-            let whole = of(range, &[&a[..], &b, &c].concat());
-            let (a, b, c) = (of(range, &a), of(range, &b), of(range, &c));
+            let whole = histogram_of(range, &[&a[..], &b, &c].concat());
+            let [a, b, c] = [&a, &b, &c].map(|values| histogram_of(range, values));
             let mut left = a.clone();
             left.add(&b);
             left.add(&c);
@@ -713,15 +713,15 @@ mod tests {
             values in prop::collection::vec(0_u64..900_000, 0..50),
         ) {
             let mut wide = Histogram::default();
-            wide.add(&of(SMALL, &values));
-            prop_assert_eq!(wide, of(Range::default(), &values));
+            wide.add(&histogram_of(SMALL, &values));
+            prop_assert_eq!(wide, histogram_of(Range::default(), &values));
         }
 
         #[test]
         fn a_narrower_histogram_counts_what_it_cannot_place(values in values()) {
             let mut narrow = Histogram::new(SMALL);
-            narrow.add(&of(Range { highest_ns: HIGHEST_NS_MAX }, &values));
-            prop_assert_eq!(&narrow, &of(SMALL, &values));
+            narrow.add(&histogram_of(Range { highest_ns: HIGHEST_NS_MAX }, &values));
+            prop_assert_eq!(&narrow, &histogram_of(SMALL, &values));
         }
 
         #[test]
@@ -730,7 +730,7 @@ mod tests {
             sparse.add(&sparse_of(&b));
             let mut dense = Histogram::new(range);
             dense.add_sparse(&sparse);
-            prop_assert_eq!(dense, of(range, &[a, b].concat()));
+            prop_assert_eq!(dense, histogram_of(range, &[a, b].concat()));
         }
 
         #[test]
@@ -738,7 +738,7 @@ mod tests {
             mut values in prop::collection::vec(0_u64..3_600_000_000_000, 1..200),
             q in 0.0..=1.0_f64,
         ) {
-            let histogram = of(Range::default(), &values);
+            let histogram = histogram_of(Range::default(), &values);
             values.sort_unstable();
             let exact = values[rank(q, values.len() as u64) as usize - 1];
             let got = histogram.quantile(q).expect("not empty");
@@ -749,7 +749,7 @@ mod tests {
 
         #[test]
         fn recorded_values_and_counts_below_agree(range in range(), values in values()) {
-            let histogram = of(range, &values);
+            let histogram = histogram_of(range, &values);
             let mut below = 0;
             let recorded: Vec<u64> = histogram.recorded().map(|(value, _)| value).collect();
             // In an order of its own: the last first.

@@ -78,8 +78,8 @@ pub fn latest_builds(all: &[Held], error: f64) -> Vec<Option<LatestBuild>> {
     let held: Vec<Option<Against>> = all.iter().map(held).collect();
     let past: Vec<f64> =
         held.iter().flatten().flat_map(|against| scores_within(against.before)).collect();
-    let below = Tail::of(past.iter().filter(|score| **score < 0.0).map(|score| -score));
-    let above = Tail::of(past.iter().filter(|score| **score > 0.0).copied());
+    let below = Tail::fit(past.iter().filter(|score| **score < 0.0).map(|score| -score));
+    let above = Tail::fit(past.iter().filter(|score| **score > 0.0).copied());
     let p = |away: &Away| if away.t < 0.0 { below.p(-away.score()) } else { above.p(away.score()) };
     let p_values: Vec<f64> = held.iter().flatten().map(|against| p(&against.away)).collect();
     let mut judged = hommel(&p_values).into_iter().zip(p_values);
@@ -123,12 +123,12 @@ fn held(one: &Held) -> Option<Against<'_>> {
     // The first of two strange ones is not hidden by the second.
     for n_strange in (1..=STRANGE_MAX.min(before.len())).rev() {
         let (rest, strange) = before.split_at(before.len() - n_strange);
-        if Away::of(rest, &strange[0], None, &[]).is_some_and(is_strange) {
+        if Away::from_builds(rest, &strange[0], None, &[]).is_some_and(is_strange) {
             before = rest;
             break;
         }
     }
-    let away = Away::of(before, &one.last, one.pinned.as_ref(), earlier)?;
+    let away = Away::from_builds(before, &one.last, one.pinned.as_ref(), earlier)?;
     let varies_more_for = noisier.filter(|(_, is_sure)| *is_sure).map(|(n_builds, _)| n_builds);
     Some(Against { before, away, varies_more_for })
 }
@@ -160,7 +160,7 @@ struct Away {
 }
 
 impl Away {
-    fn of(
+    fn from_builds(
         others: &[Build],
         one: &Build,
         pinned: Option<&Build>,
@@ -239,7 +239,7 @@ fn scatter(own: (f64, f64), earlier: &[Vec<Build>]) -> (f64, f64) {
 fn scores_within(builds: &[Build]) -> Vec<f64> {
     let one = |at: usize| {
         let others = [&builds[..at], &builds[at + 1..]].concat();
-        Some(Away::of(&others, &builds[at], None, &[])?.score())
+        Some(Away::from_builds(&others, &builds[at], None, &[])?.score())
     };
     (0..builds.len()).filter_map(one).collect()
 }
@@ -257,7 +257,7 @@ struct Tail {
 
 impl Tail {
     /// Fits the likeliest tail to scores of one side.
-    fn of(scores: impl Iterator<Item = f64>) -> Tail {
+    fn fit(scores: impl Iterator<Item = f64>) -> Tail {
         let scores: Vec<f64> = scores.collect();
         if scores.len() < SCORES_MIN {
             return Tail { student: None };
@@ -316,7 +316,7 @@ mod tests {
     use crate::students_t;
 
     fn builds(figures: &[f64]) -> Vec<Build> {
-        figures.iter().map(|figure| Build::of(&[*figure])).collect()
+        figures.iter().map(|figure| Build::from_figures(&[*figure])).collect()
     }
 
     /// Builds of one level, with the last of them once more.
@@ -330,8 +330,9 @@ mod tests {
     fn n_below(levels: (f64, f64), n_before: usize, fall: f64, noise: f64, seed: u64) -> usize {
         let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut bits = || source.next_u64();
-        let mut build =
-            |level: f64, noise: f64| Build::of(&[level.ln() + 0.008 * noise * normal(&mut bits)]);
+        let mut build = |level: f64, noise: f64| {
+            Build::from_figures(&[level.ln() + 0.008 * noise * normal(&mut bits)])
+        };
         let is_below = |_: &i32| {
             let earlier = vec![(0..30).map(|_| build(levels.0, 1.0)).collect()];
             let before: Vec<Build> = (0..n_before).map(|_| build(levels.1, noise)).collect();
@@ -386,7 +387,7 @@ mod tests {
     fn few_before_are_held_against_students_prediction() {
         let judge = |last: f64, n: usize| {
             let before = builds(&[9.0, 10.0, 11.0, 12.0, 13.0][..n]);
-            latest_builds(&[Held { last: Build::of(&[last]), ..alone(before) }], 0.05)
+            latest_builds(&[Held { last: Build::from_figures(&[last]), ..alone(before) }], 0.05)
                 .pop()
                 .expect("one")
         };
@@ -406,7 +407,7 @@ mod tests {
         for round in 0..300 {
             let mut one = |far: f64| {
                 let all: Vec<f64> = (0..12).map(|_| normal(&mut bits)).collect();
-                Held { last: Build::of(&[all[0] * far]), ..alone(builds(&all[1..])) }
+                Held { last: Build::from_figures(&[all[0] * far]), ..alone(builds(&all[1..])) }
             };
             let all = [one(1.0), one(3.0), one(2.0), one(6.0)];
             for (Held { last, .. }, held) in all.iter().zip(latest_builds(&all, 0.05)) {
@@ -420,7 +421,7 @@ mod tests {
     #[test]
     fn a_pinned_build_is_as_uncertain_as_any() {
         let before = builds(&[9.0, 10.0, 11.0, 12.0, 13.0]);
-        let (last, pinned) = (Build::of(&[16.0]), Some(Build::of(&[12.0])));
+        let (last, pinned) = (Build::from_figures(&[16.0]), Some(Build::from_figures(&[12.0])));
         let held = latest_builds(&[Held { last, pinned, ..alone(before) }], 0.05).pop().flatten();
         let held = held.expect("five");
         // 2.776 times 1.5811 times the root of 2.
@@ -440,7 +441,7 @@ mod tests {
         };
         let mut build = |n: usize| {
             let of_build = 0.3 * noise();
-            Build::of(&(0..n).map(|_| of_build + noise()).collect::<Vec<f64>>())
+            Build::from_figures(&(0..n).map(|_| of_build + noise()).collect::<Vec<f64>>())
         };
         let mut series = || Held {
             before: (0..20).map(|_| build(runs.0)).collect(),
@@ -469,8 +470,8 @@ mod tests {
             (figure, true) => (1.0 - figure * figure) / 2.0_f64.sqrt(),
         };
         let is_below = |_: &usize| {
-            let before = (0..n).map(|_| Build::of(&[noise()])).collect();
-            let last = Build::of(&[noise() - fall]);
+            let before = (0..n).map(|_| Build::from_figures(&[noise()])).collect();
+            let last = Build::from_figures(&[noise() - fall]);
             let held = Held { last, ..alone(before) };
             latest_builds(&[held], 0.005)[0]
                 .is_some_and(|one| one.is_outside && one.before > last.mean)
@@ -491,7 +492,7 @@ mod tests {
         }
         // One of five that lies off by chance.
         let before = builds(&[4_017.0, 4_011.0, 4_010.0, 3_943.0]);
-        let held = Held { last: Build::of(&[3_081.0]), ..alone(before) };
+        let held = Held { last: Build::from_figures(&[3_081.0]), ..alone(before) };
         assert!(latest_builds(&[held], 0.005)[0].is_some_and(|one| one.is_outside));
     }
 
@@ -500,7 +501,7 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
         let (mut n_false, mut n_told, mut n_found, rounds) = (0, 0, 0, 1000);
         for _ in 0..rounds {
-            let mut draw = |sd: f64| Build::of(&[sd * normal(&mut || random.next_u64())]);
+            let mut draw = |sd: f64| Build::from_figures(&[sd * normal(&mut || random.next_u64())]);
             let calm = (0..25).map(|_| draw(1.0)).collect::<Vec<Build>>();
             let noisy = (0..8).map(|_| draw(3.0)).collect::<Vec<Build>>();
             let before = [calm, noisy].concat();
@@ -512,7 +513,7 @@ mod tests {
             let found = held(last);
             n_false += u32::from(found.is_outside);
             n_told += u32::from(found.varies_more_for.is_some_and(|n| (5..=12).contains(&n)));
-            n_found += u32::from(held(Build::of(&[last.mean - 30.0])).is_outside);
+            n_found += u32::from(held(Build::from_figures(&[last.mean - 30.0])).is_outside);
         }
         // Against all builds: 60.
         assert!(n_false <= 35, "{n_false}");

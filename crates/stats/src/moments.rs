@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    fn of(values: &[u64]) -> Moments {
+    fn moments_of(values: &[u64]) -> Moments {
         let mut moments = Moments::default();
         values.iter().for_each(|&value| moments.record(value));
         moments
@@ -105,21 +105,21 @@ mod tests {
     fn nothing_has_no_mean_and_one_sample_no_deviation() {
         assert!(Moments::default().mean().is_nan());
         assert!(Moments::default().sd().is_nan());
-        assert_eq!(of(&[7]).mean(), 7.0);
-        assert!(of(&[7]).sd().is_nan());
+        assert_eq!(moments_of(&[7]).mean(), 7.0);
+        assert!(moments_of(&[7]).sd().is_nan());
     }
 
     #[test]
     fn a_small_deviation_around_a_large_mean_is_kept() {
         let base = 3_600_000_000_000_u64;
-        let moments = of(&[base, base + 1, base + 2]);
+        let moments = moments_of(&[base, base + 1, base + 2]);
         assert_eq!(moments.mean(), base as f64 + 1.0);
         assert_eq!(moments.sd(), 1.0);
     }
 
     #[test]
     fn extreme_samples_saturate_and_say_so() {
-        let moments = of(&[u64::MAX, u64::MAX, 0]);
+        let moments = moments_of(&[u64::MAX, u64::MAX, 0]);
         assert_eq!(moments.sum_sq, u128::MAX);
         assert_eq!(moments.sd(), f64::INFINITY);
         assert_eq!((moments.min, moments.max), (0, u64::MAX));
@@ -131,16 +131,16 @@ mod tests {
             left in prop::collection::vec(any::<u64>(), 0..20),
             right in prop::collection::vec(any::<u64>(), 0..20),
         ) {
-            let mut merged = of(&left);
-            merged.add(&of(&right));
-            prop_assert_eq!(merged, of(&[left, right].concat()));
+            let mut merged = moments_of(&left);
+            merged.add(&moments_of(&right));
+            prop_assert_eq!(merged, moments_of(&[left, right].concat()));
         }
 
         #[test]
         fn many_at_once_equal_one_by_one(value in any::<u64>(), n in 0_u64..50) {
             let mut at_once = Moments::default();
             at_once.record_n(value, n);
-            prop_assert_eq!(at_once, of(&vec![value; n as usize]));
+            prop_assert_eq!(at_once, moments_of(&vec![value; n as usize]));
         }
 
         #[test]
@@ -151,7 +151,7 @@ mod tests {
             let mean = values.iter().map(|&v| v as f64).sum::<f64>() / n;
             let sq = values.iter().map(|&v| (v as f64 - mean).powi(2)).sum::<f64>();
             let sd = (sq / (n - 1.0)).sqrt();
-            let moments = of(&values);
+            let moments = moments_of(&values);
             prop_assert!((moments.mean() - mean).abs() <= 1e-9 * mean.max(1.0));
             prop_assert!((moments.sd() - sd).abs() <= 1e-9 * sd.max(1.0));
         }

@@ -121,7 +121,7 @@ mod tests {
         Ok(Interval { low: outer_low(histogram, value(low)), high: value(high) })
     }
 
-    fn of(values: impl IntoIterator<Item = u64>) -> Histogram {
+    fn histogram_of(values: impl IntoIterator<Item = u64>) -> Histogram {
         let mut histogram = Histogram::default();
         values.into_iter().for_each(|value| histogram.record(value));
         histogram
@@ -129,14 +129,14 @@ mod tests {
 
     #[test]
     fn a_high_quantile_of_few_samples_has_no_interval() {
-        let db_error = order_statistic_interval(&of(1..=100), 0.99, 0.95);
+        let db_error = order_statistic_interval(&histogram_of(1..=100), 0.99, 0.95);
         assert_eq!(db_error, Err(TooFew { needed: 368, have: 100 }));
         let words = db_error.map_err(|few| few.to_string());
         assert_eq!(words, Err("too few samples: needs at least 368".to_owned()));
-        assert!(order_statistic_interval(&of(1..=367), 0.99, 0.95).is_err());
-        assert!(order_statistic_interval(&of(1..=368), 0.99, 0.95).is_ok());
+        assert!(order_statistic_interval(&histogram_of(1..=367), 0.99, 0.95).is_err());
+        assert!(order_statistic_interval(&histogram_of(1..=368), 0.99, 0.95).is_ok());
         assert_eq!(
-            order_statistic_interval(&of(1..=9), 1.0, 0.95),
+            order_statistic_interval(&histogram_of(1..=9), 1.0, 0.95),
             Err(TooFew { needed: u64::MAX, have: 9 })
         );
     }
@@ -145,7 +145,7 @@ mod tests {
     fn the_interval_of_a_median_is_the_one_in_the_tables() {
         // Conover, table of the binomial: n = 20, ranks 6 and 15 give 95.86 %.
         assert_eq!(
-            order_statistic_interval(&of(1..=20), 0.5, 0.95),
+            order_statistic_interval(&histogram_of(1..=20), 0.5, 0.95),
             Ok(Interval { low: 6, high: 15 })
         );
     }
@@ -177,8 +177,8 @@ mod tests {
     }
 
     fn offered(finished: &[u64], ages: &[u64], lost: u64, q: f64) -> OfferedQuantile {
-        let finished = of(finished.iter().copied());
-        let unfinished = of(ages.iter().copied());
+        let finished = histogram_of(finished.iter().copied());
+        let unfinished = histogram_of(ages.iter().copied());
         Offered { finished: &finished, unfinished: &unfinished, lost }.quantile(q)
     }
 
@@ -228,7 +228,8 @@ mod tests {
     fn an_interval_of_offered_work_ends_among_what_was_lost() {
         let twenty: Vec<u64> = (1..=20).collect();
         let interval = |finished: &[u64], ages: &[u64], lost| {
-            let (finished, unfinished) = (of(finished.to_vec()), of(ages.to_vec()));
+            let (finished, unfinished) =
+                (histogram_of(finished.to_vec()), histogram_of(ages.to_vec()));
             let offered = Offered { finished: &finished, unfinished: &unfinished, lost };
             independent(&offered, 0.5).map(|OfferedInterval { low, high }| (low, high))
         };
@@ -292,7 +293,7 @@ mod tests {
             lost in 0_u64..9,
             q in 0.2..0.8_f64,
         ) {
-            let (finished, unfinished) = (of(finished), of(ages));
+            let (finished, unfinished) = (histogram_of(finished), histogram_of(ages));
             let offered = Offered { finished: &finished, unfinished: &unfinished, lost };
             let Ok(OfferedInterval { low, high }) = independent(&offered, q) else {
                 return Ok(());

@@ -167,7 +167,7 @@ fn in_time(around_mean: &[f64], course: &Course) -> InTime {
     let n_slots = around_mean.len() as u64;
     let error = mean_error_beside(around_mean, course, CONFIDENCE);
     let error = error.filter(|_| course.is_told(around_mean));
-    let slots = Scatter::of(&course.left(around_mean).values);
+    let slots = Scatter::from_series(&course.left(around_mean).values);
     let left = 1.0 - slots.lag_1_unbiased();
     // As if slots resembled no others than their neighbours.
     let independent_slots = n_slots as f64 * left / (2.0 - left);
@@ -578,7 +578,8 @@ mod tests {
             sum / slots.iter().map(|slot| slot.1).sum::<f64>()
         };
         // Stretches of two seconds.
-        let course = Course::of(&[(0..n).map(|second| 1.0 + 0.5 * turn(second)).collect()], 60);
+        let course =
+            Course::from_rates(&[(0..n).map(|second| 1.0 + 0.5 * turn(second)).collect()], 60);
         let with = |slots: &[(f64, f64)]| ratio_within_planned_run(slots, &course);
         let (given, held) = held(series, ratio, with, truth);
         assert!(given > 0.99 && (0.92..=0.985).contains(&held), "{given} {held}");
@@ -587,7 +588,8 @@ mod tests {
         assert!(without.expect("long") > 2.0 * with.expect("long"), "{without:?} {with:?}");
         assert_eq!(ratio_within_planned_run(&slots, &Course::default()), without);
         // A plan that is all that happens.
-        let short = Course::of(&[(0..16).map(|second| f64::from(second % 8)).collect()], 16);
+        let short =
+            Course::from_rates(&[(0..16).map(|second| f64::from(second % 8)).collect()], 16);
         assert!(ratio_within_planned_run(&slots[..16], &short).is_err());
     }
 

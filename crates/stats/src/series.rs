@@ -18,7 +18,7 @@ pub struct Build {
 
 impl Build {
     /// Makes a build from the figures of its runs; NaN for none.
-    pub fn of(figures: &[f64]) -> Build {
+    pub fn from_figures(figures: &[f64]) -> Build {
         let count = figures.len();
         let mean = figures.iter().sum::<f64>() / count as f64;
         let squares = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn a_build_of_which_mean_count_and_error_are_known_is_the_same() {
         let figures = [10.0, 11.5, 9.25, 10.75, 12.0];
-        let build = Build::of(&figures);
+        let build = Build::from_figures(&figures);
         let sd = (build.squares / 4.0).sqrt();
         let half_width = students_t(0.975, 4) * sd / 5.0_f64.sqrt();
         let known = Build::summarized(build.mean, 5, half_width);

@@ -219,7 +219,7 @@ impl InTime {
 mod tests {
     use super::*;
 
-    fn of(values: impl IntoIterator<Item = u64>) -> Histogram {
+    fn histogram_of(values: impl IntoIterator<Item = u64>) -> Histogram {
         let mut histogram = Histogram::default();
         values.into_iter().for_each(|value| histogram.record(value));
         histogram
@@ -243,8 +243,8 @@ mod tests {
     fn parts_in_any_order_make_the_same_stretches() {
         let (mut forward, mut backward) = (Stretches::new(1), Stretches::new(1));
         for second in -5..300 {
-            forward.add(second, 1, Some(&of([second.unsigned_abs() + 1])));
-            backward.add(294 - second, 1, Some(&of([(294 - second).unsigned_abs() + 1])));
+            forward.add(second, 1, Some(&histogram_of([second.unsigned_abs() + 1])));
+            backward.add(294 - second, 1, Some(&histogram_of([(294 - second).unsigned_abs() + 1])));
         }
         let open = |s: &Stretches| {
             s.all.iter().filter(|one| matches!(one.finished, Packed::Open(_))).count()
@@ -262,8 +262,8 @@ mod tests {
     fn kinds_of_different_widths_fit_together_and_windows_do_not_fit_seconds() {
         let (mut often, mut once, mut windows) =
             (Stretches::new(1), Stretches::new(1), Stretches::new(10));
-        (0..200).for_each(|second| often.add(second, 1, Some(&of([5]))));
-        once.add(7, 1, Some(&of([9])));
+        (0..200).for_each(|second| often.add(second, 1, Some(&histogram_of([5]))));
+        once.add(7, 1, Some(&histogram_of([9])));
         windows.add(10, 1, None);
         let all = together(&[&often, &once], 200).expect("powers of two");
         assert_eq!((all.width_s, all.stretches[1].offered, all.stretches.len()), (4, 5, 50));

@@ -25,7 +25,7 @@ pub struct Usual<'s> {
 
 impl<'s> Usual<'s> {
     /// Makes the comparison for `values`, excluding those that are outside of the usual.
-    pub fn of(values: &'s [f64], is_outside: &'s [bool]) -> Usual<'s> {
+    pub fn new(values: &'s [f64], is_outside: &'s [bool]) -> Usual<'s> {
         Usual { values, is_outside }
     }
 
@@ -92,7 +92,7 @@ mod tests {
         values[20] = 40.0;
         values[21] = 60.0;
         let is_outside: Vec<bool> = (0..30).map(|at| at == 20 || at == 21).collect();
-        let usual = Usual::of(&values, &is_outside);
+        let usual = Usual::new(&values, &is_outside);
         assert_eq!((usual.median(), usual.mean_within(20..22)), (11.0, 50.0));
         assert_eq!(usual.mean_within(4..6), 11.0);
         assert!((usual.score(50.0) - 39.0 / SD_PER_MAD).abs() < 1e-9);
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(usual.chance(12.0, 31), None);
         assert!(usual.is_highest(12.5, 1) && !usual.is_highest(12.0, 1));
         // A value above nine stretches has a chance of a tenth; eight are too few.
-        let chance = |n: usize| Usual::of(&[1.0; 9][..n], &[false; 9][..n]).chance(2.0, 1);
+        let chance = |n: usize| Usual::new(&[1.0; 9][..n], &[false; 9][..n]).chance(2.0, 1);
         assert_eq!((chance(9), chance(8)), (Some(0.1), None));
     }
 }

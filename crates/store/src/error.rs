@@ -129,7 +129,7 @@ impl StoreError {
     }
 
     /// Translates an error of SQLite.
-    pub(super) fn of(path: &Path, error: &rusqlite::Error) -> StoreError {
+    pub(super) fn from_sqlite(path: &Path, error: &rusqlite::Error) -> StoreError {
         use StoreErrorKind::{Busy, DiskFull, NotAStore, Other, ReadOnly};
         let store = format!("the store {}", path.display());
         let (kind, message) = match error.sqlite_error_code() {
@@ -177,7 +177,7 @@ impl StoreError {
             _ => rusqlite::ffi::SQLITE_CANTOPEN,
         };
         let failure = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
-        StoreError::of(path, &failure)
+        StoreError::from_sqlite(path, &failure)
     }
 
     /// Names the file `theirs` in the message, of which `ours` is a copy or a draft.
@@ -244,7 +244,7 @@ mod tests {
     fn what_sqlite_says_is_reported_with_the_file_and_a_remedy() {
         let check = |code: i32, kind: StoreErrorKind| {
             let failure = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
-            let error = StoreError::of(Path::new("/data/runs.sqlite"), &failure);
+            let error = StoreError::from_sqlite(Path::new("/data/runs.sqlite"), &failure);
             assert_eq!(error.kind, kind, "{error}");
             assert!(error.message.contains("/data/runs.sqlite"), "{error}");
             assert!(error.message.contains(": "), "no remedy: {error}");

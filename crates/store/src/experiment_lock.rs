@@ -54,7 +54,7 @@ impl Store {
         let (end, ended) = channel();
         let thread = Builder::new().name("walk".to_owned()).spawn(move || {
             let ended = beat(&connection, number, &ended);
-            ended.map_err(|error| StoreError::of(&path, &error))
+            ended.map_err(|error| StoreError::from_sqlite(&path, &error))
         });
         let thread = thread.map_err(|error| {
             let message = format!("no thread for the store {}: {error}", self.path.display());
@@ -106,7 +106,7 @@ impl Drop for ExperimentLock {
 
 /// Takes the lock. Check and insert are one transaction, so that two processes cannot both succeed.
 fn take(path: &Path, connection: &Connection, of: &Experiment) -> Result<i64, StoreError> {
-    let said = |error: rusqlite::Error| StoreError::of(path, &error);
+    let said = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
     let behavior = TransactionBehavior::Immediate;
     let all = Transaction::new_unchecked(connection, behavior).map_err(said)?;
     let row = row_of(&all, of).map_err(said)?;
@@ -174,7 +174,7 @@ fn row_of(connection: &Connection, of: &Experiment) -> rusqlite::Result<Option<E
 
 fn lock_row(row: &Row<'_>, here: &Process) -> rusqlite::Result<ExperimentLockRow> {
     let name: String = row.get("status")?;
-    let process = Process::of(row)?;
+    let process = Process::from_row(row)?;
     let heartbeat_ms: i64 = row.get("heartbeat_unix_ms")?;
     let is_silent = unix_ms().saturating_sub(heartbeat_ms) > SILENCE_MS_MAX;
     let is_near = process.boot_id == here.boot_id && process.pid_namespace == here.pid_namespace;

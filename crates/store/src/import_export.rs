@@ -78,11 +78,11 @@ impl Store {
 
     fn write_copy(&self, path: &Path, runs: &[RunId]) -> Result<(), StoreError> {
         schema::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        let said = |error: rusqlite::Error| StoreError::of(path, &error);
+        let said = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
         let beside = Beside::attach(&self.connection, path)?;
         let copy = || -> rusqlite::Result<()> {
             let all = self.connection.unchecked_transaction()?;
-            let tables = Tables::of(&all)?;
+            let tables = Tables::read(&all)?;
             for run in runs {
                 tables.copy(&all, "main", "beside", run)?;
             }
@@ -126,7 +126,7 @@ impl Store {
         let beside = Beside::attach(&self.connection, aside.copy.path())?;
         let mut imported = Imported::default();
         let mut take = || -> rusqlite::Result<()> {
-            let tables = Tables::of(&self.connection)?;
+            let tables = Tables::read(&self.connection)?;
             for run in runs {
                 // One transaction per run, so that a measuring process does not wait long.
                 let behavior = TransactionBehavior::Immediate;
@@ -172,13 +172,13 @@ impl<'a> Beside<'a> {
             return Err(StoreError::new(StoreErrorKind::Other, message));
         };
         let attached = connection.execute("ATTACH DATABASE ? AS beside", [name]);
-        attached.map_err(|error| StoreError::of(&path, &error))?;
+        attached.map_err(|error| StoreError::from_sqlite(&path, &error))?;
         Ok(Beside { connection, path })
     }
 
     fn detach(self) -> Result<(), StoreError> {
         let detached = self.connection.execute_batch("DETACH DATABASE beside");
-        detached.map_err(|error| StoreError::of(&self.path, &error))
+        detached.map_err(|error| StoreError::from_sqlite(&self.path, &error))
     }
 }
 
@@ -197,7 +197,7 @@ struct Tables {
 }
 
 impl Tables {
-    fn of(connection: &Connection) -> rusqlite::Result<Tables> {
+    fn read(connection: &Connection) -> rusqlite::Result<Tables> {
         let sql = "SELECT name FROM main.sqlite_schema
                    WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name";
         let mut select = connection.prepare(sql)?;
@@ -330,7 +330,7 @@ impl Aside {
         let aside = Aside { theirs: theirs.to_owned(), copy };
         let to = aside.copy.path().to_str().unwrap_or_default();
         let copied = copy_whole(&file, to);
-        copied.map_err(|error| StoreError::of(theirs, &error).of_sent(theirs))?;
+        copied.map_err(|error| StoreError::from_sqlite(theirs, &error).of_sent(theirs))?;
         Ok(aside)
     }
 
@@ -382,7 +382,8 @@ fn sent(path: &Path) -> Result<Connection, StoreError> {
     let file = schema::readable(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
         .map_err(|error| error.of_sent(path))?;
     let checked = file.query_row("PRAGMA quick_check(1)", (), |row| row.get(0));
-    let checked: String = checked.map_err(|error| StoreError::of(path, &error).of_sent(path))?;
+    let checked: String =
+        checked.map_err(|error| StoreError::from_sqlite(path, &error).of_sent(path))?;
     match checked.as_str() {
         "ok" => Ok(file),
         why => Err(StoreError::damaged_file(path, why)),

@@ -207,7 +207,7 @@ impl Store {
     /// Process that writes or wrote a run.
     pub fn process_of(&self, run: &RunId) -> Result<Process, StoreError> {
         let sql = "SELECT boot_id, pid_namespace, pid, pid_start_time FROM run WHERE id = ?";
-        let read = self.connection.query_row(sql, [&run.0], Process::of);
+        let read = self.connection.query_row(sql, [&run.0], Process::from_row);
         read.map_err(|error| self.reader().said(&error))
     }
 
@@ -216,7 +216,7 @@ impl Store {
     pub fn process_of_experiment(&self, of: &Experiment) -> Result<Option<Process>, StoreError> {
         let sql = "SELECT boot_id, pid_namespace, pid, pid_start_time FROM walk
                    WHERE experiment = (SELECT number FROM experiment WHERE id = ?)";
-        let read = self.connection.query_row(sql, [&of.id], Process::of).optional();
+        let read = self.connection.query_row(sql, [&of.id], Process::from_row).optional();
         read.map_err(|error| self.reader().said(&error))
     }
 
@@ -270,6 +270,6 @@ fn row_of(row: &Row<'_>) -> rusqlite::Result<JobRow> {
         ended_unix_ms: row.get("ended_unix_ms")?,
         exit_code: row.get("exit_code")?,
         output: row.get("output")?,
-        process: started_unix_ms.map(|_| Process::of(row)).transpose()?,
+        process: started_unix_ms.map(|_| Process::from_row(row)).transpose()?,
     })
 }

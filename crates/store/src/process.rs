@@ -51,7 +51,7 @@ impl Process {
     }
 
     /// Reads the identity in a row of the store.
-    pub(super) fn of(row: &Row<'_>) -> rusqlite::Result<Process> {
+    pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Process> {
         let start: i64 = row.get("pid_start_time")?;
         Ok(Process {
             boot_id: row.get("boot_id")?,

@@ -320,10 +320,10 @@ impl Field {
 impl Query {
     /// Parses conditions; `now_unix_ms` is the base of relative times such as `started>-7d`.
     pub fn parse(text: &str, now_unix_ms: i64, figures: Figures) -> Result<Query, BadQuery> {
-        Query::of(Askable { listed: &RUNS, figures: Some(figures) }, text, now_unix_ms)
+        Query::parse_asked(Askable { listed: &RUNS, figures: Some(figures) }, text, now_unix_ms)
     }
 
-    fn of(asked: Askable, text: &str, now_unix_ms: i64) -> Result<Query, BadQuery> {
+    fn parse_asked(asked: Askable, text: &str, now_unix_ms: i64) -> Result<Query, BadQuery> {
         Parser::new(asked, text, now_unix_ms)?.query().map(Query)
     }
 
@@ -343,10 +343,10 @@ impl Query {
 impl Sort {
     /// Parses columns such as `-nopm,started`, the first one decides first; `-` means descending.
     pub fn parse(text: &str, figures: Figures) -> Result<Sort, BadQuery> {
-        Sort::of(Askable { listed: &RUNS, figures: Some(figures) }, text)
+        Sort::parse_asked(Askable { listed: &RUNS, figures: Some(figures) }, text)
     }
 
-    fn of(asked: Askable, text: &str) -> Result<Sort, BadQuery> {
+    fn parse_asked(asked: Askable, text: &str) -> Result<Sort, BadQuery> {
         let mut at = 1;
         let mut keys = Vec::new();
         for written in text.split(',') {
@@ -424,14 +424,14 @@ impl ExperimentFilter {
     /// Adds conditions; `now_unix_ms` is the base of relative times such as `started>-7d`.
     pub fn that(self, text: &str, now_unix_ms: i64) -> Result<ExperimentFilter, BadQuery> {
         Ok(ExperimentFilter {
-            query: Some(Query::of(EXPERIMENTS_ALONE, text, now_unix_ms)?),
+            query: Some(Query::parse_asked(EXPERIMENTS_ALONE, text, now_unix_ms)?),
             ..self
         })
     }
 
     /// Sets the order; ties are listed newest first.
     pub fn by(self, text: &str) -> Result<ExperimentFilter, BadQuery> {
-        Ok(ExperimentFilter { sort: Sort::of(EXPERIMENTS_ALONE, text)?, ..self })
+        Ok(ExperimentFilter { sort: Sort::parse_asked(EXPERIMENTS_ALONE, text)?, ..self })
     }
 
     /// SQL that selects the stored experiments; `alive` are the numbers of those whose trials are

@@ -562,7 +562,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn said(&self, error: &rusqlite::Error) -> StoreError {
-        StoreError::of(self.path, error)
+        StoreError::from_sqlite(self.path, error)
     }
 }
 
@@ -662,7 +662,7 @@ fn is_alive(row: &Row<'_>, here: &Process, now_ms: i64) -> rusqlite::Result<bool
     if now_ms.saturating_sub(heartbeat_ms) > SILENCE_MS_MAX {
         return Ok(false);
     }
-    Ok(Process::of(row)?.fate(here) != Fate::Gone)
+    Ok(Process::from_row(row)?.fate(here) != Fate::Gone)
 }
 
 fn event_of(row: &Row<'_>) -> rusqlite::Result<Result<Event, Unreadable>> {

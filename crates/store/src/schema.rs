@@ -294,7 +294,7 @@ fn is_unwritable(kind: StoreErrorKind) -> bool {
 fn as_it_is(path: &Path) -> Result<Connection, StoreError> {
     // Attached files, such as an export, are opened with the same rights.
     let connection = readable(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let said = |error: rusqlite::Error| StoreError::of(path, &error);
+    let said = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
     match owner(&connection).map_err(said)? {
         Owner::Store => {}
         Owner::File => checksum::check(path)?,
@@ -314,9 +314,9 @@ fn as_it_is(path: &Path) -> Result<Connection, StoreError> {
 
 pub(super) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let opened = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
-    let connection = opened.map_err(|error| StoreError::of(path, &error))?;
+    let connection = opened.map_err(|error| StoreError::from_sqlite(path, &error))?;
     migrate(path, &connection)?;
-    known_to(&connection).map_err(|error| StoreError::of(path, &error))?;
+    known_to(&connection).map_err(|error| StoreError::from_sqlite(path, &error))?;
     Ok(connection)
 }
 
@@ -359,7 +359,9 @@ fn create(path: &Path) -> Result<(), StoreError> {
 /// checkpoint of another process it may be inconsistent, so [`migrate`] reports damage, under a
 /// lock.
 fn look(path: &Path) -> Result<(), StoreError> {
-    match immutable(path).and_then(|file| owner(&file).map_err(|e| StoreError::of(path, &e))) {
+    match immutable(path)
+        .and_then(|file| owner(&file).map_err(|e| StoreError::from_sqlite(path, &e)))
+    {
         Ok(Owner::Somebody) => Err(foreign(path)),
         Ok(Owner::Nobody | Owner::Store | Owner::File) => Ok(()),
         Err(error) if error.kind == StoreErrorKind::Corrupt => Ok(()),
@@ -387,7 +389,7 @@ fn owner_of(path: &Path) -> Option<Owner> {
 /// touched.
 pub(super) fn is_ours(path: &Path) -> Result<(), StoreError> {
     let file = immutable(path)?;
-    let said = |error: rusqlite::Error| StoreError::of(path, &error);
+    let said = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
     match owner(&file).map_err(said)? {
         Owner::File => checksum::check(path)?,
         Owner::Store if is_alone(path) => {
@@ -416,7 +418,7 @@ pub(super) fn readable(path: &Path, flags: OpenFlags) -> Result<Connection, Stor
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = distrusted(path, Connection::open_with_flags(path, flags))?;
     let Err(error) = version(&connection) else { return Ok(connection) };
-    let error = StoreError::of(path, &error);
+    let error = StoreError::from_sqlite(path, &error);
     match (error.kind, has_log(path)) {
         (StoreErrorKind::ReadOnly, true) => Err(StoreError::of_log(path)),
         (kind, false) if is_unwritable(kind) => unchanging(path, flags),
@@ -453,7 +455,7 @@ fn unchanging(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
 
 /// Configures a connection to a file that may be another program's.
 fn distrusted(path: &Path, opened: rusqlite::Result<Connection>) -> Result<Connection, StoreError> {
-    let said = |error: rusqlite::Error| StoreError::of(path, &error);
+    let said = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
     let connection = opened.map_err(said)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(said)?;
     connection.pragma_update(None, "trusted_schema", false).map_err(said)?;
@@ -522,7 +524,7 @@ fn immutable_uri(path: &Path) -> String {
 }
 
 fn migrate(path: &Path, connection: &Connection) -> Result<(), StoreError> {
-    let said = |error: rusqlite::Error| StoreError::of(path, &error);
+    let said = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
     connection.busy_timeout(BUSY_TIMEOUT).map_err(said)?;
     let owner = owner(connection).map_err(said)?;
     if owner == Owner::Somebody {

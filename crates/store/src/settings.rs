@@ -53,7 +53,8 @@ impl Store {
                    FROM changed_setting ORDER BY server, name";
         let read = || -> rusqlite::Result<Vec<(String, Process)>> {
             let mut select = self.connection.prepare(sql)?;
-            let rows = select.query_map((), |row| Ok((row.get("body")?, Process::of(row)?)))?;
+            let rows =
+                select.query_map((), |row| Ok((row.get("body")?, Process::from_row(row)?)))?;
             rows.collect()
         };
         let us = Process::current();

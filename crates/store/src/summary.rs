@@ -51,7 +51,7 @@ pub(super) struct RunningSummary {
 
 impl RunningSummary {
     /// Creates an empty summary of a run.
-    pub(super) fn of(description: &Description) -> RunningSummary {
+    pub(super) fn from_description(description: &Description) -> RunningSummary {
         let groups = &description.groups;
         let first = groups.iter().find_map(|group| group.primary_metrics.first());
         // What is computed, or counted by a custom metric, is known when the run is over: another

@@ -95,7 +95,7 @@ impl Writer {
             return Err(StoreError::new(StoreErrorKind::Other, message));
         };
         let connection = open(path, IfMissing::Create)?;
-        let said = |error: rusqlite::Error| StoreError::of(path, &error);
+        let said = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
         connection.busy_timeout(options.busy_timeout).map_err(said)?;
         if let Some(pages) = options.pages_max {
             connection.pragma_update(None, "max_page_count", pages).map_err(said)?;
@@ -108,7 +108,7 @@ impl Writer {
             RunFile { path: path.to_owned(), connection, run: number, options, log_bytes_max };
         let shared = Arc::new(Shared {
             queue: Mutex::new(WriterQueue {
-                so_far: RunningSummary::of(description),
+                so_far: RunningSummary::from_description(description),
                 ..WriterQueue::default()
             }),
             wake: Condvar::new(),
@@ -150,7 +150,7 @@ impl Writer {
         if let Event::Second(second) = &event {
             self.shared.queue().so_far.add(second);
         }
-        match Body::of(event) {
+        match Body::from_event(event) {
             Ok(body) => self.shared.append(body),
             Err(why) => {
                 let message = format!("an event has no stored form ({why}): please report this");
@@ -333,7 +333,7 @@ enum Body {
 }
 
 impl Body {
-    fn of(event: Event) -> Result<Body, String> {
+    fn from_event(event: Event) -> Result<Body, String> {
         if let Some(kind) = codec::kind_of(&event) {
             return Ok(Body::Event { kind, json: codec::to_json(&event)? });
         }
@@ -469,7 +469,7 @@ impl RunFile {
                 (so_far.summary(), so_far.measured_ns())
             };
             let result = self.commit(&batch[..n], &figures, measured_ns);
-            let result = result.map_err(|error| StoreError::of(&self.path, &error));
+            let result = result.map_err(|error| StoreError::from_sqlite(&self.path, &error));
             if result.is_err() {
                 shared.settle(0, batch.len(), &result);
                 return result;
@@ -521,7 +521,7 @@ impl RunFile {
             self.log_bytes_max = bytes + self.options.wal_bytes;
             let text = "the store's log was checkpointed during the run".to_owned();
             // An output can always be encoded as JSON.
-            if let Ok(body) = Body::of(Event::Output { text }) {
+            if let Ok(body) = Body::from_event(Event::Output { text }) {
                 shared.append(body);
             }
         }
@@ -554,13 +554,13 @@ impl RunFile {
         let mut missing = format!("{n_lost} of its events");
         let mut ended = self.write_end(end, end.report_json.as_deref(), n_lost);
         if let (Err(error), true) = (&ended, end.report_json.is_some()) {
-            trouble.get_or_insert_with(|| StoreError::of(&self.path, error));
+            trouble.get_or_insert_with(|| StoreError::from_sqlite(&self.path, error));
             missing.push_str(" and its report");
             ended = self.write_end(end, None, n_lost);
         }
         self.tidy_log();
         if let Err(error) = ended {
-            trouble.get_or_insert_with(|| StoreError::of(&self.path, &error));
+            trouble.get_or_insert_with(|| StoreError::from_sqlite(&self.path, &error));
             missing.push_str(" and its end");
         } else if n_lost == 0 && trouble.is_none() {
             return Ok(());
@@ -658,7 +658,7 @@ fn insert_run(
             let number = connection.last_insert_rowid();
             if let Some(trial) = &description.trial {
                 let bound = experiments::bind(connection, number, trial);
-                bound.map_err(|error| StoreError::of(path, &error))?;
+                bound.map_err(|error| StoreError::from_sqlite(path, &error))?;
             }
             Ok(number)
         }
@@ -667,7 +667,7 @@ fn insert_run(
                 format!("the store {} already has a run {run}: please report this", path.display());
             Err(StoreError::new(StoreErrorKind::Other, message))
         }
-        Err(error) => Err(StoreError::of(path, &error)),
+        Err(error) => Err(StoreError::from_sqlite(path, &error)),
     }
 }
 
@@ -726,7 +726,7 @@ mod tests {
             for second in 0..SECONDS as usize {
                 let event = Event::Second(made[second % made.len()].clone());
                 let begin = now();
-                shared.append(Body::of(event).expect("a blob"));
+                shared.append(Body::from_event(event).expect("a blob"));
                 encoding += begin.elapsed();
                 let begin = now();
                 let mut batch = Vec::new();

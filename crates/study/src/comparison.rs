@@ -651,7 +651,7 @@ impl ComparisonReport {
         };
         let report = ComparisonReport {
             schema: SCHEMA.to_owned(),
-            scene: Environment::of(&all),
+            scene: Environment::from_reports(&all),
             command: None,
             seen_unix_ms: None,
             sides: sides.iter().map(side_report).collect(),

@@ -131,7 +131,7 @@ impl Condition {
     }
 
     /// Returns the condition of a run, from its plan as decided and its facts.
-    pub fn of(report: &Report) -> Condition {
+    pub fn from_report(report: &Report) -> Condition {
         let mut all = BTreeMap::new();
         let mut put = |about: &str, name: &str, value: &str| {
             if !NAMES.contains(&name) {
@@ -235,7 +235,7 @@ fn flatten(path: &str, value: &toml::Value, put: &mut dyn FnMut(&str, String)) {
 pub struct Points(Vec<(Key, String)>);
 
 impl Points {
-    fn of(keys: Vec<Key>) -> Points {
+    fn from_keys(keys: Vec<Key>) -> Points {
         let shorts: Vec<String> = keys.iter().map(Key::short).collect();
         let is_alone = |short: &String| shorts.iter().filter(|other| *other == short).count() == 1;
         let name = |key: &Key, short: &String| match is_alone(short) {
@@ -284,7 +284,7 @@ pub fn points_of_sides(sides: &[Vec<Condition>]) -> Result<Points, Mixed> {
             points.push(key);
         }
     }
-    let points = Points::of(points);
+    let points = Points::from_keys(points);
     for (side, runs) in sides.iter().enumerate() {
         for key in &between {
             if let Some(values) = pooled(runs, &points, key) {
@@ -305,7 +305,7 @@ pub fn points_of_builds(builds: &[Vec<Condition>]) -> Points {
         builds.iter().all(|runs| values(runs) < 2)
     };
     let keys = varying(builds).into_iter();
-    Points::of(keys.filter(|key| !(key.comes_with_a_build() && is_even(key))).collect())
+    Points::from_keys(keys.filter(|key| !(key.comes_with_a_build() && is_even(key))).collect())
 }
 
 /// Returns the keys that make points and differ between runs.

@@ -44,7 +44,7 @@ pub struct Environment {
 
 impl Environment {
     /// Returns the environment of these runs.
-    pub fn of(all: &[&Report]) -> Environment {
+    pub fn from_reports(all: &[&Report]) -> Environment {
         let clients = all.iter().map(|report| report.clients);
         let begun = || all.iter().map(|report| report.started.as_str());
         let begun = (begun().min().unwrap_or_default(), begun().max().unwrap_or_default());

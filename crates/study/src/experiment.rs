@@ -313,7 +313,7 @@ fn point_report(
     here.sort_by_key(|trial| trial.repeat);
     let (counted, not_counted): (Vec<&TrialReport>, Vec<&TrialReport>) =
         here.into_iter().partition(|trial| counts(&trial.report));
-    let figures = PointFigures::of(experiment, &counted, shown);
+    let figures = PointFigures::from_trials(experiment, &counted, shown);
     let to_figure = |name: &String| Some((name.clone(), figures.figure(experiment, name)?));
     let values = experiment.axes.iter().map(|axis| axis.name.clone());
     let values = values.zip(experiment.points[point as usize].values.iter().cloned());
@@ -343,7 +343,7 @@ struct PointFigures<'t> {
 }
 
 impl<'t> PointFigures<'t> {
-    fn of(
+    fn from_trials(
         experiment: &Experiment,
         counted: &'t [&'t TrialReport],
         shown: &[&str],

@@ -78,7 +78,7 @@ pub struct Question {
 
 impl Question {
     /// Asks for the history of a label, with defaults for all else.
-    pub fn of(by: impl Into<String>, judge: Judge) -> Question {
+    pub fn new(by: impl Into<String>, judge: Judge) -> Question {
         let (acknowledged, imported) = (Vec::new(), Vec::new());
         Question { by: by.into(), judge, order: None, baseline: None, acknowledged, imported }
     }
@@ -417,7 +417,7 @@ impl HistoryReport {
             false_alarms: FalseAlarms { share, builds: YEAR, expected: share * f64::from(YEAR) },
             baseline: question.baseline.clone(),
             without_figure: all.iter().copied().filter(has_none(&primary)).count() as u64,
-            scene: (!all.is_empty()).then(|| Environment::of(&all)),
+            scene: (!all.is_empty()).then(|| Environment::from_reports(&all)),
             figure: primary,
             better,
             points,
@@ -641,7 +641,8 @@ impl Part {
                 points.push(&point.values);
             }
         }
-        let all = points.iter().filter_map(|values| Series::of(values, &found.builds, primary));
+        let all =
+            points.iter().filter_map(|values| Series::from_sides(values, &found.builds, primary));
         let mut all: Vec<Series<'_>> = all.collect();
         if all.is_empty() && question.imported.is_empty() {
             return Err(format!("no run with the label {by} has the figure {primary}"));

@@ -47,7 +47,7 @@ pub struct Measured {
 
 impl Measured {
     /// Reads a trial's report, with a further figure if requested.
-    pub fn of(point: u32, repeat: u32, report: &Report, also: Option<&str>) -> Measured {
+    pub fn from_report(point: u32, repeat: u32, report: &Report, also: Option<&str>) -> Measured {
         let block = &report.block;
         let within = block.tps.zip(block.tps_ci95.as_ref()).map(|(tps, interval)| {
             // There are so many slots of 100 ms that Student's t is nearly normal.
@@ -85,7 +85,9 @@ impl Measured {
     pub fn of_all(experiment: &Experiment, trials: &[TrialReport]) -> Vec<Measured> {
         let also = experiment.stop.as_ref().and_then(|rule| rule.figure.as_deref());
         let counted = trials.iter().filter(|trial| counts(&trial.report));
-        let of = |trial: &TrialReport| Measured::of(trial.point, trial.repeat, &trial.report, also);
+        let of = |trial: &TrialReport| {
+            Measured::from_report(trial.point, trial.repeat, &trial.report, also)
+        };
         counted.map(of).collect()
     }
 

@@ -66,7 +66,7 @@ impl Verdict {
     }
 
     /// Returns the verdict of a score that is 0 at its bound, with its half-width.
-    pub fn of(score: f64, half_width: f64) -> Verdict {
+    pub fn from_score(score: f64, half_width: f64) -> Verdict {
         match (score + half_width < 0.0, score - half_width > 0.0) {
             (true, _) => Verdict::Meets,
             (_, true) => Verdict::Fails,
@@ -100,7 +100,7 @@ pub struct Judged {
 
 impl Judged {
     /// Makes a judgement with this verdict and these ratios, and nothing else.
-    pub fn of(verdict: Verdict, beyond: Vec<Beyond>) -> Judged {
+    pub fn new(verdict: Verdict, beyond: Vec<Beyond>) -> Judged {
         Judged {
             verdict,
             score: None,
@@ -155,7 +155,7 @@ impl Beyond {
         match half_width {
             0.0 if self.is_late() => Verdict::Fails,
             0.0 => Verdict::Meets,
-            _ => Verdict::of(self.ratio - 1.0, half_width),
+            _ => Verdict::from_score(self.ratio - 1.0, half_width),
         }
     }
 
@@ -325,7 +325,7 @@ pub struct SeekReport {
 
 /// Judges a probe's run by objectives; `late` has added up all of its seconds.
 pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
-    let mut judged = Judged::of(Verdict::Meets, Vec::new());
+    let mut judged = Judged::new(Verdict::Meets, Vec::new());
     if is_settled(report) {
         judged.breaks("the queue was full, and the run stopped".to_owned());
         return judged;
@@ -581,7 +581,7 @@ mod tests {
         let objectives: Vec<Objective> = objectives.iter().map(read).collect();
         let mut late = Late::new(&objectives);
         made.seconds.iter().for_each(|second| late.add(second));
-        judge(&Report::of(&made.tally()), &objectives, &late)
+        judge(&Report::from_tally(&made.tally()), &objectives, &late)
     }
 
     #[test]
@@ -616,7 +616,7 @@ mod tests {
     #[test]
     fn a_probe_meets_fails_or_cannot_tell_by_its_interval() {
         let made = Made::closed();
-        let p99 = Report::of(&made.tally()).block.offered_ms.p99.unwrap();
+        let p99 = Report::from_tally(&made.tally()).block.offered_ms.p99.unwrap();
         let check = |factor: f64, verdict: Verdict| {
             let objective = format!("p99<{}us", (p99 * factor * 1e3) as u64);
             let judged = judged(&made, &[&objective]);
@@ -632,7 +632,7 @@ mod tests {
     #[test]
     fn any_figure_of_a_run_may_be_an_objective() {
         let made = Made::closed();
-        let report = Report::of(&made.tally());
+        let report = Report::from_tally(&made.tally());
         let tps = report.block.tps.expect("it committed");
         let check = |objective: String, verdict: Verdict, is_broken: bool| {
             let judged = judged(&made, &[&objective]);

@@ -46,7 +46,8 @@ fn circles_within(sources: &[Source<'_>], folder: &str, place: &str) -> Vec<Trou
     let (within, beside) = (format!("{folder}{place}/"), format!("{folder}{place}.rs"));
     let root = format!("{within}mod.rs");
     let is_root = |source: &&Source<'_>| source.path == root || source.path == beside;
-    let Some(root_names) = sources.iter().find(is_root).map(|of| RootNames::of(&of.product)) else {
+    let Some(root_names) = sources.iter().find(is_root).map(|of| RootNames::new(&of.product))
+    else {
         return Vec::new();
     };
     let start: Vec<&str> = place.split('/').collect();
@@ -77,7 +78,7 @@ fn circles_of(sources: &[Source<'_>], folder: &str) -> Vec<Trouble> {
     let Some((_, root)) = ours.iter().find(|(path, _)| ["lib.rs", "main.rs"].contains(path)) else {
         return Vec::new();
     };
-    let root_names = RootNames::of(&root.product);
+    let root_names = RootNames::new(&root.product);
     let mut needs: Needs<'_> = BTreeMap::new();
     for (path, source) in &ours {
         if ["lib.rs", "main.rs"].contains(path) {
@@ -237,7 +238,7 @@ struct RootNames<'a> {
 }
 
 impl<'a> RootNames<'a> {
-    fn of(root: &'a str) -> RootNames<'a> {
+    fn new(root: &'a str) -> RootNames<'a> {
         let mut modules = BTreeSet::new();
         for at in places_of_word(root, "mod ") {
             modules.extend(first_names(root[at + "mod ".len()..].trim_start()));
@@ -304,7 +305,7 @@ mod tests {
     fn circles(files: &[(&str, &str)]) -> Vec<String> {
         let mut all = vec![("crates/a/Cargo.toml", "")];
         all.extend(files);
-        let found = modules_form_no_circle(&Tree::of(&all));
+        let found = modules_form_no_circle(&Tree::from_files(&all));
         found.iter().map(|trouble| trouble.to_string()).collect()
     }
 

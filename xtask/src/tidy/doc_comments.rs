@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     fn check(path: &str, text: &str) -> Vec<(usize, bool)> {
-        let found = say_what_names_cannot(&Tree::of(&[(path, text)]));
+        let found = say_what_names_cannot(&Tree::from_files(&[(path, text)]));
         found.iter().map(|one| (one.line, one.text.contains("too little"))).collect()
     }
 

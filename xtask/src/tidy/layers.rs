@@ -189,7 +189,7 @@ mod tests {
     fn troubles(table: &str, manifests: &[(&str, &str)]) -> Vec<String> {
         let mut files = vec![("ARCHITECTURE.md", table)];
         files.extend(manifests);
-        let tree = Tree::of(&files);
+        let tree = Tree::from_files(&files);
         let found = table_is_kept(&tree).into_iter().chain(light_rooms_stay_light(&tree));
         found.map(|trouble| trouble.to_string()).collect()
     }

@@ -85,15 +85,48 @@ pub(super) fn examples_are_tested(tree: &Tree) -> Vec<Trouble> {
         .collect()
 }
 
+/// The tests of every Rust example are declared to Cargo, which otherwise leaves them out.
+pub(super) fn tests_of_examples_run(tree: &Tree) -> Vec<Trouble> {
+    let declared = |path: &str| {
+        let (folder, file) = path.split_once("/examples/")?;
+        let manifest = tree.text(&format!("{folder}/Cargo.toml"))?;
+        let named = format!("name = \"{}\"\ntest = true", file.trim_end_matches(".rs"));
+        Some(manifest.contains(&named))
+    };
+    sources(tree)
+        .iter()
+        .filter(|source| source.path.contains("/examples/") && source.text.contains("#[test]"))
+        .filter(|source| declared(source.path) != Some(true))
+        .map(|source| {
+            let text = "no suite runs its tests; add an [[example]] with test = true to Cargo.toml";
+            Trouble::new(source.path, 1, text)
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn tests_of_an_example_that_cargo_leaves_out_are_reported() {
+        let test = "fn main() {}\n#[test]\nfn it_holds() {}\n";
+        let tree = Tree::from_files(&[
+            ("crates/a/Cargo.toml", "[[example]]\nname = \"run\"\ntest = true\n"),
+            ("crates/a/examples/run.rs", test),
+            ("crates/a/examples/left_out.rs", test),
+            ("crates/a/examples/plain.rs", "fn main() {}\n"),
+        ]);
+        let found = tests_of_examples_run(&tree);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].path, "crates/a/examples/left_out.rs");
+    }
+
+    #[test]
     fn a_folder_that_all_does_not_name_is_reported() {
         let library = "mod sim; mod lite;\nfn f() { ALL.len(); lite::x(); }\n\
                        pub static ALL: &[&Entry; 1] = &[&sim::ENTRY];\n#[cfg(test)] mod suite;";
-        let tree = Tree::of(&[
+        let tree = Tree::from_files(&[
             ("crates/drivers/src/lib.rs", library),
             ("crates/drivers/src/sim/mod.rs", "x"),
             ("crates/drivers/src/lite/mod.rs", "x"),
@@ -108,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_page_without_a_link_is_reported() {
-        let tree = Tree::of(&[
+        let tree = Tree::from_files(&[
             ("README.md", "[a](docs/a.md)"),
             ("ARCHITECTURE.md", "see docs/b.md"),
             ("docs/a.md", ""),
@@ -121,7 +154,7 @@ mod tests {
 
     #[test]
     fn an_example_without_a_test_is_reported() {
-        let tree = Tree::of(&[
+        let tree = Tree::from_files(&[
             ("examples/a.toml", ""),
             ("examples/b.toml", ""),
             ("crates/dbdyno/tests/examples.rs", "run(\"a.toml\")"),

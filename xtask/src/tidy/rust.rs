@@ -19,7 +19,7 @@ pub(super) struct Source<'a> {
 
 /// All Rust sources of the tree. Files that are entirely tests have no product code.
 pub(super) fn sources(tree: &Tree) -> Vec<Source<'_>> {
-    let mut sources: Vec<Source<'_>> = tree.ending("rs").map(Source::of).collect();
+    let mut sources: Vec<Source<'_>> = tree.ending("rs").map(Source::from_file).collect();
     let test_modules: Vec<String> =
         sources.iter().flat_map(|source| test_modules(source.path, &source.code)).collect();
     for source in &mut sources {
@@ -37,7 +37,7 @@ pub(super) fn sources(tree: &Tree) -> Vec<Source<'_>> {
 
 impl<'a> Source<'a> {
     /// Scans the text of a file.
-    pub(super) fn of(file: &'a File) -> Source<'a> {
+    pub(super) fn from_file(file: &'a File) -> Source<'a> {
         let code = without_comments_and_literals(&file.text);
         let product = without_tests(&code);
         Source { path: &file.path, text: &file.text, code, product }
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn modules_for_tests_are_known_by_their_declaration() {
-        let tree = Tree::of(&[
+        let tree = Tree::from_files(&[
             (
                 "a/src/lib.rs",
                 "#[cfg(test)]\nmod suite;\nmod real;\n\

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn tree(text: &str) -> Tree {
-        Tree::of(&[("crates/a/src/b.rs", text)])
+        Tree::from_files(&[("crates/a/src/b.rs", text)])
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_crate_that_is_too_long_is_reported_and_tests_do_not_count() {
         let check = |files: &[(&str, &str)], n_expected: usize| {
-            assert_eq!(crates_fit_in(&Tree::of(files), 3).len(), n_expected, "{files:?}");
+            assert_eq!(crates_fit_in(&Tree::from_files(files), 3).len(), n_expected, "{files:?}");
         };
         let three = "//! B.\n\nfn f() {\n    x();\n}\n";
         check(&[("crates/a/src/b.rs", three)], 0);
@@ -180,7 +180,7 @@ mod tests {
     fn a_long_file_is_reported_and_one_of_tests_is_worth_a_thought() {
         let check = |path: &str, n_lines: usize, n_expected: [usize; 2]| {
             let text = "x();\n".repeat(n_lines);
-            let tree = Tree::of(&[(path, text.as_str())]);
+            let tree = Tree::from_files(&[(path, text.as_str())]);
             assert_eq!([files_fit(&tree).len(), long_test_files(&tree).len()], n_expected);
         };
         check("crates/a/src/b.rs", 800, [0, 0]);

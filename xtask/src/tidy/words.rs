@@ -132,14 +132,14 @@ mod tests {
     #[test]
     fn a_retired_name_is_found_with_its_successor() {
         let text = format!("fine\nrun tpcc --{}=all\n", "around");
-        let found = no_retired_names(&Tree::of(&[("docs/a.md", &text), ("a.rs", "new")]));
+        let found = no_retired_names(&Tree::from_files(&[("docs/a.md", &text), ("a.rs", "new")]));
         assert_eq!(found.len(), 1);
         assert!(found[0].line == 2 && found[0].text.contains("--monitor"));
         let files =
             [("README.md", "it is built anew"), ("a.rs", "// made anew"), ("b.md", "SoFar")];
-        assert_eq!(no_retired_names(&Tree::of(&files)).len(), 2);
-        assert_eq!(no_retired_names(&Tree::of(&[("a.rs", "struct SoFar;")])).len(), 1);
-        assert_eq!(no_retired_names(&Tree::of(&[("a.md", "--probes, renewed")])), []);
+        assert_eq!(no_retired_names(&Tree::from_files(&files)).len(), 2);
+        assert_eq!(no_retired_names(&Tree::from_files(&[("a.rs", "struct SoFar;")])).len(), 1);
+        assert_eq!(no_retired_names(&Tree::from_files(&[("a.md", "--probes, renewed")])), []);
     }
 
     #[test]
@@ -152,10 +152,10 @@ mod tests {
     fn a_path_of_one_machine_is_reported_with_its_line() {
         let folder = PRIVATE_FOLDERS[1];
         let text = format!("fine\nsee /{folder}/notes\n");
-        let found = no_private_paths(&Tree::of(&[("docs/a.md", &text)]));
+        let found = no_private_paths(&Tree::from_files(&[("docs/a.md", &text)]));
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].path.as_str(), found[0].line), ("docs/a.md", 2));
         let fine = format!("at https://example.org/{folder}/x and ./{folder}/y\n");
-        assert_eq!(no_private_paths(&Tree::of(&[("docs/a.md", &fine)])), []);
+        assert_eq!(no_private_paths(&Tree::from_files(&[("docs/a.md", &fine)])), []);
     }
 }

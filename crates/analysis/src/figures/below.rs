@@ -60,10 +60,10 @@ impl Below {
     /// is not of this form. An `Err` says why the name is not a valid share.
     pub(super) fn read(name: &str) -> Option<Result<Below, String>> {
         let (of, bound) = parts(name.trim())?;
-        Some(Below::of(of, bound).map_err(|why| format!("'{}': {why}", name.trim())))
+        Some(Below::parse(of, bound).map_err(|why| format!("'{}': {why}", name.trim())))
     }
 
-    fn of(of: &str, written: &str) -> Result<Below, String> {
+    fn parse(of: &str, written: &str) -> Result<Below, String> {
         let written = written.trim();
         let bound = match (parse_duration(written), parse_count(written)) {
             (Ok(ns), _) => Bound::Time(ns),

@@ -105,7 +105,7 @@ mod tests {
     fn disturbed() -> Report {
         let mut made = Made::closed();
         made.disturbance(20_000, Some(22_000), Disturbed::Done);
-        Report::of(&made.tally())
+        Report::from_tally(&made.tally())
     }
 
     #[test]

@@ -323,7 +323,7 @@ mod tests {
     use crate::fixtures::subjects;
     use crate::report::{Latency, PrimaryMetricReport};
 
-    fn of(limit: &str) -> RequiredResult {
+    fn result_of(limit: &str) -> RequiredResult {
         let required: Required = limit.parse().expect("a limit");
         required.of_run(&subjects::closed()).expect("the run has it")
     }
@@ -334,19 +334,19 @@ mod tests {
         let tps = report.block.tps.expect("it was measured");
         let half = report.block.tps_ci95.as_ref().expect("it has an error").half_width;
         let check = |bound: f64, expect: Holds| {
-            assert_eq!(of(&format!("tps>{bound}")).holds, expect, "{bound}");
+            assert_eq!(result_of(&format!("tps>{bound}")).holds, expect, "{bound}");
         };
         check(tps - 2.0 * half, Holds::Surely);
         check(tps - 0.5 * half, Holds::Undecided);
         check(tps + 2.0 * half, Holds::SurelyNot);
-        assert!(of("errors<1%").interval.is_some());
+        assert!(result_of("errors<1%").interval.is_some());
         let unfinished = report.block.counts.unfinished;
-        assert_eq!(of(&format!("unfinished<={unfinished}")).holds, Holds::Surely);
-        assert_eq!(of(&format!("unfinished<{unfinished}")).holds, Holds::SurelyNot);
-        let max = of("machine.cpu_user.max<0%");
+        assert_eq!(result_of(&format!("unfinished<={unfinished}")).holds, Holds::Surely);
+        assert_eq!(result_of(&format!("unfinished<{unfinished}")).holds, Holds::SurelyNot);
+        let max = result_of("machine.cpu_user.max<0%");
         assert_eq!((max.holds, max.holds.is_broken()), (Holds::Beyond, true));
         assert!(max.to_string().ends_with("46.0 % (no CI)"), "{max}");
-        assert!(of("errors_percent>1").holds.is_broken());
+        assert!(result_of("errors_percent>1").holds.is_broken());
     }
 
     #[test]
@@ -375,9 +375,9 @@ mod tests {
 
     #[test]
     fn bounds_have_units() {
-        let p99 = of("p99<300ms");
-        assert_eq!((p99.figure.as_str(), of("p99<0.3s").holds), ("p99_ms", p99.holds));
-        assert_eq!(of("p99<300").holds, p99.holds);
+        let p99 = result_of("p99<300ms");
+        assert_eq!((p99.figure.as_str(), result_of("p99<0.3s").holds), ("p99_ms", p99.holds));
+        assert_eq!(result_of("p99<300").holds, p99.holds);
         let no = |text: &str| text.parse::<Required>().expect_err("it makes no sense");
         assert!(no("p99").contains("neither < nor >"));
         assert!(no("p99<x").contains("not a number"));
@@ -393,22 +393,22 @@ mod tests {
         let gauge = gauges().find(|gauge| gauge.unit == "B/s").expect("bytes are read");
         let (name, mean) = (gauge.figure(), gauge.mean.expect("it was read"));
         let per_minute = format!("{name}>={}MB/min", mean * 60.0 / 1e6 * 0.9);
-        let printed = of(&per_minute);
+        let printed = result_of(&per_minute);
         assert_eq!((printed.unit.as_str(), printed.holds), ("B/s", Holds::Surely));
         assert!(printed.to_string().contains(" MB/min ("), "{printed}");
-        assert!(of(&format!("{name}>{}MB/min", mean * 60.0 / 1e6 * 1.5)).holds.is_broken());
+        assert!(result_of(&format!("{name}>{}MB/min", mean * 60.0 / 1e6 * 1.5)).holds.is_broken());
         // The largest reading has no error.
-        let largest = of(&format!("{name}.max>1B/s"));
+        let largest = result_of(&format!("{name}.max>1B/s"));
         assert_eq!((largest.holds, &largest.reason), (Holds::Within, &None));
         // With three digits, the value would look like the bound, which it is not.
-        let near = of(&format!("{name}>{}B/s", mean * (1.0 + 1e-6))).to_string();
+        let near = result_of(&format!("{name}>{}B/s", mean * (1.0 + 1e-6))).to_string();
         let (_, shown) = near.split_once(": ").expect("limit and value");
         assert!(shown.contains(" B/s ("), "{near}");
     }
 
     #[test]
     fn a_mere_rate_is_of_what_its_bound_counts() {
-        let figure = |limit: &str| of(limit).figure;
+        let figure = |limit: &str| result_of(limit).figure;
         assert_eq!(figure("rate>2kB/s"), "bytes_per_s");
         assert_eq!(figure("rate>1 rows/s"), "rows_per_s");
         assert_eq!(figure("rate>1000/min"), "tps");
@@ -457,7 +457,7 @@ mod tests {
     #[test]
     fn quotients_are_held_with_and_without_spaces() {
         for limit in ["new_order.p99/p50>0.1", "new_order.p99 / p50>0.1"] {
-            let held = of(limit);
+            let held = result_of(limit);
             assert_eq!((&*held.figure, held.holds), ("new_order.p99_ms / p50_ms", Holds::Within));
         }
     }
@@ -478,15 +478,15 @@ mod tests {
 
     #[test]
     fn a_result_says_limit_value_interval_and_how_surely() {
-        let text = of("p99<300ms").to_string();
+        let text = result_of("p99<300ms").to_string();
         assert!(text.starts_with("passed p99<300ms: 84.41 ms (95 % CI "), "{text}");
     }
 
     #[test]
     fn a_value_near_the_bound_is_shown_as_what_it_is() {
-        let value = of("p99<300ms").value.expect("it was measured");
+        let value = result_of("p99<300ms").value.expect("it was measured");
         let check = |bound: f64, shown: &str| {
-            let text = of(&format!("p99<{bound}")).to_string();
+            let text = result_of(&format!("p99<{bound}")).to_string();
             assert!(text.contains(&format!(": {shown} ms (")), "{text}");
         };
         assert_eq!(value, 84.410_367);

@@ -280,11 +280,11 @@ mod tests {
             let values = vec![(0, 1e6 + 1e4 * second as f64)];
             made.more.push(Event::Readings(Readings { second, values }));
         }
-        let grown = Report::of(&made.tally());
+        let grown = Report::from_tally(&made.tally());
         let mut short = Made::closed();
         short.measured_ns = 5 * NS_PER_S;
         short.seconds.retain(|second| second.second < 5);
-        let short = Report::of(&short.tally());
+        let short = Report::from_tally(&short.tally());
         let check = |report: &Report, name: &str, expect: &str| {
             assert_eq!(interval_of(report, name), None, "{name}");
             let why = why_alone(report, name);

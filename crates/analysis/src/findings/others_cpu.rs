@@ -103,7 +103,7 @@ struct Together {
 impl Together {
     /// Returns the seconds of a run in which other programs used much CPU time and commits fell
     /// with it; `None` for other runs.
-    fn of(tally: &Tally) -> Option<Together> {
+    fn from_tally(tally: &Tally) -> Option<Together> {
         if is_server_hidden(tally) {
             return None;
         }
@@ -133,13 +133,13 @@ impl Together {
 
 /// Returns the advice that replaces a finding's own, if other programs cause it.
 pub(super) fn advice(tally: &Tally, id: &str) -> Option<&'static str> {
-    (BLAMING.contains(&id) && Together::of(tally).is_some()).then_some(ADVICE)
+    (BLAMING.contains(&id) && Together::from_tally(tally).is_some()).then_some(ADVICE)
 }
 
 /// Describes the change of CPU time and of commits per CPU second during a drift of commits; `None`
 /// if other programs are not the cause.
 pub(super) fn drift(tally: &Tally) -> Option<String> {
-    let Together { cpu, commits } = Together::of(tally)?;
+    let Together { cpu, commits } = Together::from_tally(tally)?;
     // Trends are defined on counts.
     let count = |value: f64| (value * 1e3).round() as u64;
     let own: Vec<u64> = cpu.iter().map(|cpu| count(cpu.own)).collect();

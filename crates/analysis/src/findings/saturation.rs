@@ -65,7 +65,7 @@ fn loops(tally: &Tally) -> Option<String> {
 fn threads(tally: &Tally) -> Option<String> {
     let percent = tally.fact("client", "run_delay_share_percent")?.as_percent()?;
     let all: Vec<usize> = (0..tally.groups.len()).collect();
-    let delay_ns = percent / 100.0 * Sum::of(tally, &all).service.mean();
+    let delay_ns = percent / 100.0 * Sum::from_tally(tally, &all).service.mean();
     let is_most = percent > RUN_DELAY_PERCENT_MOST;
     (is_most || changes_what_is_measured(percent, delay_ns)).then(|| {
         format!(
@@ -78,7 +78,7 @@ fn threads(tally: &Tally) -> Option<String> {
 
 fn replies(tally: &Tally) -> Option<String> {
     let all: Vec<usize> = (0..tally.groups.len()).collect();
-    let lag = ReplyLagReport::of(tally, &all);
+    let lag = ReplyLagReport::from_tally(tally, &all);
     let (mean_us, split) = (lag.mean?, lag.service?);
     let mean_ns = mean_us * NS_PER_US as f64;
     changes_what_is_measured(split.generator_percent, mean_ns).then(|| {
@@ -104,7 +104,7 @@ fn late(tally: &Tally) -> Option<String> {
         return None;
     }
     let all: Vec<usize> = (0..tally.groups.len()).collect();
-    let service_ns = Sum::of(tally, &all).service.quantile(0.5)?;
+    let service_ns = Sum::from_tally(tally, &all).service.quantile(0.5)?;
     let is_late = |ns: u64| ns >= LATE_NS_MAX && ns > service_ns;
     let latest = tally.heartbeats.iter().max_by_key(|of_loop| of_loop.lag.max());
     if let Some(of_loop) = latest.filter(|of_loop| is_late(of_loop.lag.max())) {

@@ -170,7 +170,7 @@ fn the_dip_that_cost_most_is_reported() {
     // A disturbance of the plan is not a finding.
     let mut made = Made::closed();
     made.disturbance(7_500, Some(8_500), Disturbed::Done);
-    let planned = Report::of(&made.tally()).disturbances;
+    let planned = Report::from_tally(&made.tally()).disturbances;
     let found = judge_dips(&[long], &planned).expect("a cause is known");
     let words = format!("It is during '{}' of the plan", planned[0].name);
     assert!(found.text.contains(&words) && !found.text.contains("coincidence"), "{}", found.text);
@@ -263,7 +263,7 @@ fn what_the_plan_offers_is_no_fault_and_no_error() {
     for blames in ["slow_seconds", "drifting", "uneven", "warming_up", "stalled"] {
         assert!(!found.iter().any(|id| id == blames), "{found:?}");
     }
-    let report = Report::of(&made.tally());
+    let report = Report::from_tally(&made.tally());
     let ci95 = report.block.tps_ci95.as_ref().expect("a minute");
     // Poisson arrivals would give 7; the scatter of the bursts is 270.
     assert!(ci95.half_width < 15.0 && ci95.seconds_to_1_percent.is_none(), "{ci95:?}");

@@ -40,7 +40,7 @@ impl Report {
         let group_description = described.unwrap_or_else(undescribed);
         let (status, reason) = status(tally);
         let all: Vec<usize> = (0..tally.groups.len()).collect();
-        let block = Block::of(tally, &all);
+        let block = Block::from_tally(tally, &all);
         let gauges = super::gauges::gauges(tally);
         let time_profile = super::time_profile::time_profile(tally, &gauges, &block).transpose();
         let (time_profile, time_profile_reason) = match time_profile {
@@ -86,7 +86,7 @@ impl Report {
             time_profile_reason,
             dips,
             server: tally.server(),
-            cpu_profiles: tally.cpu_profiles.iter().map(CpuProfileReport::of).collect(),
+            cpu_profiles: tally.cpu_profiles.iter().map(CpuProfileReport::from_profile).collect(),
             commits_by_type: commits_by_type(tally),
             latency_heat: Some(tally.latency_heat.clone()).filter(|heat| !heat.is_empty()),
             settings: Named(tally.settings.clone()),
@@ -229,7 +229,7 @@ fn groups(tally: &Tally, group_description: &[GroupDescription]) -> Vec<GroupRep
         stop_condition: group.stop_condition,
         parameters: Named(group.parameters.clone()),
         closed_form: group.closed_form.clone(),
-        block: several.then(|| Block::of(tally, &[index])),
+        block: several.then(|| Block::from_tally(tally, &[index])),
     };
     each.map(report).collect()
 }
@@ -254,8 +254,8 @@ fn in_group(tally: &Tally, group: usize, name: String) -> String {
 }
 
 impl Block {
-    fn of(tally: &Tally, groups: &[usize]) -> Block {
-        let sum = Sum::of(tally, groups);
+    fn from_tally(tally: &Tally, groups: &[usize]) -> Block {
+        let sum = Sum::from_tally(tally, groups);
         let counts = counts_of(&sum, backlog_at_start(tally, groups));
         let seconds = tally.measured_ns() as f64 / NS_PER_S as f64;
         let commits: u64 = tally.commits_per_second(groups, tally.seconds()).iter().sum();
@@ -271,7 +271,7 @@ impl Block {
         let in_time = |times| tally.in_time(groups, None, times);
         let all = in_time(Times::Response);
         let offered_ms = Latency::offered(&offered, &counts, order(&all));
-        let shares = Shares::of(&sum.response, counts.offered, order(&all));
+        let shares = Shares::from_values(&sum.response, counts.offered, order(&all));
         let finished = all.map(InTime::finished);
         let note = |words: &str| closed.then(|| words.to_owned());
         let service_note = note("closed load: service is response less lag, reconnecting included");
@@ -298,14 +298,16 @@ impl Block {
             },
             wait_ms: Latency {
                 note: wait_note,
-                ..Latency::of(&sum.wait, order(&in_time(Times::Wait)))
+                ..Latency::from_histogram(&sum.wait, order(&in_time(Times::Wait)))
             },
             offered_ms,
             shares,
-            failed_ms: Latency::of(&sum.failures, Order::Unknown(FAILED_ORDER)),
+            failed_ms: Latency::from_histogram(&sum.failures, Order::Unknown(FAILED_ORDER)),
             counts,
-            lag_us: LagTimes::of(merged(within().map(|group| &group.measured.lag)).as_ref()),
-            reply_lag_us: ReplyLagReport::of(tally, groups),
+            lag_us: LagTimes::from_histogram(
+                merged(within().map(|group| &group.measured.lag)).as_ref(),
+            ),
+            reply_lag_us: ReplyLagReport::from_tally(tally, groups),
             connect_ms: connect(within()),
             per_transaction: per_transaction(tally, groups),
             transactions: transactions(tally, groups),
@@ -332,7 +334,7 @@ fn order(in_time: &Option<InTime>) -> Order<'_> {
 
 fn loop_report(of_loop: &LoopHeartbeats) -> LoopReport {
     LoopReport {
-        heartbeat_lag_us: LagTimes::of(Some(&of_loop.lag)),
+        heartbeat_lag_us: LagTimes::from_histogram(Some(&of_loop.lag)),
         latest_at_s: of_loop.latest_at_ns as f64 / NS_PER_S as f64,
     }
 }
@@ -449,7 +451,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 fn connect<'a>(groups: impl Iterator<Item = &'a GroupTally> + Clone) -> ConnectTimes {
     let times = merged(groups.clone().map(|group| &group.connect)).unwrap_or_default();
     let failed = groups.map(|group| u64::from(group.connect_failed)).sum();
-    ConnectTimes { times: Latency::of(&times, Order::Unknown(CONNECT_ORDER)), failed }
+    ConnectTimes { times: Latency::from_histogram(&times, Order::Unknown(CONNECT_ORDER)), failed }
 }
 
 fn transactions(tally: &Tally, groups: &[usize]) -> Named<TransactionReport> {
@@ -508,8 +510,8 @@ fn transaction(
         reads: each(traffic.reads),
         writes: each(traffic.writes),
         others: each(traffic.others),
-        response_ms: Latency::of(&sum.response, order(&in_time)),
-        shares: Shares::of(&sum.response, counts.offered, order(&all)),
+        response_ms: Latency::from_histogram(&sum.response, order(&in_time)),
+        shares: Shares::from_values(&sum.response, counts.offered, order(&all)),
     }
 }
 
@@ -644,7 +646,7 @@ fn add_quantiles(report: &mut CustomMetricReport, histogram: &Histogram, in_time
     };
     report.intervals = Named(found.iter().map(as_floats).collect());
     report.interval_reasons.0.extend(reasons.0);
-    report.shares = Shares::of(histogram, histogram.count(), Order::Known(in_time));
+    report.shares = Shares::from_values(histogram, histogram.count(), Order::Known(in_time));
 }
 
 fn errors<'a>(phases: impl Iterator<Item = &'a Second>) -> Vec<ErrorReport> {

@@ -226,12 +226,12 @@ pub(super) fn dips(
     gauges: &[GaugeReport],
     per_transaction: &PerTransaction,
 ) -> Vec<Dip> {
-    let transactions = Transactions::of(tally);
+    let transactions = Transactions::from_tally(tally);
     let is_dip = transactions.stand_out(tally);
     let processors = tally.fact("cpu", "logical").and_then(FactValue::count).filter(|n| *n > 0);
     let processors = processors.map(|n| n as f64);
     let commits = &transactions.commits;
-    let mut series = Series::of(gauges, &tally.whole_seconds(), is_dip, commits, processors);
+    let mut series = Series::new(gauges, &tally.whole_seconds(), is_dip, commits, processors);
     if !transactions.is_planned {
         series.mark_leaps(commits);
     }
@@ -257,7 +257,7 @@ struct Transactions {
 }
 
 impl Transactions {
-    fn of(tally: &Tally) -> Transactions {
+    fn from_tally(tally: &Tally) -> Transactions {
         let seconds = tally.whole_seconds();
         let groups: Vec<usize> = (0..tally.groups.len()).collect();
         let commits = tally.commits_per_second(&groups, seconds.clone());
@@ -349,7 +349,7 @@ impl Transactions {
 
 /// Returns the median of all seconds.
 fn median(values: &[f64]) -> f64 {
-    Usual::of(values, &vec![false; values.len()]).median()
+    Usual::new(values, &vec![false; values.len()]).median()
 }
 
 /// Returns the p95 of each second, if all have enough samples.
@@ -371,7 +371,7 @@ fn longest_ms(figures: &[SecondFigures]) -> Vec<Option<f64>> {
 impl Series {
     /// Marks seconds in which commits fell and a gauge leapt that explains it.
     fn mark_leaps(&mut self, commits: &[f64]) {
-        let usual = |values: &[f64]| Usual::of(values, &self.is_dip).median();
+        let usual = |values: &[f64]| Usual::new(values, &self.is_dip).median();
         let leaps = |name: &str, far: &dyn Fn(f64, f64) -> bool| {
             let values = self.values(name).unwrap_or_default();
             let usual = usual(values);
@@ -391,7 +391,7 @@ impl Series {
         }
     }
 
-    fn of(
+    fn new(
         gauges: &[GaugeReport],
         seconds: &Range<i64>,
         is_dip: Vec<bool>,
@@ -491,7 +491,7 @@ impl Series {
     /// Compares a gauge within a stretch with its usual value; `None` if it was not read in both.
     fn beside(&self, name: &str, within: &Range<usize>) -> Option<Moved> {
         let (unit, values) = self.all.get(name)?;
-        let of = Usual::of(values, &self.is_dip);
+        let of = Usual::new(values, &self.is_dip);
         let (usual, then) = (of.median(), of.mean_within(within.clone()));
         let moved = Moved { gauge: name.to_owned(), unit: unit.clone(), usual, then };
         (usual.is_finite() && then.is_finite()).then_some(moved)
@@ -499,25 +499,25 @@ impl Series {
 
     /// Returns the number of robust standard deviations by which a gauge exceeds the usual.
     fn score(&self, moved: &Moved) -> f64 {
-        let of = |values| Usual::of(values, &self.is_dip).score(moved.then);
+        let of = |values| Usual::new(values, &self.is_dip).score(moved.then);
         self.values(&moved.gauge).map_or(0.0, of)
     }
 
     /// Returns the share of stretches of this length outside of dips in which a gauge is as high.
     fn chance(&self, moved: &Moved, length: usize) -> Option<f64> {
-        Usual::of(self.values(&moved.gauge)?, &self.is_dip).chance(moved.then, length)
+        Usual::new(self.values(&moved.gauge)?, &self.is_dip).chance(moved.then, length)
     }
 
     /// Returns the number of stretches for comparison, the smallest over the gauges that moved.
     fn n_stretches(&self, within: &Range<usize>) -> usize {
-        let n_of = |values: &[f64]| Usual::of(values, &self.is_dip).means(within.len()).len();
+        let n_of = |values: &[f64]| Usual::new(values, &self.is_dip).means(within.len()).len();
         let moved = self.rose(within).map(|moved| self.values(&moved.gauge).map_or(0, n_of));
         moved.chain([n_of(&vec![0.0; self.is_dip.len()])]).min().unwrap_or(0)
     }
 
     /// Returns true if a gauge is higher than in all stretches of this length outside of dips.
     fn is_highest(&self, moved: &Moved, length: usize) -> bool {
-        let of = |values| Usual::of(values, &self.is_dip).is_highest(moved.then, length);
+        let of = |values| Usual::new(values, &self.is_dip).is_highest(moved.then, length);
         self.values(&moved.gauge).is_some_and(of)
     }
 

@@ -230,7 +230,7 @@ impl Look<'_> {
             tps_ci95_reason,
             counts: counts(&span.counts),
             response_ms: match span.is_whole {
-                true => Latency::of(
+                true => Latency::from_histogram(
                     &span.response,
                     Order::Known(&self.tally.seconds_in_time(intended_from_s..seconds.end)),
                 ),
@@ -264,7 +264,11 @@ mod tests {
     use super::*;
     use crate::fixtures::Made;
 
-    fn of(began_ms: i64, ended_ms: Option<i64>, outcome: Disturbed) -> DisturbanceReport {
+    fn disturbance_of(
+        began_ms: i64,
+        ended_ms: Option<i64>,
+        outcome: Disturbed,
+    ) -> DisturbanceReport {
         let mut made = Made::closed();
         made.disturbance(began_ms, ended_ms, outcome);
         disturbances(&made.tally()).pop().expect("there is one")
@@ -272,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_disturbance_is_compared_with_the_seconds_around_it() {
-        let one = of(42_000, Some(42_300), Disturbed::Done);
+        let one = disturbance_of(42_000, Some(42_300), Disturbed::Done);
         let ends = |of: &Option<WindowReport>| of.as_ref().map(|of| (of.from_s, of.to_s));
         assert_eq!(
             [ends(&one.before), ends(&one.during), ends(&one.after)],
@@ -290,7 +294,7 @@ mod tests {
     #[test]
     fn a_disturbance_without_anything_to_compare_with_says_what_is_missing() {
         let reason = |one: DisturbanceReport| (one.fell, one.recovery_s_reason.expect("a reason"));
-        let first = of(0, Some(100), Disturbed::Done);
+        let first = disturbance_of(0, Some(100), Disturbed::Done);
         assert!(first.before.is_none());
         assert_eq!(reason(first), (None, NOTHING_BEFORE.to_owned()));
         let mut made = Made::closed();
@@ -304,15 +308,15 @@ mod tests {
 
     #[test]
     fn a_disturbance_without_a_trace_has_no_recovery() {
-        let one = of(20_500, Some(20_600), Disturbed::Done);
+        let one = disturbance_of(20_500, Some(20_600), Disturbed::Done);
         let why = NO_FALL.to_owned();
         assert_eq!(
             (one.fell, one.recovery_s, one.recovery_s_reason),
             (Some(false), None, Some(why))
         );
-        let skipped = of(20_500, None, Disturbed::Skipped { why: "late".to_owned() });
+        let skipped = disturbance_of(20_500, None, Disturbed::Skipped { why: "late".to_owned() });
         assert!(skipped.before.is_none() && skipped.fell.is_none());
-        let running = of(58_500, None, Disturbed::Running);
+        let running = disturbance_of(58_500, None, Disturbed::Running);
         assert_eq!(running.during.map(|during| (during.from_s, during.to_s)), Some((58, 60)));
     }
 }

@@ -58,7 +58,7 @@ pub struct ServiceSplit {
 
 impl ReplyLagReport {
     /// Returns the reply lag of some groups of a run.
-    pub(crate) fn of(tally: &Tally, groups: &[usize]) -> ReplyLagReport {
+    pub(crate) fn from_tally(tally: &Tally, groups: &[usize]) -> ReplyLagReport {
         let within = || groups.iter().filter_map(|index| tally.groups.get(*index));
         let late = merged(within().map(|group| &group.measured.late_replies));
         let longest_late = late.as_ref().map(|late| us(late.max()));
@@ -96,7 +96,7 @@ fn why_none(tally: &Tally) -> String {
 
 fn split(tally: &Tally, groups: &[usize], lag: &Histogram) -> Option<ServiceSplit> {
     let ms = |ns: f64| known(ns / NS_PER_MS as f64);
-    let service_ns = Sum::of(tally, groups).service.mean();
+    let service_ns = Sum::from_tally(tally, groups).service.mean();
     let round_trips = per_transaction(tally, groups).round_trips?;
     // Sampled and finished transactions are not exactly the same ones.
     let generator_ns = (lag.mean() * round_trips).min(service_ns);

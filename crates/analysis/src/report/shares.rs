@@ -36,7 +36,7 @@ pub struct Shares {
 impl Shares {
     /// Returns the shares of `count` samples, of which these have a value; the others are above all
     /// bounds.
-    pub(super) fn of(values: &Histogram, count: u64, order: Order) -> Shares {
+    pub(super) fn from_values(values: &Histogram, count: u64, order: Order) -> Shares {
         let found = match order {
             Order::Known(in_time) => {
                 share_dispersions(&in_time.stretches, &in_time.course, CONFIDENCE)
@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    fn of(values: impl IntoIterator<Item = (u64, u64)>) -> Histogram {
+    fn histogram_of(values: impl IntoIterator<Item = (u64, u64)>) -> Histogram {
         let mut histogram = Histogram::default();
         values.into_iter().for_each(|(value, n)| histogram.record_n(value, n));
         histogram
@@ -137,11 +137,12 @@ mod tests {
 
     #[test]
     fn a_bound_of_two_digits_has_the_exact_share_below_it() {
-        let second = of([(900_000, 10), (1_500_000, 20), (20_000_000, 60), (450_000_000, 5)]);
+        let second =
+            histogram_of([(900_000, 10), (1_500_000, 20), (20_000_000, 60), (450_000_000, 5)]);
         let mut all = Histogram::default();
         (0..60).for_each(|_| all.add(&second));
         // Five of a hundred were lost.
-        let shares = Shares::of(&all, 6_000, Order::Known(&minute(&second, 100)));
+        let shares = Shares::from_values(&all, 6_000, Order::Known(&minute(&second, 100)));
         let check = |bound: u64, percent: f64| {
             assert_eq!(shares.percent_below(bound), Some(percent), "{bound}");
             assert_eq!(all.count_below(bound) as f64 / 60.0, percent, "{bound}");
@@ -166,8 +167,8 @@ mod tests {
     #[test]
     fn every_bound_of_two_digits_is_counted_as_the_histogram_counts() {
         let spread = (0..4_000_u64).map(|n| (37 * n * n % 1_000_003 * 977 + 1, 1));
-        let all = of(spread);
-        let shares = Shares::of(&all, 4_000, Order::Unknown("made up"));
+        let all = histogram_of(spread);
+        let shares = Shares::from_values(&all, 4_000, Order::Unknown("made up"));
         let digits = (1..100_u64).flat_map(|digits| (0..9).map(move |e| digits * 10_u64.pow(e)));
         for bound in digits {
             let percent = all.count_below(bound) as f64 / 40.0;
@@ -179,9 +180,9 @@ mod tests {
 
     #[test]
     fn nothing_has_no_share_and_all_that_is_lost_is_below_no_bound() {
-        let none = Shares::of(&Histogram::default(), 0, Order::Unknown("made up"));
+        let none = Shares::from_values(&Histogram::default(), 0, Order::Unknown("made up"));
         assert!(none.is_empty() && none.percent_below(5).is_none());
-        let lost = Shares::of(&Histogram::default(), 7, Order::Unknown("made up"));
+        let lost = Shares::from_values(&Histogram::default(), 7, Order::Unknown("made up"));
         assert_eq!(lost.percent_below(u64::MAX), Some(0.0));
     }
 

@@ -12,7 +12,7 @@ use super::*;
 use crate::fixtures::{self, Made};
 
 fn report(made: &Made) -> Report {
-    Report::of(&made.tally())
+    Report::from_tally(&made.tally())
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn a_run_that_goes_on_counts_its_closed_seconds() {
 
 #[test]
 fn an_empty_run_has_reasons_and_no_numbers() {
-    let report = Report::of(&crate::Tally::new());
+    let report = Report::from_tally(&crate::Tally::new());
     assert_eq!((report.block.tps, report.block.qps, report.block.nopm), (None, None, None));
     assert!(report.block.tps_ci95.is_none() && report.block.tps_ci95_reason.is_some());
     assert_eq!(report.block.response_ms.reasons.get("p50").map(String::as_str), Some("no samples"));
@@ -286,7 +286,7 @@ fn an_empty_run_has_reasons_and_no_numbers() {
 #[test]
 fn clients_are_reported_only_when_asked_for() {
     let tally = Made::closed().tally();
-    assert!(Report::of(&tally).block.per_client.is_none());
+    assert!(Report::from_tally(&tally).block.per_client.is_none());
     let all = Report::with(&tally, Options { per_client: true }).block.per_client;
     let first = all.as_deref().and_then(<[ClientReport]>::first).expect("eight clients");
     let new_order = first.transactions.get("new_order").expect("a kind");
@@ -383,7 +383,7 @@ fn where_no_reply_lag_is_known_there_is_the_reason() {
 #[test]
 fn rates_of_one_name_are_added_up_by_what_each_group_counts() {
     let mut made = Made::closed();
-    let rate = |made: &Made| Report::of(&made.tally()).block.nopm.expect("it is known");
+    let rate = |made: &Made| Report::from_tally(&made.tally()).block.nopm.expect("it is known");
     let alone = rate(&made);
     let mut other = made.description.groups[0].clone();
     other.name.push('2');

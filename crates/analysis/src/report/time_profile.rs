@@ -378,7 +378,7 @@ mod tests {
             true => last(second, gauges[at].2),
             false => gauges[at].2,
         });
-        Report::of(&made.tally())
+        Report::from_tally(&made.tally())
     }
 
     #[test]
@@ -388,7 +388,7 @@ mod tests {
             let names = [("database", "sessions/executing"), ("generator", "cpu_user")];
             made.gauges(&names, &|_, at| [0.0, 60.0][at]);
             made.fact("arm", model::PRODUCER_CPU_PERCENT, producer_percent);
-            let report = Report::of(&made.tally());
+            let report = Report::from_tally(&made.tally());
             let client = report.client.expect("it has ended");
             let producer_s = client.producer_cpu_seconds.expect("there is one");
             let own_us = (client.cpu_seconds - producer_s) * 1e6;

@@ -198,7 +198,7 @@ impl Latency {
     }
 
     /// Returns the distribution of times that were all measured to their end.
-    pub fn of(histogram: &Histogram, order: Order) -> Latency {
+    pub fn from_histogram(histogram: &Histogram, order: Order) -> Latency {
         let mut latency = Latency::extremes(histogram);
         for (name, q) in QUANTILES {
             let enough = enough(histogram.count(), q, CONFIDENCE);
@@ -244,7 +244,7 @@ impl Latency {
 
     /// Returns the same with all percentiles that are known.
     pub fn whole(histogram: &Histogram, order: Order) -> Latency {
-        Latency::of(histogram, order).with_distribution(|q| histogram.quantile(q))
+        Latency::from_histogram(histogram, order).with_distribution(|q| histogram.quantile(q))
     }
 
     /// Returns the distribution over all offered transactions, with all percentiles that are known.
@@ -361,7 +361,7 @@ fn transactions(count: u64) -> String {
 
 impl LagTimes {
     /// Returns the distribution of lags.
-    pub fn of(histogram: Option<&Histogram>) -> LagTimes {
+    pub fn from_histogram(histogram: Option<&Histogram>) -> LagTimes {
         let Some(lag) = histogram else { return LagTimes::default() };
         let quantile = |q| {
             let is_enough = enough(lag.count(), q, CONFIDENCE).is_ok();
@@ -392,7 +392,7 @@ pub(super) fn merged<'a>(parts: impl Iterator<Item = &'a Option<Histogram>>) -> 
 mod tests {
     use super::*;
 
-    fn of(values_ms: impl IntoIterator<Item = u64>) -> Histogram {
+    fn histogram_of(values_ms: impl IntoIterator<Item = u64>) -> Histogram {
         let mut histogram = Histogram::default();
         values_ms.into_iter().for_each(|value| histogram.record(value * NS_PER_MS));
         histogram
@@ -414,7 +414,7 @@ mod tests {
     }
 
     fn in_any_order(histogram: &Histogram) -> Latency {
-        Latency::of(histogram, Order::Known(&alike(histogram, histogram.count())))
+        Latency::from_histogram(histogram, Order::Known(&alike(histogram, histogram.count())))
     }
 
     fn of_offered(offered: &Offered, counts: &CountsReport) -> Latency {
@@ -424,12 +424,12 @@ mod tests {
 
     #[test]
     fn a_quantile_without_an_interval_says_how_long_a_run_has_one() {
-        let times = of(1..=5000);
-        let latency = Latency::of(&times, Order::Unknown("nobody knows"));
+        let times = histogram_of(1..=5000);
+        let latency = Latency::from_histogram(&times, Order::Unknown("nobody knows"));
         assert_eq!(latency.interval_reasons.get("p99").map(String::as_str), Some("nobody knows"));
         let mut in_time = alike(&times, 5000);
         in_time.stretches.truncate(6);
-        let latency = Latency::of(&times, Order::Known(&in_time));
+        let latency = Latency::from_histogram(&times, Order::Known(&in_time));
         let reason = latency.interval_reasons.get("p50").map(String::as_str);
         assert_eq!(
             reason,
@@ -437,16 +437,16 @@ mod tests {
         );
         // All slow times are in one second of a minute.
         let mut in_time = alike(&times, 5000);
-        in_time.stretches.iter_mut().for_each(|stretch| stretch.finished = of([1; 247]));
-        in_time.stretches[7].finished = of(1..=250);
-        let latency = Latency::of(&times, Order::Known(&in_time));
+        in_time.stretches.iter_mut().for_each(|stretch| stretch.finished = histogram_of([1; 247]));
+        in_time.stretches[7].finished = histogram_of(1..=250);
+        let latency = Latency::from_histogram(&times, Order::Known(&in_time));
         let reason = latency.interval_reasons.get("p99").map(String::as_str).unwrap_or_default();
         assert!(reason.starts_with("too few slow periods: run for about"), "{reason}");
     }
 
     #[test]
     fn a_quantile_without_enough_samples_is_a_reason() {
-        let latency = in_any_order(&of(1..=3000));
+        let latency = in_any_order(&histogram_of(1..=3000));
         assert!(latency.p99.is_some() && latency.p999.is_none());
         let reason = latency.reasons.get("p999").map(String::as_str);
         assert_eq!(reason, Some("too few samples: needs at least 3,688, has 3,000"));
@@ -466,8 +466,8 @@ mod tests {
 
     #[test]
     fn offered_quantiles_tell_the_truth_about_loss() {
-        let finished = of(std::iter::repeat_n(10, 9_000));
-        let unfinished = of(std::iter::repeat_n(500, 800));
+        let finished = histogram_of(std::iter::repeat_n(10, 9_000));
+        let unfinished = histogram_of(std::iter::repeat_n(500, 800));
         let offered = Offered { finished: &finished, unfinished: &unfinished, lost: 200 };
         let counts =
             CountsReport { offered: 10_000, unfinished: 800, dropped: 200, ..Default::default() };
@@ -493,7 +493,7 @@ mod tests {
 
     #[test]
     fn intervals_of_all_that_was_offered_are_those_of_the_finished_where_nothing_was_lost() {
-        let finished = of((1..=5000).map(|n| n * n % 700));
+        let finished = histogram_of((1..=5000).map(|n| n * n % 700));
         let unfinished = Histogram::default();
         let offered = Offered { finished: &finished, unfinished: &unfinished, lost: 0 };
         let latency = of_offered(&offered, &CountsReport::default());

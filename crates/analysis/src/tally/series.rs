@@ -31,7 +31,7 @@ pub struct Quantiles {
 
 impl Quantiles {
     /// Returns the quantiles of `histogram`; `None` if it is empty.
-    pub fn of(histogram: &Histogram) -> Option<Quantiles> {
+    pub fn from_histogram(histogram: &Histogram) -> Option<Quantiles> {
         Some(Quantiles {
             p50_ns: histogram.quantile(0.50)?,
             p95_ns: histogram.quantile(0.95)?,
@@ -77,7 +77,7 @@ impl Kept {
     }
 
     fn settle(&mut self) {
-        let quantiles = self.histogram().and_then(|times| Quantiles::of(&times));
+        let quantiles = self.histogram().and_then(|times| Quantiles::from_histogram(&times));
         if let Some(quantiles) = quantiles {
             *self = Kept::Settled(quantiles);
         }
@@ -119,7 +119,7 @@ impl SecondTally {
     pub fn quantiles(&self) -> Option<Quantiles> {
         match &self.response {
             Kept::Settled(quantiles) => Some(*quantiles),
-            kept => kept.histogram().and_then(|times| Quantiles::of(&times)),
+            kept => kept.histogram().and_then(|times| Quantiles::from_histogram(&times)),
         }
     }
 

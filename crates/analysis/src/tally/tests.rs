@@ -11,7 +11,7 @@ fn parts_may_come_in_any_order() {
     let (mut forward, mut backward) = (Tally::new(), Tally::new());
     events.iter().for_each(|event| forward.add(event));
     events.iter().rev().for_each(|event| backward.add(event));
-    let (forward, backward) = (Sum::of(&forward, &[0]), Sum::of(&backward, &[0]));
+    let (forward, backward) = (Sum::from_tally(&forward, &[0]), Sum::from_tally(&backward, &[0]));
     assert_eq!(forward.counts, backward.counts);
     assert_eq!(forward.response.quantile(0.99), backward.response.quantile(0.99));
 }
@@ -25,7 +25,7 @@ fn the_ramp_up_is_no_part_of_the_measured_phase() {
     assert!(ramp_up > 0 && measured > ramp_up);
     let series: u64 = group.series.iter().map(|(_, s)| s.counts.offered()).sum();
     assert_eq!(series, ramp_up + measured);
-    assert_eq!(Sum::of(&tally, &[0]).counts.offered(), measured);
+    assert_eq!(Sum::from_tally(&tally, &[0]).counts.offered(), measured);
 }
 
 #[test]
@@ -42,10 +42,10 @@ fn a_sum_has_the_range_of_what_it_sums_up() {
 
 #[test]
 fn service_is_response_where_nobody_waits() {
-    let sum = Sum::of(&Made::closed().tally(), &[0]);
+    let sum = Sum::from_tally(&Made::closed().tally(), &[0]);
     assert_eq!(sum.service.quantile(0.5), sum.response.quantile(0.5));
     assert_eq!((sum.wait.count(), sum.wait.max()), (sum.response.count(), 0));
-    let sum = Sum::of(&Made::open_overloaded().tally(), &[0]);
+    let sum = Sum::from_tally(&Made::open_overloaded().tally(), &[0]);
     assert!(sum.wait.max() > sum.service.max());
 }
 

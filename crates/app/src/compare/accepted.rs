@@ -56,7 +56,7 @@ fn change_meant(
     for primary in figures {
         // Any change may be acknowledged, even one that matters only with a smaller min_effect.
         let judge = Judge { primary, min_effect: 0.0, also: Vec::new() };
-        let question = Question { order: order.cloned(), ..Question::of(key, judge) };
+        let question = Question { order: order.cloned(), ..Question::new(key, judge) };
         let mut rng = Rng::new(1, Stream::Order, u64::MAX);
         let Ok(shown) = HistoryReport::new(&question, &builds, &mut || rng.bits()) else {
             continue;

@@ -42,7 +42,7 @@ pub(super) struct CommandEnvironment {
 }
 
 impl CommandEnvironment {
-    pub(super) fn of(target: &Target, server: Option<&mut Managed>) -> CommandEnvironment {
+    pub(super) fn for_target(target: &Target, server: Option<&mut Managed>) -> CommandEnvironment {
         let mut reached = target.clone();
         let mut socket = None;
         if let Some(managed) = server {
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     fn environment(url: &str) -> CommandEnvironment {
-        CommandEnvironment::of(&Target::parse(url).unwrap(), None)
+        CommandEnvironment::for_target(&Target::parse(url).unwrap(), None)
     }
 
     fn none() -> Limit {

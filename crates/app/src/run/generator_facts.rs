@@ -108,7 +108,7 @@ pub(super) fn facts_of(
 fn run_delay_share_percent(thread_use: &ThreadUse, tally: &Tally) -> Option<f64> {
     let run_delay_ns = thread_use.run_delay_ns()? as f64;
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
-    let service_ns = analysis::tally::Sum::of(tally, &groups).service.sum() as f64;
+    let service_ns = analysis::tally::Sum::from_tally(tally, &groups).service.sum() as f64;
     let lags = tally.groups.iter().filter_map(|group| group.measured.lag.as_ref());
     let lag_ns: f64 = lags.map(|lag| lag.sum() as f64).sum();
     let share = (run_delay_ns - lag_ns).max(0.0) / service_ns;

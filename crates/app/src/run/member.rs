@@ -50,7 +50,7 @@ pub struct LoadEnded {
 }
 
 impl LoadEnded {
-    pub(super) fn of(ran: &Ran) -> LoadEnded {
+    pub(super) fn from_ran(ran: &Ran) -> LoadEnded {
         let Ran { reason, measured_ns, elapsed_ns, .. } = ran;
         LoadEnded { reason: reason.clone(), measured_ns: *measured_ns, elapsed_ns: *elapsed_ns }
     }

@@ -198,7 +198,7 @@ pub(crate) fn run_at(
     let journal = options.store.clone().filter(|_| !is_own_server);
     let settling_at =
         SettlingAt { target: target.clone(), tables: tables_of(&groups), journal: journal.clone() };
-    let mut disturbers = Disturbers::of(&plan, open_target, settling_at, path.as_ref());
+    let mut disturbers = Disturbers::from_plan(&plan, open_target, settling_at, path.as_ref());
     let mut under_way = RunUnderWay {
         plan: &plan,
         groups: &groups,
@@ -463,7 +463,7 @@ fn measure(
     disturbers.prepare(run.stop)?;
     members.iter_mut().try_for_each(|member| member.before(run))?;
     let driven = Beside::start(run, disturbers, path.as_ref())?.drive(run)?;
-    let load = LoadEnded::of(&driven.ran);
+    let load = LoadEnded::from_ran(&driven.ran);
     members.iter_mut().for_each(|member| member.ended(run, &load));
     let profiling = driven.report(run);
     let path_facts = path.map(OpenPath::close).unwrap_or_default();
@@ -562,7 +562,7 @@ fn conclude(failure: Option<Error>, mut sink: RunSink<'_>) -> Result<RunResult, 
         let (measured_ns, elapsed_ns, cpu_ns, max_rss_bytes) = (0, 0, 0, 0);
         sink.tell(Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes });
     }
-    let mut report = Report::of(&sink.tally);
+    let mut report = Report::from_tally(&sink.tally);
     let store_failure = sink.writer.as_ref().and_then(|writer| {
         let is_gone = !writer.path().exists();
         let gone = || format!("{} was removed meanwhile", writer.path().display());

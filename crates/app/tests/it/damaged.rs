@@ -88,7 +88,8 @@ static BASE: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
         *run = RunId(id.to_owned());
         let writer = store.writer(&events[0]).expect("room");
         events.drain(..).skip(1).for_each(|event| writer.send(event));
-        let json = serde_json::to_string(&Report::of(&made.tally())).expect("numbers and words");
+        let json =
+            serde_json::to_string(&Report::from_tally(&made.tally())).expect("numbers and words");
         let (status, json) = match has_report {
             true => (Status::Completed, Some(json)),
             false => (Status::Interrupted, None),

@@ -1,12 +1,10 @@
-//! Tests that need several crates: dbdyno against the truth, data through builds.
+//! Tests that need several crates: data through builds, servers, imported runs.
 
 mod bench;
 mod builds;
-mod calibration;
 mod damaged;
 mod engines;
 mod flaky;
-mod generator;
 mod houses;
 mod monitoring;
 mod oltp;

@@ -29,7 +29,7 @@ pub(crate) fn command() -> Command {
     Command::new("compare")
         .about("Compares two or more sides of runs, with a verdict")
         .after_help(format!(
-            "dbdyno run WORKLOAD --vary NAME=A,B --repeat 5 runs two sides in turns; dbdyno \
+            "dbdyno run WORKLOAD --vary NAME=A,B --repeat 5 interleaves two sides; dbdyno \
              compare last then compares them. Other sides are a label (build=1.2), an experiment, \
              or runs separated by commas; the first is the baseline. dbdyno compare EXPERIMENT \
              --by target compares the values of one of several varied parameters.\n\n\
@@ -287,7 +287,9 @@ fn next_commands(
     let n_shown = if is_gate || is_open { 2 } else { 3 };
     let more = match compared {
         _ if !is_open => None,
-        CompareBy::Axis { experiment, .. } => Some(experiments::until_decided(experiment, None)),
+        CompareBy::Axis { experiment, .. } => {
+            Some(experiments::until_decided(experiment, render::compared_repeat_s(report)))
+        }
         CompareBy::Sides(_) => varied_until_decided(report),
     };
     let rest = commands.into_iter().take(n_shown).map(|(command, why)| (command, why.to_owned()));
@@ -324,7 +326,7 @@ fn varied_until_decided(report: &ComparisonReport) -> Option<(String, String)> {
         for_shell(&varied),
         experiments::UNTIL_DECIDED
     );
-    Some((command, experiments::until_decided_words(None)))
+    Some((command, experiments::until_decided_words(render::compared_repeat_s(report))))
 }
 
 /// Judgement options of the command line.

@@ -196,7 +196,7 @@ fn print_report(
 ) -> Outcome {
     let store = store(matches, shell)?;
     let of_store = store.find_experiment(&report.id).map_err(said)?;
-    let source = ExperimentSource::of(&store, &of_store, report.clone())?;
+    let source = ExperimentSource::read(&store, &of_store, report.clone())?;
     match flags::is_json(matches) {
         true => {
             required.print(matches, shell)?;
@@ -272,7 +272,7 @@ fn required(
     shell: &Shell,
 ) -> Result<RequiredResults, Error> {
     let asked = required::asked(matches)?;
-    let mut results = RequiredResults::of(&asked);
+    let mut results = RequiredResults::from_requirements(&asked);
     let asked = asked.limits;
     if asked.is_empty() {
         return Ok(results);

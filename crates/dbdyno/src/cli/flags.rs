@@ -14,7 +14,7 @@ use workloads::GroupRole;
 use crate::shell::Shell;
 
 /// Flag of a parameter. Values stay text: `plan` parses them and reports errors.
-pub(crate) fn of(parameter: &'static Parameter, heading: &'static str) -> Arg {
+pub(crate) fn flag(parameter: &'static Parameter, heading: &'static str) -> Arg {
     let default = match parameter.default {
         "" => String::new(),
         default => format!(" [default: {default}]"),

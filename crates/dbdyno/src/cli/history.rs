@@ -152,7 +152,7 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
         order: order(matches, shell)?,
         baseline: matches.get_one::<String>("baseline").cloned(),
         imported: imported_of(&store, matches)?,
-        ..Question::of(by, judge(matches)?)
+        ..Question::new(by, judge(matches)?)
     };
     let report = hold(&store, &question)?;
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);

@@ -50,7 +50,7 @@ fn with_workloads(mut command: Command, also_of_load: bool) -> Command {
     for parameter in workloads::all().flat_map(|entry| entry.parameters) {
         let is_there = command.get_arguments().any(|arg| arg.get_id() == parameter.name);
         if !is_there && (also_of_load || parameter.shapes_data) {
-            command = command.arg(flags::of(parameter, "Workload"));
+            command = command.arg(flags::flag(parameter, "Workload"));
         }
     }
     command

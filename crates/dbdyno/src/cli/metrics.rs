@@ -159,7 +159,7 @@ impl Metrics {
             self.taken = Some(part.second);
         }
         if is_new {
-            let snapshot = Snapshot::of(tally);
+            let snapshot = Snapshot::from_tally(tally);
             *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
         }
     }
@@ -222,12 +222,12 @@ struct KindFigures {
 }
 
 impl Snapshot {
-    fn of(tally: &Tally) -> Snapshot {
+    fn from_tally(tally: &Tally) -> Snapshot {
         let mut kinds = Vec::new();
         for (index, group) in tally.groups.iter().enumerate() {
             for (phase, second) in [("ramp_up", &group.ramp_up), ("measure", &group.measured)] {
                 for kind in &second.kinds {
-                    kinds.push(KindFigures::of(tally, index, phase, kind));
+                    kinds.push(KindFigures::from_tally(tally, index, phase, kind));
                 }
             }
         }
@@ -292,7 +292,7 @@ fn gauges(tally: &Tally) -> Vec<(Labels, f64)> {
 }
 
 impl KindFigures {
-    fn of(tally: &Tally, group: usize, phase: &str, of: &KindSecond) -> KindFigures {
+    fn from_tally(tally: &Tally, group: usize, phase: &str, of: &KindSecond) -> KindFigures {
         let described = tally.description(group);
         let kind = described.and_then(|described| described.kinds.get(usize::from(of.kind)));
         let labels = vec![
@@ -440,7 +440,7 @@ mod tests {
             let values = vec![(place, value)];
             tally.add(&Event::Readings(model::Readings { second, values }));
         }
-        let mut snapshot = Snapshot::of(&tally);
+        let mut snapshot = Snapshot::from_tally(&tally);
         snapshot.run = vec![("name", "a\"b\\c\nd".to_owned())];
         let buckets: Vec<u64> = snapshot.kinds[0].buckets.iter().map(|(_, n)| *n).collect();
         assert_eq!(buckets.iter().sum::<u64>(), 4);

@@ -126,7 +126,7 @@ fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
     let judge = judge(matches)?;
     let imported = imported_of(&store, matches)?;
     if let Some(label) = matches.get_one::<String>("history") {
-        let question = Question { imported, ..Question::of(label, judge) };
+        let question = Question { imported, ..Question::new(label, judge) };
         return Ok(ReportSource::History(Box::new(history(&store, &question)?)));
     }
     let names = matches.get_many::<String>("names").into_iter().flatten();

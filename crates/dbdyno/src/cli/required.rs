@@ -60,7 +60,7 @@ pub(crate) struct RequiredResults {
 
 /// Tests limits on a run. A run that is not valid or not complete fails.
 pub(crate) fn of_run(required: &Requirements, report: &Report) -> RequiredResults {
-    let mut results = RequiredResults::of(required);
+    let mut results = RequiredResults::from_requirements(required);
     // A full queue may end a run as planned, but does not make its other faults good.
     let is_invalid = report.findings.iter().any(|of| of.severity == model::Severity::Invalid);
     let is_lost = is_invalid || !counts(report) && !is_settled(report);
@@ -75,7 +75,7 @@ pub(crate) fn of_run(required: &Requirements, report: &Report) -> RequiredResult
 }
 
 impl RequiredResults {
-    pub(crate) fn of(required: &Requirements) -> RequiredResults {
+    pub(crate) fn from_requirements(required: &Requirements) -> RequiredResults {
         let fails_undecided = required.fails_undecided;
         RequiredResults { fails_undecided, found: Vec::new(), lost: Vec::new(), unknown: None }
     }

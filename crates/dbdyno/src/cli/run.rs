@@ -53,9 +53,9 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
             .arg(flags::quiet("No progress; of the report only its first line, or the limits"));
     command = password::add(command);
     command = command
-        .args(PLAN.iter().map(|row| flags::of(&row.parameter, "Plan")))
-        .args(group_flags().map(|row| flags::of(row, "Clients and load")))
-        .args(EXPERIMENT.iter().map(|row| flags::of(&row.parameter, "Experiment")));
+        .args(PLAN.iter().map(|row| flags::flag(&row.parameter, "Plan")))
+        .args(group_flags().map(|row| flags::flag(row, "Clients and load")))
+        .args(EXPERIMENT.iter().map(|row| flags::flag(&row.parameter, "Experiment")));
     let named = what.as_deref().and_then(|what| plan::workload_named(what).ok());
     if named.is_none() {
         const MORE: &str = "Each workload adds its own options: see dbdyno run tpcc --help.";
@@ -85,7 +85,7 @@ pub(crate) fn add_parameters(
         }
     };
     for parameter in entry.parameters.iter().filter(|parameter| wanted(parameter)) {
-        command = command.arg(flags::of(parameter, "Workload"));
+        command = command.arg(flags::flag(parameter, "Workload"));
     }
     Ok(command)
 }

@@ -1,11 +1,11 @@
 //! `dbdyno selfcheck`: measures dbdyno itself.
 
 use app::Error;
-use app::selfcheck::{Item, Row, Verdict, coverage, selfcheck as check};
 use clap::{Arg, ArgMatches, Command};
 use render::document::{Block, Document};
 use render::terminal::LIST_WIDTH;
 use render::{Cell, Column, Table};
+use selfcheck::{Item, Row, Verdict, coverage, selfcheck as check};
 use serde_json::json;
 
 use super::flags::Output;

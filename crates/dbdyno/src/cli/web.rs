@@ -211,7 +211,7 @@ fn certificate(matches: &ArgMatches) -> Option<(PathBuf, PathBuf)> {
 /// pipe.
 fn start(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let store = flags::store_path(matches, shell)?;
-    if let Some(pidfile) = PidFile::of(&store) {
+    if let Some(pidfile) = PidFile::for_store(&store) {
         let shown = format!("{} (process {})", pidfile.address, pidfile.pid());
         let is_elsewhere = matches.contains_id("listen") && !pidfile.listens_at(listen(matches)?);
         return match is_elsewhere {
@@ -299,7 +299,7 @@ fn last_words(path: &Path, from: u64) -> std::io::Result<String> {
 
 fn stop(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let store = flags::store_path(matches, shell)?;
-    let Some(pidfile) = PidFile::of(&store) else {
+    let Some(pidfile) = PidFile::for_store(&store) else {
         return shell.print("nothing serves this store\n");
     };
     pidfile.end()?;
@@ -308,7 +308,7 @@ fn stop(matches: &ArgMatches, shell: &Shell) -> Outcome {
 
 fn status(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let store = flags::store_path(matches, shell)?;
-    match PidFile::of(&store) {
+    match PidFile::for_store(&store) {
         Some(pidfile) => shell.print(&format!("{} (process {})\n", pidfile.address, pidfile.pid())),
         None => shell.print("nothing serves this store\n").map(|_| FAILED),
     }

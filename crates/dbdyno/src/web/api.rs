@@ -167,7 +167,7 @@ pub(super) async fn experiment(
             Some(_) => json_of(&app::seek::report(store, &experiment)?),
             None => {
                 let report = report_by(store, &experiment, asked.get("figure"))?;
-                json_of(&ExperimentSource::of(store, &experiment, report)?.json())
+                json_of(&ExperimentSource::read(store, &experiment, report)?.json())
             }
         })
     })

@@ -107,7 +107,7 @@ pub(super) async fn list(State(app): State<App>, visitor: Visitor) -> Result<Res
     app.read(move |store, shared| {
         let mut all = Vec::new();
         for experiment in store.experiments(&ExperimentFilter::default())? {
-            let standing = RunSnapshot::of(store, experiment)?;
+            let standing = RunSnapshot::read(store, experiment)?;
             let result = match all.len() < RESULTS_SHOWN {
                 true => result(store, shared, &standing),
                 false => String::new(),
@@ -128,7 +128,7 @@ struct RunSnapshot {
 }
 
 impl RunSnapshot {
-    fn of(store: &Store, experiment: Experiment) -> Result<RunSnapshot, HttpError> {
+    fn read(store: &Store, experiment: Experiment) -> Result<RunSnapshot, HttpError> {
         let trials = store.trials(&experiment)?;
         let status = store.experiment_lock_row(&experiment)?.map(|walked| walked.status);
         Ok(RunSnapshot { experiment, trials, status })
@@ -274,7 +274,7 @@ pub(super) async fn page(
     asked: Pairs,
 ) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
-        let standing = RunSnapshot::of(store, store.find_experiment(&name)?)?;
+        let standing = RunSnapshot::read(store, store.find_experiment(&name)?)?;
         let id = &standing.experiment.id;
         if *id != name {
             let place = format!("/experiments/{id}{}", figure_query(&asked));
@@ -314,7 +314,7 @@ pub(super) async fn live(
     asked: Pairs,
 ) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
-        let standing = RunSnapshot::of(store, store.find_experiment(&name)?)?;
+        let standing = RunSnapshot::read(store, store.find_experiment(&name)?)?;
         let (place, next_ms) = (standing.place(), standing.next_ms());
         let seen = asked.get("after").unwrap_or_default();
         if place == seen && next_ms.is_some() {
@@ -352,6 +352,6 @@ pub(super) fn shown_of(
     name: &str,
     asked: &Pairs,
 ) -> Result<Arc<Shown>, HttpError> {
-    let standing = RunSnapshot::of(store, store.find_experiment(name)?)?;
+    let standing = RunSnapshot::read(store, store.find_experiment(name)?)?;
     shown(store, shared, &standing, asked)
 }

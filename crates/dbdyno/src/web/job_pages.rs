@@ -84,7 +84,7 @@ struct JobView {
 }
 
 impl JobView {
-    fn of(store: &Store, row: JobRow) -> Result<JobView, HttpError> {
+    fn read(store: &Store, row: JobRow) -> Result<JobView, HttpError> {
         let (mut run, mut result) = (None, None);
         if let Some(process) = &row.process {
             result = match store.experiment_of(process)? {
@@ -142,7 +142,7 @@ fn last_error(output: &str) -> Option<String> {
 
 /// Rows of the list, and a key of their state.
 fn rows_of(store: &Store, visitor: &Visitor) -> Result<(String, String), HttpError> {
-    let rows = store.jobs()?.into_iter().map(|row| JobView::of(store, row));
+    let rows = store.jobs()?.into_iter().map(|row| JobView::read(store, row));
     let rows: Vec<JobView> = rows.collect::<Result<_, _>>()?;
     let place: Vec<String> = rows
         .iter()
@@ -186,7 +186,7 @@ pub(super) async fn json(State(app): State<App>) -> Result<Response, HttpError> 
         let job = |row: JobRow| -> Result<serde_json::Value, HttpError> {
             let (exit_code, plan) = (row.exit_code, row.job.plan.clone());
             let times = [Some(row.queued_unix_ms), row.started_unix_ms, row.ended_unix_ms];
-            let view = JobView::of(store, row)?;
+            let view = JobView::read(store, row)?;
             Ok(json!({
                 "job": view.number,
                 "kind": view.kind,
@@ -226,7 +226,7 @@ fn part_of(
     row: JobRow,
 ) -> Result<(String, String, bool), HttpError> {
     let output = words_of(&shared.store, &row);
-    let view = JobView::of(store, row)?;
+    let view = JobView::read(store, row)?;
     let is_open = view.is_open;
     let result = view.result.is_some();
     let place = format!("{} {} {} {result}", view.status, view.took, output.len());
@@ -350,7 +350,7 @@ pub(super) async fn resume(
         }
         let target = Target::parse(&url).ok();
         let password = target.filter(|target| target.user.is_some()).and_then(|target| {
-            let known = || shared.passwords.of(visitor.session.as_ref(), &target);
+            let known = || shared.passwords.find(visitor.session.as_ref(), &target);
             typed_password(&form).map(JobPassword::of_job).or_else(known)
         });
         let words = ["experiments", "resume", experiment.id.as_str()].map(str::to_owned).to_vec();

@@ -136,11 +136,11 @@ impl RowView {
 
     /// View of a run outside of a list.
     pub(super) fn plain(row: &RunRow) -> RowView {
-        RowView::of(row, None, String::new(), Identity::default())
+        RowView::from_row(row, None, String::new(), Identity::default())
     }
 
     /// Creates the view; `known_by` is the title of the column of its primary metric.
-    pub(super) fn of(
+    pub(super) fn from_row(
         row: &RunRow,
         known_by: Option<&str>,
         trend: String,
@@ -457,10 +457,10 @@ fn rows(
     let known_by = primary_title(found.shown.iter().map(|at| &found.all[*at]));
     let known_by = known_by.as_deref();
     let of_group = |rows: &Vec<&RunRow>| {
-        let of = Trials::of(rows).map(|trials| experiment_line(trials, known_by));
+        let of = Trials::from_rows(rows).map(|trials| experiment_line(trials, known_by));
         let view = |row: &&RunRow| {
             let trend = trend(store, shared, row);
-            RowView::of(row, known_by, trend, identity(store, shared, row))
+            RowView::from_row(row, known_by, trend, identity(store, shared, row))
         };
         let shown = if of.is_some() { &rows[..rows.len().min(TRIALS_MOST)] } else { &rows[..] };
         Group { n_more: rows.len() - shown.len(), rows: shown.iter().map(view).collect(), of }

@@ -18,7 +18,7 @@ pub(super) struct Memo<K, V = String> {
 
 impl<K: Eq + Hash, V: Clone> Memo<K, V> {
     /// Creates an empty cache.
-    pub(super) fn of(most: usize) -> Memo<K, V> {
+    pub(super) fn with_capacity(most: usize) -> Memo<K, V> {
         Memo { known: Mutex::default(), most }
     }
 
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_text_is_made_once_and_no_more_are_kept_than_may_be() {
-        let memo = Memo::of(2);
+        let memo = Memo::with_capacity(2);
         let text = |key: u32, made: &str| memo.get(key, || made.to_owned());
         assert_eq!([text(1, "a"), text(1, "b"), text(2, "c")], ["a", "a", "c"]);
         // The third clears the others.

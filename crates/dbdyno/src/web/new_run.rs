@@ -394,7 +394,7 @@ fn start(
         who: visitor.who(),
     };
     let what = format!("started {} {} on {}", kind.name(), job.name, job.target);
-    let password = shared.passwords.of(visitor.session.as_ref(), &target);
+    let password = shared.passwords.find(visitor.session.as_ref(), &target);
     let number = shared.jobs.start(NewJob { job, password })?;
     store.note_action(&visitor.who(), &format!("{what} as job {number}"))?;
     Ok(number)
@@ -508,7 +508,7 @@ fn shown_page(
     let url = shown(draft, "plan.target");
     let target = Target::parse(&url).ok();
     let default = (shared.job_context.target_of)(&workload, &shared.shell);
-    let known = target.as_ref().map(|it| shared.passwords.of(visitor.session.as_ref(), it));
+    let known = target.as_ref().map(|it| shared.passwords.find(visitor.session.as_ref(), it));
     let task = wrong.is_none().then(|| checked(draft, shared).ok()).flatten();
     answer::page(&NewRunPage {
         frame: Frame::new("New run", "new", visitor),

@@ -384,7 +384,7 @@ fn history_of(store: &Store, asked: &Pairs, by: &str) -> Result<HistoryReport, H
     };
     let baseline = asked.get("baseline").map(str::to_owned);
     let imported = imported(store, asked)?;
-    let question = Question { order, baseline, imported, ..Question::of(by, judge(asked)?) };
+    let question = Question { order, baseline, imported, ..Question::new(by, judge(asked)?) };
     Ok(hold_history(store, &question)?)
 }
 

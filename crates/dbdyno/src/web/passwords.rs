@@ -58,7 +58,7 @@ impl Passwords {
     }
 
     /// Password of this session for a target; `None` if the target has no user.
-    pub(super) fn of(&self, session: Option<&SessionId>, target: &Target) -> Option<JobPassword> {
+    pub(super) fn find(&self, session: Option<&SessionId>, target: &Target) -> Option<JobPassword> {
         target.user.as_ref()?;
         let (session, name) = (*session?, name_of(target));
         let secret = held(&self.0).get(&session)?.get(&name).cloned()?;
@@ -89,7 +89,7 @@ mod tests {
         let bench = target("mariadb://me@db1/bench");
         passwords.remember(mine, &bench, &Secret::new("hunter2"));
         let password = |session: &SessionId, url: &str| {
-            passwords.of(Some(session), &target(url)).map(|known| known.secret)
+            passwords.find(Some(session), &target(url)).map(|known| known.secret)
         };
         assert_eq!(
             password(&mine, "mariadb://me@db1/other?tls=require"),
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(password(&yours, "mariadb://me@db1/bench"), None);
         assert_eq!(password(&mine, "mariadb://you@db1/bench"), None);
         assert_eq!(password(&mine, "mariadb://me@db2/bench"), None);
-        assert!(passwords.of(None, &bench).is_none());
+        assert!(passwords.find(None, &bench).is_none());
         passwords.forget(&mine);
         assert_eq!(password(&mine, "mariadb://me@db1/bench"), None);
     }
@@ -107,7 +107,7 @@ mod tests {
     fn a_password_that_failed_is_forgotten_unless_it_was_typed_again() {
         let passwords = Passwords::default();
         let (mine, bench) = ([1; 32], Target::parse("mariadb://me@db1/bench").unwrap());
-        let given = || passwords.of(Some(&mine), &bench);
+        let given = || passwords.find(Some(&mine), &bench);
         passwords.remember(mine, &bench, &Secret::new("wrong"));
         let failed = given().expect("it is remembered");
         passwords.remember(mine, &bench, &Secret::new("right"));

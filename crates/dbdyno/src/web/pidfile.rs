@@ -53,7 +53,7 @@ fn is_read_only(error: &io::Error) -> bool {
 
 impl PidFile {
     /// The service of this store, if one is running.
-    pub(crate) fn of(store: &Path) -> Option<PidFile> {
+    pub(crate) fn for_store(store: &Path) -> Option<PidFile> {
         let text = fs::read_to_string(path(store)).ok()?;
         let pidfile: PidFile = serde_json::from_str(&text).ok()?;
         (pidfile.process.fate(&Process::current()) == Fate::Alive).then_some(pidfile)
@@ -79,7 +79,7 @@ impl PidFile {
 
     /// Removes the announcement, unless another service has replaced it.
     pub(super) fn withdraw(&self, store: &Path) {
-        if PidFile::of(store).as_ref() == Some(self) {
+        if PidFile::for_store(store).as_ref() == Some(self) {
             // A remaining file names a process that has ended.
             let _ = fs::remove_file(path(store));
         }

@@ -32,7 +32,7 @@ impl<S: Send + Sync> FromRequest<S> for Form {
             }
             status => HttpError::new(status, refused.body_text()),
         })?;
-        Ok(Form(Pairs::of(&text)))
+        Ok(Form(Pairs::parse(&text)))
     }
 }
 
@@ -45,13 +45,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Pairs {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Pairs, Infallible> {
-        Ok(Pairs::of(parts.uri.query().unwrap_or_default()))
+        Ok(Pairs::parse(parts.uri.query().unwrap_or_default()))
     }
 }
 
 impl Pairs {
     /// Parses a query string or form (`application/x-www-form-urlencoded`).
-    pub(super) fn of(text: &str) -> Pairs {
+    pub(super) fn parse(text: &str) -> Pairs {
         let pairs = parse(text.as_bytes());
         Pairs(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_file_is_named_by_its_list_and_what_that_was_filtered_by() {
-        let name = |query: &str| Pairs::of(query).file_name("runs", "csv");
+        let name = |query: &str| Pairs::parse(query).file_name("runs", "csv");
         assert_eq!(name(""), "runs.csv");
         assert_eq!(name("workload=tpcc&status=&sort=-tps&page=2"), "runs-workload-tpcc.csv");
         assert_eq!(name("where=nopm%3E50000+and+p99%3C20ms"), "runs-nopm-50000-and-p99-20ms.csv");

@@ -75,7 +75,7 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
         )));
     }
     make_store(&options)?;
-    if let Some(pidfile) = PidFile::of(&options.store) {
+    if let Some(pidfile) = PidFile::for_store(&options.store) {
         return Err(Error::Failed(format!(
             "{} serves this store already (process {}): open that, or stop it with '{}'",
             pidfile.address,
@@ -110,10 +110,10 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
         is_loopback,
         auth,
         lives: LiveRuns::default(),
-        trends: Memo::of(TRENDS_MAX),
-        identities: Memo::of(TRENDS_MAX),
-        results: Memo::of(RESULTS_MAX),
-        experiments: Memo::of(EXPERIMENTS_MAX),
+        trends: Memo::with_capacity(TRENDS_MAX),
+        identities: Memo::with_capacity(TRENDS_MAX),
+        results: Memo::with_capacity(RESULTS_MAX),
+        experiments: Memo::with_capacity(EXPERIMENTS_MAX),
         jobs,
         passwords: Passwords::default(),
         job_context,

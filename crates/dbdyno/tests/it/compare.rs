@@ -121,8 +121,8 @@ fn what_is_undecided_is_followed_by_an_experiment_that_decides_it_and_by_no_gate
     assert!(!page.out.contains("--vary") && !page.out.contains("--fail-if"), "{}", page.out);
 }
 
-/// Runs two sides in turns, each with its own seed, under labels that begin with `old` and `new`.
-fn sides_in_turns(home: &Home, services: [&str; 2], n_runs: u32) {
+/// Interleaves two sides, each with its own seed, under labels that begin with `old` and `new`.
+fn interleave(home: &Home, services: [&str; 2], n_runs: u32) {
     for nth in 0..n_runs {
         for (side, service) in ["old", "new"].into_iter().zip(services) {
             let label = format!("{side}-{service}-{n_runs}");
@@ -141,7 +141,7 @@ fn sides_in_turns(home: &Home, services: [&str; 2], n_runs: u32) {
 fn a_gate_has_these_exit_codes() {
     let home = Home::new();
     for (services, n_runs) in [(["2ms", "2ms"], 5), (["2ms", "2.2ms"], 5), (["2ms", "2ms"], 2)] {
-        sides_in_turns(&home, services, n_runs);
+        interleave(&home, services, n_runs);
     }
     let (same, slower, few) =
         (["old-2ms-5", "new-2ms-5"], ["old-2ms-5", "new-2.2ms-5"], ["old-2ms-2", "new-2ms-2"]);
@@ -212,7 +212,7 @@ fn a_gate_has_these_exit_codes() {
 fn a_run_that_goes_on_leaves_a_gate_undecided_unless_it_fails() {
     let home = Home::new();
     for services in [["2ms", "2ms"], ["2ms", "2.2ms"]] {
-        sides_in_turns(&home, services, 5);
+        interleave(&home, services, 5);
     }
     let mut runs: Vec<Started> = Vec::new();
     for (nth, build) in ["new-2ms-5", "new-2.2ms-5"].into_iter().enumerate() {

@@ -32,7 +32,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn of(product: &TestServer) -> Pair {
+    fn new(product: &TestServer) -> Pair {
         let servers = [product.start(), product.start()];
         let target = servers[0].target();
         let mut user = (target.user.expect("a user"), target.password.expect("a password"));
@@ -148,7 +148,7 @@ fn outlived(report: &Value) {
 
 /// The proxy notices the switch only after the old server has rejected clients.
 fn fails_over_by_a_proxy(product: &TestServer) {
-    let pair = Pair::of(product);
+    let pair = Pair::new(product);
     for load in LOADS {
         let proxy = Proxy::before(&pair);
         let home = Home::new();
@@ -211,7 +211,7 @@ fn a_run_outlives_a_failover_of_postgres_by_a_proxy() {
 
 #[track_caller]
 fn clients_go_to_a_host_that_takes_writes(product: &TestServer) {
-    let pair = Pair::of(product);
+    let pair = Pair::new(product);
     pair.switch_writing("off");
     let home = Home::new();
     let ports = pair.servers.each_ref().map(Server::port);

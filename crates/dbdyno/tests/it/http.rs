@@ -111,7 +111,7 @@ impl Web {
             request += "Content-Type: application/x-www-form-urlencoded\r\n";
         }
         request += &format!("Content-Length: {}\r\n\r\n{body}", body.len());
-        Answer::of(&self.send(request.as_bytes()))
+        Answer::parse(&self.send(request.as_bytes()))
     }
 
     /// Sends bytes and returns the whole response.
@@ -168,7 +168,7 @@ fn trusting(path: &Path) -> Arc<ClientConfig> {
 }
 
 impl Answer {
-    fn of(bytes: &[u8]) -> Answer {
+    fn parse(bytes: &[u8]) -> Answer {
         let text = String::from_utf8_lossy(bytes).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
         let mut lines = head.lines();

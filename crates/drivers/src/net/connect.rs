@@ -38,7 +38,7 @@ pub(super) enum ExecContext {
 }
 
 impl ExecContext {
-    pub(super) fn of(place: &Place) -> ExecContext {
+    pub(super) fn for_place(place: &Place) -> ExecContext {
         match place.placement {
             Placement::Loop => ExecContext::Loop(Rc::clone(&place.clock)),
             Placement::Thread | Placement::Simulated => ExecContext::Thread,

@@ -19,7 +19,7 @@ pub(super) fn config(mode: TlsMode, _: Option<&Path>) -> Result<Option<Config>, 
     if mode.is_required() {
         let why = "this dbdyno was built without TLS: use tls=disable, or build dbdyno with \
                    --features tls";
-        return Err(BadParameter::of("tls", why));
+        return Err(BadParameter::named("tls", why));
     }
     Ok(None)
 }

@@ -54,7 +54,7 @@ pub(crate) const CLEAR_PASSWORD: Parameter = Parameter::option(
 pub(crate) fn packet_bytes_max(settings: &Settings) -> Result<usize, BadParameter> {
     let n_bytes = settings.count("max_packet");
     if !(1 << 16..=1 << 30).contains(&n_bytes) {
-        return Err(BadParameter::of("max_packet", "it must be from 64KiB to 1GiB"));
+        return Err(BadParameter::named("max_packet", "it must be from 64KiB to 1GiB"));
     }
     Ok(n_bytes as usize)
 }
@@ -83,7 +83,7 @@ pub(crate) fn connector(
     let tls = Tls::new(mode, settings.text_given("tls_ca").map(Path::new))?;
     let timeout = Duration::from_nanos(settings.duration_ns("connect_timeout"));
     if timeout.is_zero() {
-        return Err(BadParameter::of("connect_timeout", "it must be above 0, such as 10s"));
+        return Err(BadParameter::named("connect_timeout", "it must be above 0, such as 10s"));
     }
     target.refuse_twice(Some(default_port)).map_err(|bad| BadParameter::new(bad.0))?;
     let addresses = Connector::addresses(target, socket, default_port);

@@ -87,7 +87,7 @@ impl<S: Server> NetDatabase<S> {
         statements: Arc<[Statement]>,
     ) -> Connecting<'_> {
         Box::pin(async move {
-            let exec = ExecContext::of(&place);
+            let exec = ExecContext::for_place(&place);
             let client = place.client;
             // Sessions that build, check or query declare no statements, and stay with one server.
             let is_client = !statements.is_empty() && client != Place::NOBODY;

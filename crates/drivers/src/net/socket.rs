@@ -76,16 +76,16 @@ impl Socket {
         sockopt::set_tcp_keepidle(&descriptor, KEEPALIVE_IDLE)?;
         sockopt::set_tcp_keepintvl(&descriptor, KEEPALIVE_EVERY)?;
         sockopt::set_tcp_keepcnt(&descriptor, KEEPALIVE_COUNT)?;
-        Ok(Socket::of(descriptor))
+        Ok(Socket::from_descriptor(descriptor))
     }
 
     /// Makes a Unix socket, not connected yet.
     pub(super) fn unix() -> io::Result<Socket> {
         let descriptor = new_descriptor(AddressFamily::UNIX)?;
-        Ok(Socket::of(descriptor))
+        Ok(Socket::from_descriptor(descriptor))
     }
 
-    fn of(descriptor: OwnedFd) -> Socket {
+    fn from_descriptor(descriptor: OwnedFd) -> Socket {
         Socket {
             descriptor: Arc::new(descriptor),
             watched: None,

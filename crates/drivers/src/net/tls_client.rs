@@ -341,7 +341,8 @@ fn verifier(
     }
     let roots = Arc::new(roots(ca)?);
     let builder = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(provider));
-    let trusted = builder.build().map_err(|error| BadParameter::of("tls_ca", error.to_string()))?;
+    let trusted =
+        builder.build().map_err(|error| BadParameter::named("tls_ca", error.to_string()))?;
     Ok(match mode {
         TlsMode::VerifyFull => trusted,
         _ => Arc::new(Lenient { trusted: Some(trusted), schemes }),
@@ -365,7 +366,7 @@ fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {
     };
     let bad = |why: &dyn fmt::Display| {
         let path = path.display();
-        BadParameter::of("tls_ca", format!("{path} is not a file of certificates (PEM): {why}"))
+        BadParameter::named("tls_ca", format!("{path} is not a file of certificates (PEM): {why}"))
     };
     let pem = files::read_bytes(path, CA_BYTES_MAX).map_err(|error| bad(&error))?;
     for certificate in CertificateDer::pem_slice_iter(&pem) {

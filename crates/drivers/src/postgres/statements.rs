@@ -211,7 +211,7 @@ impl Statements {
     pub(super) fn put_text(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let index = usize::from(call.statement.0);
         if self.prepared[index].template.is_none() {
-            let template = Template::of(&self.statement(index).sql);
+            let template = Template::parse(&self.statement(index).sql);
             self.prepared[index].template = Some(template);
         }
         let template = self.prepared[index].template.as_ref().expect("it was just made");
@@ -341,7 +341,7 @@ fn read_parameters(message: Message<'_>) -> Result<Vec<Type>, DbError> {
     let backend::Message::ParameterDescription(body) = parse(message)? else {
         return Err(garbled(&"the description of the parameters is missing"));
     };
-    body.parameters().map(|oid| Ok(Type::of(oid))).collect().map_err(|error| garbled(&error))
+    body.parameters().map(|oid| Ok(Type::from_oid(oid))).collect().map_err(|error| garbled(&error))
 }
 
 /// Parses the columns of a RowDescription.
@@ -351,7 +351,8 @@ pub(super) fn read_columns(message: Message<'_>, columns: &mut Vec<Column>) -> R
     };
     let mut fields = body.fields();
     while let Some(field) = fields.next().map_err(|error| garbled(&error))? {
-        columns.push(Column { name: field.name().to_owned(), of: Type::of(field.type_oid()) });
+        columns
+            .push(Column { name: field.name().to_owned(), of: Type::from_oid(field.type_oid()) });
     }
     Ok(())
 }

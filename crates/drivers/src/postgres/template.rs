@@ -20,7 +20,7 @@ pub(super) struct Template {
 
 impl Template {
     /// Finds the placeholders `$1`, `$2`... outside of quotes and comments.
-    pub(super) fn of(sql: &str) -> Template {
+    pub(super) fn parse(sql: &str) -> Template {
         let (mut parts, mut n_values, mut start, mut at) = (Vec::new(), 0, 0, 0);
         while at < sql.len() {
             let rest = &sql[at..];
@@ -155,7 +155,7 @@ mod tests {
     fn values_are_written_in() {
         let check = |sql: &str, values: &[Value<'_>], expect: &str| {
             let mut out = Vec::new();
-            Template::of(sql).fill(values, &mut out);
+            Template::parse(sql).fill(values, &mut out);
             assert_eq!(String::from_utf8(out).expect("characters"), expect);
         };
         let three = [Value::Int(-1), Value::Text("it's"), Value::Null];
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn what_is_quoted_is_no_place() {
         let check = |sql: &str, n_values: usize| {
-            assert_eq!(Template::of(sql).n_values, n_values, "{sql}");
+            assert_eq!(Template::parse(sql).n_values, n_values, "{sql}");
         };
         check("SELECT '$1', \"$2\", 'it''s $3'", 0);
         check("SELECT E'\\'$1', $1", 1);

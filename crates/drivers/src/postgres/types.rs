@@ -24,7 +24,7 @@ pub(super) enum Type {
 
 impl Type {
     /// Returns the type of an OID in `pg_type.dat`; these never change.
-    pub(super) fn of(oid: u32) -> Type {
+    pub(super) fn from_oid(oid: u32) -> Type {
         match oid {
             16 => Type::Bool,
             21 => Type::Int2,

@@ -22,7 +22,7 @@ const LIST_LENGTH_MAX: usize = 10_000;
 impl SimService {
     /// Parses `constant:2ms`, `exponential:2ms` or `list:1ms/2ms/5ms`. Fails for other forms.
     pub fn parse(text: &str) -> Result<SimService, BadParameter> {
-        let bad = |why: &str| BadParameter::of("service", format!("'{text}': {why}"));
+        let bad = |why: &str| BadParameter::named("service", format!("'{text}': {why}"));
         let forms = "write constant:2ms, exponential:2ms or list:1ms/2ms/5ms";
         let (form, rest) = text.split_once(':').ok_or_else(|| bad(forms))?;
         let duration = |text: &str| parse_duration(text).map_err(|no| bad(&no.0));
@@ -62,7 +62,7 @@ pub(super) struct Failures(Vec<(f64, DbErrorKind)>);
 impl Failures {
     /// Parses `0.01:deadlock/0.001:connection_lost`; an empty text means no failures.
     pub(super) fn parse(text: &str) -> Result<Failures, BadParameter> {
-        let bad = |why: String| BadParameter::of("fail", format!("'{text}': {why}"));
+        let bad = |why: String| BadParameter::named("fail", format!("'{text}': {why}"));
         let mut thresholds = Vec::new();
         let mut sum = 0.0;
         for part in text.split('/').filter(|part| !part.is_empty()) {

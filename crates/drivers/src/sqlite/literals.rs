@@ -18,7 +18,7 @@ pub(super) struct Pieces {
 
 impl Pieces {
     /// Finds the placeholders `?` and `?1`, `?2`... outside of quotes and comments.
-    pub(super) fn of(sql: &str) -> Pieces {
+    pub(super) fn parse(sql: &str) -> Pieces {
         let (mut parts, mut n_values, mut start, mut at) = (Vec::new(), 0, 0, 0);
         while at < sql.len() {
             let rest = &sql[at..];
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn values_are_written_in() {
         let check = |sql: &str, values: &[Value<'_>], expect: &str| {
-            assert_eq!(Pieces::of(sql).fill(values).expect("valid"), expect);
+            assert_eq!(Pieces::parse(sql).fill(values).expect("valid"), expect);
         };
         check("a - ? ? ?", &[Value::Int(-1), Value::Null, Value::cents(-5)], "a -  -1  NULL  -5");
         check("LIMIT?", &[Value::Int(i64::MIN)], "LIMIT -9223372036854775808");
@@ -128,6 +128,6 @@ mod tests {
         );
         check("'?' \"?\" `?` [?] /* ? */ -- ?", &[], "'?' \"?\" `?` [?] /* ? */ -- ?");
         check("'it''s ?' ?", &[Value::Null], "'it''s ?'  NULL");
-        assert!(Pieces::of("?").fill(&[]).is_err());
+        assert!(Pieces::parse("?").fill(&[]).is_err());
     }
 }

@@ -79,7 +79,7 @@ pub(super) struct Options {
 
 impl Options {
     pub(super) fn decide(settings: &Settings, memory: bool) -> Result<Options, BadParameter> {
-        let bad = |name: &str, why: &str| Err(BadParameter::of(name, why));
+        let bad = |name: &str, why: &str| Err(BadParameter::named(name, why));
         let given = settings.is_given("journal").then(|| settings.text("journal"));
         let read_only = settings.text("mode") == "ro";
         let journal = match (memory, given) {

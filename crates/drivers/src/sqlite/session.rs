@@ -76,7 +76,7 @@ enum Control {
 }
 
 impl Control {
-    fn of(statement: StatementId) -> Control {
+    fn from_statement(statement: StatementId) -> Control {
         match statement {
             StatementId::BEGIN => Control::Begin,
             StatementId::BEGIN_READ_ONLY => Control::BeginReadOnly,
@@ -153,7 +153,10 @@ impl SqliteSession {
         let index = usize::from(call.statement.0);
         if call.statement.is_control() {
             self.traffic.count(StatementKind::Other);
-            return Ok(Copied { index, what: What::Control(Control::of(call.statement)) });
+            return Ok(Copied {
+                index,
+                what: What::Control(Control::from_statement(call.statement)),
+            });
         }
         let n_known = self.declared.len() + self.late.len();
         if index >= n_known {
@@ -170,7 +173,8 @@ impl SqliteSession {
                 if self.pieces.len() <= index {
                     self.pieces.resize_with(n_known, || None);
                 }
-                let pieces = self.pieces[index].get_or_insert_with(|| Pieces::of(&statement.sql));
+                let pieces =
+                    self.pieces[index].get_or_insert_with(|| Pieces::parse(&statement.sql));
                 let filled = pieces.fill(call.values);
                 What::Text(filled.map_err(|no| no.during(statement.name))?)
             }
@@ -394,7 +398,7 @@ fn sent(statement: &Statement, call: &Call<'_>) -> SentStatement {
     let Statement { name, sql, .. } = statement;
     let filled = match statement.sent {
         Sent::Prepared => None,
-        Sent::Text => Pieces::of(sql).fill(call.values).ok(),
+        Sent::Text => Pieces::parse(sql).fill(call.values).ok(),
     };
     match filled {
         Some(text) => SentStatement::text(&text).named(name),
@@ -463,7 +467,7 @@ fn run_text(
     let mut result_set = 0;
     let mut batch = Batch::new(connection, sql);
     while let Some(statement) = batch.next().map_err(db_error)? {
-        let mut ready = Ready::of(statement, kind);
+        let mut ready = Ready::from_statement(statement, kind);
         permit.acquire(connection, ready.writes)?;
         let n_changes = connection.total_changes();
         let reply = ready.run(connection, result_set, visit)?;

@@ -73,7 +73,7 @@ impl<'c> Ready<'c> {
         kind: StatementKind,
         sql: &str,
     ) -> Result<Ready<'c>, DbError> {
-        Ok(Ready::of(prepare(connection, sql)?, kind))
+        Ok(Ready::from_statement(prepare(connection, sql)?, kind))
     }
 
     /// Prepares a statement for a single use.
@@ -83,11 +83,17 @@ impl<'c> Ready<'c> {
         sql: &str,
     ) -> Result<Ready<'c>, DbError> {
         let flags = PrepFlags::default();
-        Ok(Ready::of(connection.prepare_with_flags(sql, flags).map_err(db_error)?, kind))
+        Ok(Ready::from_statement(
+            connection.prepare_with_flags(sql, flags).map_err(db_error)?,
+            kind,
+        ))
     }
 
     /// Wraps a statement that SQLite has prepared.
-    pub(super) fn of(statement: rusqlite::Statement<'c>, kind: StatementKind) -> Ready<'c> {
+    pub(super) fn from_statement(
+        statement: rusqlite::Statement<'c>,
+        kind: StatementKind,
+    ) -> Ready<'c> {
         Ready {
             kind,
             writes: !statement.readonly(),

@@ -114,7 +114,7 @@ impl Client for Prepared {
 
 /// One second of three clients, each transaction 2 ms; how often a connection was prepared, and
 /// what became of the run.
-fn of(
+fn run_conversations(
     over: Over,
     placement: Placement,
     database: Fake,
@@ -148,7 +148,7 @@ fn totals(events: &[Event]) -> (u64, u64) {
 fn a_connection_is_prepared_once_and_what_that_sends_is_in_no_figure() {
     for placement in [Placement::Simulated, Placement::Thread, Placement::Loop] {
         for over in [Over::Own, Over::Second, Over::Fresh] {
-            let (n_begun, ran) = of(over, placement, Fake::new(two_ms, no));
+            let (n_begun, ran) = run_conversations(over, placement, Fake::new(two_ms, no));
             let (_, events) = ran.expect("it runs");
             let (commits, reads) = totals(&events);
             assert_eq!(n_begun, 3, "{placement:?}");
@@ -167,7 +167,7 @@ fn a_connection_that_broke_is_prepared_again_and_the_others_are_closed_with_it()
         let outage_ns = 500 * NS_PER_MS..501 * NS_PER_MS;
         let database = Fake { outage_ns, ..Fake::new(two_ms, no) };
         let present = Arc::clone(&database.present);
-        let (n_begun, ran) = of(over, Placement::Simulated, database);
+        let (n_begun, ran) = run_conversations(over, Placement::Simulated, database);
         let (_, events) = ran.expect("it runs");
         let (commits, reads) = totals(&events);
         // Each of three loses one transaction, whose statement was sent.
@@ -180,7 +180,8 @@ fn a_connection_that_broke_is_prepared_again_and_the_others_are_closed_with_it()
 #[test]
 fn a_client_that_cannot_prepare_its_connection_is_refused() {
     let refuses = |nth, _| (nth == BEGINS as u64).then_some(DbErrorKind::Other);
-    let (n_begun, ran) = of(Over::Own, Placement::Simulated, Fake::new(two_ms, refuses));
+    let (n_begun, ran) =
+        run_conversations(Over::Own, Placement::Simulated, Fake::new(two_ms, refuses));
     assert_eq!(n_begun, 3);
     assert!(ran.expect_err("it cannot begin").contains("as told"));
 }

@@ -38,7 +38,7 @@ pub(super) enum Room {
 
 impl AxisScale {
     /// Makes the axis of `values`, with about `n_ticks` ticks.
-    pub(super) fn of(
+    pub(super) fn for_axis(
         axis: &Axis,
         values: impl Iterator<Item = f64>,
         room: Room,
@@ -226,7 +226,7 @@ mod tests {
 
     fn check(scale: Scale, unit: &str, values: [f64; 2], expect: &str) {
         let axis = Axis { unit: unit.to_owned(), scale, ..Axis::default() };
-        let scale = AxisScale::of(&axis, values.into_iter(), Room::Round, 5);
+        let scale = AxisScale::for_axis(&axis, values.into_iter(), Room::Round, 5);
         let labels: Vec<String> =
             scale.ticks(&axis, 5).into_iter().map(|tick| tick.label).collect();
         assert_eq!(labels.join(" "), expect, "{scale:?} {values:?}");
@@ -249,7 +249,7 @@ mod tests {
     fn a_number_is_beyond_an_axis_by_more_than_rounding() {
         for scale in [Scale::Log, Scale::Linear] {
             let axis = Axis { scale, ..Axis::default() };
-            let scale = AxisScale::of(&axis, [0.7, 2.1].into_iter(), Room::Tight, 5);
+            let scale = AxisScale::for_axis(&axis, [0.7, 2.1].into_iter(), Room::Tight, 5);
             let beyond = [0.0, 0.69, 2.2, f64::INFINITY, f64::NEG_INFINITY];
             assert!(beyond.into_iter().all(|value| scale.is_beyond(value)));
             assert!([0.7 - 1e-12, 1.0, 2.1 + 1e-12].into_iter().all(|v| !scale.is_beyond(v)));
@@ -259,12 +259,12 @@ mod tests {
     #[test]
     fn what_has_no_place_among_ratios_is_not_drawn() {
         let axis = Axis { scale: Scale::Log, ..Axis::default() };
-        let scale = AxisScale::of(&axis, [0.0, 1.0, 100.0].into_iter(), Room::Tight, 5);
+        let scale = AxisScale::for_axis(&axis, [0.0, 1.0, 100.0].into_iter(), Room::Tight, 5);
         let scale = scale.between(0.0, 200.0);
         assert_eq!(scale.place(0.0), None);
         assert_eq!(scale.within(0.0), Some(0.0));
         assert!(scale.place(10.0).is_some_and(|at| (at - 100.0).abs() < 1e-9));
-        let nothing = AxisScale::of(&axis, std::iter::empty(), Room::Round, 5);
+        let nothing = AxisScale::for_axis(&axis, std::iter::empty(), Room::Round, 5);
         assert!(nothing.place(1.0).is_some());
     }
 }

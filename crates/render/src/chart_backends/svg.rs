@@ -25,7 +25,7 @@ const MARK_ROWS: usize = 3;
 impl Chart {
     /// Draws the chart as SVG.
     pub fn to_svg(&self, drawn: Drawn) -> String {
-        let layout = Layout::of(self, drawn);
+        let layout = Layout::for_chart(self, drawn);
         let mut svg = Svg { text: String::new(), chart: self, layout: &layout };
         svg.open(drawn);
         svg.legend();

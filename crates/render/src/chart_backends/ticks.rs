@@ -35,7 +35,7 @@ fn clock(seconds: f64) -> String {
 /// Returns the horizontal axis between two pixels.
 pub(super) fn x_scale(chart: &Chart, left: f64, right: f64) -> AxisScale {
     let room = if is_lines(chart) { Room::Tight } else { Room::Dots };
-    AxisScale::of(&chart.x, chart.values(Along::X), room, 6).between(left, right)
+    AxisScale::for_axis(&chart.x, chart.values(Along::X), room, 6).between(left, right)
 }
 
 /// Returns the ticks that do not overlap, with their pixels.

@@ -7,11 +7,12 @@ use analysis::report::Report;
 use model::BucketCounts;
 use study::trials::{TrialReport, counts};
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Spot, Trace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "ages",
     about: "the share of records that each reader read first below an age",
+    spot: Spot::Ages,
     of: Of::Run(charts),
 };
 
@@ -42,8 +43,8 @@ fn charts(report: &Report) -> Vec<Chart> {
     let readers = by_reader(report);
     let n_lines = if readers.len() > LINES_MOST { LINES_MOST - 1 } else { readers.len() };
     let (shown, others) = readers.split_at(n_lines);
-    let x = Axis::of("age when read first", "ms", Scale::Log);
-    let y = Axis { range: Some((0.0, 100.0)), ..Axis::of("records below", "%", Scale::FromZero) };
+    let x = Axis::new("age when read first", "ms", Scale::Log);
+    let y = Axis { range: Some((0.0, 100.0)), ..Axis::new("records below", "%", Scale::FromZero) };
     let mut chart = Chart::new("ages", "Ages of records by reader", x, y);
     let line = |(reader, ages): &(u32, &BucketCounts)| trace(format!("reader {reader}"), ages);
     chart.traces = shown.iter().map(line).collect();

@@ -7,11 +7,12 @@ use analysis::report::{GroupReport, Report};
 use model::numbers::significant;
 use model::{ArrivalRate, Arrivals, FactValue, Load};
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace, slug};
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Spot, Trace, slug};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "arrivals",
     about: "the first arrivals of open load, and at a steady rate seconds by their number",
+    spot: Spot::Rates,
     of: Of::Run(charts),
 };
 
@@ -49,8 +50,8 @@ fn first(report: &Report) -> Vec<Chart> {
             true => ("arrivals-first".to_owned(), String::new()),
             false => (format!("arrivals-first-{}", slug(&group.name)), format!(": {}", group.name)),
         };
-        let x = Axis::of("since the beginning of the load", unit, Scale::FromZero);
-        let y = Axis::of("arrival", "", Scale::FromZero);
+        let x = Axis::new("since the beginning of the load", unit, Scale::FromZero);
+        let y = Axis::new("arrival", "", Scale::FromZero);
         let mut chart = Chart::new(id, format!("The first {} arrivals{of}", instants.len()), x, y);
         let equal = format!("equal gaps of the mean, {} {unit}", significant(gap, 3));
         chart.traces = vec![
@@ -93,8 +94,9 @@ fn over_seconds(report: &Report) -> Vec<Chart> {
         1 => "arrivals in a second".to_owned(),
         n => format!("arrivals per second, in bins of {n}"),
     };
-    let x = Axis::of(title, "", Scale::Linear);
-    let mut chart = Chart::new("arrivals", "Arrivals", x, Axis::of("seconds", "", Scale::FromZero));
+    let x = Axis::new(title, "", Scale::Linear);
+    let mut chart =
+        Chart::new("arrivals", "Arrivals", x, Axis::new("seconds", "", Scale::FromZero));
     chart.traces = vec![Trace::new("seconds", Shape::Bars, bins.iter().map(seconds).collect())];
     if *arrivals == Arrivals::Poisson {
         let chances = poisson(*rate, bins.last().map_or(0, |bin| bin.1));

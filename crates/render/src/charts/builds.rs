@@ -6,12 +6,13 @@ use model::numbers::cut;
 use study::HistoryReport;
 use study::history::PointHistory;
 
-use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis, slug};
+use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Spot, Trace, figure_axis, slug};
 use crate::wording::changed;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "builds",
     about: "a figure over builds, with the changes of its level",
+    spot: Spot::Builds,
     of: Of::History(charts),
 };
 

@@ -2,11 +2,12 @@
 
 use analysis::report::{ClientReport, Report};
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Spot, Trace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "clients",
     about: "transactions and mean response time of each client",
+    spot: Spot::Clients,
     of: Of::Run(charts),
 };
 
@@ -15,14 +16,14 @@ fn charts(report: &Report) -> Vec<Chart> {
         return Vec::new();
     };
     let chart = |id, title, y, of: &dyn Fn(&ClientReport) -> Option<f64>| {
-        let mut chart = Chart::new(id, title, Axis::of("client", "", Scale::Linear), y);
+        let mut chart = Chart::new(id, title, Axis::new("client", "", Scale::Linear), y);
         let point = |one: &ClientReport| Point::at(f64::from(one.client), of(one));
         let points = clients.iter().map(point).collect();
         chart.traces = vec![Trace::new("each client", Shape::Points, points)];
         chart.if_any()
     };
-    let calls = Axis::of("transactions", "", Scale::FromZero);
-    let means = Axis::of("mean response time", "ms", Scale::FromZero);
+    let calls = Axis::new("transactions", "", Scale::FromZero);
+    let means = Axis::new("mean response time", "ms", Scale::FromZero);
     [
         chart("clients-calls", "Transactions by client", calls, &|one| Some(calls_of(one) as f64)),
         chart("clients-means", "Mean response time by client", means, &mean_ms),

@@ -7,12 +7,13 @@ use study::ExperimentReport;
 use study::experiment::PointReport;
 use study::trials::{TrialReport, figure_at};
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, elsewhere, figure_axis, slug};
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Spot, elsewhere, figure_axis, slug};
 use crate::axis_names::name_of;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "curves",
     about: "an experiment's figures over clients or another axis, with their errors",
+    spot: Spot::Curves,
     of: Of::Experiment(charts),
 };
 
@@ -104,7 +105,7 @@ fn per_minute(report: &ExperimentReport, axis: usize) -> Option<Chart> {
     let of = short_axis(&report.axes[axis].name);
     chart.id = format!("curves-{}-per-minute", slug(&report.axes[axis].name));
     chart.title = format!("NOPM and TPM over {of}");
-    chart.y = Axis::of("transactions per minute", "1/min", Scale::FromZero);
+    chart.y = Axis::new("transactions per minute", "1/min", Scale::FromZero);
     chart.traces.extend(tpm?.traces);
     both
 }
@@ -293,7 +294,7 @@ pub(super) fn places(values: &[String]) -> Vec<f64> {
 pub(super) fn axis_of(name: &str, values: &[String]) -> Axis {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();
     match numbers {
-        Some(numbers) => Axis::of(short_axis(name), "", Scale::of_varied(&numbers)),
+        Some(numbers) => Axis::new(short_axis(name), "", Scale::of_varied(&numbers)),
         None => Axis::named(short_axis(name), values.to_vec()),
     }
 }

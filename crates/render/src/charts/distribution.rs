@@ -4,11 +4,12 @@
 
 use analysis::report::{Latency, Report};
 
-use super::{Axis, Chart, Entry, ONE_IN, Of, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, ONE_IN, Of, Point, Scale, Shape, Spot, Trace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "distribution",
     about: "the distribution of response times, service times and of all offered work",
+    spot: Spot::Latency,
     of: Of::Run(charts),
 };
 
@@ -29,8 +30,8 @@ fn charts(report: &Report) -> Vec<Chart> {
     let traces: Vec<Trace> =
         shown.map(|(name, of, _)| Trace::new(name, Shape::Line, points(of))).collect();
     let times = || traces.iter().flat_map(|trace| &trace.points).filter_map(|point| point.y);
-    let x = Axis::of("percentile: one in N takes longer", ONE_IN, Scale::Log);
-    let y = Axis::of("time", "ms", Scale::of_times(times()));
+    let x = Axis::new("percentile: one in N takes longer", ONE_IN, Scale::Log);
+    let y = Axis::new("time", "ms", Scale::of_times(times()));
     let mut chart = Chart::new("distribution", "Distribution of latency", x, y);
     let ends = "The line of all offered ends at lost work.";
     chart.note = Some(if lost { format!("{NOTE} {ends}") } else { NOTE.to_owned() });

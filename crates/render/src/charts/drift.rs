@@ -9,12 +9,13 @@ use model::short_axis;
 use study::ExperimentReport;
 use study::trials::{TrialReport, counts};
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Spot, Trace};
 use crate::axis_names::names;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "drift",
     about: "an experiment's trials in the order of time, with what was left to clean up",
+    spot: Spot::Stability,
     of: Of::Experiment(charts),
 };
 
@@ -50,9 +51,9 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     };
     let means: BTreeMap<u32, f64> =
         of_points.iter().map(|(point, values)| (*point, mean(values))).collect();
-    let x = || Axis::of("trial, in the order of time", "", Scale::Linear);
+    let x = || Axis::new("trial, in the order of time", "", Scale::Linear);
     let name = format!("{}, % of the mean of its point", title(primary));
-    let y = Axis::of(name.clone(), "", Scale::FromZero);
+    let y = Axis::new(name.clone(), "", Scale::FromZero);
     let mut rates = Chart::new(ENTRY.name, "Trials in the order of time", x(), y);
     rates.traces = of_sides(report, &made, &means, &name);
     let mean = "100 % is the mean over the trials of the same point";
@@ -60,7 +61,7 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
         1 => format!("{mean}; the numbers are the {} of each trial.", title(primary)),
         _ => format!("{mean}."),
     });
-    let y = Axis::of("share of the largest", "%", Scale::FromZero);
+    let y = Axis::new("share of the largest", "%", Scale::FromZero);
     let id = format!("{}-backlog", ENTRY.name);
     let mut backlog = Chart::new(id, "Backlog of the server by trial", x(), y);
     backlog.traces = BACKLOGS

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use analysis::report::{GaugeReport, Report};
 use model::numbers::{capital, significant};
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace, slug};
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Spot, Trace, slug};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "gauges",
     about: "system and database metrics: machine, generator, server, database",
+    spot: Spot::Metrics,
     of: Of::Run(charts),
 };
 
@@ -138,7 +139,7 @@ fn chart(report: &Report, family: &[&GaugeReport]) -> Vec<Chart> {
         true => format!("{title}, {unit}"),
         false => title,
     };
-    let axis = Axis::of(name, unit, Scale::FromZero);
+    let axis = Axis::new(name, unit, Scale::FromZero);
     let mut chart = Chart::of_time(slug(&id), title, axis, report);
     chart.note = Some(first.help.clone()).filter(|help| family.len() == 1 && !help.is_empty());
     let trace = |gauge: &&GaugeReport| {

@@ -5,11 +5,12 @@ use analysis::report::Report;
 use model::numbers::count;
 use model::{HeatCell, format_count};
 
-use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Spot, Trace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "heat",
     about: "how many transactions took how long, over time",
+    spot: Spot::Times,
     of: Of::Run(charts),
 };
 
@@ -19,7 +20,7 @@ const LEVELS: u32 = 6;
 fn charts(report: &Report) -> Vec<Chart> {
     let cells: Vec<HeatCell> = report.latency_heat.iter().flat_map(|heat| heat.cells()).collect();
     let Some(most) = cells.iter().map(|cell| cell.count).max() else { return Vec::new() };
-    let axis = Axis::of("response time", "ms", Scale::Log);
+    let axis = Axis::new("response time", "ms", Scale::Log);
     let mut chart = Chart::of_time("heat", "Latency heat map", axis, report);
     chart.palette = Palette::Ordered;
     let length = count(cells[0].every_s as u64, "second");

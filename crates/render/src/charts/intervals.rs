@@ -2,11 +2,12 @@
 
 use analysis::report::{IntervalReport, Report};
 
-use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Spot, Trace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "intervals",
     about: "p50, p95 and p99 of all offered work by report interval",
+    spot: Spot::Times,
     of: Of::Run(charts),
 };
 
@@ -19,7 +20,7 @@ fn charts(report: &Report) -> Vec<Chart> {
         return Vec::new();
     }
     let all = intervals.iter().flat_map(|interval| [interval.p50_ms, interval.p99_ms]).flatten();
-    let axis = Axis::of("response time", "ms", Scale::of_times(all));
+    let axis = Axis::new("response time", "ms", Scale::of_times(all));
     let mut chart = Chart::of_time("intervals", "Response times in intervals", axis, report);
     chart.palette = Palette::Ordered;
     let length = model::numbers::seconds(intervals[0].to_s - intervals[0].from_s);

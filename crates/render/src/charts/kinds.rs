@@ -2,11 +2,12 @@
 
 use analysis::report::{Report, TransactionReport};
 
-use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Spot, Trace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "kinds",
     about: "response times and share of time of each transaction type",
+    spot: Spot::Types,
     of: Of::Run(charts),
 };
 
@@ -26,13 +27,13 @@ fn charts(report: &Report) -> Vec<Chart> {
         trace(name, Shape::Points, &move |of: &TransactionReport| of.response_ms.get(name))
     };
     let x = Axis::named("transaction", names.clone());
-    let y = Axis::of("response time", "ms", Scale::Log);
+    let y = Axis::new("response time", "ms", Scale::Log);
     let mut times = Chart::new("kinds-times", "Response times by transaction", x, y);
     times.palette = Palette::Ordered;
     let max = trace("max", Shape::Points, &|of| of.response_ms.max);
     times.traces = vec![max, time("p99"), time("p95"), time("p50")];
     let x = Axis::named("transaction", names);
-    let y = Axis::of("share of service time", "%", Scale::FromZero);
+    let y = Axis::new("share of service time", "%", Scale::FromZero);
     let mut shares = Chart::new("kinds-shares", "Share of time by transaction", x, y);
     shares.traces = vec![trace("share", Shape::Bars, &|of| of.ratio_percent)];
     [times.if_any(), shares.if_any()].concat()

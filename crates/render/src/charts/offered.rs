@@ -5,11 +5,12 @@ use analysis::report::Report;
 use model::Load;
 
 use super::throughput::summed;
-use super::{Axis, Chart, Entry, Of, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, Of, Scale, Shape, Spot, Trace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "offered",
     about: "arrivals against commits per second, in open load",
+    spot: Spot::Rates,
     of: Of::Run(charts),
 };
 
@@ -18,7 +19,7 @@ fn charts(report: &Report) -> Vec<Chart> {
     if !is_open {
         return Vec::new();
     }
-    let axis = Axis::of("transactions", "1/s", Scale::FromZero);
+    let axis = Axis::new("transactions", "1/s", Scale::FromZero);
     let mut chart = Chart::of_time("offered", "Offered and finished", axis, report);
     let offered = summed(report, &|row| Some(row.offered as f64));
     let committed = summed(report, &|row| Some(row.tps));

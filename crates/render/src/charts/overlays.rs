@@ -20,14 +20,14 @@ pub(super) fn charts(report: &ComparisonReport, runs: &[(String, Report)]) -> Ve
         return Vec::new();
     }
     let note = &which(report);
-    let tps = Axis::of("TPS", "commits/s", Scale::FromZero);
+    let tps = Axis::new("TPS", "commits/s", Scale::FromZero);
     let mut all =
         over_time(runs, ("overlay-throughput", "Throughput"), tps, note, |row| Some(row.tps));
     // Percentiles of several groups cannot be added up.
     if runs.iter().all(|(_, report)| report.groups.len() == 1) {
         let p99 = |row: &SecondReport| row.p99_ms;
         let times = runs.iter().flat_map(|(_, report)| &report.seconds).filter_map(p99);
-        let axis = Axis::of("response time, p99", "ms", Scale::of_times(times));
+        let axis = Axis::new("response time, p99", "ms", Scale::of_times(times));
         all.extend(over_time(runs, ("overlay-p99", "p99 over time"), axis, note, p99));
     }
     all.extend(distributions(runs, note));
@@ -73,8 +73,8 @@ fn distributions(runs: &[(String, Report)], note: &str) -> Vec<Chart> {
     };
     let traces: Vec<Trace> = runs.iter().map(line).collect();
     let times = traces.iter().flat_map(|trace| &trace.points).filter_map(|point| point.y);
-    let y = Axis::of("response time", "ms", Scale::of_times(times));
-    let x = Axis::of("percentile: one in N takes longer", ONE_IN, Scale::Log);
+    let y = Axis::new("response time", "ms", Scale::of_times(times));
+    let x = Axis::new("percentile: one in N takes longer", ONE_IN, Scale::Log);
     let mut chart = Chart::new("overlay-distribution", "Distribution of latency", x, y);
     chart.note = Some(format!("1 in 10 is p90, 1 in 100 is p99. {note}"));
     chart.traces = traces;

@@ -7,11 +7,12 @@ use study::ExperimentReport;
 use study::trials::TrialReport;
 
 use super::ages::{ages_at, trace};
-use super::{Axis, Chart, Entry, Of, Palette, Scale};
+use super::{Axis, Chart, Entry, Of, Palette, Scale, Spot};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "points-ages",
     about: "the share of records below an age, by points of an experiment",
+    spot: Spot::PointAges,
     of: Of::Experiment(charts),
 };
 
@@ -19,8 +20,8 @@ pub(super) const ENTRY: Entry = Entry {
 const LINES_MOST: usize = 12;
 
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
-    let x = Axis::of("age when read first", "ms", Scale::Log);
-    let y = Axis { range: Some((0.0, 100.0)), ..Axis::of("records below", "%", Scale::FromZero) };
+    let x = Axis::new("age when read first", "ms", Scale::Log);
+    let y = Axis { range: Some((0.0, 100.0)), ..Axis::new("records below", "%", Scale::FromZero) };
     let mut chart = Chart::new("points-ages", "Ages of records by point", x, y);
     chart.palette = Palette::Ordered;
     for (index, point) in report.points.iter().enumerate() {

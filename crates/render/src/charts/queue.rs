@@ -4,13 +4,17 @@ use analysis::report::{Report, SecondReport};
 
 use super::intervals::steps;
 use super::throughput::by_group;
-use super::{Axis, Chart, Entry, Of, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, Of, Scale, Shape, Spot, Trace};
 
-pub(super) const ENTRY: Entry =
-    Entry { name: "queue", about: "transactions waiting for a free client", of: Of::Run(charts) };
+pub(super) const ENTRY: Entry = Entry {
+    name: "queue",
+    about: "transactions waiting for a free client",
+    spot: Spot::Rates,
+    of: Of::Run(charts),
+};
 
 fn charts(report: &Report) -> Vec<Chart> {
-    let axis = Axis::of("waiting", "transactions", Scale::FromZero);
+    let axis = Axis::new("waiting", "transactions", Scale::FromZero);
     let mut chart = Chart::of_time("queue", "Queue", axis, report);
     let waiting = |row: &SecondReport| row.waiting.map(|n| n as f64);
     chart.traces = by_group(report, "waiting", &waiting);

@@ -6,12 +6,13 @@ use model::short_axis;
 use study::ComparisonReport;
 use study::comparison::{Judged, PairReport, Verdict};
 
-use super::{Along, Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Trace};
+use super::{Along, Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Spot, Trace};
 use crate::axis_names::{axes_of, told};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "ratios",
     about: "a comparison's ratios with their intervals",
+    spot: Spot::Ratios,
     of: Of::Comparison(charts),
 };
 
@@ -65,7 +66,7 @@ fn chart(
     };
     let names: Vec<String> = rows.iter().map(row_name).collect();
     let x = Axis::named(along, names);
-    let y = Axis::of(format!("ratio to {}", report.sides[0].name), "", Scale::Log);
+    let y = Axis::new(format!("ratio to {}", report.sides[0].name), "", Scale::Log);
     let mut chart = Chart::new(id, format!("{what} against the baseline"), x, y);
     chart.is_forest = true;
     chart.palette = Palette::Verdicts;
@@ -82,7 +83,7 @@ fn chart(
          the verdicts are."
             .to_owned(),
     );
-    for word in ["better", "worse", "no clear verdict"] {
+    for word in ["better", "worse", "another verdict"] {
         let points = rows.iter().enumerate().filter_map(|(place, (_, (_, judged)))| {
             let ratio = judged.ratio.filter(|_| word_of(judged.verdict) == word)?;
             let label = Some(judged.verdict.name().to_owned());
@@ -105,7 +106,7 @@ fn word_of(verdict: Verdict) -> &'static str {
         | Verdict::DiffersSizeNotKnown
         | Verdict::DiffersOrTheMachineDrifted
         | Verdict::NoEvidence
-        | Verdict::CannotBeJudged => "no clear verdict",
+        | Verdict::CannotBeJudged => "another verdict",
     }
 }
 

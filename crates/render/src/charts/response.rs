@@ -4,11 +4,12 @@ use analysis::report::{GroupReport, Report, SecondReport};
 use model::numbers::count;
 
 use super::throughput::middle_of;
-use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Spot, Trace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "response",
     about: "p50, p95, p99 and maximum of response times over time",
+    spot: Spot::Times,
     of: Of::Run(charts),
 };
 
@@ -26,7 +27,7 @@ fn charts(report: &Report) -> Vec<Chart> {
             _ => (format!("response-{}", super::slug(name)), format!("Response times of {name}")),
         };
         let all = rows.iter().flat_map(|row| [row.p50_ms, row.max_ms]).flatten();
-        let axis = Axis::of("response time", "ms", Scale::of_times(all));
+        let axis = Axis::new("response time", "ms", Scale::of_times(all));
         let mut chart = Chart::of_time(id, title, axis, report);
         chart.palette = Palette::Ordered;
         chart.note = Some(note(report, group));

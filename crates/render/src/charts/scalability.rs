@@ -6,12 +6,13 @@ use study::ExperimentReport;
 use study::trials::TrialReport;
 
 use super::curves::of_figure;
-use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis};
+use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Spot, Trace, figure_axis};
 use crate::wording::misfit;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "law",
     about: "the Universal Scalability Law and the measured points",
+    spot: Spot::Curves,
     of: Of::Experiment(charts),
 };
 
@@ -42,7 +43,7 @@ fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     let ideal = places((reached / alone).clamp(least, most));
     let ideal = ideal.map(|at| Point::at(at, Some(alone * at))).collect();
     let varied: Vec<f64> = measured.iter().map(|point| point.x).collect();
-    let x = Axis::of("clients", "", Scale::of_varied(&varied));
+    let x = Axis::new("clients", "", Scale::of_varied(&varied));
     let y = figure_axis(&report.primary, &report.units, Scale::FromZero);
     let mut chart = Chart::new("law", "Scalability", x, y);
     if let Some(peak) = law.peak_clients.filter(|peak| *peak <= most) {

@@ -6,11 +6,12 @@ use model::{Bound, Metric, Objective, short_axis};
 use study::SeekReport;
 use study::seek::{Answer, Verdict};
 
-use super::{Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Trace, figure_axis};
+use super::{Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Spot, Trace, figure_axis};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "sought",
     about: "a search's probes over its axis, with objective and answer",
+    spot: Spot::Search,
     of: Of::Seek(charts),
 };
 
@@ -42,8 +43,8 @@ fn used(report: &SeekReport, objective: &Objective) -> Vec<Chart> {
     let (axis, name) = (&report.seek.axis, objective.metric.name());
     let places: Vec<f64> = report.probes.iter().map(|probe| probe.at).collect();
     let unit = if model::is_arrival_rate(axis) { "1/s" } else { "" };
-    let x = Axis::of(short_axis(axis), unit, Scale::of_varied(&places));
-    let y = Axis::of("requests beyond the bound", "% of those allowed", Scale::FromZero);
+    let x = Axis::new(short_axis(axis), unit, Scale::of_varied(&places));
+    let y = Axis::new("requests beyond the bound", "% of those allowed", Scale::FromZero);
     let title = format!("Requests beyond {objective} over {}", short_axis(axis));
     let mut chart = Chart::new(format!("sought-{name}-used"), title, x, y);
     chart.palette = Palette::Verdicts;
@@ -83,7 +84,7 @@ fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
     let scale = Scale::of_times(report.probes.iter().filter_map(value).chain([bound_ms]));
     let axis = &report.seek.axis;
     let places: Vec<f64> = report.probes.iter().map(|probe| probe.at).collect();
-    let x = Axis::of(
+    let x = Axis::new(
         short_axis(axis),
         if model::is_arrival_rate(axis) { "1/s" } else { "" },
         Scale::of_varied(&places),

@@ -7,11 +7,12 @@ use study::ComparisonReport;
 use study::comparison::{Judged, PointPair};
 
 use super::curves::{axis_of, of_figure, places};
-use super::{Chart, Entry, Of, Point, Scale, Shape, Trace, figure_axis};
+use super::{Chart, Entry, Of, Point, Scale, Shape, Spot, Trace, figure_axis};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "sides",
     about: "a comparison's figures over its points, a line for each side",
+    spot: Spot::Sides,
     of: Of::Comparison(charts),
 };
 
@@ -44,7 +45,7 @@ fn chart(report: &ComparisonReport, name: &str) -> Vec<Chart> {
         let mut line = Vec::new();
         for point in &pair.points {
             let place = values.iter().position(|value| *value == value_of(point));
-            let (Some(place), Some(judged)) = (place, of(point, name)) else { continue };
+            let (Some(place), Some(judged)) = (place, judged_named(point, name)) else { continue };
             let put = |figure: &Figure| of_figure(name, at[place], figure);
             line.extend(judged.side.as_ref().map(put));
             let is_known = lines[0].1.iter().any(|known| known.x == at[place]);
@@ -78,6 +79,6 @@ fn value_of(point: &PointPair) -> String {
     }
 }
 
-fn of<'p>(point: &'p PointPair, name: &str) -> Option<&'p Judged> {
+fn judged_named<'p>(point: &'p PointPair, name: &str) -> Option<&'p Judged> {
     std::iter::once(&point.primary).chain(&point.others).find(|judged| judged.figure == name)
 }

@@ -6,12 +6,13 @@ use study::experiment::PointReport;
 use study::trials::{TrialReport, counts, is_settled};
 
 use super::intervals::steps;
-use super::{Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Spot, Trace};
 use super::{curves, disturbed_in_all, figure_axis, slug, throughput};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "stability",
     about: "p95, p99 and TPS of an experiment's points over time",
+    spot: Spot::Stability,
     of: Of::Experiment(charts),
 };
 
@@ -95,7 +96,7 @@ fn chart((of, runs): &Lines<'_>, figure: &Figure, is_long: bool, n_charts: usize
         true => (id, title),
         false => (format!("{id}-{}", slug(of)), format!("{title}, {of}")),
     };
-    let x = Axis::of("time in the measured phase", "s", Scale::Linear);
+    let x = Axis::new("time in the measured phase", "s", Scale::Linear);
     let y = figure_axis(figure.name, &Named::default(), Scale::FromZero);
     let mut chart = Chart::new(id, title, x, y);
     chart.palette = Palette::Ordered;

@@ -2,16 +2,20 @@
 
 use analysis::report::Report;
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Spot, Trace};
 
-pub(super) const ENTRY: Entry =
-    Entry { name: "stalls", about: "stalls: when, and how long", of: Of::Run(charts) };
+pub(super) const ENTRY: Entry = Entry {
+    name: "stalls",
+    about: "stalls: when, and how long",
+    spot: Spot::Rates,
+    of: Of::Run(charts),
+};
 
 fn charts(report: &Report) -> Vec<Chart> {
     let steady = &report.block.stability;
     let mut stalls: Vec<_> = steady.longest_stalls.iter().collect();
     stalls.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
-    let axis = Axis::of("length", "ms", Scale::FromZero);
+    let axis = Axis::new("length", "ms", Scale::FromZero);
     let mut chart = Chart::of_time("stalls", "Stalls", axis, report);
     let points = stalls.iter().map(|stall| Point::at(stall.at_s, Some(stall.ms))).collect();
     chart.traces.push(Trace::new("without commits", Shape::Points, points));

@@ -3,16 +3,17 @@
 use analysis::report::Report;
 
 use super::throughput::if_counted;
-use super::{Axis, Chart, Entry, Of, Scale, Shape};
+use super::{Axis, Chart, Entry, Of, Scale, Shape, Spot};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "statements",
     about: "reading, writing and other statements per second",
+    spot: Spot::Statements,
     of: Of::Run(charts),
 };
 
 fn charts(report: &Report) -> Vec<Chart> {
-    let axis = Axis::of("statements", "1/s", Scale::FromZero);
+    let axis = Axis::new("statements", "1/s", Scale::FromZero);
     let mut chart = Chart::of_time("statements", "Statements", axis, report);
     let all = [
         if_counted(report, "reads", Shape::Line, &|row| row.reads),

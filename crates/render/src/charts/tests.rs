@@ -80,7 +80,7 @@ fn disturbances_are_marked_over_time_once_for_all_points_of_an_experiment() {
     let (report, mut trials) = studies::experiment();
     let mut made = Made::closed();
     made.disturbance(20_000, Some(22_000), model::Disturbed::Done);
-    let disturbances = Report::of(&made.tally()).disturbances;
+    let disturbances = Report::from_tally(&made.tally()).disturbances;
     for (nth, trial) in trials.iter_mut().enumerate() {
         trial.report.disturbances = disturbances.clone();
         trial.report.disturbances[0].ended_s = Some(22.0 + nth as f64);
@@ -329,7 +329,7 @@ fn the_charts_of_an_overloaded_run() {
 
 #[test]
 fn each_reader_is_a_line_of_ages_and_those_that_are_too_many_are_one() {
-    let ages = |n| named(&of_run(&subjects::with_readers(n)), &["ages"]);
+    let ages = |n| in_spot(&of_run(&subjects::with_readers(n)), Spot::Ages);
     insta::assert_snapshot!(shown(&ages(2)), @r"
     ages: Ages of records by reader
       x age when read first [ms] Log; y records below [%] FromZero
@@ -352,7 +352,7 @@ fn ages_of_a_run_that_stored_them_as_words_are_no_chart() {
     let facts = report.facts.entry("tpcc".to_owned()).or_default();
     let words = "28.6 % below 40 ms; by ms: 0 to 1: 1, 20 to 40: 1";
     facts.insert("reader_1_ages".to_owned(), words.into());
-    assert_eq!(named(&of_run(&report), &["ages"]), []);
+    assert_eq!(in_spot(&of_run(&report), Spot::Ages), []);
 }
 
 #[test]
@@ -538,13 +538,13 @@ fn the_charts_of_a_search_and_a_comparison() {
     ratios: TPS against the baseline
       x point of 4 names; y ratio to build=1.1 [] Log
       better (Points, 3) 1.000: 1.200 (1.182 to 1.218) .. 3.000: 1.136 (1.119 to 1.153)
-      no clear verdict (Points, 1) 0: 1.001 (0.9861 to 1.016) .. 0: 1.001 (0.9861 to 1.016)
+      another verdict (Points, 1) 0: 1.001 (0.9861 to 1.016) .. 0: 1.001 (0.9861 to 1.016)
       Y 1.000:
       Y 0.9901 to 1.010: within ±1 %: too small to matter
     ratios-figures: Figures over all points against the baseline
       x figure of 4 names; y ratio to build=1.1 [] Log
       better (Points, 2) 0: 1.136 (1.119 to 1.153) .. 3.000: 0.8804 (0.8673 to 0.8937)
-      no clear verdict (Points, 2) 1.000: 1.000 (1.000 to 1.000) .. 2.000: 1.000 (1.000 to 1.000)
+      another verdict (Points, 2) 1.000: 1.000 (1.000 to 1.000) .. 2.000: 1.000 (1.000 to 1.000)
       Y 1.000:
       Y 0.9901 to 1.010: within ±1 %: too small to matter
     sides-tps: TPS of each side

@@ -2,13 +2,17 @@
 
 use analysis::report::{Report, SecondReport};
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Spot, Trace};
 
-pub(super) const ENTRY: Entry =
-    Entry { name: "throughput", about: "commits per second over time", of: Of::Run(charts) };
+pub(super) const ENTRY: Entry = Entry {
+    name: "throughput",
+    about: "commits per second over time",
+    spot: Spot::Rates,
+    of: Of::Run(charts),
+};
 
 fn charts(report: &Report) -> Vec<Chart> {
-    let axis = Axis::of("TPS", "commits/s", Scale::FromZero);
+    let axis = Axis::new("TPS", "commits/s", Scale::FromZero);
     let mut chart = Chart::of_time("throughput", "Throughput", axis, report);
     chart.traces.extend(by_group(report, "TPS", &|row| Some(row.tps)));
     if let (Some(tps), Some(_)) = (report.block.tps, report.seconds.last()) {

@@ -4,11 +4,12 @@ use model::short_axis;
 use study::ExperimentReport;
 use study::trials::TrialReport;
 
-use super::{Chart, Entry, Of, Point, Scale, curves, figure_axis};
+use super::{Chart, Entry, Of, Point, Scale, Spot, curves, figure_axis};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "tradeoff",
     about: "p99 over throughput, a point for each of an experiment's",
+    spot: Spot::Curves,
     of: Of::Experiment(charts),
 };
 

@@ -2,16 +2,17 @@
 
 use analysis::report::{Report, TypeSeconds};
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Spot, Trace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "types",
     about: "commits per second of each transaction type over time",
+    spot: Spot::Rates,
     of: Of::Run(charts),
 };
 
 fn charts(report: &Report) -> Vec<Chart> {
-    let axis = Axis::of("TPS", "commits/s", Scale::FromZero);
+    let axis = Axis::new("TPS", "commits/s", Scale::FromZero);
     let mut chart = Chart::of_time("types", "Throughput by transaction", axis, report);
     let measured_s = report.measured_seconds;
     let trace = |of: &TypeSeconds| {

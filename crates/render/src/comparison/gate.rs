@@ -42,14 +42,14 @@ pub(super) fn gate(gate: &GateResult) -> Verdict {
     Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details: Vec::new() }
 }
 
-/// `+0.2 % measured, at worst -1.4 % (one-sided 95 % bound of 5 pairs of runs in turns)`.
+/// `+0.2 % measured, at worst -1.4 % (one-sided 95 % bound of 5 pairs of interleaved runs)`.
 fn held(worst: Worst, gate: &GateResult) -> String {
     let limit = gate.limit * 100.0;
     let percent = |ratio: f64| {
         let share = (ratio - 1.0) * 100.0;
         format!("{}{} %", sign(share), beside_bound(share.abs(), limit.abs(), DIGITS_OF_BOUND))
     };
-    let of = gate.pairs_least.map(|n| format!(" of {n} pairs of runs in turns"));
+    let of = gate.pairs_least.map(|n| format!(" of {n} pairs of interleaved runs"));
     let (measured, bound) = (percent(worst.measured), percent(worst.bound));
     format!(
         "{measured} measured, at worst {bound} (one-sided 95 % bound{})",
@@ -81,11 +81,11 @@ fn advice(why: UndecidedBy) -> &'static str {
     match why {
         UndecidedBy::LostRuns => "the change may be the cause: 'dbdyno runs list' shows these runs",
         UndecidedBy::Drift => {
-            "the runs did not take turns, and a drift may explain it: run the sides in turns"
+            "the runs were not interleaved, and a drift may explain it: interleave the sides"
         }
         UndecidedBy::HiddenByDrift => {
-            "the runs did not take turns, and a drift may hide a change beyond the limit: run the \
-             sides in turns"
+            "the runs were not interleaved, and a drift may hide a change beyond the limit: \
+             interleave the sides"
         }
         UndecidedBy::OneSide => "run that point on both sides, or leave its runs out",
         UndecidedBy::Samples => "run longer (--duration)",

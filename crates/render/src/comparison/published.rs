@@ -103,7 +103,7 @@ mod tests {
          SUM_NUMBER_OF_BYTES_WRITE: 6082914012",
     ];
 
-    fn of(figure: &str) -> [f64; 2] {
+    fn published_figures(figure: &str) -> [f64; 2] {
         let found = POST.iter().find(|of| of.figure == figure).expect("it was published");
         found.totals
     }
@@ -125,7 +125,7 @@ mod tests {
             ("write_time", "SUM_TIMER_WRITE"),
             ("bytes_written", "SUM_NUMBER_OF_BYTES_WRITE"),
         ] {
-            let totals = of(&format!("connections.client_connection.{figure}"));
+            let totals = published_figures(&format!("connections.client_connection.{figure}"));
             assert_eq!(totals, SOCKETS.map(|text| counter(text, name)), "{figure}");
         }
     }
@@ -141,7 +141,7 @@ mod tests {
             ("locks.warehouse.time", "0.96"),
             ("locks.district.time", "1.1"),
         ] {
-            let [client_sql, procedures] = of(figure);
+            let [client_sql, procedures] = published_figures(figure);
             let digits = said.chars().filter(|c| c.is_ascii_digit()).count();
             let digits = if said.starts_with('0') { digits - 1 } else { digits };
             assert_eq!(significant(client_sql / procedures, digits), said, "{figure}");

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::document::{Block, Document, Remark, Section, Text, Validity, Verdict};
 use crate::first_page::{
-    NOTES_MOST, WARNINGS_MOST, WITH_FULL, in_brief, more, next_block, up_to_clause,
+    NOTES_MOST, WARNINGS_MOST, WITH_FULL, fitting, in_brief, more, next_block, up_to_clause,
 };
 use crate::scene::{ago, clients, several, span, workloads};
 use crate::wording::{begun, without_stop};
@@ -25,11 +25,26 @@ use crate::wording::{begun, without_stop};
 /// Largest number of rows of figures for a pair.
 const ROWS_MOST: usize = 12;
 
-/// Largest length of a note: four lines of 80 columns beside their label.
-const NOTE_LETTERS_MOST: usize = 270;
+/// Largest number of lines of the first page: a screen.
+const LINES_MOST: usize = 45;
 
-/// Largest number of differences that are named.
-const DIFFERENCES_MOST: usize = 4;
+/// Largest numbers of items that the first page shows.
+struct Room {
+    warnings: usize,
+    notes: usize,
+    /// Largest length of a note: four lines of 80 columns beside their label, or fewer.
+    note_letters: usize,
+    /// Differences between the sides.
+    differences: usize,
+}
+
+/// Room for the lists of the first page, the largest first.
+const ROOMS: [Room; 4] = [
+    Room { warnings: WARNINGS_MOST, notes: NOTES_MOST, note_letters: 270, differences: 4 },
+    Room { warnings: 2, notes: NOTES_MOST, note_letters: 200, differences: 3 },
+    Room { warnings: 2, notes: 1, note_letters: 130, differences: 2 },
+    Room { warnings: 1, notes: 0, note_letters: 0, differences: 1 },
+];
 
 /// Largest number of parts of the time that are named: those that changed most.
 const PARTS_MOST: usize = 3;
@@ -37,23 +52,42 @@ const PARTS_MOST: usize = 3;
 /// Smallest change of a part that is named, as a share of the service time.
 const CHANGE_MIN: f64 = 0.02;
 
-/// Makes the first page of a comparison, with the limits of its gate and suggested commands.
+/// Makes the first page of a comparison, with the limits of its gate and suggested commands: with
+/// as much as fits a screen.
 pub fn comparison_short(
     report: &ComparisonReport,
     gates: &[GateResult],
     next: &[(String, String)],
 ) -> Document {
+    fitting(LINES_MOST, ROOMS.iter().map(|room| in_room(report, gates, next, room)))
+}
+
+fn in_room(
+    report: &ComparisonReport,
+    gates: &[GateResult],
+    next: &[(String, String)],
+    room: &Room,
+) -> Document {
     let mut page = Document::new("Comparison", super::comparison_title(report));
     let all = Validity::of_remarks(remarks(report));
     page.verdicts = gates.iter().map(gate).chain(verdicts_shortly(report)).collect();
-    page.validity = all.map(|all| Validity { remarks: shown_remarks(report), ..all });
+    page.validity = all.map(|all| Validity { remarks: shown_remarks(report, room), ..all });
     page.sections = vec![
         Section::new("did", "Result", results(report)),
-        Section::new("changed", "What changed", vec![Block::pairs(context(report))]),
+        Section::new("changed", "What changed", vec![Block::pairs(context(report, room))]),
         Section::new("next", "Next", going_on(report, next)),
     ];
     page.n_answering = 1;
     page
+}
+
+/// Returns the load time of another repeat of all points on all sides, in seconds, by the longest
+/// run; `None` in virtual time.
+pub fn compared_repeat_s(report: &ComparisonReport) -> Option<f64> {
+    let scene = &report.scene;
+    let n_points = report.pairs.iter().map(|pair| pair.points.len()).max().unwrap_or(1).max(1);
+    let each_s = scene.ramp_up_s.1 + scene.measured_s.1;
+    (!scene.has_virtual_time()).then(|| each_s * (report.sides.len() * n_points) as f64)
 }
 
 /// Returns the verdict of each side and the baseline, in a sentence.
@@ -110,7 +144,7 @@ fn how(report: &ComparisonReport) -> String {
         said.push_str(&format!("; ratios with {percent} % CIs"));
     }
     if all().any(|judged| judged.p_corrected.is_some()) {
-        said.push_str("; --full has p");
+        said.push_str("; p-values with --full");
     }
     if report.pairs.iter().any(|pair| over_all(pair).next().is_some()) {
         said.push_str(&format!("; '{ALL}': over all points"));
@@ -120,13 +154,13 @@ fn how(report: &ComparisonReport) -> String {
 }
 
 /// Returns warnings of a line or two each, those of one side first.
-fn shown_remarks(report: &ComparisonReport) -> Vec<Remark> {
+fn shown_remarks(report: &ComparisonReport, room: &Room) -> Vec<Remark> {
     let mut warnings = counted_findings(report);
     warnings.splice(0..0, loads(report).chain(lost_runs(report)));
     warnings.extend(seeds(report));
     warnings.extend(crate::wording::left_out(&report.damaged));
-    let more = more(warnings.len(), WARNINGS_MOST).map(|more| format!("{more}."));
-    let shown = warnings.iter().take(WARNINGS_MOST).map(|text| in_brief(text));
+    let more = more(warnings.len(), room.warnings).map(|more| format!("{more}."));
+    let shown = warnings.iter().take(room.warnings).map(|text| in_brief(text));
     shown.chain(more).map(|text| Remark::new(Severity::Warning, text)).collect()
 }
 
@@ -152,18 +186,18 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
 }
 
 /// Returns labelled facts besides the figures.
-fn context(report: &ComparisonReport) -> Vec<(&'static str, String)> {
-    let mut pairs = vec![("differences", differ(report)), ("commits", commits(report))];
+fn context(report: &ComparisonReport, room: &Room) -> Vec<(&'static str, String)> {
+    let mut pairs = vec![("differences", differ(report, room)), ("commits", commits(report))];
     pairs.push(("time goes", times(report)));
     pairs.push(("setup", setup(report)));
-    let notes = notes(report).into_iter().take(NOTES_MOST);
-    pairs.extend(notes.map(|text| ("note", up_to_clause(&text, NOTE_LETTERS_MOST))));
+    let notes = notes(report).into_iter().take(room.notes);
+    pairs.extend(notes.map(|text| ("note", up_to_clause(&text, room.note_letters))));
     pairs.retain(|(_, words)| !words.is_empty());
     pairs
 }
 
 /// Describes the differences between the sides, besides their names.
-fn differ(report: &ComparisonReport) -> String {
+fn differ(report: &ComparisonReport, room: &Room) -> String {
     if report.differences.is_empty() {
         return no_difference(report).to_owned();
     }
@@ -180,7 +214,7 @@ fn differ(report: &ComparisonReport) -> String {
     {
         return format!("{} alone", one.0);
     }
-    let shown = all.iter().take(DIFFERENCES_MOST).map(|(name, values)| {
+    let shown = all.iter().take(room.differences).map(|(name, values)| {
         let [base, side] = values.each_ref().map(|value| shortened(value));
         format!("{name}: {side}, baseline {base}")
     });

@@ -189,7 +189,7 @@ mod tests {
         let (report, mut trials) = studies::experiment();
         let mut made = Made::closed();
         made.disturbance(20_000, Some(22_000), Disturbed::Done);
-        let disturbances = Report::of(&made.tally()).disturbances;
+        let disturbances = Report::from_tally(&made.tally()).disturbances;
         for trial in &mut trials {
             trial.report.disturbances = disturbances.clone();
         }

@@ -344,7 +344,8 @@ fn a_history_is_green_only_where_a_worse_build_would_have_been_seen() {
         let builds: Vec<_> = tps.into_iter().enumerate().map(build).collect();
         let mut rng = Rng::new(1, Stream::Order, 0);
         let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
-        let report = HistoryReport::new(&Question::of("build", judge), &builds, &mut || rng.bits());
+        let report =
+            HistoryReport::new(&Question::new("build", judge), &builds, &mut || rng.bits());
         body(&crate::history(&report.expect("they have runs")), Medium::File)
     };
     let quiet = page(5.0, 1002.0);

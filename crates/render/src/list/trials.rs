@@ -37,7 +37,7 @@ pub struct Trials<'t, 'r> {
 
 impl<'t, 'r> Trials<'t, 'r> {
     /// Returns the trials, if a group of a list has more than one run, and is of an experiment.
-    pub fn of(rows: &'t [&'r RunRow]) -> Option<Trials<'t, 'r>> {
+    pub fn from_rows(rows: &'t [&'r RunRow]) -> Option<Trials<'t, 'r>> {
         let [first, _, ..] = *rows else { return None };
         Some(Trials { rows, first, id: first.experiment.as_deref()? })
     }

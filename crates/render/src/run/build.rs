@@ -9,7 +9,7 @@ use model::numbers::{self, count, significant};
 use model::{FactValue, Severity, format_count};
 
 use super::{errors, head, monitoring, ran};
-use crate::charts::{Chart, gauges, named};
+use crate::charts::{Chart, Spot, gauges, in_spot};
 use crate::document::{
     Block, Document, Length, Quantity, REPEAT, Section, Span, Text, Tile, Tone, Validity, Verdict,
 };
@@ -24,7 +24,7 @@ pub(super) fn page(report: &Report, charts: &[Chart]) -> Document {
     page.question = vec![format!("How fast does {database} load the data of {workload}?")];
     page.verdicts = vec![verdict(report)];
     page.tiles = tiles(report);
-    page.validity = Some(Validity::of(answer(report), &report.findings));
+    page.validity = Some(Validity::from_findings(answer(report), &report.findings));
     page.sections = vec![
         what(report),
         phases(report),
@@ -185,7 +185,7 @@ fn tables(report: &Report, charts: &[Chart]) -> Section {
             of.response_ms.max.into(),
         ]);
     }
-    let blocks = vec![Block::Table(table), Block::Charts(named(charts, &["kinds"]))];
+    let blocks = vec![Block::Table(table), Block::Charts(in_spot(charts, Spot::Types))];
     let section = Section::new("tables", "Tables", blocks);
     Section { note: "a chunk of rows is one transaction".to_owned(), ..section }
 }

@@ -207,7 +207,7 @@ mod tests {
     fn a_disturbance_is_a_line_and_three_rows() {
         let mut made = Made::closed();
         made.disturbance(42_000, Some(42_300), Disturbed::Done);
-        let page = page(&Report::of(&made.tally()));
+        let page = page(&Report::from_tally(&made.tally()));
         assert!(!page.contains("(95 %)"), "no window is long enough: {page}");
         insta::assert_snapshot!(page, @r"
         Disturbances: windows around each; failures and times of 'during' include transactions intended
@@ -228,7 +228,7 @@ mod tests {
     fn windows_that_are_long_enough_have_intervals() {
         let mut made = Made::closed();
         made.disturbance(25_000, Some(37_000), Disturbed::Done);
-        let page = page(&Report::of(&made.tally()));
+        let page = page(&Report::from_tally(&made.tally()));
         assert!(page.contains("p50 ms (95 %)") && page.contains(" to 14."), "{page}");
         assert!(!page.contains("no CI for p50"), "{page}");
     }

@@ -4,7 +4,7 @@ use analysis::report::{Latency, Report};
 use model::format_count;
 use model::numbers::{count, significant};
 
-use crate::charts::{Chart, named};
+use crate::charts::{Chart, Spot, in_spot};
 use crate::document::{Block, Quantity, Section, Uncertainty, Value};
 use crate::table::{Align, Cell, Column, Table};
 
@@ -30,7 +30,7 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     let blocks = vec![
         Block::Table(table(&rows)),
         Block::paragraphs(words(report, &rows)),
-        Block::Charts(named(charts, &["distribution"])),
+        Block::Charts(in_spot(charts, Spot::Latency)),
     ];
     Section::new("latency", "Latency", blocks)
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use analysis::report::{GaugeReport, Report};
 use model::numbers::{NONE, amount, capital, count, significant};
 
-use crate::charts::{Chart, gauges, named};
+use crate::charts::{Chart, Spot, gauges, in_spot};
 use crate::document::{Block, Length, Section};
 use crate::table::{Align, Cell, Column, Table};
 
@@ -32,7 +32,7 @@ const MEANING: &str = "means over the measured phase, maxima in brackets";
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     let rows = rows(report);
     let note = if rows.is_empty() { "" } else { MEANING };
-    let mut blocks = vec![Block::pairs(rows), Block::Charts(named(charts, &["statements"]))];
+    let mut blocks = vec![Block::pairs(rows), Block::Charts(in_spot(charts, Spot::Statements))];
     for (about, of) in gauges::by_subject(report, charts) {
         let mut first: Vec<Chart> = of.into_iter().cloned().collect();
         let others = first.split_off(first.len().min(CHARTS_OPEN));
@@ -305,7 +305,7 @@ mod tests {
             let values = (0..).zip(values).collect();
             made.more.push(Event::Readings(Readings { second: second as i64, values }));
         }
-        Report::of(&made.tally())
+        Report::from_tally(&made.tally())
     }
 
     #[test]
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_run_that_was_not_monitored_has_no_such_lines() {
-        let report = Report::of(&Made::closed().tally());
+        let report = Report::from_tally(&Made::closed().tally());
         assert_eq!(page(&report).trim(), "");
     }
 }

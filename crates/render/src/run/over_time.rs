@@ -4,7 +4,7 @@ use analysis::report::{GroupReport, IntervalReport, Report};
 use model::Load;
 use model::numbers::{self, count, significant};
 
-use crate::charts::{Chart, named};
+use crate::charts::{Chart, Spot, in_spot};
 use crate::document::{Block, Details, Length, Place, Section, Sketch};
 use crate::table::{Align, Cell, Column, Table};
 
@@ -15,9 +15,8 @@ const FOLDED_MOST: usize = 1_000;
 const SHOWN_MOST: usize = 60;
 
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
-    let rates = ["throughput", "types", "offered", "queue", "losses", "stalls", "arrivals"];
-    let rates = named(charts, &rates);
-    let times = named(charts, &["response", "heat", "intervals"]);
+    let rates = in_spot(charts, Spot::Rates);
+    let times = in_spot(charts, Spot::Times);
     let mut blocks = vec![Block::Charts(interleaved(&rates, &times))];
     if let Some(facts) = steadiness(report) {
         blocks.push(Block::Sketch(sketch(report)));

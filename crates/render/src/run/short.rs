@@ -12,11 +12,10 @@ use model::{Finding, Load, Severity, format_count};
 use super::{checks, disturbances, head, over_time, ran, transactions, why};
 use crate::document::{Block, Document, Quantity, Section, Text, Validity, Value, Verdict};
 use crate::first_page::{
-    NOTES_MOST, WARNINGS_MOST, WITH_FULL, first_sentence, in_brief, more, next_block,
+    NOTES_MOST, WARNINGS_MOST, WITH_FULL, first_sentence, fitting, in_brief, more, next_block,
 };
 use crate::list::short_id;
 use crate::spark::sparkline;
-use crate::terminal::{Style, text};
 
 /// Largest number of warnings that are shown with advice: more would fill the page.
 const ADVISED_MOST: usize = 2;
@@ -44,9 +43,6 @@ pub struct Short<'s> {
 /// Largest number of lines of the first page, at [`WIDTH`] columns: a screen.
 const LINES_MOST: usize = 40;
 
-/// Narrowest screen that the first page is made for, in columns.
-const WIDTH: usize = 80;
-
 /// Largest numbers of items that the first page shows.
 struct Room {
     warnings: usize,
@@ -67,19 +63,7 @@ const ROOMS: [Room; 4] = [
 
 /// Makes the first page of a run: with as much as fits a screen.
 pub fn run_short(report: &Report, with: &Short<'_>) -> Document {
-    let fits = |page: &Document| {
-        let style = Style { color: false, width: WIDTH };
-        text(page, &style).lines().count() <= LINES_MOST
-    };
-    let [largest, smaller @ ..] = &ROOMS;
-    let mut page = in_room(report, with, largest);
-    for room in smaller {
-        if fits(&page) {
-            break;
-        }
-        page = in_room(report, with, room);
-    }
-    page
+    fitting(LINES_MOST, ROOMS.iter().map(|room| in_room(report, with, room)))
 }
 
 fn in_room(report: &Report, with: &Short<'_>, room: &Room) -> Document {
@@ -235,7 +219,7 @@ fn validity(report: &Report, room: &Room) -> Validity {
     let mut shown: Vec<Finding> = shown.collect();
     let more = more(all.len(), room.warnings).map(|more| format!("{more}."));
     shown.extend(more.map(|text| Finding::new("more", Severity::Warning, text)));
-    Validity::of(head::answer(report), &shown)
+    Validity::from_findings(head::answer(report), &shown)
 }
 
 /// Shortens a finding to its observation, and the first sentence of its advice if there is room.

@@ -12,7 +12,7 @@ use super::*;
 use crate::terminal::{Style, text};
 
 fn page(made: &Made) -> String {
-    shown(&Report::of(&made.tally()), &Style::default())
+    shown(&Report::from_tally(&made.tally()), &Style::default())
 }
 
 fn shown(report: &Report, style: &Style) -> String {
@@ -283,7 +283,7 @@ fn a_long_run_shows_its_worst_seconds() {
 fn a_page_is_as_narrow_as_asked() {
     for made in [Made::closed(), Made::open_overloaded(), Made::interrupted()] {
         for width in [60, 80, 96, 120, 160] {
-            let page = shown(&Report::of(&made.tally()), &Style { color: false, width });
+            let page = shown(&Report::from_tally(&made.tally()), &Style { color: false, width });
             let widest = page.lines().max_by_key(|line| line.chars().count());
             assert!(widest.is_some_and(|line| line.chars().count() <= width), "{widest:?}");
         }
@@ -292,7 +292,7 @@ fn a_page_is_as_narrow_as_asked() {
 
 #[test]
 fn lines_of_a_log_in_a_finding_stay_lines() {
-    let mut report = Report::of(&Made::closed().tally());
+    let mut report = Report::from_tally(&Made::closed().tally());
     let text = "The managed server was ended by signal 9.\nThe end of its log:\nfirst\nlast";
     let finding = model::Finding::new("managed_server_ended", model::Severity::Invalid, text);
     report.findings = vec![finding];
@@ -306,7 +306,7 @@ fn lines_of_a_log_in_a_finding_stay_lines() {
 
 #[test]
 fn colour_changes_no_word() {
-    let report = Report::of(&Made::open_overloaded().tally());
+    let report = Report::from_tally(&Made::open_overloaded().tally());
     let plain = shown(&report, &Style::default());
     let coloured = shown(&report, &Style { color: true, ..Style::default() });
     assert!(coloured.contains("\x1b[33mwarning\x1b[0m") && !plain.contains('\x1b'));
@@ -332,7 +332,7 @@ fn several_groups_stand_beside_each_other() {
     for second in made.seconds.clone() {
         made.more.push(Event::Second(model::Second { group: 1, ..second }));
     }
-    let report = Report::of(&made.tally());
+    let report = Report::from_tally(&made.tally());
     let of = |index: usize| report.groups[index].block.as_ref().map(|block| block.counts.offered);
     assert_eq!(of(0), of(1));
     assert_eq!(of(0).map(|n| 2 * n), Some(report.block.counts.offered));
@@ -348,7 +348,7 @@ fn several_groups_stand_beside_each_other() {
 
 #[test]
 fn a_run_without_a_beginning_is_still_a_page() {
-    let page = shown(&Report::of(&analysis::Tally::new()), &Style::default());
+    let page = shown(&Report::from_tally(&analysis::Tally::new()), &Style::default());
     assert!(
         page.contains("0 transactions offered = 0 finished + 0 failed + 0 dropped + 0 unfinished")
     );
@@ -371,13 +371,13 @@ fn a_report_is_read_as_it_was_written() {
 fn nothing_speaks_for_a_run_of_which_nothing_was_measured() {
     let mut made = Made::running();
     made.seconds.retain(|second| second.second < 0);
-    let report = Report::of(&made.tally());
+    let report = Report::from_tally(&made.tally());
     assert_eq!(answer(&report), "Nothing was measured yet.");
     let killed = Report { status: analysis::report::Status::Interrupted, ..report };
     assert_eq!(answer(&killed), "Nothing was measured.");
     made.reason = Some(model::StopReason::Interrupted);
     made.measured_ns = 0;
-    assert_eq!(answer(&Report::of(&made.tally())), "NOT VALID: nothing was measured.");
+    assert_eq!(answer(&Report::from_tally(&made.tally())), "NOT VALID: nothing was measured.");
 }
 
 #[test]
@@ -432,7 +432,7 @@ fn every_requirement_of_a_standard_is_a_row_where_lines_are_short() {
             pauses,
         ],
     });
-    let text = shown(&Report::of(&made.tally()), &Style { color: false, width: 80 });
+    let text = shown(&Report::from_tally(&made.tally()), &Style { color: false, width: 80 });
     let from = text.find("standard    ").expect("the summary");
     let part: String = text[from..]
         .lines()
@@ -461,7 +461,7 @@ fn every_requirement_of_a_standard_is_a_row_where_lines_are_short() {
 
 #[test]
 fn a_rate_is_never_below_zero_within_its_error() {
-    let mut report = Report::of(&Made::closed().tally());
+    let mut report = Report::from_tally(&Made::closed().tally());
     report.block.tps = Some(1.3);
     let half_width = |width: f64, report: &mut Report| {
         report.block.tps_ci95.as_mut().expect("it has one").half_width = width;
@@ -497,7 +497,7 @@ fn ages_of_each_reader_are_a_row_and_on_a_narrow_page_those_that_people_ask_for(
 
 #[test]
 fn notes_that_are_left_out_say_whether_deviations_are_among_them() {
-    let mut report = Report::of(&Made::closed().tally());
+    let mut report = Report::from_tally(&Made::closed().tally());
     let says = |report: &Report, words: &str| {
         let page = text(&run(report), &Style { color: false, width: 200 });
         assert!(page.contains(words), "{page}");
@@ -534,7 +534,7 @@ fn first_page_with(report: &Report, next: Vec<(String, String)>) -> String {
 
 #[test]
 fn the_first_page_of_a_closed_run() {
-    insta::assert_snapshot!(first_page(&Report::of(&Made::closed().tally())), @r"
+    insta::assert_snapshot!(first_page(&Report::from_tally(&Made::closed().tally())), @r"
     tpcc on SQLite 3.54.1, 8 clients, measured 60 s
 
     throughput  451.8 TPS ± 7.1, 12,115 NOPM ± 223
@@ -573,7 +573,7 @@ fn the_first_page_of_a_closed_run() {
 
 #[test]
 fn the_first_page_of_an_overloaded_run() {
-    insta::assert_snapshot!(first_page(&Report::of(&Made::open_overloaded().tally())), @r"
+    insta::assert_snapshot!(first_page(&Report::from_tally(&Made::open_overloaded().tally())), @r"
     tpcc on MariaDB 11.8.2, 6 clients, open load, 500 arrivals/s, measured 60 s
 
     throughput  400.0 TPS ± 0; 500.0 offered, 10,835 NOPM ± 190
@@ -615,7 +615,7 @@ fn the_first_page_of_an_overloaded_run() {
 
 #[test]
 fn the_first_page_of_a_short_run_says_why_figures_have_no_interval() {
-    let page = first_page(&Report::of(&Made::interrupted().tally()));
+    let page = first_page(&Report::from_tally(&Made::interrupted().tally()));
     let lines: Vec<&str> = page.lines().collect();
     insta::assert_snapshot!(lines[2..6].join("\n"), @r"
     throughput  452.4 TPS (no CI), 12,495 NOPM (no CI)
@@ -639,7 +639,7 @@ fn the_first_page_of_a_short_run_says_why_figures_have_no_interval() {
 
 #[test]
 fn figures_without_an_interval_for_one_reason_are_named_together() {
-    let mut report = Report::of(&Made::interrupted().tally());
+    let mut report = Report::from_tally(&Made::interrupted().tally());
     let reason = report.block.tps_ci95_reason.clone();
     report.block.primary_metrics.0[0].1.reason = reason;
     let page = first_page(&report).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -649,7 +649,7 @@ fn figures_without_an_interval_for_one_reason_are_named_together() {
 
 #[test]
 fn a_setting_of_the_target_is_named_once() {
-    let mut report = Report::of(&Made::closed().tally());
+    let mut report = Report::from_tally(&Made::closed().tally());
     report.target = "sqlite:/tmp/x.db?synchronous=full&cache=1".to_owned();
     for page in [first_page(&report), shown(&report, &Style::default())] {
         assert_eq!(page.matches("synchronous=full").count(), 1, "{page}");
@@ -686,7 +686,7 @@ fn a_first_page_fits_a_screen_whatever_ran() {
             if is_grouped {
                 many(&mut made);
             }
-            let mut report = Report::of(&made.tally());
+            let mut report = Report::from_tally(&made.tally());
             for entry in CATALOG.iter().take(20) {
                 let observed = format!("{}, seen at 17 s and for 83 % of the time.", entry.raised);
                 let finding = Finding::new(entry.id, Severity::Warning, observed.clone());
@@ -707,7 +707,7 @@ fn a_first_page_fits_a_screen_whatever_ran() {
 #[test]
 fn a_first_page_fits_a_screen_whatever_was_found() {
     for made in [Made::closed(), Made::open_overloaded()] {
-        let mut report = Report::of(&made.tally());
+        let mut report = Report::from_tally(&made.tally());
         report.findings.clear();
         for severity in [Severity::Warning, Severity::Note, Severity::Invalid] {
             for entry in CATALOG.iter().take(20) {

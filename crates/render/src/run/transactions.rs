@@ -9,7 +9,7 @@ use model::numbers::{self, count, rate, significant};
 use model::{NS_PER_MS, ROLLED_BACK, format_count};
 
 use super::latency::quantile;
-use crate::charts::{Chart, ages, named};
+use crate::charts::{Chart, Spot, ages, in_spot};
 use crate::document::{Block, Details, Length, Section};
 use crate::table::{Align, Cell, Column, Table};
 
@@ -25,9 +25,9 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     let mut blocks = vec![Block::paragraphs(counted(report))];
     blocks.extend(part(by_group(report), Vec::new()));
     blocks.extend(part(by_type(report), vec![few]));
-    blocks.push(Block::Charts(named(charts, &["kinds"])));
+    blocks.push(Block::Charts(in_spot(charts, Spot::Types)));
     blocks.extend(accounts(report));
-    blocks.push(Block::Charts(named(charts, &["ages"])));
+    blocks.push(Block::Charts(in_spot(charts, Spot::Ages)));
     blocks.extend(ages_by_reader(report));
     Section::new("transactions", "Transactions", blocks)
 }
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn totals_of_a_workload_are_grouped_by_thousands_below_each_other_with_their_units() {
-        let mut report = Report::of(&Made::closed().tally());
+        let mut report = Report::from_tally(&Made::closed().tally());
         report.groups[0].workload = "arm".to_owned();
         let facts = [
             ("agent_cpu_ns_per_measurement", "36"),

@@ -328,7 +328,7 @@ mod tests {
     /// Makes a run with `n_samples` samples of sessions, and `beside_ms` beside the parts.
     fn with_profile(n_samples: u32, beside_ms: f64) -> Report {
         let part = |name: &str, ms: f64| TimePart { name: name.to_owned(), ms };
-        let mut report = Report::of(&Made::closed().tally());
+        let mut report = Report::from_tally(&Made::closed().tally());
         report.time_profile = Some(TimeProfile {
             service_ms: 4.0,
             transactions: 1_000,

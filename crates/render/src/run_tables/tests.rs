@@ -12,7 +12,7 @@ fn page(table: &Table) -> String {
 
 #[test]
 fn timing_has_a_row_for_each_kind_and_adds_up() {
-    let report = Report::of(&Made::closed().tally());
+    let report = Report::from_tally(&Made::closed().tally());
     let table = timing(&report);
     insta::assert_snapshot!(page(&table), @r"
     Timing of run 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d over 60 s, in ms
@@ -50,7 +50,7 @@ fn a_client_has_its_own_rows() {
     client  transaction  calls  failed   min   avg   max  total   p50  p95  p99    sd  of its time %
          0  new_order        5       1  1.00  2.50  4.00  10.00  2.00    –    –  1.29          100.0
     ");
-    assert!(per_client(&Report::of(&Made::closed().tally())).rows.is_empty());
+    assert!(per_client(&Report::from_tally(&Made::closed().tally())).rows.is_empty());
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_stretch_that_the_end_cut_short_counts_by_its_own_length() {
 
 #[test]
 fn the_configuration_is_the_plan_as_decided() {
-    let report = Report::of(&Made::closed().tally());
+    let report = Report::from_tally(&Made::closed().tally());
     insta::assert_snapshot!(page(&config(&report)), @r"
     Configuration of run 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d
 
@@ -121,7 +121,7 @@ fn programs_read_the_same_cells_with_all_their_digits() {
     made.fact("mode", "journal", "wal");
     made.fact("db7/database", "a,b", "say \"x\" | y");
     made.fact("cpu", "model", "not a setting");
-    let table = settings(&Report::of(&made.tally()));
+    let table = settings(&Report::from_tally(&made.tally()));
     insta::assert_snapshot!(crate::csv::of_table(&table), @r#"
     about,name,value
     db7/database,"a,b","say ""x"" | y"
@@ -136,7 +136,7 @@ fn programs_read_the_same_cells_with_all_their_digits() {
     | mode | journal | wal |
     "#);
     assert_eq!(table.json()[1]["value"], "wal");
-    let timing = timing(&Report::of(&Made::closed().tally()));
+    let timing = timing(&Report::from_tally(&Made::closed().tally()));
     let (csv, json) = (crate::csv::of_table(&timing), timing.json());
     let first = csv.lines().nth(1).expect("a row");
     assert_eq!(first.split(',').nth(2), Some(json[0]["calls"].to_string().as_str()));
@@ -145,7 +145,7 @@ fn programs_read_the_same_cells_with_all_their_digits() {
 
 #[test]
 fn parts_of_a_page_are_tables_with_all_digits() {
-    let report = Report::of(&Made::open_overloaded().tally());
+    let report = Report::from_tally(&Made::open_overloaded().tally());
     let csv = crate::csv::of_table(&latency(&report));
     assert!(csv.starts_with("time,count,min_ms,mean_ms,sd_ms,p50_ms,"), "{csv}");
     let offered = csv.lines().find(|line| line.starts_with("offered,")).expect("it is there");
@@ -154,7 +154,7 @@ fn parts_of_a_page_are_tables_with_all_digits() {
     assert_eq!(intervals(&report).rows.len(), report.intervals.len());
     let mut made = Made::closed();
     made.disturbance(42_000, Some(43_300), model::Disturbed::Done);
-    let report = Report::of(&made.tally());
+    let report = Report::from_tally(&made.tally());
     assert_eq!(disturbances(&report).rows.len(), 3);
     assert_eq!(errors(&report).rows.len(), report.block.errors.len());
 }

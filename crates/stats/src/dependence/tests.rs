@@ -256,7 +256,7 @@ fn what_a_plan_makes_of_times_is_no_error_of_theirs() {
     ];
     for (index, rate) in rates.into_iter().enumerate() {
         let slots = (0..1_200).map(|slot| rate((f64::from(slot) + 0.5) / 20.0)).collect();
-        let course = Course::of(&[slots], 60);
+        let course = Course::from_rates(&[slots], 60);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(61);
         let runs: Vec<Vec<Stretch>> = (0..60).map(|_| planned(&mut random, rate, 60)).collect();
         let found: Vec<Intervals> = runs.iter().map(|run| intervals(run, &course)).collect();
@@ -305,7 +305,7 @@ fn figures(seconds: &[Stretch]) -> [f64; 3] {
 fn a_plan_that_shows_once_what_it_makes_has_no_intervals() {
     let burst = |at: f64| if (20.0..24.0).contains(&at) { 2_600.0 } else { 900.0 };
     let slots = (0..1_200).map(|slot| burst((f64::from(slot) + 0.5) / 20.0)).collect();
-    let course = Course::of(&[slots], 60);
+    let course = Course::from_rates(&[slots], 60);
     let seconds = planned(&mut Xoshiro256PlusPlus::seed_from_u64(62), burst, 60);
     let ranks = dependent_ranks(&seconds, &course, &[0.5, 0.9], 0.95);
     assert_eq!(ranks, [Err(NoInterval::Planned); 2]);

@@ -64,7 +64,7 @@ fn every_measured_sample_is_in_the_log_once_without_a_tag_and_once_with_its_kind
     let made = Made::closed();
     let lines = lines(&log_of(&made));
     let tally: Tally = made.tally();
-    let sum = Sum::of(&tally, &[0]);
+    let sum = Sum::from_tally(&tally, &[0]);
     let total = |tagged: bool| -> u64 {
         let of = lines.iter().filter(|line| line.0.is_empty() != tagged);
         of.map(|line| line.4.len()).sum()

@@ -34,7 +34,7 @@ fn write_with_report(store: &Store, begun: &Event, events: Vec<Event>) {
     tally.add(begun);
     let writer = store.writer_with(begun, at_the_end()).expect("a writer");
     events.into_iter().for_each(|event| writer.send(event));
-    let json = serde_json::to_string(&Report::of(&tally)).expect("a report is JSON");
+    let json = serde_json::to_string(&Report::from_tally(&tally)).expect("a report is JSON");
     let summary = Summary { tps: Some(17.5), ..Summary::default() };
     writer.finish(Some(json), Status::Completed, summary).expect("written");
 }

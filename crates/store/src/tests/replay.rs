@@ -119,7 +119,7 @@ fn a_run_that_was_given_up_is_listed_with_the_figures_of_its_report() {
         let writer = store.writer_with(begun, quick()).expect("a writer");
         made.seconds.iter().for_each(|second| writer.send(Event::Second(second.clone())));
         drop(writer);
-        let (row, report) = (only(&store), Report::of(&made.tally()));
+        let (row, report) = (only(&store), Report::from_tally(&made.tally()));
         let offered = &report.block.offered_ms;
         let lost = offered.is_among_lost("p99").then_some(f64::INFINITY);
         let near = |listed: Option<f64>, reported: Option<f64>| match (listed, reported) {
@@ -139,7 +139,7 @@ fn a_run_that_was_given_up_is_listed_with_the_figures_of_its_report() {
             assert!(near(listed, reported), "{listed:?} {reported:?}");
         }
     }
-    assert!(Report::of(&Made::closed().tally()).block.nopm.is_some());
+    assert!(Report::from_tally(&Made::closed().tally()).block.nopm.is_some());
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn what_was_around_a_run_is_replayed_and_takes_few_bytes() {
 #[test]
 fn a_report_is_read_without_what_is_not_wanted() {
     let (_folder, store) = new_store();
-    let mut report = Report::of(&Made::closed().tally());
+    let mut report = Report::from_tally(&Made::closed().tally());
     report.settings.push("fsync", "on".to_owned());
     let whole = serde_json::to_string(&report).expect("JSON");
     let begun = begun("0197-aaaa", 1);

@@ -57,7 +57,7 @@ pub struct Mixed {
 /// Returns all differences, those of the plan first, then by subject.
 pub fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
     let common = common_settings(sides.iter().flatten().copied());
-    let of = |report: &&Report| Condition::of(report).with_settings(report, &common);
+    let of = |report: &&Report| Condition::from_report(report).with_settings(report, &common);
     let seen: Vec<Vec<Condition>> =
         sides.iter().map(|side| side.iter().map(of).collect()).collect();
     let keys: BTreeSet<&Key> = seen.iter().flatten().flat_map(Condition::keys).collect();
@@ -131,7 +131,7 @@ pub(super) fn within(sides: &[Side]) -> Vec<Mixed> {
 
 fn within_point(side: &str, point: &SidePoint) -> Vec<Mixed> {
     let common = common_settings(point.reports.iter());
-    let of = |report: &Report| Condition::of(report).with_settings(report, &common);
+    let of = |report: &Report| Condition::from_report(report).with_settings(report, &common);
     let runs: Vec<Condition> = point.reports.iter().map(of).collect();
     let keys: BTreeSet<&Key> = runs.iter().flat_map(Condition::keys).collect();
     let mixed = |key: &Key| {

@@ -347,7 +347,7 @@ fn beside(name: String, unit: &str, values: &[[Vec<f64>; 2]]) -> Option<EachTran
         };
         values.iter().flat_map(of_point).collect::<Vec<f64>>()
     };
-    let compared = Comparison::of(&logs(0), &logs(1), CONFIDENCE).ok();
+    let compared = Comparison::new(&logs(0), &logs(1), CONFIDENCE).ok();
     let interval = ratio.and(compared).map(|of| (of.interval.0.exp(), of.interval.1.exp()));
     let interval = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
     let reason = None;

@@ -175,8 +175,8 @@ fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
     turns >= base.reports.len().min(side.reports.len()).max(2)
 }
 
-/// Returns true if both took turns in every repeat: all runs of one repeat began before any of the
-/// next.
+/// Returns true if both were interleaved in every repeat: all runs of one repeat began before any
+/// of the next.
 fn took_turns(base: &SidePoint, side: &SidePoint) -> bool {
     let mut rounds: BTreeMap<u32, (&str, &str)> = BTreeMap::new();
     for (repeat, report) in runs_of(base).chain(runs_of(side)) {
@@ -350,7 +350,7 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
     let bounds = bounds.map(|(low, high)| (low.exp(), high.exp()));
     let found = match &within {
         Some(differences) => Comparison::of_pairs(differences, CONFIDENCE),
-        None => Comparison::of(&of_runs[0], &of_runs[1], CONFIDENCE),
+        None => Comparison::new(&of_runs[0], &of_runs[1], CONFIDENCE),
     };
     let medians = [&base, &side].map(|all| Some(stats::median(all, CONFIDENCE)?.value));
     let in_pairs = within.is_some().then_some([base_by_repeat, side_by_repeat]);

@@ -212,7 +212,7 @@ fn blocks_that_a_drift_explains_are_no_verdict_on_a_side() {
     let report = held(&rising, &on, 20);
     let judged = only(&report);
     assert_eq!(judged.verdict, Verdict::DiffersOrTheMachineDrifted, "{judged:?}");
-    assert!(judged.why.as_deref().is_some_and(|why| why.contains("did not take turns")));
+    assert!(judged.why.as_deref().is_some_and(|why| why.contains("were not interleaved")));
     let gate: Gate = "tps>+0.5%".parse().expect("it is one");
     assert_eq!(gate.hold(&report).expect("it has TPS").passed, Passed::Undecided);
     // If the sides alternate, or are far apart, it is not a drift.
@@ -516,7 +516,7 @@ fn share_that_fails(text: &str, more: f64, drift: f64) -> f64 {
     let judge = Judge { primary: None, min_effect: 0.01, also: vec!["p99_ms".to_owned()] };
     let fails = |seed: &u64| {
         let mut draws = draws(1_000 + seed);
-        let of = Varied { sd: 1.0, more: 0.0, drift, in_turns: true };
+        let of = Varied { sd: 1.0, more: 0.0, drift, is_interleaved: true };
         let sides = [draws.side(0, 5, 1, of), draws.side(1, 5, 1, Varied { more, ..of })];
         let report = ComparisonReport::new(&sides, &judge).expect("all have runs");
         gate.hold(&report).expect("it has the figure").passed != Passed::Held
@@ -545,7 +545,7 @@ fn shares_of_blocks(text: &str, more: f64, drift: f64) -> [f64; 3] {
     let mut shares = [0.0; 3];
     for seed in 0..ROUNDS {
         let mut draws = draws(2_000 + seed);
-        let of = |more| Varied { sd: 1.0, more, drift: drift / RUNS as f64, in_turns: false };
+        let of = |more| Varied { sd: 1.0, more, drift: drift / RUNS as f64, is_interleaved: false };
         let both = [draws.side(0, RUNS, 1, of(0.0)), draws.side(1, RUNS, 1, of(more + drift))];
         let report = ComparisonReport::new(&both, &PLAIN).expect("all have runs");
         let held = gate.hold(&report).expect("it has the figure");
@@ -625,7 +625,7 @@ impl Draws {
         for point in 0..points {
             let one = |repeat: usize, draws: &mut Draws| {
                 let percent = of.more + of.drift * repeat as f64 + of.sd * draws.normal();
-                let minute = if of.in_turns { repeat } else { name };
+                let minute = if of.is_interleaved { repeat } else { name };
                 let mut run = sides::short(1000.0 * (percent / 100.0).exp(), minute);
                 // Percentiles of the same run vary by themselves too.
                 let p99 = 10.0 * ((of.sd * draws.normal() - percent) / 100.0).exp();
@@ -645,7 +645,7 @@ struct Varied {
     sd: f64,
     more: f64,
     drift: f64,
-    in_turns: bool,
+    is_interleaved: bool,
 }
 
 /// Returns true if any headline states a difference.
@@ -703,7 +703,7 @@ fn headlines_of_equal_sides_of_unequal_number_and_spread_are_rarely_wrong() {
 #[test]
 fn a_drift_over_interleaved_repeats_hides_no_difference() {
     let mut draws = draws(22);
-    let of = Varied { sd: 1.0, drift: 2.0, in_turns: true, ..Varied::default() };
+    let of = Varied { sd: 1.0, drift: 2.0, is_interleaved: true, ..Varied::default() };
     let mut share = |n: usize, more: f64| {
         share_that_says(100, || {
             vec![draws.side(0, n, 1, of), draws.side(1, n, 1, Varied { more, ..of })]
@@ -768,7 +768,7 @@ fn refusing(name: &str, most_ms: f64) -> Side {
         (kind.counts.committed, kind.counts.failed) = (times.count(), n - times.count());
         (kind.response, kind.unfinished) = (Some(times), None);
     }
-    let report = Report::of(&made.tally());
+    let report = Report::from_tally(&made.tally());
     assert_eq!(report.load, Some(model::Load::Closed));
     let mut side = side(name, &[("8", &FIVE, 0)]);
     for run in &mut side.points[0].reports {

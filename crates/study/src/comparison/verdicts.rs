@@ -186,7 +186,7 @@ fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Op
 }
 
 /// Reason why a difference may be a drift.
-const DRIFT: &str = "the runs did not take turns, and a drift of the machine like that within the sides explains it";
+const DRIFT: &str = "the runs were not interleaved, and a drift of the machine like that within the sides explains it";
 
 fn share(min_effect: f64) -> String {
     format!("{} %", model::numbers::exact(min_effect * 100.0))

@@ -134,7 +134,7 @@ fn judged_as(values: &[&ImportedValue]) -> stats::Build {
         return stats::Build::summarized(value.ln(), *count as usize, half / value);
     }
     let logarithms: Vec<f64> = values.iter().map(|one| one.value.ln()).collect();
-    stats::Build::of(&logarithms)
+    stats::Build::from_figures(&logarithms)
 }
 
 #[cfg(test)]
@@ -165,7 +165,7 @@ mod tests {
 
     fn question(imported: Vec<Imported>) -> Question {
         let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
-        Question { imported, ..Question::of("build", judge) }
+        Question { imported, ..Question::new("build", judge) }
     }
 
     fn history(question: &Question, builds: &[Side]) -> Result<HistoryReport, String> {
@@ -238,7 +238,7 @@ mod tests {
             // Runs scatter by 5 %; all builds except the last are means of five.
             let mut of = |n: u32| {
                 let runs: Vec<f64> = (0..n).map(|_| 1000.0 * (1.0 + 0.05 * noise())).collect();
-                stats::Build::of(&runs)
+                stats::Build::from_figures(&runs)
             };
             let mut builds: Vec<(String, stats::Build)> =
                 (0..20).map(|n| (format!("1.{n}"), of(5))).collect();

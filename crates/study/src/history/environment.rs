@@ -63,7 +63,7 @@ pub(super) struct Environment {
 }
 
 impl Environment {
-    pub(super) fn of(report: &Report) -> Environment {
+    pub(super) fn from_report(report: &Report) -> Environment {
         let known = |(about, name): (&str, &str)| {
             Some(((about.to_owned(), name.to_owned()), report.fact(about, name)?.to_string()))
         };
@@ -141,7 +141,8 @@ fn differing(
 /// Returns the builds of a point, each given with its first run, that begin another series. A value
 /// that changes with every other build is not a setting.
 pub(super) fn starts(builds: &[(&str, &Report)]) -> Vec<Start> {
-    let all: Vec<Environment> = builds.iter().map(|(_, run)| Environment::of(run)).collect();
+    let all: Vec<Environment> =
+        builds.iter().map(|(_, run)| Environment::from_report(run)).collect();
     let changed: Vec<Vec<Difference>> = all.windows(2).map(|two| two[1].changed(&two[0])).collect();
     let mut n_changes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for one in changed.iter().flatten() {

@@ -55,7 +55,7 @@ pub(super) fn judged(
     let seen: Vec<usize> = points.iter().flat_map(|point| point.seen.clone()).collect();
     points.iter_mut().for_each(|point| point.unseen.retain(|nth| !seen.contains(nth)));
     let all = all.into_iter().zip(points);
-    all.map(|(series, point)| point.of(series, &question.acknowledged)).collect()
+    all.map(|(series, point)| point.into_point_history(series, &question.acknowledged)).collect()
 }
 
 /// Finds the levels of each point's present series.
@@ -276,7 +276,7 @@ struct Judged {
 }
 
 impl Judged {
-    fn of(self, series: Series<'_>, acknowledged: &[Acknowledged]) -> PointHistory {
+    fn into_point_history(self, series: Series<'_>, acknowledged: &[Acknowledged]) -> PointHistory {
         let from = series.starts.last().map_or(0, |start| start.at);
         PointHistory {
             is_one_seed: is_one_seed(&series.builds[from..]),

@@ -39,7 +39,7 @@ pub(super) struct Known<'s> {
 
 impl<'s> Series<'s> {
     /// Makes the series of the builds that have the figure at a point; `None` if no build has it.
-    pub(super) fn of(
+    pub(super) fn from_sides(
         values: &'s Named<String>,
         all: &[&'s Side],
         primary: &str,
@@ -50,7 +50,7 @@ impl<'s> Series<'s> {
             let is_known = !figures.is_empty() && figures.iter().all(|value| !value.is_nan());
             let figure = figure(&figures).filter(|_| is_known)?;
             let logarithms: Vec<f64> = figures.iter().map(|value| value.ln()).collect();
-            let of_build = Build::of(&logarithms);
+            let of_build = Build::from_figures(&logarithms);
             Some(Known { build: &build.name, reports: &point.reports, figures, figure, of_build })
         };
         let names: Vec<&str> = all.iter().map(|build| build.name.as_str()).collect();

@@ -12,7 +12,7 @@ fn builds(figures: &[(&str, &[f64])]) -> Vec<Side> {
 fn history(sides: &[Side]) -> HistoryReport {
     let mut rng = Rng::new(1, Stream::Order, 0);
     let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
-    let question = Question::of("build", judge);
+    let question = Question::new("build", judge);
     HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs")
 }
 
@@ -128,7 +128,7 @@ fn a_baseline_that_a_list_of_commits_lacks_is_said_to_be_lacking() {
         let question = Question {
             baseline: Some(baseline.to_owned()),
             order: Some(Order::Commits(vec!["f00dbab122".to_owned()])),
-            ..Question::of("build", judge)
+            ..Question::new("build", judge)
         };
         let mut rng = Rng::new(1, Stream::Order, 0);
         HistoryReport::new(&question, &sides, &mut || rng.bits()).expect_err("it is refused")
@@ -167,7 +167,7 @@ fn builds_with_a_change_are_those_that_can_be_acknowledged() {
 fn what_is_acknowledged_is_no_alarm_and_what_is_worse_still_is_one() {
     let of = |sides: &[Side], acknowledged: Vec<Acknowledged>| {
         let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
-        let question = Question { acknowledged, ..Question::of("build", judge) };
+        let question = Question { acknowledged, ..Question::new("build", judge) };
         let mut rng = Rng::new(1, Stream::Order, 0);
         HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs")
     };
@@ -200,7 +200,7 @@ fn what_is_acknowledged_is_no_alarm_and_what_is_worse_still_is_one() {
 fn an_acknowledged_change_that_the_data_no_longer_show_is_named() {
     let of = |sides: &[Side], acknowledged: Vec<Acknowledged>| {
         let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
-        let question = Question { acknowledged, ..Question::of("build", judge) };
+        let question = Question { acknowledged, ..Question::new("build", judge) };
         let mut rng = Rng::new(1, Stream::Order, 0);
         HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs").points
     };
@@ -234,7 +234,7 @@ fn builds_after_an_acknowledged_change_are_compared_with_each_other() {
     let of = |sides: &[Side], size: Option<f64>| {
         let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
         let acknowledged = vec![Acknowledged { size, ..ack("1.11", "") }];
-        let question = Question { acknowledged, ..Question::of("build", judge) };
+        let question = Question { acknowledged, ..Question::new("build", judge) };
         let mut rng = Rng::new(1, Stream::Order, 0);
         HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs")
     };
@@ -274,7 +274,7 @@ fn an_acknowledgement_at_the_first_builds_leaves_them_in_their_level() {
     let sides = series(levels(&[(12, 1000.0)]));
     let before = |acknowledged: Vec<Acknowledged>| {
         let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
-        let question = Question { acknowledged, ..Question::of("build", judge) };
+        let question = Question { acknowledged, ..Question::new("build", judge) };
         let mut rng = Rng::new(1, Stream::Order, 0);
         let shown = HistoryReport::new(&question, &sides, &mut || rng.bits()).expect("runs");
         shown.points[0].last.as_ref().expect("eleven are before it").before
@@ -297,7 +297,7 @@ fn an_acknowledged_change_does_not_hide_a_much_larger_one_beside_it() {
     let of = |sides: &[Side], size: Option<f64>| {
         let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
         let acknowledged = vec![Acknowledged { size, ..ack("1.30", "") }];
-        let question = Question { acknowledged, ..Question::of("build", judge) };
+        let question = Question { acknowledged, ..Question::new("build", judge) };
         let mut rng = Rng::new(1, Stream::Order, 0);
         HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs")
     };
@@ -332,7 +332,7 @@ fn a_pinned_baseline_shows_what_many_small_steps_have_done() {
     let of = |baseline: Option<&str>| {
         let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
         let baseline = baseline.map(str::to_owned);
-        let question = Question { baseline, ..Question::of("build", judge) };
+        let question = Question { baseline, ..Question::new("build", judge) };
         let mut rng = Rng::new(1, Stream::Order, 0);
         let sides = series(levels(&[(12, 1000.0), (30, 900.0)]));
         HistoryReport::new(&question, &sides, &mut || rng.bits())
@@ -451,7 +451,7 @@ fn n_alarms_since(change: f64, n_since: usize, fall: f64, rounds: usize) -> (usi
         n_acknowledged += 1;
         let acknowledged = vec![Acknowledged { size: Some(size), ..ack(&build, "") }];
         let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
-        let question = Question { acknowledged, ..Question::of("build", judge) };
+        let question = Question { acknowledged, ..Question::new("build", judge) };
         let mut rng = Rng::new(1, Stream::Order, 0);
         let shown = HistoryReport::new(&question, &sides, &mut || rng.bits()).expect("runs");
         n_alarms += usize::from(shown.has_regressed());
@@ -481,7 +481,7 @@ fn last_of(newest: f64, level: &[f64], figure: &str, min_effect: f64) -> Option<
         .collect();
     let judge = Judge { primary: Some(figure.to_owned()), min_effect, also: Vec::new() };
     let mut rng = Rng::new(1, Stream::Order, 0);
-    let shown = HistoryReport::new(&Question::of("build", judge), &sides, &mut || rng.bits());
+    let shown = HistoryReport::new(&Question::new("build", judge), &sides, &mut || rng.bits());
     shown.expect("they have runs").points.swap_remove(0).last
 }
 
@@ -546,7 +546,7 @@ fn builds_that_lost_work_or_have_no_run_that_counts_do_not_vanish() {
     let mut rng = Rng::new(1, Stream::Order, 0);
     let judge = Judge { primary: Some("p99_ms".to_owned()), min_effect: 0.02, also: Vec::new() };
     let mut of = |sides: &[Side]| {
-        let question = Question::of("build", judge.clone());
+        let question = Question::new("build", judge.clone());
         HistoryReport::new(&question, sides, &mut || rng.bits()).expect("runs")
     };
     let shown = of(&sides);
@@ -574,7 +574,7 @@ fn builds_that_lost_work_or_have_no_run_that_counts_do_not_vanish() {
     assert!(!of(&sides).has_regressed());
     // A figure that no run has makes no series.
     let nopm = Judge { primary: Some("nopm".to_owned()), min_effect: 0.02, also: Vec::new() };
-    let none = HistoryReport::new(&Question::of("build", nopm), &sides, &mut || rng.bits());
+    let none = HistoryReport::new(&Question::new("build", nopm), &sides, &mut || rng.bits());
     assert!(none.expect_err("no new orders").contains("has the figure"));
 }
 

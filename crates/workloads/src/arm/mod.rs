@@ -97,7 +97,7 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
 fn decided(make: &Make<'_>) -> Result<Arm, BadParameter> {
     let settings = make.settings;
     let classes = parameters::classes(settings)?;
-    let layout = Layout::of(settings);
+    let layout = Layout::from_settings(settings);
     let context_bytes = settings.count("context_bytes");
     let diagnostic_bytes = settings.count("diagnostic_bytes");
     let buffer_bytes = settings.count("buffer_bytes");
@@ -109,7 +109,7 @@ fn decided(make: &Make<'_>) -> Result<Arm, BadParameter> {
     if let Some(class) = classes.iter().find(|class| bytes_of(class) > buffer_bytes) {
         let (name, bytes) = (&class.name, bytes_of(class));
         let why = format!("a measurement of {name} takes {bytes} bytes: give more");
-        return Err(BadParameter::of("buffer_bytes", why));
+        return Err(BadParameter::named("buffer_bytes", why));
     }
     let n_threads = settings.count("application_threads");
     let limits = Limits {
@@ -119,7 +119,7 @@ fn decided(make: &Make<'_>) -> Result<Arm, BadParameter> {
     };
     if per_million("failed_percent") + per_million("aborted_percent") > 1_000_000 {
         let why = "with --failed-percent it is more than 100".to_owned();
-        return Err(BadParameter::of("aborted_percent", why));
+        return Err(BadParameter::named("aborted_percent", why));
     }
     let mut shape = Shape {
         seed: make.seed,
@@ -137,7 +137,7 @@ fn decided(make: &Make<'_>) -> Result<Arm, BadParameter> {
     if let Some(n_fit) = limits.metrics.checked_div(shape.metrics_max()) {
         if n_fit == 0 {
             let why = format!("one measurement has {} metrics: give more", shape.metrics_max());
-            return Err(BadParameter::of("metric_pool", why));
+            return Err(BadParameter::named("metric_pool", why));
         }
         shape.n_chunk = shape.n_chunk.min((n_fit / n_threads).max(1));
     }

@@ -175,7 +175,7 @@ pub(super) struct Class {
 
 /// Parses `scenario`, the mixture of measurements.
 pub(super) fn classes(settings: &Settings) -> Result<Vec<Class>, BadParameter> {
-    let bad = |why: String| BadParameter::of("scenario", why);
+    let bad = |why: String| BadParameter::named("scenario", why);
     let classes: Result<Vec<Class>, String> =
         settings.text("scenario").split(',').map(class).collect();
     let classes = classes.map_err(bad)?;

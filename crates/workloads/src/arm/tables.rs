@@ -49,7 +49,7 @@ pub(super) static CONTEXT_COLUMNS: [&str; CONTEXTS_MAX as usize] = [
 ];
 
 impl Layout {
-    pub(super) fn of(settings: &Settings) -> Layout {
+    pub(super) fn from_settings(settings: &Settings) -> Layout {
         Layout {
             contexts: settings.chosen("contexts"),
             context_bytes: settings.count("context_bytes") as u16,

@@ -202,7 +202,7 @@ impl Reading {
         let history_every = settings.count("history_every");
         if history_every == 1 {
             let why = "with 1, only old records would be read: write 2 or more, or 0 for none";
-            return Err(BadParameter::of("history_every", why));
+            return Err(BadParameter::named("history_every", why));
         }
         Ok(Reading {
             window: settings.count("window"),

@@ -28,7 +28,7 @@ impl OwnIds {
     /// Assigns a range by client index. In tables built by dbdyno each client has 2^40 ids. Tables
     /// built by sysbench have ids of 32 bits, whose positive half it fills: each of the first 1,024
     /// clients has 2^21 negative ones. `None` if there are no ids left for a client.
-    fn of(client: u32, is_ours: bool) -> Option<OwnIds> {
+    fn for_client(client: u32, is_ours: bool) -> Option<OwnIds> {
         let (n, first) = match is_ours {
             true => (1 << 40, (i64::from(client) + 1) << 40),
             false => (1 << 21, i64::from(i32::MIN) + (i64::from(client) << 21)),
@@ -86,7 +86,7 @@ pub(super) struct User {
 
 impl User {
     pub(super) fn new(shared: Arc<Oltp>, client: u32) -> User {
-        let own_ids = OwnIds::of(client, shared.data.is_ours);
+        let own_ids = OwnIds::for_client(client, shared.data.is_ours);
         let rows = shared.rows_of(client);
         let own_last = vec![None; shared.data.tables];
         let (calls, list, text) = Default::default();
@@ -276,12 +276,12 @@ mod tests {
     fn ids_of_clients_are_apart_and_fit_the_tables() {
         for (is_ours, n_clients) in [(true, 5_000), (false, 1_024)] {
             let all: Vec<OwnIds> =
-                (0..n_clients).filter_map(|client| OwnIds::of(client, is_ours)).collect();
+                (0..n_clients).filter_map(|client| OwnIds::for_client(client, is_ours)).collect();
             assert_eq!(all.len(), n_clients as usize);
             assert!(all.windows(2).all(|pair| pair[0].last + 1 == pair[1].first));
             assert!(all.iter().all(|own| is_ours || i32::try_from(own.first).is_ok()));
             assert!(all.iter().all(|own| own.last < 0 || own.first > i64::from(i32::MAX)));
         }
-        assert_eq!(OwnIds::of(1_024, false), None);
+        assert_eq!(OwnIds::for_client(1_024, false), None);
     }
 }

@@ -35,7 +35,7 @@ pub(super) enum Shape {
 
 impl Shape {
     /// Builds the shape from the `rand_*` parameters.
-    pub(super) fn of(settings: &Settings) -> Shape {
+    pub(super) fn from_settings(settings: &Settings) -> Shape {
         let count = |name| settings.count(name) as u32;
         let iterations = count("rand_spec_iter");
         match settings.text("rand_type") {

@@ -76,7 +76,7 @@ fn make(
     let one_or = |name| if settings.has(name) { settings.count(name) as i64 } else { 1 };
     let segments = one_or("segments");
     if segments > data.table_size {
-        return Err(BadParameter::of(
+        return Err(BadParameter::named(
             "segments",
             format!("{segments} are more than the {} rows of a table", data.table_size),
         ));
@@ -85,7 +85,7 @@ fn make(
         data,
         script,
         seed: make.seed,
-        shape: Shape::of(settings),
+        shape: Shape::from_settings(settings),
         range_size: one_or("range_size"),
         segments,
         kinds: [TRANSACTION],

@@ -200,7 +200,7 @@ impl Data {
             secondary: settings.switch("secondary"),
             create_secondary: settings.switch("create_secondary"),
             engine: settings.chosen(storage_engine::NAME),
-            k: Shape::of(settings),
+            k: Shape::from_settings(settings),
             is_ours: false,
         }
     }

@@ -117,7 +117,7 @@ pub(crate) fn record_size(
         let why = format!(
             "{record_size} bytes are not possible: {columns} take {fixed}, so give {least} to {most}"
         );
-        return Err(BadParameter::of("record_size", why));
+        return Err(BadParameter::named("record_size", why));
     }
     Ok(record_size)
 }
@@ -188,7 +188,7 @@ impl Commit {
                 "{statement} are more than the {records} of a commit: lower it, or raise \
                  --records-per-commit"
             );
-            return Err(BadParameter::of("rows_per_statement", why));
+            return Err(BadParameter::named("rows_per_statement", why));
         }
         let bytes = records * record_size as u64;
         if bytes > COMMIT_BYTES_MAX {
@@ -198,7 +198,7 @@ impl Commit {
                 format_count(bytes),
                 format_count(COMMIT_BYTES_MAX)
             );
-            return Err(BadParameter::of("records_per_commit", why));
+            return Err(BadParameter::named("records_per_commit", why));
         }
         Ok(Commit { records: records as usize, statement: statement as usize })
     }

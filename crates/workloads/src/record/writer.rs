@@ -55,7 +55,7 @@ struct Statements {
 }
 
 impl Statements {
-    fn of(record: &Record, table: usize) -> Statements {
+    fn for_table(record: &Record, table: usize) -> Statements {
         let n_inserts = 1 + usize::from(record.commit.rest() > 0);
         let each = n_inserts + usize::from(!record.data.index.has_key());
         let id = |place: usize| StatementId((table * each + place) as u16);
@@ -84,7 +84,7 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(record: Arc<Record>, client: u32) -> Writer {
         let table = client as usize % record.data.tables;
-        let statements = Statements::of(&record, table);
+        let statements = Statements::for_table(&record, table);
         // Numbers below this are those of built records.
         let first = (i64::from(client) + 1) << ID_BITS;
         let own = !record.data.index.has_key();

@@ -348,9 +348,9 @@ fn number(text: Option<&str>, name: &str, min: i64, max: i64) -> Result<i64, Bad
 fn weights(counts: &[u64]) -> Result<[u64; N_KINDS], BadParameter> {
     let sum = counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
     match sum {
-        Some(0) => Err(BadParameter::of("weights", "at least one must be above zero")),
+        Some(0) => Err(BadParameter::named("weights", "at least one must be above zero")),
         Some(1..=CARDS_MAX) => Ok(five(counts)),
-        _ => Err(BadParameter::of(
+        _ => Err(BadParameter::named(
             "weights",
             format!("their sum is the size of a deck and must be at most {CARDS_MAX}"),
         )),

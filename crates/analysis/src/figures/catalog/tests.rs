@@ -5,7 +5,7 @@ use crate::fixtures::{Made, subjects};
 
 #[test]
 fn the_quotient_of_two_figures_is_one() {
-    let report = Report::of(&Made::closed().tally());
+    let report = Report::from_tally(&Made::closed().tally());
     let name = resolve("new_order.p99 / p50", [&report].into_iter()).expect("it has both");
     assert_eq!(name, "new_order.p99_ms / p50_ms");
     let of = |name: &str| value_of(&report, name).expect("it has it");

@@ -267,7 +267,7 @@ impl Stretch<'_> {
     /// some.
     fn stopped(&self) -> Option<CauseSeen> {
         let values = self.series.values(SERVER_CPU)?;
-        let usual = Usual::of(values, &self.series.is_dip).median();
+        let usual = Usual::new(values, &self.series.is_dip).median();
         let (states, trips) = (self.series.values(EXECUTING)?, self.series.values(ROUND_TRIP));
         // A server that answers anything has not stopped.
         let answers = |at: usize| states[at].is_finite() || trips.is_some_and(|of| of[at] > 0.0);

@@ -18,7 +18,7 @@ fn with(gauges: &[(&str, &str, f64, f64)]) -> Vec<Dip> {
         (.., usual, _) => usual * (1.0 + (second % 5) as f64 / 100.0),
     });
     made.fact("cpu", "logical", "2");
-    Report::of(&made.tally()).dips
+    Report::from_tally(&made.tally()).dips
 }
 
 fn causes(gauges: &[(&str, &str, f64, f64)]) -> Vec<Cause> {
@@ -87,7 +87,7 @@ fn minute(commits: &dyn Fn(i64) -> u64, long: Option<(i64, u64)>, gauges: &[Gaug
     let scatter = |second: i64| 1.0 + (second % 5) as f64 / 99.0;
     made.gauges(&names, &|second, at| gauges[at].2(second) * scatter(second));
     made.fact("cpu", "logical", "2");
-    Report::of(&made.tally()).dips
+    Report::from_tally(&made.tally()).dips
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn a_server_without_cpu_time_stands_still_if_it_does_not_answer() {
 fn dips_of(gauges: &[(&str, &str)], value: &dyn Fn(i64, usize) -> f64) -> Vec<Dip> {
     let mut made = Made::closed();
     made.gauges(gauges, value);
-    Report::of(&made.tally()).dips
+    Report::from_tally(&made.tally()).dips
 }
 
 #[test]

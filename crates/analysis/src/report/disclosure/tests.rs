@@ -66,7 +66,7 @@ fn judged(made: &mut Made, requirement: Requirement) -> RequirementReport {
     let (name, note) = ("Standard 1".to_owned(), "No result.".to_owned());
     made.description.groups[0].standard =
         Some(Standard { name, note, requirements: vec![requirement] });
-    let report = crate::Report::of(&made.tally());
+    let report = crate::Report::from_tally(&made.tally());
     report.disclosures[0].requirements[0].clone()
 }
 
@@ -258,7 +258,7 @@ fn what_does_not_apply_is_not_judged_and_the_summary_counts() {
         note: "No result.".to_owned(),
         requirements: vec![pass, fail, without],
     });
-    let report = crate::Report::of(&made.tally());
+    let report = crate::Report::from_tally(&made.tally());
     let disclosure = &report.disclosures[0];
     assert_eq!(disclosure.summary(), "1 of 2 requirements of Standard 1 met; 1 not applicable");
     assert_eq!(disclosure.requirements[2].verdict, Verdict::NotApplicable);
@@ -267,5 +267,5 @@ fn what_does_not_apply_is_not_judged_and_the_summary_counts() {
     assert_eq!(back.disclosures, report.disclosures);
     // A run whose workload has no standard has no table.
     made.description.groups[0].standard = None;
-    assert_eq!(crate::Report::of(&made.tally()).disclosures, []);
+    assert_eq!(crate::Report::from_tally(&made.tally()).disclosures, []);
 }

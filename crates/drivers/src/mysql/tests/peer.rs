@@ -43,10 +43,10 @@ struct Client {
 
 impl Client {
     fn new(channel: Channel) -> Client {
-        Client::of("mysql://bench:secret@nowhere/db?tls=disable", channel)
+        Client::to_url("mysql://bench:secret@nowhere/db?tls=disable", channel)
     }
 
-    fn of(url: &str, channel: Channel) -> Client {
+    fn to_url(url: &str, channel: Channel) -> Client {
         let target = Target::parse(url).expect("a URL");
         let server = Arc::new(decide(&target).expect("a target"));
         let sign_in = MysqlSignIn::new(server, Arc::from([]));
@@ -111,7 +111,7 @@ fn greeting(plugin: &str, offered: CapabilityFlags) -> Vec<u8> {
 #[test]
 fn compression_that_the_server_does_not_offer_is_refused() {
     let url = "mysql://bench:secret@nowhere/db?tls=disable&compress=zlib";
-    let mut client = Client::of(url, open_channel());
+    let mut client = Client::to_url(url, open_channel());
     let offered = CapabilityFlags::all() - CapabilityFlags::CLIENT_COMPRESS;
     let no = client.hear(&greeting("mysql_native_password", offered)).expect_err("it is refused");
     assert_eq!(no.kind, DbErrorKind::Unsupported);
@@ -177,7 +177,7 @@ fn a_server_that_has_proven_nothing_does_not_get_the_password() {
         AuthSwitchRequest::new(b"sha256_password".as_slice(), NONCE).serialize(&mut switch);
         check(greeted("sha256_password"), "sha256_password", &switch);
         // A user without a password has nothing to hide.
-        let mut client = Client::of("mysql://bench@nowhere/db?tls=disable", open_channel());
+        let mut client = Client::to_url("mysql://bench@nowhere/db?tls=disable", open_channel());
         client.greet("mysql_native_password");
         client.channel = channel;
         client.switch("sha256_password", NONCE).expect("an empty proof");
@@ -189,7 +189,7 @@ fn a_server_that_has_proven_nothing_does_not_get_the_password() {
 fn where_it_is_allowed_the_password_goes_under_the_servers_key() {
     let pem = rsa_key().public_key_pem();
     for (plugin, request) in [("caching_sha2_password", 2), ("sha256_password", 1)] {
-        let mut client = Client::of(CLEAR, open_channel());
+        let mut client = Client::to_url(CLEAR, open_channel());
         let proof = client.greet(plugin);
         let asked = if plugin == "sha256_password" {
             proof
@@ -331,7 +331,7 @@ proptest! {
         let _ = client.hear(&bytes);
         let greeting = [b"\x0a8.4.0\0", bytes.as_slice()].concat();
         let _ = Client::new(open_channel()).hear(&greeting);
-        let mut client = Client::of(CLEAR, open_channel());
+        let mut client = Client::to_url(CLEAR, open_channel());
         client.greet("caching_sha2_password");
         client.hear(FULL).expect("full");
         let key = STANDARD.encode(&bytes);

@@ -61,7 +61,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn of(chart: &Chart, drawn: Drawn) -> Layout {
+    pub(super) fn for_chart(chart: &Chart, drawn: Drawn) -> Layout {
         let (width, height) = (f64::from(drawn.width), f64::from(drawn.height));
         let (legend, legend_end) = legend(chart, width);
         if chart.is_forest {
@@ -70,7 +70,7 @@ impl Layout {
         let y_title_at = legend_end + 15.0;
         let top = y_title_at + 13.0;
         let n_y = ((height - top - 50.0) / 45.0).round().clamp(2.0, 8.0) as usize;
-        let y = AxisScale::of(&chart.y, chart.values(Along::Y), Room::Round, n_y);
+        let y = AxisScale::for_axis(&chart.y, chart.values(Along::Y), Room::Round, n_y);
         let y_labels = y.ticks(&chart.y, n_y);
         let widest = y_labels.iter().map(|tick| width_of(&tick.label, TEXT)).fold(0.0, f64::max);
         // Charts over the same time are read one below the other.
@@ -116,7 +116,8 @@ impl Layout {
         let rows = |height: f64| top + height * names.len() as f64 + below;
         let height = f64::from(drawn.height).min(rows(ROW.1)).max(rows(ROW.0)).ceil();
         let bottom = height - below;
-        let x = AxisScale::of(&chart.x, std::iter::empty(), Room::Dots, 1).between(top, bottom);
+        let x =
+            AxisScale::for_axis(&chart.x, std::iter::empty(), Room::Dots, 1).between(top, bottom);
         let widest = |words: &mut dyn Iterator<Item = f64>| words.fold(0.0, f64::max);
         let named = widest(&mut names.iter().map(|name| width_of(name, TEXT)));
         let left = (named + 1.0).min(NAMES_MOST * width) + 14.0;
@@ -125,7 +126,8 @@ impl Layout {
         let has_words = !values.is_empty() && width - MARGIN - left - said - 10.0 >= PLOT_LEAST;
         let right = width - MARGIN - if has_words { said + 10.0 } else { 0.0 };
         let n = ((right - left) / 60.0).round().clamp(2.0, 10.0) as usize;
-        let y = AxisScale::of(&chart.y, chart.values(Along::Y), Room::Dots, n).between(left, right);
+        let y = AxisScale::for_axis(&chart.y, chart.values(Along::Y), Room::Dots, n)
+            .between(left, right);
         let ticks = y.ticks(&chart.y, n).into_iter();
         let x_ticks = ticks.filter_map(|tick| Some((y.place(tick.at)?, tick.label)));
         let row = |(at, name): (usize, &String)| {

@@ -20,7 +20,7 @@ struct Pages {
 }
 
 impl Pages {
-    fn of(document: &Document) -> Pages {
+    fn print(document: &Document) -> Pages {
         let wide = Style { color: false, width: usize::MAX };
         Pages {
             terminal: words(&text(document, &wide)),
@@ -121,7 +121,7 @@ fn every_fact_of_a_report_is_on_every_page() {
     facts.extend(report.notes.clone());
     let document = run(&report);
     facts.extend(document.validity.iter().map(|validity| validity.answer.clone()));
-    let pages = Pages::of(&document);
+    let pages = Pages::print(&document);
     assert!(facts.len() > 60, "{}", facts.len());
     let headlines = document.verdicts.iter().map(|verdict| verdict.headline.plain());
     let headlines: Vec<String> = headlines.collect();
@@ -181,7 +181,7 @@ fn every_printer_prints_all_of_a_document() {
     reports.extend(subjects::odd());
     for report in reports {
         let document = run(&report);
-        let pages = Pages::of(&document);
+        let pages = Pages::print(&document);
         let sections = document.sections.iter().chain(&document.repeat);
         for section in sections {
             for (page, on_page) in pages.all() {
@@ -235,8 +235,10 @@ fn a_page_with_everything_is_as_narrow_as_asked() {
 
 /// Returns the head of a page, the part that depends on its width.
 fn head(width: usize) -> String {
-    let page =
-        text(&run(&Report::of(&Made::open_overloaded().tally())), &Style { color: false, width });
+    let page = text(
+        &run(&Report::from_tally(&Made::open_overloaded().tally())),
+        &Style { color: false, width },
+    );
     let end = page.find("\nchecks ").unwrap_or(page.len());
     page[..end].trim_end().to_owned()
 }

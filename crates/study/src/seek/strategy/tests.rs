@@ -33,8 +33,8 @@ fn of_ratios(ratios: &[f64], half_width: f64) -> Judged {
         independent: None,
     };
     let worst = ratios.iter().copied().fold(0.0, f64::max);
-    let verdict = Verdict::of(worst - 1.0, half_width * worst);
-    Judged::of(verdict, ratios.iter().zip(&objectives).map(beyond).collect())
+    let verdict = Verdict::from_score(worst - 1.0, half_width * worst);
+    Judged::new(verdict, ratios.iter().zip(&objectives).map(beyond).collect())
 }
 
 fn broken() -> Judged {

@@ -31,7 +31,7 @@ struct Order {
 pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, DbError> {
     let w_id = Value::Int(delivery.warehouse);
     let mut orders = [Order::default(); TEN];
-    let mut flight = Flight::of(BEGIN, &[]);
+    let mut flight = Flight::new(BEGIN, &[]);
     (1..=DISTRICTS).for_each(|d_id| flight.call(Stmt::OldestNewOrder.id(), &[w_id, d_id.into()]));
     let mut see = |row: &dyn Row| {
         orders[row.result_set().min(TEN - 1)].o_id = Some(row.int(0)?);
@@ -40,7 +40,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Don
     flight.ask(tx, &mut see).await?;
     let n_delivered = orders.iter().filter(|order| order.o_id.is_some()).count();
     let last = match n_delivered {
-        0 => Flight::of(COMMIT, &[]),
+        0 => Flight::new(COMMIT, &[]),
         _ => {
             deliver(tx, delivery, &mut orders).await?;
             paying(w_id, &orders)?

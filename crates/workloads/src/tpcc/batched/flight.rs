@@ -30,7 +30,7 @@ impl<'v> Flight<'v> {
     }
 
     /// Creates a flight with one call.
-    pub(super) fn of(statement: StatementId, values: &[Value<'v>]) -> Flight<'v> {
+    pub(super) fn new(statement: StatementId, values: &[Value<'v>]) -> Flight<'v> {
         let mut flight = Flight::empty();
         flight.call(statement, values);
         flight

@@ -132,7 +132,7 @@ async fn read(
 /// Builds the first flight; also returns its number of stock lists.
 fn reading(order: &NewOrder, picks: &mut [Pick]) -> (Flight<'static>, usize) {
     let (w_id, d_id) = (Value::Int(order.warehouse), Value::Int(order.district));
-    let mut flight = Flight::of(BEGIN, &[]);
+    let mut flight = Flight::new(BEGIN, &[]);
     flight.call(Stmt::DistrictTakesOrder.id(), &[w_id, d_id]);
     let mut n_lists = 0;
     let in_use = picks.iter().filter(|pick| !pick.is_unused()).count();
@@ -218,7 +218,7 @@ fn writing<'v>(
     let (n_lines, all_local) = (order.n_lines as i64, i64::from(order.is_local()));
     let values =
         [o_id, d_id, w_id, order.customer.into(), tx.date(), n_lines.into(), all_local.into()];
-    let mut flight = Flight::of(Stmt::OrderInsert.id(), &values);
+    let mut flight = Flight::new(Stmt::OrderInsert.id(), &values);
     flight.call(Stmt::NewOrderInsert.id(), &[o_id, d_id, w_id]);
     let taken = || picks.iter().filter_map(|pick| Some((pick, pick.stock.as_ref()?)));
     for (pick, (left, _, _)) in taken() {

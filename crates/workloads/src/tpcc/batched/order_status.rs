@@ -26,7 +26,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Don
         }
         Who::LastName(number) => {
             let name = last_name(number);
-            let mut by_name = Flight::of(BEGIN_READ_ONLY, &[]);
+            let mut by_name = Flight::new(BEGIN_READ_ONLY, &[]);
             by_name.call(Stmt::StatusByName.id(), &[w_id, d_id, Value::Text(name.text())]);
             (namesake(tx, by_name).await?, 0)
         }

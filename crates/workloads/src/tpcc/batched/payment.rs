@@ -23,7 +23,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done,
         let found = middle(tx.words.namesakes.len()).map(|at| tx.words.namesakes[at].0);
         c_id = found.ok_or_else(|| wrong_count("customer by last name", &[number.into()], 0))?;
         let mut see = |row: &dyn Row| see_customer(row, &mut data, &mut bad_credit);
-        let flight = Flight::of(CUSTOMER_PAID, &key(payment, c_id));
+        let flight = Flight::new(CUSTOMER_PAID, &key(payment, c_id));
         flight.ask(tx, &mut see).await?;
     }
     let Some(bad_credit) = bad_credit else {
@@ -57,7 +57,7 @@ async fn open(
 ) -> Result<(i64, Option<bool>), DbError> {
     let (w_id, d_id) = (Value::Int(payment.warehouse), Value::Int(payment.district));
     let amount = Value::cents(payment.cents);
-    let mut flight = Flight::of(BEGIN, &[]);
+    let mut flight = Flight::new(BEGIN, &[]);
     flight.call(Stmt::WarehousePaid.id(), &[amount, w_id]);
     flight.call(Stmt::DistrictPaid.id(), &[amount, w_id, d_id]);
     let said = match payment.who {
@@ -133,10 +133,10 @@ fn writing<'v>(
     let amount = Value::cents(payment.cents);
     let [c_w_id, c_d_id, c_id] = key(payment, c_id);
     let mut flight = match data {
-        None => Flight::of(Stmt::CustomerPays.id(), &[amount, amount, c_w_id, c_d_id, c_id]),
+        None => Flight::new(Stmt::CustomerPays.id(), &[amount, amount, c_w_id, c_d_id, c_id]),
         Some(data) => {
             let values = [amount, amount, Value::Text(data), c_w_id, c_d_id, c_id];
-            Flight::of(Stmt::CustomerPaysWithData.id(), &values)
+            Flight::new(Stmt::CustomerPaysWithData.id(), &values)
         }
     };
     let (w_id, d_id) = (payment.warehouse.into(), payment.district.into());

@@ -23,7 +23,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 use stats::{Histogram, Range};
 
-use crate::error::Error;
+use app::Error;
 
 /// Interval of the server's checks for its end.
 const LOOK_NS: u64 = 20 * NS_PER_MS;

@@ -1,8 +1,8 @@
 //! Distinguishes whether the generator or the server limits the rate, on threads and event loops.
 
 use analysis::report::Report;
-use app::selfcheck::{Calibration, calibrate};
 use model::{Arrivals, FactValue, NS_PER_MS, NS_PER_S, Placement};
+use selfcheck::{Calibration, calibrate};
 
 /// Runs a second of closed load against a simulated server, in real time.
 fn ran(placement: Placement, clients: u32, sim: &str) -> Report {

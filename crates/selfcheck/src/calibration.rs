@@ -7,14 +7,15 @@ use analysis::Tally;
 use analysis::report::Report;
 use engine::{SampleHook, Schedule, Share, Stop};
 use model::{
-    ArrivalRate, Arrivals, Event, Group, Load, NS_PER_S, Phases, Placement, PlacementChoice, Plan,
-    QueueFull, Recording, Retry, Sample, StopCondition, Target,
+    ArrivalRate, Arrivals, Event, Group, Load, Phases, Placement, PlacementChoice, Plan, QueueFull,
+    Sample, Target,
 };
+use plan::{decide, read_toml};
 
-use crate::build::Progress;
-use crate::error::Error;
-use crate::run::{RunOptions, RunResult, run};
-use crate::watcher::Watcher;
+use app::Error;
+use app::build::Progress;
+use app::run::{RunOptions, RunResult, run};
+use app::watcher::Watcher;
 
 /// A plan of `empty` on `sim`, with an open load, or a closed one without `rate_per_s`.
 pub struct Calibration {
@@ -58,7 +59,7 @@ pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, 
         check_before: false,
         check_after: false,
         build: false,
-        load: crate::build::BuildOptions::default(),
+        load: app::build::BuildOptions::default(),
         sample_hook: keeps_samples.then_some(sample_hook),
         trial: None,
         labels: Vec::new(),
@@ -72,9 +73,12 @@ pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, 
 }
 
 impl Calibration {
+    /// Decides the plan, so that what is not said here is as in any run.
     fn plan(&self) -> Result<Plan, Error> {
-        let url = format!("sim:?{}", self.sim);
-        let target = Target::parse(&url).map_err(|bad| Error::Usage(bad.0))?;
+        let text = "monitor = \"off\"\nretry_attempts = 1\n[[group]]\nworkload = \"empty\"\n";
+        let draft = read_toml("selfcheck", text)?;
+        let decided =
+            decide(&draft, &|_| Target::parse(&format!("sim:?{}", self.sim)).map_err(|bad| bad.0))?;
         let load = match self.rate_per_s {
             None => Load::Closed,
             Some(rate_per_s) => Load::Open {
@@ -84,39 +88,19 @@ impl Calibration {
                 queue_full: QueueFull::Drop,
             },
         };
-        let group = Group {
-            name: "empty".to_owned(),
-            workload: "empty".to_owned(),
-            clients: self.clients,
-            processes: 0,
-            load,
-            stop_condition: StopCondition::Time,
-            parameters: Vec::new(),
-        };
+        let of_clients =
+            |group: Group| Group { clients: self.clients, load: load.clone(), ..group };
         Ok(Plan {
-            network: model::NetworkConditions::default(),
             name: "selfcheck".to_owned(),
             seed: self.seed,
-            target,
-            settings: Vec::new(),
             phases: Phases {
                 ramp_up_ns: self.ramp_up_ns,
                 measure_ns: self.measure_ns,
                 drain_ns: self.drain_ns,
             },
-            groups: vec![group],
+            groups: decided.groups.into_iter().map(of_clients).collect(),
             placement: PlacementChoice::Fixed(self.placement),
-            pin: true,
-            retry: Retry { attempts: 1, on: Vec::new(), backoff_ns: 0 },
-            connect: model::Connect::default(),
-            recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
-            interval_seconds: model::INTERVAL_SECONDS,
-            monitor: model::MonitorScope::Off,
-            settle: model::Settle::Off,
-            settle_limit_ns: 0,
-            instruments: false,
-            cpu_profile: false,
-            disturbances: Vec::new(),
+            ..decided
         })
     }
 

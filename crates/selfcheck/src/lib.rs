@@ -14,7 +14,7 @@ use model::{Arrivals, NS_PER_MS, NS_PER_S, Placement};
 use serde::Serialize;
 use stats::{Histogram, Mm1, Range, Served, kiefer_wolfowitz};
 
-use crate::error::Error;
+use app::Error;
 pub use calibration::{Calibrated, Calibration, calibrate};
 pub use coverage::{Probed, Row, coverage, probed};
 pub use tcp::{TcpAccuracy, accuracy_over_tcp};
@@ -83,7 +83,7 @@ pub fn selfcheck(
     add(overhead()?);
     add(start_lag()?);
     add(crossover()?);
-    Ok(SelfCheck { dbdyno: crate::run::version_of_ours(), items })
+    Ok(SelfCheck { dbdyno: app::run::version_of_ours(), items })
 }
 
 /// Place where arrivals wait: in the engine (as many clients as servers), or in `sim` (far more).

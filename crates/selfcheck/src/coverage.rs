@@ -20,8 +20,8 @@ pub use row::Row;
 pub use searches::{Probed, probed};
 
 use self::row::{WHOLE_RUNS, add_held};
-use super::calibration::{Calibration, calibrate};
-use crate::error::Error;
+use crate::calibration::{Calibration, calibrate};
+use app::Error;
 
 /// Arrivals per second of the queues.
 const RATE_PER_S: f64 = 400.0;

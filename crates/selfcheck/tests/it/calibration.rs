@@ -1,7 +1,7 @@
 //! The whole tool on `sim` equals the queueing recursion, and reports losses truthfully.
 
-use app::selfcheck::{Calibration, accuracy_over_tcp, calibrate, truth};
 use model::{Arrivals, NS_PER_MS, NS_PER_S, Placement};
+use selfcheck::{Calibration, accuracy_over_tcp, calibrate, truth};
 
 /// An open load on `servers` with exponential service times of mean 2 ms.
 fn queue(servers: u32, clients: u32, rate_per_s: f64) -> Calibration {

@@ -62,14 +62,14 @@ pub(super) fn slow_component(length_s: u32, runs: u32) -> Row {
     Row::of_interval("interval of TPS", &model, (runs, counts.0, counts.1))
 }
 
-/// Two sides, several sides, and sides in turns during a common drift.
+/// Two sides, several sides, and interleaved sides during a common drift.
 pub(super) fn comparisons(runs: u32) -> Vec<Row> {
-    let p = |one: &[f64], two: &[f64]| Comparison::of(one, two, 0.95).map_or(1.0, |found| found.p);
+    let p = |one: &[f64], two: &[f64]| Comparison::new(one, two, 0.95).map_or(1.0, |found| found.p);
     let of_five = |more: f64, sd: f64| {
         count(runs, |draws| p(&draws.normals(5, 0.0, sd), &draws.normals(5, more, sd)) < 0.05)
     };
     // Two percent per repeat.
-    let in_turns = |more: f64| {
+    let interleaved = |more: f64| {
         count(runs, |draws| {
             let [one, two] = [0.0, more].map(|more| {
                 let noise = draws.normals(6, more, 0.01).into_iter().enumerate();
@@ -91,8 +91,8 @@ pub(super) fn comparisons(runs: u32) -> Vec<Row> {
         errors("two equal sides of 5 runs, 2 % noise", of_five(0.0, 0.02)),
         found("5 runs against 5 with 3 % more, 1 % noise", of_five(0.03, 0.01)),
         errors("12 runs against 5 sides of 4 with three times the spread, equal", of_several),
-        errors("two equal sides of 6 runs in turns, drift of 10 %", in_turns(0.0)),
-        found("6 runs against 6 with 3 % more in turns, drift of 10 %", in_turns(0.03)),
+        errors("two equal sides of 6 interleaved runs, drift of 10 %", interleaved(0.0)),
+        found("6 runs against 6 with 3 % more, interleaved, drift of 10 %", interleaved(0.03)),
     ]
 }
 
@@ -207,7 +207,7 @@ pub(super) fn histories(runs: u32) -> Vec<Row> {
         count(runs, |draws| {
             let mut build = |more: f64| {
                 let of_build = more + 0.01 * draws.normal();
-                Build::of(&draws.normals(3, of_build, 0.01))
+                Build::from_figures(&draws.normals(3, of_build, 0.01))
             };
             let mut series = |more: f64| Held {
                 before: (0..20).map(|_| build(0.0)).collect(),

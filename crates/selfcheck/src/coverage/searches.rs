@@ -8,7 +8,7 @@ use stats::{Mmc, exponential, kiefer_wolfowitz};
 use study::seek::{Answer, Judged, Late, METHOD, PlannedProbe, Probe, SearchStrategy, Verdict};
 
 use super::row::Row;
-use crate::error::Error;
+use app::Error;
 
 /// Number of servers; with 400 requests per second at capacity. The bound is the p99 at a given
 /// utilization.
@@ -55,7 +55,7 @@ pub fn probed(probe: &Probed, objective: Objective) -> Judged {
     // Running requests at the end are not late.
     let is_broken = done + f64::from(probe.servers) < 0.99 * offered && beyond.ratio <= 1.0;
     let verdict = if is_broken { Verdict::Fails } else { Verdict::Undecided };
-    Judged { is_broken, ..Judged::of(verdict, vec![beyond]) }
+    Judged { is_broken, ..Judged::new(verdict, vec![beyond]) }
 }
 
 fn draw(planned: &PlannedProbe, seed: u64) -> Probed {

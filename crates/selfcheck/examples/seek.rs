@@ -1,11 +1,11 @@
 //! Quality of searches: whether they find the boundary of queues with a known truth, how often
 //! their interval contains it, and whether what they confirm is true.
 //!
-//! `cargo run -p app --example seek [SEEDS [BUDGET_S [QUEUE]]]`, of all queues or of those whose
-//! line has these words ('mean, 0.95'). The small numbers run with the tests.
+//! `cargo run -p selfcheck --example seek [SEEDS [BUDGET_S [QUEUE]]]`, of all queues or of those
+//! whose line has these words ('mean, 0.95'). The small numbers run with the tests.
 
-use app::selfcheck::{Probed, probed};
 use model::{Objective, Rng, Stream};
+use selfcheck::{Probed, probed};
 use stats::{Histogram, Mmc, exponential, kiefer_wolfowitz, unit};
 use study::seek::{Answer, Judged, METHOD, PlannedProbe, Probe, SearchStrategy};
 

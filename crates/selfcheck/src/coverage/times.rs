@@ -335,7 +335,7 @@ pub(super) fn planned_queues(length_s: u32, runs: u32) -> Vec<Row> {
 fn planned_rows((plan, per_s): (&str, PerS), length_s: u32, runs: u32) -> Vec<Row> {
     let slot = |slot: u32| per_s((f64::from(slot) + 0.5) / f64::from(COURSE_SLOTS));
     let slots = (0..COURSE_SLOTS * length_s).map(slot).collect();
-    let course = Course::of(&[slots], length_s as usize);
+    let course = Course::from_rates(&[slots], length_s as usize);
     let mut pooled = Histogram::new(RANGE);
     let mut found: Vec<([f64; 1 + QUANTILES.len()], Intervals)> = Vec::new();
     for seed in 1..=runs {
