@@ -1,18 +1,20 @@
-//! Changes in a history that the user has accepted, so that they raise no alarm.
+//! Changes in a benchmark history that the user has accepted, so that they no longer raise an
+//! alarm.
 
 use serde::{Deserialize, Serialize};
 
-/// An accepted change of level: `build` is the first build of the new normal.
+/// A lasting change of a metric that the user has accepted as normal from one build on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Acknowledged {
-    /// First build at the new level.
+    /// First build whose runs are at the new level.
     pub build: String,
-    /// The point, such as `clients=8`; empty for all points.
+    /// Experiment point whose change is accepted, such as `clients=8`; empty for all points.
     pub point: String,
-    /// The user's reason for accepting it.
+    /// Reason that the user gave for accepting the change.
     pub reason: String,
-    /// Absolute log ratio of the change, of the metric that changed most; null in older records,
-    /// which did not keep it. A much larger change at the same build is a new one.
+    /// Absolute logarithm of the ratio of new to old level, for the metric that changed most;
+    /// `None` in older records, which did not keep it. A much larger change at the same build is
+    /// not accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<f64>,
 }

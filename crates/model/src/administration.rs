@@ -1,84 +1,88 @@
-//! Statements sent outside of the load, to build, check, drop and settle data, and access to
-//! settings. Capabilities that a driver fills in, not a list of products.
+//! Statements that dbdyno sends before and after the load: to build, check, drop and settle data,
+//! and to change settings. Each driver fills in the capabilities of its database.
 //!
-//! Not here: the SQL of workloads (dialect), and what is read while a load runs (monitoring).
+//! Not here: the SQL of workloads (dialect), and queries while a load runs (monitoring).
 
 use crate::{ClientLoad, DbError, Fact, SettingsBySql, Settling, SettlingOf, Table};
 
 /// Capabilities for building and administering a database, filled in by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Administration {
-    /// The database keeps what is written: tables can be built, checked and counted in it.
+    /// The database stores data, so tables can be built, checked and counted in it.
     pub keeps_data: bool,
-    /// The database runs in this process, so opening it again restarts it.
+    /// The database runs inside the dbdyno process, so opening it again restarts it.
     pub is_in_process: bool,
-    /// Several sessions can load data at once.
+    /// Several sessions can load data at the same time.
     pub parallel_load: bool,
-    /// Secondary indexes are built faster after the data.
+    /// Secondary indexes are created after the data are loaded, because that is faster.
     pub indexes_after_load: bool,
-    /// DDL is transactional: tables and indexes are created as part of a transaction, or not at
-    /// all.
+    /// DDL is transactional: CREATE TABLE and CREATE INDEX take effect only if their transaction
+    /// commits.
     pub tables_in_transactions: bool,
-    /// Statements at the start of each loading transaction. They speed up the load, risk nothing
-    /// that a rebuild cannot restore, and end with the transaction.
+    /// Statements at the start of each loading transaction that make it faster. Their effect ends
+    /// with the transaction, and a crash costs only data that can be built again.
     pub begin_load: &'static [&'static str],
-    /// Returns the statements that follow the load of a table and its indexes, in order: they
-    /// advance its sequence past the loaded rows and refresh the planner's statistics.
+    /// Returns the statements to execute after a table and its indexes are built, in order. They
+    /// move the auto-increment counter past the loaded rows and refresh the planner's statistics.
     pub after_load: fn(&Table) -> Vec<String>,
-    /// Commands to load flat files with the server's own client; `None` if there is no such client.
+    /// Commands to load flat files with the server's own client; `None` if it has no such client.
     pub client_load: Option<ClientLoad>,
-    /// Statements that lock out other builders of this database until the session ends, in order;
-    /// the last is a query that returns 1 if it got the lock, 0 if another session has it. Empty if
-    /// the database has no such lock.
+    /// Statements with which a session takes the build lock of this database, in order. The last is
+    /// a query that returns 1 if the session got the lock, or 0 if another session has it. The lock
+    /// lasts until the session ends. Empty if the database has no such lock.
     pub alone: &'static [&'static str],
-    /// Statement that gives up that lock explicitly, because a proxy may reuse the connection for
-    /// another session. Empty if there is none.
+    /// Statement that releases the build lock taken with `alone`. A proxy may give the connection
+    /// to another session, so closing it is not enough. Empty if no statement is needed.
     pub alone_ends: &'static str,
-    /// Statement after which a session at one of several hosts sees everything that was committed
-    /// at the others. A server that does not know the statement does not need it.
+    /// Statement after which a session sees everything that was committed on other hosts of the
+    /// cluster, such as Galera's `wsrep_sync_wait`. If the server does not know it, the error is
+    /// ignored. `None` if no server of this kind needs it.
     pub sees_other_hosts: Option<&'static str>,
-    /// Queries that return, in each column, a statement that lifts a server-wide limit for a
-    /// session that builds, checks or drops data, or null if there is no such limit. A server that
-    /// rejects a query has no such limit.
+    /// Queries for limits on statements, such as timeouts, that administrative sessions must lift.
+    /// Each column of the result is a statement that lifts one limit for the session, or null if
+    /// the limit is not set. If the server rejects a query, it has no such limit.
     pub house_limits: &'static [&'static str],
-    /// Query that returns a row for each setting by which the server demands a primary key of every
-    /// table; `None` if no server of this kind does.
+    /// Query that returns one row for each server setting that requires a primary key in every
+    /// table; `None` if no server of this kind has such a setting.
     pub demands_keys: Option<&'static str>,
-    /// Query for the names of the routines in this database, each with a text that contains its
-    /// [mark](crate::Routine::mark); empty if the database has no routines.
+    /// Query for the stored routines of this database: each row has a name and a text that contains
+    /// the routine's [mark](crate::Routine::mark). Empty if the database has no routines.
     pub list_routines: &'static str,
-    /// Returns whether an error of connecting means that the server is starting or recovering.
+    /// Returns whether an error on connecting means that the server is still starting or
+    /// recovering.
     pub is_recovering: fn(&DbError) -> bool,
-    /// Query for the names of the storage engines of this server; `None` if the database has only
-    /// one.
+    /// Query for the names of the storage engines that this server offers; `None` if the database
+    /// has only one.
     pub list_storage_engines: Option<&'static str>,
-    /// Returns the query for the storage engine of a table, in lower case. It returns no row if the
-    /// engine is the only one, and a row for one without a name. `None` if the database has only
-    /// one.
+    /// Returns the query for the storage engine of the table with this name: a row with its name in
+    /// lower case, or no row if the default engine has no name. `None` if the database has only one
+    /// engine.
     pub storage_engine_of: Option<fn(&str) -> String>,
-    /// The server runs its sessions as threads of one process; `false` for a process per session,
-    /// or none. Decides where clients without pauses are best placed
-    /// (docs/explanation/placement.md).
+    /// The server runs each session as a thread of one process; `false` if each session is a
+    /// process, or there is no server. It affects whether closed-load clients run best on threads
+    /// or event loops (docs/explanation/placement.md).
     pub thread_per_session: bool,
-    /// The setting, among the facts, that limits the connections of the server.
+    /// Name of the setting that limits the server's connections, such as `max_connections`, for
+    /// error messages; `None` if there is none.
     pub connection_limit: Option<&'static str>,
-    /// Returns, from the [facts](crate::Fact), the setting that limits the prepared statements of
-    /// all sessions together, and its value; `None` if nothing is prepared there, or without a
-    /// limit.
+    /// Returns the server setting that limits prepared statements over all sessions, with its value
+    /// read from the [facts](crate::Fact). `None` if there is no such limit, or the target sends
+    /// statements as text.
     pub statement_limit: fn(&[Fact]) -> Option<(&'static str, u64)>,
-    /// Derives [facts](crate::CommitRisk::facts) about the durability of acknowledged commits from
-    /// the facts of the server; empty if those do not tell.
+    /// Returns [facts](crate::CommitRisk::facts) that tell whether acknowledged commits may be
+    /// lost, derived from the facts about the server's modes. Empty if these modes are not among
+    /// the facts.
     pub durability: fn(&[Fact]) -> Vec<Fact>,
-    /// Access to the settings of the server; `None` if SQL cannot read and set them.
+    /// Statements to read and change the server's settings; `None` if SQL cannot do so.
     pub settings: Option<SettingsBySql>,
-    /// Derives from the facts how to settle the database. Fails with the reason if it cannot be
-    /// settled.
+    /// Returns the steps that settle this database, chosen by the facts about the server. Fails
+    /// with the reason if it cannot be settled.
     pub settling: SettlingOf,
 }
 
 impl Administration {
-    /// The minimum: keeps data, loads in one session, and has no optional capability. Drivers and
-    /// tests override what differs.
+    /// The minimum: the database stores data, loads them in one session, and has no optional
+    /// capability. Drivers and tests override individual fields.
     pub const PLAIN: Administration = Administration {
         keeps_data: true,
         is_in_process: false,

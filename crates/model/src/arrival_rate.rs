@@ -9,51 +9,54 @@ use stats::Intensity;
 
 use crate::{BadUnit, NS_PER_S, format_duration, parse_duration, parse_rate};
 
-/// Line segments per period of a sine: their error is at most 0.004 % of its swing.
+/// Number of straight lines that approximate one period of a sine: the error is at most 0.004 % of
+/// its swing.
 const SINE_LINES: u32 = 360;
-/// Limit on steps: one per second of a day fits.
+/// Limit on the number of steps: enough for one step per second of a day (86,400).
 const STEPS_MAX: usize = 100_000;
 
-/// Arrivals per second in open load, summed over all agents. Its time starts with the measured
-/// phase; the ramp-up uses its initial rate.
+/// Rate of arrivals in open load, summed over all client processes. Its time starts with the
+/// measured phase; during the ramp-up, the initial rate applies.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArrivalRate {
-    /// The same rate throughout, in arrivals per second.
+    /// The same rate throughout the run, in arrivals per second.
     Constant(f64),
-    /// Bytes per second, converted to arrivals by what a transaction of the workload
-    /// [stores](Stored).
+    /// A constant rate in bytes per second. It is converted to arrivals per second by the bytes
+    /// that one transaction of the workload [stores](Stored).
     Bytes(f64),
-    /// Records per second, converted to arrivals by what a transaction of the workload
-    /// [stores](Stored).
+    /// A constant rate in records per second. It is converted to arrivals per second by the records
+    /// that one transaction of the workload [stores](Stored).
     Records(f64),
-    /// Steps of (arrivals per second, duration in nanoseconds). The last rate stays.
+    /// Steps of constant rate, as pairs of arrivals per second and duration in nanoseconds. After
+    /// the last step its rate continues.
     Steps(Vec<(f64, u64)>),
-    /// Changes linearly from one rate to another, then stays.
+    /// Changes linearly from one rate to another, then stays at the second rate.
     Ramp {
-        /// Rate at the start.
+        /// Rate at the start, in arrivals per second.
         from_per_s: f64,
-        /// Rate at the end.
+        /// Rate at the end, in arrivals per second.
         to_per_s: f64,
-        /// Duration of the change, in nanoseconds.
+        /// Time to get from the first rate to the second, in nanoseconds.
         over_ns: u64,
     },
-    /// Oscillates around a mean, starting there and rising.
+    /// Oscillates as a sine around a mean rate; the first period starts at the mean and rises.
     Sine {
-        /// Mean rate, at which the period starts.
+        /// Mean rate, in arrivals per second.
         mean_per_s: f64,
-        /// Amplitude: distance of the peaks from the mean.
+        /// Amplitude, in arrivals per second: the distance of the peaks from the mean, at most the
+        /// mean.
         swing_per_s: f64,
-        /// Time from peak to peak, in nanoseconds.
+        /// Length of one period, from peak to peak, in nanoseconds.
         period_ns: u64,
     },
 }
 
-/// Volume that one transaction stores, for workloads in which all transactions store the same.
+/// Volume that each transaction stores, for workloads whose transactions all store the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// Records that one transaction stores.
     pub records: u64,
-    /// Bytes of these records together.
+    /// Size of these records together, in bytes.
     pub bytes: u64,
 }
 
@@ -66,7 +69,8 @@ impl ArrivalRate {
         }
     }
 
-    /// Returns the initial rate per second, in its own unit.
+    /// Returns the rate at the start of the run, per second: in bytes or records for those
+    /// variants, otherwise in arrivals.
     pub fn first_per_s(&self) -> f64 {
         match self {
             ArrivalRate::Constant(per_s)
@@ -78,7 +82,8 @@ impl ArrivalRate {
         }
     }
 
-    /// Converts a rate in bytes or records to arrivals, each of which stores `stored`.
+    /// Converts a rate in bytes or records to arrivals per second, if each transaction stores
+    /// `stored`. Other rates stay as they are.
     pub fn of_transactions(&self, stored: Stored) -> ArrivalRate {
         let arrivals_at = |per_s: f64, each: u64| ArrivalRate::Constant(per_s / each.max(1) as f64);
         match self {
@@ -88,7 +93,9 @@ impl ArrivalRate {
         }
     }
 
-    /// Returns the rate as a curve over seconds, in its own unit.
+    /// Returns the rate per second as a piecewise linear function of seconds: in bytes or records
+    /// for those variants, otherwise in arrivals. Panics if the rate did not pass
+    /// [`ArrivalRate::checked`].
     pub fn intensity(&self) -> Intensity {
         let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
         let points = match self {
@@ -121,7 +128,7 @@ impl ArrivalRate {
         Intensity::new(&points, repeats).expect("a rate is checked when it is read")
     }
 
-    /// Returns the mean rate per second over the first `for_ns` nanoseconds.
+    /// Returns the mean rate per second over the first `for_ns` nanoseconds of the measured phase.
     pub fn mean_per_s(&self, for_ns: u64) -> f64 {
         let for_s = for_ns as f64 / NS_PER_S as f64;
         match self {
@@ -184,15 +191,16 @@ fn read_constant(text: &str) -> Result<ArrivalRate, BadUnit> {
     })
 }
 
-/// Reads `500rows/s`, `30krecords/min` as records per second; `None` for other units.
+/// Parses a rate in records, such as `500rows/s` or `30krecords/min`, as records per second; `None`
+/// if its unit is not one of records.
 fn record_rate(text: &str) -> Result<Option<f64>, BadUnit> {
     let Some((number, per)) = text.split_once('/') else { return Ok(None) };
     let number = RECORD_UNITS.iter().find_map(|unit| number.strip_suffix(unit));
     number.map(|number| parse_rate(&format!("{}/{per}", number.trim()))).transpose()
 }
 
-/// Guesses a rate whose unit is misspelled: `2MB/s` for `2mb/s`, `500/s` for `500 apples/s`, `1M/s`
-/// for `1M apples/s`.
+/// Guesses the meaning of a rate with an unknown unit, for an error message: `2MB/s` for `2mb/s`,
+/// `500/s` for `500 apples/s`, `1M/s` for `1M apples/s`. `None` if there is no plausible guess.
 fn nearest(text: &str) -> Option<String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && !"._".contains(c))?;
     let (number, rest) = text.split_at(end);
@@ -229,7 +237,8 @@ fn read_steps(text: &str, no_form: &dyn Fn() -> BadUnit) -> Result<ArrivalRate, 
     Ok(ArrivalRate::Steps(steps))
 }
 
-/// Units of a rate in bytes, the largest first.
+/// Units of a rate in bytes with their size, the longest names first, so that `GB` is not read as
+/// `B`. From the fourth on they are decimal.
 const BYTE_UNITS: [(&str, f64); 7] = [
     ("GiB", 1_073_741_824.0),
     ("MiB", 1_048_576.0),
@@ -240,14 +249,15 @@ const BYTE_UNITS: [(&str, f64); 7] = [
     ("B", 1.0),
 ];
 
-/// Units of a rate in records; the first is used for output.
+/// Units of a rate in records; the first one is used when a rate is printed.
 const RECORD_UNITS: [&str; 6] = ["records", "rows", "measurements", "record", "row", "measurement"];
 
 fn is_in_bytes(word: &str) -> bool {
     matches!(byte_rate(word.trim_end_matches(',')), Ok(Some(_)))
 }
 
-/// Reads `2MB/s`, `500kB/s` as bytes per second; `None` for other units.
+/// Parses a rate in bytes, such as `2MB/s` or `500kB/s`, as bytes per second; `None` if its unit is
+/// not one of bytes.
 fn byte_rate(text: &str) -> Result<Option<f64>, BadUnit> {
     let (number, per) = text.split_once('/').unwrap_or((text, ""));
     let unit =
@@ -264,7 +274,8 @@ fn byte_rate(text: &str) -> Result<Option<f64>, BadUnit> {
     })
 }
 
-/// Writes a byte rate with the largest decimal unit that is exact.
+/// Writes a rate in bytes per second with the largest decimal unit in which it is a number of 1 or
+/// more without rounding.
 fn put_byte_rate(per_s: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let decimal = BYTE_UNITS[3..].iter().find(|(_, bytes)| {
         let amount = per_s / bytes;
@@ -279,12 +290,12 @@ fn rate_or_zero(text: &str) -> Result<f64, BadUnit> {
 }
 
 impl ArrivalRate {
-    /// Returns the rate if it is valid. Fails with the reason: a rate that is never above zero or
-    /// too high, too many steps, a missing duration, a swing above the mean.
+    /// Returns the rate if it is valid. Fails with the reason if it is never above zero or too
+    /// high, has too many steps, lacks a duration, or swings below zero.
     pub fn checked(self) -> Result<ArrivalRate, String> {
         let highest_per_s = match &self {
             ArrivalRate::Constant(per_s) => *per_s,
-            // The number of arrivals is not known yet.
+            // The rate in arrivals per second is not known yet: it depends on the workload.
             ArrivalRate::Bytes(per_s) if *per_s > 1e10 => {
                 return Err("a rate must be at most 10GB/s".to_owned());
             }
@@ -351,13 +362,13 @@ impl fmt::Display for ArrivalRate {
     }
 }
 
-/// Formats a duration so that parsing returns the same value, unrounded.
+/// Formats a duration so that parsing the text returns exactly the same value.
 fn exact_duration(ns: u64) -> String {
     let short = format_duration(ns);
     if parse_duration(&short) == Ok(ns) { short } else { format!("{ns}ns") }
 }
 
-/// Serializes a constant rate as a number, and others in words.
+/// Serializes a constant rate as a number, and any other rate as the text that users write.
 impl Serialize for ArrivalRate {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -1,32 +1,35 @@
-//! A coarse histogram as a fact: counts of numbers between a few bounds.
+//! A coarse histogram as the value of a fact: how many numbers fell between a few bounds.
 //!
 //! Not here: histograms of times, which are fine enough for percentiles (`stats`).
 
 use std::fmt;
 
-/// Counts by bounds, the last bucket unbounded. The unit is that of the fact's name.
+/// Counts of numbers in buckets between rising bounds; the last bucket has no upper bound. The unit
+/// of the bounds is the last word of the fact's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketCounts {
-    /// Rising bounds, each with the count of numbers below it and not below the previous bound.
+    /// Upper bound of each bucket, rising, with the count of numbers below it and not below the
+    /// previous bound.
     below: Vec<(u64, u64)>,
     /// Count of numbers at or above the last bound.
     beyond: u64,
 }
 
-/// Limit on buckets that are read: more would not fit a table.
+/// Limit on the buckets of a parsed text; a table could not show more.
 const BUCKETS_MAX: usize = 100;
-/// Separator of two counts.
+/// Separator between two counts in the text form.
 const BETWEEN: &str = ", ";
 
 impl BucketCounts {
-    /// Builds the counts from rising bounds, and the count beyond the last.
+    /// Makes a histogram from pairs of upper bound and count, in rising order, and the count of
+    /// numbers at or above the last bound.
     pub fn new(below: impl IntoIterator<Item = (u64, u64)>, beyond: u64) -> BucketCounts {
         let below: Vec<(u64, u64)> = below.into_iter().collect();
         debug_assert!(is_rising(&below), "{below:?}");
         BucketCounts { below, beyond }
     }
 
-    /// Reads the text that [`fmt::Display`] writes; `None` if it is anything else.
+    /// Parses the text that [`fmt::Display`] writes; `None` if the text has any other form.
     pub(crate) fn parse(text: &str) -> Option<BucketCounts> {
         let (below, beyond) = text.rsplit_once(BETWEEN)?;
         let bucket = |text: &str, sign| -> Option<(u64, u64)> {
@@ -41,12 +44,13 @@ impl BucketCounts {
         is_whole.then_some(BucketCounts { below, beyond })
     }
 
-    /// Returns the sum of all counts.
+    /// Returns the number of counted numbers over all buckets.
     pub fn total(&self) -> u64 {
         self.below.iter().fold(self.beyond, |sum, (_, count)| sum.saturating_add(*count))
     }
 
-    /// Returns each bound with the cumulative percentage below it; empty if all counts are 0.
+    /// Returns each bound with the percentage of all numbers that are below it; empty if nothing
+    /// was counted.
     pub fn percent_below(&self) -> Vec<(u64, f64)> {
         let total = self.total();
         let mut sum = 0_u64;
@@ -57,7 +61,7 @@ impl BucketCounts {
         if total == 0 { Vec::new() } else { self.below.iter().map(&mut percent).collect() }
     }
 
-    /// Adds two histograms; `None` if their bounds differ.
+    /// Returns the sum of two histograms; `None` if their bounds differ.
     pub fn plus(&self, other: &BucketCounts) -> Option<BucketCounts> {
         let both = || self.below.iter().zip(&other.below);
         let is_same = self.below.len() == other.below.len() && both().all(|(a, b)| a.0 == b.0);

@@ -1,20 +1,20 @@
-//! Closed lists of named values, from which plans and the command line choose.
+//! Closed lists of named values that users choose from in plans and on the command line.
 //!
 //! Not here: numbers and texts (units, parameter).
 
-/// A type whose values have names that users write.
+/// An enum whose values have names that users write in plans and flags.
 pub trait Choice: Copy + PartialEq + 'static {
     /// Every value, in the order in which help shows them.
     const ALL: &'static [Self];
-    /// The names of [`ALL`](Choice::ALL), in the same order.
+    /// Names of the values in [`ALL`](Choice::ALL), in the same order.
     const NAMES: &'static [&'static str];
-    /// Names of earlier versions, which are still accepted.
+    /// Names of earlier versions with today's values; they are still accepted.
     const FORMER: &'static [(&'static str, Self)];
 
-    /// Returns the name as users write it.
+    /// Returns the name that users write for this value.
     fn name(self) -> &'static str;
 
-    /// Returns the value with this current or former name.
+    /// Returns the value with this current or former name; `None` if there is none.
     fn by_name(name: &str) -> Option<Self> {
         let index = Self::NAMES.iter().position(|known| *known == name);
         let former = || Self::FORMER.iter().find(|(known, _)| *known == name);
@@ -22,8 +22,8 @@ pub trait Choice: Copy + PartialEq + 'static {
     }
 }
 
-/// Implements [`Choice`] for an enum: `choice!(Order { Random = "random", ... })`. A variant that
-/// is left out fails to compile.
+/// Implements [`Choice`] for an enum: `choice!(Order { Random = "random", ... })`. A missing
+/// variant is a compile error.
 #[macro_export]
 macro_rules! choice {
     (

@@ -1,37 +1,38 @@
-//! Dates and times of day in UTC. Not here: time zones, any clock.
+//! Calendar dates and times of day in UTC. Not here: time zones, any clock.
 
 use crate::put_unsigned;
 
 const US_PER_S: i64 = 1_000_000;
 const US_PER_DAY: i64 = 86_400 * US_PER_S;
 
-/// A date of the proleptic Gregorian calendar with a time of day. Year 0 is 1 BC.
+/// A date of the proleptic Gregorian calendar with a time of day, in UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Civil {
     /// Astronomical year: 0 is 1 BC, -1 is 2 BC.
     pub year: i64,
-    /// 1 to 12; 0 only in invalid dates, such as MySQL's zero date.
+    /// Month from 1 to 12; 0 only in invalid dates, such as MySQL's zero date.
     pub month: u8,
-    /// 1 to 31; 0 only in invalid dates.
+    /// Day of the month from 1 to 31; 0 only in invalid dates.
     pub day: u8,
-    /// Hour of the day, from 0.
+    /// Hour of the day, from 0 to 23.
     pub hour: u8,
-    /// Minutes of the hour.
+    /// Minute of the hour, from 0 to 59.
     pub minute: u8,
-    /// Seconds of the minute.
+    /// Second of the minute, from 0 to 59.
     pub second: u8,
-    /// Microseconds of the second.
+    /// Microsecond of the second, from 0 to 999,999.
     pub us: u32,
 }
 
 impl Civil {
-    /// The first instant of a day, from days since 1970-01-01.
+    /// Returns the start of a day, given as the number of days since 1970-01-01.
     pub fn of_days(days: i32) -> Civil {
         let (year, month, day) = civil_of_days(days.into());
         Civil { year, month, day, ..Civil::default() }
     }
 
-    /// Days since 1970-01-01; none where those are too many. Month and day 0 are counted too.
+    /// Returns the number of days since 1970-01-01, ignoring the time of day; `None` if it does not
+    /// fit. Month and day 0 are converted too.
     pub fn to_days(self) -> Option<i32> {
         i32::try_from(days_of_civil(self.year, self.month, self.day)).ok()
     }
@@ -53,7 +54,7 @@ impl Civil {
     }
 
     /// Converts to microseconds since 1970-01-01T00:00:00Z; `None` on overflow. Invalid dates are
-    /// mapped too: MySQL's zero date precedes all valid ones.
+    /// converted too: MySQL's zero date comes before all valid ones.
     pub fn to_us(self) -> Option<i64> {
         let days = days_of_civil(self.year, self.month, self.day);
         let seconds =
@@ -61,7 +62,7 @@ impl Civil {
         days.checked_mul(US_PER_DAY)?.checked_add(seconds * US_PER_S + i64::from(self.us))
     }
 
-    /// Appends the form `2026-01-31`.
+    /// Appends the date in the form `2026-01-31`.
     pub fn write_date(self, out: &mut Vec<u8>) {
         if self.year < 0 {
             out.push(b'-');
@@ -70,7 +71,7 @@ impl Civil {
         put_parts(out, [(b'-', self.month), (b'-', self.day)]);
     }
 
-    /// Appends the form `2026-01-31 23:59:59.000001`.
+    /// Appends date and time in the form `2026-01-31 23:59:59.000001`.
     pub fn write(self, out: &mut Vec<u8>) {
         self.write_date(out);
         put_parts(out, [(b' ', self.hour), (b':', self.minute), (b':', self.second)]);
@@ -86,8 +87,8 @@ fn put_parts<const N: usize>(out: &mut Vec<u8>, parts: [(u8, u8); N]) {
     }
 }
 
-/// Converts days since 1970-01-01 to year, month and day. Howard Hinnant, "chrono-Compatible
-/// Low-Level Date Algorithms", civil_from_days.
+/// Converts days since 1970-01-01 to year, month and day. Source: `civil_from_days` of Howard
+/// Hinnant, "chrono-Compatible Low-Level Date Algorithms".
 fn civil_of_days(days: i64) -> (i64, u8, u8) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
@@ -101,7 +102,8 @@ fn civil_of_days(days: i64) -> (i64, u8, u8) {
     (year, month as u8, day as u8)
 }
 
-/// Inverse of [`civil_of_days`] (same source, days_from_civil). Accepts month and day 0.
+/// Converts year, month and day to days since 1970-01-01 (`days_from_civil` of the same source as
+/// [`civil_of_days`]). Accepts 0 as month and day.
 fn days_of_civil(year: i64, month: u8, day: u8) -> i64 {
     let (month, day) = (i64::from(month), i64::from(day));
     let year = if month <= 2 { year - 1 } else { year };

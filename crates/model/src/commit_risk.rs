@@ -1,24 +1,27 @@
 //! The risk that a database loses acknowledged commits in its current modes, and the facts in which
-//! a run keeps it.
+//! a run stores it.
 //!
-//! Not here: which modes those are (drivers), and the judgement (findings).
+//! Not here: which modes are risky (drivers), and the judgement (findings).
 
 use crate::{Fact, FactValue};
 
-/// Subject of these facts.
+/// Subject of the facts that store the risk.
 const ABOUT: &str = "durability";
 
 /// A mode in which an acknowledged commit may be lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRisk {
-    /// The mode, such as `fsync=off` or `engine=myisam`; several are joined in words.
+    /// Name and value of the mode, such as `fsync=off` or `engine=myisam`; several are joined by
+    /// "and".
     pub mode: String,
-    /// Which failure loses which commits, in words.
+    /// Failure and the commits that it loses, in words: "a crash may lose the last second of
+    /// commits".
     pub loss: String,
 }
 
 impl CommitRisk {
-    /// Returns the facts that a run keeps: whether commits are at risk, and because of which mode.
+    /// Returns the facts to store with a run: whether commits are at risk and, if so, the mode and
+    /// the possible loss.
     pub fn facts(found: Option<CommitRisk>) -> Vec<Fact> {
         let mut facts = vec![Fact::new(ABOUT, "commits_at_risk", found.is_some())];
         if let Some(CommitRisk { mode, loss }) = found {
@@ -28,7 +31,8 @@ impl CommitRisk {
         facts
     }
 
-    /// Adds this risk to the facts of a run, joined with one that they already contain.
+    /// Adds this risk to the facts of a run. If they contain another risk, the two are joined by
+    /// "and".
     pub fn added_to(self, facts: Vec<Fact>) -> Vec<Fact> {
         let fact = |about: &str, name: &str| {
             let is_it = |fact: &&Fact| fact.about == about && fact.name == name;
@@ -44,13 +48,13 @@ impl CommitRisk {
         CommitRisk::replaced(facts, CommitRisk::facts(Some(all)))
     }
 
-    /// Replaces the durability facts of a run by `said`.
+    /// Replaces the facts about durability among the facts of a run by `said`.
     pub fn replaced(facts: Vec<Fact>, said: Vec<Fact>) -> Vec<Fact> {
         facts.into_iter().filter(|fact| fact.about != ABOUT).chain(said).collect()
     }
 
-    /// Reads the risk from the facts of a run; `fact` looks up a fact by subject and name. `None`
-    /// if there is no risk, or no such fact.
+    /// Reads the risk from the facts of a run, which `fact` looks up by subject and name. `None` if
+    /// commits are not at risk, or the facts do not tell.
     pub fn read<'f>(fact: impl Fn(&str, &str) -> Option<&'f FactValue>) -> Option<CommitRisk> {
         let is_at_risk = fact(ABOUT, "commits_at_risk")?.yes_no() == Some(true);
         let words = |name: &str| Some(fact(ABOUT, name)?.to_string());

@@ -1,41 +1,42 @@
-//! A server's own counters: how to query them, and what their numbers mean.
+//! A server's own counters: how to query them, and what their numbers mean. Each driver fills this
+//! in.
 //!
-//! A capability that a driver fills in. Not here: the reader that queries once per second (app).
+//! Not here: the reader that queries them once per second (monitor, app).
 
-/// Interpretation of a server's number: cumulative or current.
+/// Meaning of a number that the server reports: a total since its start, or a current value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// Cumulative since the server's start: its rate is reported.
+    /// A total since the server's start; its growth per second is reported.
     Total,
-    /// Current value, up or down: reported as it is.
+    /// A current value that rises and falls; it is reported as it is.
     Level,
 }
 
-/// A number that a server reports about itself.
+/// A counter that a server keeps about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// The server's name for it, such as `Innodb_rows_read`.
+    /// Name of the counter in the server's spelling, such as `Innodb_rows_read`.
     pub name: &'static str,
-    /// Interpretation of the number: cumulative or current.
+    /// Meaning of the number: a total since the server's start, or a current value.
     pub reading: Reading,
-    /// Unit of the reported value: of the rate if cumulative (`1/s`, `B/s`, `ms/s`), else of the
-    /// number itself.
+    /// Unit of the reported value: for a total that of its growth per second (`1/s`, `B/s`,
+    /// `ms/s`), otherwise that of the number.
     pub unit: &'static str,
-    /// Explanation in one sentence.
+    /// Explanation of the counter in one sentence.
     pub help: &'static str,
 }
 
-/// Access to the counters of a running server.
+/// Access to the counters of a running server, filled in by a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Counters {
     /// Returns the queries for the counters with these names, or for all counters if `names` is
-    /// empty. Each row has a name and a value, as number or text; a row without a number is
-    /// skipped. A query that this version of the server does not know fails as missing; the others
-    /// still count. No queries if the driver counts for itself
+    /// empty. Each row of their results is a counter's name and its value, as number or text; rows
+    /// without a number are skipped. If this version of the server rejects a query, the results of
+    /// the others still count. Empty if the driver itself counts
     /// ([`Database::counted`](crate::Database::counted)).
     pub ask: fn(names: &[&str]) -> Vec<String>,
     /// Counters that are read by default, the most informative first.
     pub chosen: &'static [Counter],
-    /// Returns interpretation and unit of a counter that is not in `chosen`, from its name.
+    /// Returns meaning and unit of a counter that is not in `chosen`, derived from its name.
     pub reading: fn(name: &str) -> (Reading, &'static str),
 }

@@ -1,4 +1,4 @@
-//! CPU profile of one side of a run: sampled stacks with counts.
+//! CPU profile of the server's or the generator's processes: sampled call stacks with counts.
 //!
 //! Not here: sampling (monitor), and drawing (render).
 
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice;
 
-/// The processes whose stacks were sampled.
+/// The group of processes whose call stacks were sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileSide {
-    /// Processes of the server on this machine.
+    /// Processes of the database server on this machine.
     Server,
     /// Processes of dbdyno that run clients.
     Generator,
@@ -23,84 +23,88 @@ choice!(ProfileSide {
     Generator = "generator",
 });
 
-/// Separator between the frames of a folded stack, from the thread's name to the function that ran.
+/// Separator between the frames of a folded stack: the thread's name, then functions from the
+/// outermost to the one that was running.
 pub const FRAME_SEPARATOR: char = ';';
 
-/// Suffix of the names of kernel functions.
+/// Suffix that marks the name of a kernel function.
 pub const KERNEL_FRAME: &str = "_[k]";
 
-/// Stacks of one side, sampled on CPU during the measured phase.
+/// Call stacks of the server's or the generator's processes, sampled while they used a CPU in the
+/// measured phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuProfile {
-    /// Side whose processes were sampled.
+    /// Group of processes that was sampled.
     pub side: ProfileSide,
-    /// The whole machine was recorded, which costs the load less than recording single processes.
+    /// All processes of the machine were recorded and the others discarded, which slows down the
+    /// load less than recording single processes.
     pub is_system_wide: bool,
     /// Sampled event: `cpu-clock` or `cycles`.
     pub event: String,
-    /// Samples per second of a busy CPU.
+    /// Sampling frequency: samples per second of CPU time.
     pub frequency_hz: u32,
-    /// Number of samples, including those of cut stacks.
+    /// Number of samples, including those of stacks that were left out.
     pub samples: u64,
-    /// Folded stacks with the samples of each, sorted by text.
+    /// Folded stacks with the number of samples of each, sorted by text.
     pub stacks: Vec<(String, u64)>,
-    /// Number of stacks left out: the rarest, beyond the limit.
+    /// Number of distinct stacks left out because there were too many: the rarest ones.
     pub stacks_cut: u64,
-    /// Samples in the stacks left out.
+    /// Number of samples in the stacks that were left out.
     pub samples_cut: u64,
-    /// CPU time of the recording process, in nanoseconds.
+    /// CPU time of the recording process (`perf`), in nanoseconds.
     pub recording_cpu_ns: u64,
     /// CPU time of the process that resolved function names after the load, in nanoseconds.
     pub naming_cpu_ns: u64,
 }
 
-/// Number of functions listed per side.
+/// Number of functions in the list of top functions.
 const FUNCTIONS_MAX: usize = 10;
 
-/// Summary of a [`CpuProfile`], as reports contain it.
+/// Summary of a [`CpuProfile`] in the report of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CpuProfileReport {
-    /// Side whose processes were sampled.
+    /// Group of processes that was sampled.
     pub side: ProfileSide,
-    /// The whole machine was recorded, which costs the load less than recording single processes.
+    /// All processes of the machine were recorded and the others discarded, which slows down the
+    /// load less than recording single processes.
     pub is_system_wide: bool,
     /// Sampled event: `cpu-clock` or `cycles`.
     pub event: String,
-    /// Samples per second of a busy CPU.
+    /// Sampling frequency: samples per second of CPU time.
     pub frequency_hz: u32,
-    /// Number of samples, including those of cut stacks.
+    /// Number of samples, including those of stacks that were left out.
     pub samples: u64,
-    /// Number of distinct stacks kept.
+    /// Number of distinct stacks in the profile, without those left out.
     pub n_stacks: u64,
-    /// Number of stacks left out: the rarest, beyond the limit.
+    /// Number of distinct stacks left out because there were too many: the rarest ones.
     pub stacks_cut: u64,
-    /// Samples in the stacks left out.
+    /// Number of samples in the stacks that were left out.
     pub samples_cut: u64,
     /// CPU time of `perf` while it recorded, in seconds.
     pub recording_cpu_s: f64,
     /// CPU time of `perf` to resolve function names after the load, in seconds.
     pub naming_cpu_s: f64,
-    /// The ten functions with the most samples of their own.
+    /// At most ten functions, those that were running in the most samples.
     pub top_functions: Vec<TopFunction>,
-    /// Stacks with their samples. Not in JSON, where they would be longer than the rest of the
-    /// report.
+    /// Folded stacks with the number of samples of each. Not in the JSON report, where they would
+    /// be longer than everything else; [`CpuProfileReport::fill`] restores them.
     #[serde(skip)]
     pub stacks: Vec<(String, u64)>,
 }
 
-/// A function with its shares of all samples of its side, in percent.
+/// A function with its shares of all samples of the server or the generator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TopFunction {
-    /// Name; kernel functions end in `_[k]`.
+    /// Name of the function; those of the kernel end in `_[k]`.
     pub function: String,
-    /// Share of samples in which the function itself ran.
+    /// Percentage of samples in which the function itself was running.
     pub self_percent: f64,
-    /// Share of samples in which the function or one of its callees ran.
+    /// Percentage of samples in which the function, or one that it had called, was running.
     pub total_percent: f64,
 }
 
 impl CpuProfileReport {
-    /// Summarizes a profile for reports: counts, times in seconds, and the top functions.
+    /// Summarizes a profile for the report of a run.
     pub fn from_profile(profile: &CpuProfile) -> CpuProfileReport {
         let seconds = |ns: u64| ns as f64 / crate::NS_PER_S as f64;
         CpuProfileReport {
@@ -119,7 +123,8 @@ impl CpuProfileReport {
         }
     }
 
-    /// Restores the stacks of stored reports, which are kept without them.
+    /// Puts the stacks of `profiles` into reports that were read from the store, where they have
+    /// none.
     pub fn fill(reports: &mut [CpuProfileReport], profiles: Vec<CpuProfile>) {
         for profile in profiles {
             let of_side = |report: &&mut CpuProfileReport| report.side == profile.side;
@@ -130,8 +135,9 @@ impl CpuProfileReport {
     }
 }
 
-/// Returns the functions with the most samples of their own. A recursive function counts once per
-/// stack; the thread name at the start of each stack is not a function.
+/// Returns at most ten functions, those that were running in the most samples. A function that
+/// occurs several times in a stack counts once; the first frame is the thread's name and no
+/// function.
 fn top_functions(stacks: &[(String, u64)], samples: u64) -> Vec<TopFunction> {
     let mut counts: HashMap<&str, (u64, u64)> = HashMap::new();
     for (stack, count) in stacks {
@@ -175,7 +181,7 @@ mod tests {
         let top = top_functions(&stacks, 20);
         let shown: Vec<(&str, f64, f64)> = top
             .iter()
-            .map(|of| (of.function.as_str(), of.self_percent, of.total_percent))
+            .map(|entry| (entry.function.as_str(), entry.self_percent, entry.total_percent))
             .collect();
         // Half of all samples are in stacks that were left out.
         let expected = [("send_[k]", 25.0, 25.0), ("work", 15.0, 15.0), ("main", 5.0, 45.0)];

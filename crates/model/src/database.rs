@@ -1,4 +1,4 @@
-//! An opened target, which makes sessions. Not here: drivers.
+//! The interface of an opened database, which makes sessions. Not here: drivers.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,20 +12,20 @@ use crate::{
     Session, Statement,
 };
 
-/// The kind of worker on which a client runs.
+/// The way in which clients share threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// One thread per client; sockets block.
+    /// Each client has a thread of its own, and its sockets block.
     Thread,
-    /// Many clients on one event loop per core.
+    /// Many clients share one event loop per core.
     Loop,
-    /// One thread in virtual time.
+    /// All clients share one thread, and time is virtual: it jumps to the next event.
     Simulated,
 }
 
 impl Placement {
-    /// Returns the name on the command line and in reports.
+    /// Returns the name that is used on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Placement::Thread => "thread",
@@ -35,21 +35,21 @@ impl Placement {
     }
 }
 
-/// The placements that a driver or a workload supports.
+/// Set of the placements of clients that a driver or a workload supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
-    /// One thread per client.
+    /// Supports a thread for each client, with sockets that block.
     pub thread: bool,
-    /// Many clients per event loop.
+    /// Supports many clients on one event loop.
     pub event_loop: bool,
-    /// Virtual time, on one thread.
+    /// Supports virtual time, with all clients on one thread.
     pub simulated: bool,
 }
 
 impl Places {
     /// Support for all three placements.
     pub const ALL: Places = Places { thread: true, event_loop: true, simulated: true };
-    /// Threads only, for code that blocks.
+    /// Threads only, for code that blocks its thread.
     pub const THREAD: Places = Places { thread: true, event_loop: false, simulated: false };
 
     /// Whether `placement` is supported.
@@ -62,94 +62,99 @@ impl Places {
     }
 }
 
-/// Placement of a new session: the clock and kind of its worker.
+/// The place of a new session: on which kind of worker, by which clock, for which client.
 #[derive(Clone)]
 pub struct Place {
-    /// Kind of worker that runs the client.
+    /// Whether the client has a thread, an event loop or virtual time.
     pub placement: Placement,
-    /// Clock of the worker.
+    /// Clock of the thread or event loop that runs the client.
     pub clock: Rc<dyn Clock>,
-    /// Index of the client, global over all agents; [`Place::NOBODY`] for a session of no client.
+    /// Index of the client over all groups and client processes; [`Place::NOBODY`] if the session
+    /// belongs to no client.
     pub client: u32,
 }
 
 impl Place {
-    /// Client index of a session that uses the clients' network path, to measure it, but is not
-    /// counted as a client.
+    /// Client index of a session that measures the clients' network path and is not counted as a
+    /// client.
     pub const NOBODY: u32 = u32::MAX;
 }
 
-/// The hosts of a target over which its clients are spread. The list may change during a run: a
-/// client that must move does so before its next transaction ([`Session::should_move`]).
+/// The hosts over which the clients of a target are spread. The list may change during a run; a
+/// client that must move to another host does so before its next transaction
+/// ([`Session::should_move`]).
 pub trait Hosts: Send + Sync {
     /// Returns the hosts that clients currently use.
     fn list(&self) -> Vec<Host>;
 
-    /// Adds a host and gives it a share of the clients. A host that is still on the list gets back
-    /// the clients that left when it was lost. Returns the number of clients to move. Fails with
-    /// the reason.
+    /// Adds a host and assigns it a fair share of the clients. For a host already on the list, the
+    /// clients that left it when it failed are to return. Returns the number of clients assigned to
+    /// the host by this. Fails with the reason.
     fn add(&self, host: &Host) -> Result<usize, String>;
 
-    /// Removes a host and distributes its clients to the others. Returns the number of clients to
-    /// move. Fails with the reason.
+    /// Removes a host and assigns its clients to the other hosts. Returns their number. Fails with
+    /// the reason, such as that it is the last host.
     fn remove(&self, host: &Host) -> Result<usize, String>;
 
-    /// Returns the number of clients still connected to a removed host.
+    /// Returns the number of clients that are still connected to a host that was removed.
     fn left(&self, host: &Host) -> usize;
 
-    /// Breaks the connections of clients to a removed host, and returns their number.
+    /// Breaks the remaining client connections to a host that was removed, and returns their
+    /// number.
     fn cut(&self, host: &Host) -> usize;
 
-    /// Returns the hosts that did not answer a session that built, checked or queried.
+    /// Returns the hosts that did not answer when an administrative session, which builds, checks
+    /// or queries, tried to connect.
     fn silent(&self) -> Vec<Host>;
 }
 
-/// A connection being made.
+/// Future of a connection that is being made.
 pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Session>, DbError>> + 'a>>;
 
-/// An opened target. Shared by all workers.
+/// An opened target database, shared by all threads of the run.
 pub trait Database: Send + Sync {
-    /// Returns the driver's description of the database.
+    /// Returns the driver's description of the database product.
     fn product(&self) -> &Product;
 
-    /// Returns the spelling of its SQL.
+    /// Returns the SQL dialect of the database.
     fn dialect(&self) -> &Dialect {
         &self.product().dialect
     }
 
-    /// Returns its capabilities for building and administration.
+    /// Returns the product's capabilities for building and administering data.
     fn administration(&self) -> &Administration {
         &self.product().administration
     }
 
-    /// Returns its capabilities for monitoring.
+    /// Returns the product's queries for monitoring.
     fn monitoring(&self) -> &Monitoring {
         &self.product().monitoring
     }
 
-    /// Returns the placements in which its sessions can run.
+    /// Returns the placements that the database's sessions support.
     fn places(&self) -> Places;
 
-    /// Opens a session that has `statements` declared. Fails if the database does not accept it.
+    /// Opens a session in which `statements` can be executed, each by its index. Fails if the
+    /// database does not accept the connection.
     fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a>;
 
-    /// Reads version, modes and settings in force, for the record of the run.
+    /// Reads version, modes and settings that are in force, to be stored with the run.
     fn facts(&self) -> Result<Vec<Fact>, DbError>;
 
-    /// Connects clients from now on through this entrance, or directly if `None`; sessions that
-    /// build, check or query always connect directly. Returns whether its clients connect over a
-    /// network at all.
+    /// Makes clients connect through the entrance of the simulated network from now on, or directly
+    /// if `None`. Administrative sessions always connect directly. Returns `false` if clients reach
+    /// the database without a network, so that the entrance has no effect.
     fn enter_through(&self, _entrance: Option<PathEntrance>) -> bool {
         false
     }
 
-    /// Returns its list of hosts; `None` if the list cannot change.
+    /// Returns the hosts over which clients are spread; `None` if they cannot change during a run.
     fn hosts(&self) -> Option<&dyn Hosts> {
         None
     }
 
-    /// Returns the driver's own counts over all sessions so far, by the names of its
-    /// [`Counters`](crate::Counters); empty if a server is queried instead.
+    /// Returns the driver's own counts over all sessions so far, with the names of its
+    /// [`Counters`](crate::Counters). Empty if the counters are queried from a server.
     fn counted(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }

@@ -1,36 +1,37 @@
-//! Errors of a database. Not here: reactions to them (engine).
+//! Errors of a database, classified. Not here: reactions to them (engine).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Meaning of a database error for control flow. All other details are text.
+/// Class of a database error, by which code branches. All other details are only text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DbErrorKind {
-    /// Victim of a deadlock; the transaction is rolled back.
+    /// The transaction was chosen as victim of a deadlock and is rolled back.
     Deadlock,
-    /// Waited longer for a lock than the database allows.
+    /// A wait for a lock exceeded the limit of the database.
     LockTimeout,
-    /// A concurrent change makes this transaction impossible at its isolation level.
+    /// A concurrent change prevents this transaction from committing at its isolation level.
     Serialization,
-    /// The database file is locked by another writer (SQLite).
+    /// Another connection has locked the database file (SQLite).
     Busy,
-    /// A key already exists.
+    /// A row with the same unique key exists already.
     Duplicate,
-    /// A constraint other than a key forbids the change.
+    /// The change violates a constraint other than a unique key.
     Constraint,
     /// The connection broke outside of a commit, or could not be made.
     ConnectionLost,
     /// The server has no room for another connection, in total or for this user.
     TooManyConnections,
-    /// The connection broke during a commit, or the reply cannot be read: the outcome is unknown.
+    /// The connection broke during a commit, or its reply cannot be read, so it is unknown whether
+    /// the transaction was committed.
     UnknownCommit,
-    /// User, password or privileges are not accepted.
+    /// User or password is wrong, or a privilege is missing.
     Denied,
     /// A database, table or column does not exist.
     Missing,
-    /// The object to create already exists: a database, a table, an index, a routine.
+    /// The database, table, index or routine to be created exists already.
     Exists,
     /// The database or this session is read-only.
     ReadOnly,
@@ -42,7 +43,7 @@ pub enum DbErrorKind {
     Timeout,
     /// dbdyno cancelled the statement.
     Cancelled,
-    /// The reply has another shape than the workload expects.
+    /// The reply does not have the rows, columns or types that the workload expects.
     Shape,
     /// The driver does not support the request.
     Unsupported,
@@ -75,13 +76,13 @@ impl DbErrorKind {
         DbErrorKind::Other,
     ];
 
-    /// Whether this is a conflict with other transactions, so that a retry may succeed.
+    /// Whether the error is a conflict with concurrent transactions, so that a retry may succeed.
     pub fn is_conflict(self) -> bool {
         use DbErrorKind::{Busy, Deadlock, LockTimeout, Serialization};
         matches!(self, Deadlock | LockTimeout | Serialization | Busy)
     }
 
-    /// Whether the session is unusable until it reconnects.
+    /// Whether the session is unusable after this error until it reconnects.
     pub fn breaks_session(self) -> bool {
         use DbErrorKind::{ConnectionLost, TooManyConnections, UnknownCommit};
         matches!(self, ConnectionLost | TooManyConnections | UnknownCommit)
@@ -113,54 +114,57 @@ impl DbErrorKind {
         }
     }
 
-    /// Returns the kind with this name, as injected failures and stored errors spell it.
+    /// Returns the kind with this name, as in stored errors and in the failures that `sim` injects;
+    /// `None` if there is none.
     pub fn by_name(name: &str) -> Option<DbErrorKind> {
         DbErrorKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// "Connection timeout expired" (ODBC, appendix A).
+/// SQLSTATE of ODBC for "Connection timeout expired" (ODBC, appendix A).
 const CONNECTION_TIMEOUT: &str = "HYT01";
 
-/// An error of a database: branch on `kind`, show `message`.
+/// An error of a database: code branches on `kind`, users see `message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DbError {
-    /// Meaning, for control flow.
+    /// Class of the error, by which code branches.
     pub kind: DbErrorKind,
-    /// The product's own error number; 0 if it has none.
+    /// Error number of the database product; 0 if it has none.
     pub code: i64,
-    /// Five characters of the SQL standard; empty if the product has none.
+    /// SQLSTATE of five characters; empty if the product does not report one.
     pub sqlstate: String,
-    /// The product's own message, with hints added by dbdyno.
+    /// Message of the database product, perhaps with hints that dbdyno added.
     pub message: String,
 }
 
 impl DbError {
-    /// Makes an error that dbdyno itself raises, without code and SQLSTATE.
+    /// Makes an error that dbdyno itself raises, without error number and SQLSTATE.
     pub fn new(kind: DbErrorKind, message: impl Into<String>) -> DbError {
         DbError { kind, code: 0, sqlstate: String::new(), message: message.into() }
     }
 
-    /// Makes the error of a connection that is not opened, or not answered, in time. Its SQLSTATE
-    /// is that of ODBC.
+    /// Makes the error of a connection that could not be opened in time, or was not answered. Its
+    /// SQLSTATE is `HYT01` of ODBC.
     pub fn silence(message: impl Into<String>) -> DbError {
         let sqlstate = CONNECTION_TIMEOUT.to_owned();
         DbError { sqlstate, ..DbError::new(DbErrorKind::ConnectionLost, message) }
     }
 
-    /// Whether the other side did not answer in time: another attempt would wait as long.
+    /// Whether the other side did not answer in time, so that another attempt would probably wait
+    /// as long.
     pub fn is_silence(&self) -> bool {
         self.sqlstate == CONNECTION_TIMEOUT
     }
 
-    /// Marks an error in reading the rows of a transaction that is committed, so that callers do
-    /// not take it for rolled back.
+    /// Marks an error that occurred when the result of a committed transaction was read. Its kind
+    /// becomes [`DbErrorKind::UnknownCommit`], so that nobody takes the transaction for rolled
+    /// back.
     pub fn of_committed(mut self) -> DbError {
         self.kind = DbErrorKind::UnknownCommit;
         self.during("the result cannot be read, but the transaction is committed")
     }
 
-    /// Prefixes the message with the activity that failed.
+    /// Puts the activity that failed before the message, separated by a colon.
     pub fn during(mut self, what: impl fmt::Display) -> DbError {
         self.message = format!("{what}: {}", self.message);
         self

@@ -1,24 +1,24 @@
-//! Spelling of a database's SQL: capabilities, not a list of products.
+//! The SQL dialect of a database, described by capabilities instead of product names.
 //!
 //! Not here: statements outside of the load (administration), and monitoring queries (monitoring).
 
 use crate::{Column, ColumnType, Index, StorageEngine, Table};
 
-/// Syntax of parameter placeholders.
+/// Syntax of the placeholders for values in a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placeholder {
     /// `?`, matched to values by position.
     Question,
-    /// `$1`, numbered from 1.
+    /// `$1`, numbered from 1 (PostgreSQL).
     Dollar,
-    /// `@P1`
+    /// `@P1`, numbered from 1 (SQL Server).
     At,
-    /// `:1`
+    /// `:1`, numbered from 1 (Oracle).
     Colon,
 }
 
 impl Placeholder {
-    /// The mark of a statement's value at `number`, from 1.
+    /// Returns the placeholder for the value at position `number`, from 1, of a statement.
     pub fn mark(self, number: usize) -> String {
         match self {
             Placeholder::Question => "?".to_owned(),
@@ -29,41 +29,41 @@ impl Placeholder {
     }
 }
 
-/// The syntax with which a SELECT locks its rows for a later update.
+/// Syntax with which a SELECT locks the rows that it returns, for a later update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowLock {
-    /// Not at all: a writing transaction excludes others anyway.
+    /// No syntax is needed, because a writing transaction excludes all other writers.
     None,
-    /// A clause at its end, with a leading blank: ` FOR UPDATE`.
+    /// A clause at the end of the SELECT, with a leading blank: ` FOR UPDATE`.
     Clause(&'static str),
-    /// A hint behind the table's name, with a leading blank: ` WITH (UPDLOCK)`.
+    /// A hint after the table's name, with a leading blank: ` WITH (UPDLOCK)`.
     Hint(&'static str),
 }
 
-/// The syntax with which a SELECT limits the number of its rows.
+/// Syntax with which a SELECT limits the number of rows that it returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowLimit {
-    /// `LIMIT 5` at its end.
+    /// `LIMIT 5` at the end of the SELECT.
     Limit,
-    /// `FETCH FIRST 5 ROWS ONLY` at its end: the SQL standard's.
+    /// `FETCH FIRST 5 ROWS ONLY` at the end of the SELECT, as in the SQL standard.
     FetchFirst,
-    /// `TOP (5)` behind SELECT.
+    /// `TOP (5)` after the word SELECT.
     Top,
 }
 
-/// A length of time that dates are moved by.
+/// Unit of the intervals that SQL adds to dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DateUnit {
-    /// One day of the calendar.
+    /// Days of the calendar.
     Day,
-    /// Calendar months; a day that the month does not have becomes its last.
+    /// Calendar months. If the resulting month has no such day, the date is its last day.
     Month,
-    /// Calendar years; 29 February becomes the 28th where it has to.
+    /// Calendar years. If the resulting year has no 29 February, the date is the 28th.
     Year,
 }
 
 impl DateUnit {
-    /// SQL's word for it, such as `MONTH`.
+    /// Returns the unit's keyword in SQL, such as `MONTH`.
     pub fn name(self) -> &'static str {
         match self {
             DateUnit::Day => "DAY",
@@ -72,7 +72,7 @@ impl DateUnit {
         }
     }
 
-    /// The unit of an English word: `month` or `months`.
+    /// Parses an English word, such as `month` or `months`; `None` if it is not a unit.
     pub fn named(word: &str) -> Option<DateUnit> {
         match word.strip_suffix('s').unwrap_or(word) {
             "day" => Some(DateUnit::Day),
@@ -83,97 +83,102 @@ impl DateUnit {
     }
 }
 
-/// Storage of exact decimals.
+/// The way in which exact decimal numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decimals {
-    /// The database has a decimal type.
+    /// The database has an exact decimal type.
     Exact,
-    /// The database has none: integers of the smallest unit (cents, ten-thousandths).
+    /// The database has no exact decimal type, so decimals are stored as integers of their smallest
+    /// unit, such as cents.
     ScaledInteger,
 }
 
-/// Where an auto-increment column is allowed.
+/// The columns in which a database allows auto-increment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serial {
-    /// In any column, without a key or index.
+    /// In any column, even without a key or index.
     Anywhere,
-    /// In the first column of a key or index that is created with the table.
+    /// Only in the first column of a key or index that is created together with the table.
     Indexed,
-    /// In the sole column of the primary key; elsewhere it is an ordinary integer.
+    /// Only in a column that alone is the primary key. Elsewhere the type is an ordinary integer,
+    /// which is not incremented.
     SoleKey,
 }
 
-/// Language of stored routines.
+/// Language in which stored routines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoutineLanguage {
-    /// SQL/PSM of the MySQL family: procedures that begin and end their transaction and return
-    /// result sets.
+    /// SQL/PSM as in MySQL and MariaDB: procedures that begin and end their own transactions and
+    /// return result sets.
     Psm,
-    /// PL/pgSQL: functions that return rows. A call outside of a transaction is its own
-    /// transaction.
+    /// PL/pgSQL: functions that return rows. A call outside of a transaction is a transaction of
+    /// its own.
     PlPgSql,
 }
 
-/// Syntax to partition a table by the hash of a column.
+/// Syntax to partition a table by the hash of one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Partitioning {
-    /// A clause of CREATE TABLE creates all partitions.
+    /// A clause of CREATE TABLE, which creates all partitions.
     Clause,
-    /// Each partition is a table, created by its own statement.
+    /// Each partition is a table of its own, which needs its own CREATE TABLE.
     Tables,
 }
 
-/// Spelling of a database's SQL, filled in by its driver.
+/// The SQL dialect of a database, filled in by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
-    /// Name, such as `sqlite`.
+    /// Name of the dialect, such as `sqlite`.
     pub name: &'static str,
-    /// Syntax of placeholders in statements.
+    /// Syntax of the placeholders for values in a statement.
     pub placeholder: Placeholder,
-    /// Storage of exact decimals.
+    /// Storage of exact decimal numbers.
     pub decimals: Decimals,
-    /// Returns the name of a type in CREATE TABLE.
+    /// Returns the name of a column type in CREATE TABLE.
     pub type_name: fn(ColumnType) -> String,
-    /// Where an auto-increment column is allowed.
+    /// The columns in which auto-increment is allowed.
     pub serial: Serial,
-    /// Storage engines that users can choose; empty if the database has only one.
+    /// Storage engines that users can choose for their tables; empty if there is no choice.
     pub storage_engines: &'static [StorageEngine],
-    /// The storage engine of new tables; `None` for the default.
+    /// Storage engine of the tables to be created; `None` for the server's default.
     pub storage_engine: Option<StorageEngine>,
-    /// Text after the closing bracket of CREATE TABLE and after the storage engine.
+    /// Options at the end of CREATE TABLE, after the closing bracket and the storage engine.
     pub table_options: &'static str,
-    /// DROP INDEX needs the name of the table.
+    /// DROP INDEX must name the table too.
     pub drops_index_on_table: bool,
-    /// Function that returns the code of a text's first character.
+    /// Name of the SQL function that returns the character code of a text's first character, such
+    /// as `ASCII`.
     pub letter_code: &'static str,
-    /// Syntax with which a SELECT locks its rows.
+    /// Syntax with which a SELECT locks the rows that it returns.
     pub row_lock: RowLock,
-    /// Syntax with which a SELECT limits its rows.
+    /// Syntax with which a SELECT limits the number of rows.
     pub row_limit: RowLimit,
-    /// Clause of a SELECT without a table in place of its FROM, with a leading blank.
+    /// FROM clause of a SELECT that reads no table, with a leading blank, such as ` FROM DUAL`;
+    /// empty if none is needed.
     pub from_nothing: &'static str,
-    /// A placeholder has the type that its place asks for, and stands only where there is one.
+    /// The server infers the type of a placeholder from its context, so `SELECT ?` needs a cast.
     pub infers_types: bool,
-    /// A date, from `1995-03-15`.
+    /// Returns the SQL literal for a date such as `1995-03-15`.
     pub date: fn(&str) -> String,
-    /// The year of a date, as a whole number.
+    /// Returns the SQL expression for the year of a date expression, as an integer.
     pub year_of: fn(&str) -> String,
-    /// A date moved by a number of units, backwards if that is negative.
+    /// Returns the SQL expression that adds a number of days, months or years, which may be
+    /// negative, to a date expression.
     pub later: fn(&str, i64, DateUnit) -> String,
-    /// Language of stored routines; `None` if the database has none.
+    /// Language of stored routines; `None` if the database has no routines.
     pub routines: Option<RoutineLanguage>,
-    /// Syntax of hash partitions; `None` if the database has none.
+    /// Syntax of hash partitioning; `None` if the database cannot partition tables.
     pub partitioning: Option<Partitioning>,
 }
 
 impl Dialect {
-    /// The minimum: `?`, exact decimals, and no optional capability. Drivers and tests override
-    /// what differs.
+    /// The minimum: `?` as placeholder, exact decimals, and no optional capability. Drivers and
+    /// tests override individual fields.
     pub const PLAIN: Dialect = Dialect {
         name: "plain",
         placeholder: Placeholder::Question,
         decimals: Decimals::Exact,
-        type_name: |of| format!("{of:?}").to_uppercase(),
+        type_name: |column_type| format!("{column_type:?}").to_uppercase(),
         serial: Serial::Anywhere,
         storage_engines: &[],
         storage_engine: None,
@@ -191,8 +196,8 @@ impl Dialect {
         partitioning: None,
     };
 
-    /// Returns CREATE TABLE with the primary key, and with the indexes that [must be made with the
-    /// table](Dialect::is_made_with).
+    /// Returns CREATE TABLE with the primary key, and with the indexes that [must be created with
+    /// the table](Dialect::is_made_with).
     pub fn create_table(&self, table: &Table) -> String {
         let mut lines: Vec<String> = Vec::new();
         for column in &table.columns {
@@ -211,20 +216,21 @@ impl Dialect {
         format!("CREATE {before}TABLE {name} ({lines}){behind}{}", self.table_options)
     }
 
-    /// Returns the storage engine with this name, if this database offers it.
+    /// Returns the storage engine with this name; `None` if users of this database cannot choose
+    /// it.
     pub fn engine(&self, name: &str) -> Option<StorageEngine> {
         self.storage_engines.iter().find(|engine| engine.name == name).copied()
     }
 
-    /// Whether the storage engine with this name commits and rolls back several statements as one.
-    /// True for the default engine.
+    /// Whether tables of this storage engine support transactions: several statements commit or
+    /// roll back as one. True for `None`, the default engine, and for unknown names.
     pub fn is_transactional(&self, engine: Option<&str>) -> bool {
         let engine = engine.and_then(|name| self.engine(name));
         engine.is_none_or(|engine| engine.is_transactional)
     }
 
-    /// Whether an index must be created with its table, because an auto-increment column needs it;
-    /// all others are created by [`Dialect::create_index`].
+    /// Whether an index must be part of CREATE TABLE, because the table's auto-increment column
+    /// needs it. All other indexes are created later by [`Dialect::create_index`].
     pub fn is_made_with(&self, table: &Table, index: &Index) -> bool {
         let first = index.columns.first();
         let is_serial = |column: &Column| column.of.is_serial() && Some(&column.name) == first;
@@ -233,9 +239,9 @@ impl Dialect {
             && table.primary_key.first() != first
     }
 
-    /// Returns one text that creates `table` in `count` partitions by the hash of `column`; plain
-    /// CREATE TABLE if this database cannot partition. If it contains several statements, the
-    /// database executes all of them or none.
+    /// Returns the SQL that creates `table` with `count` partitions by the hash of `column`, or
+    /// without partitions if the database has none. It may consist of several statements, which the
+    /// database must execute as one transaction.
     pub fn create_partitioned(&self, table: &Table, column: &str, count: u64) -> String {
         let create = self.create_table(table);
         match self.partitioning {
@@ -293,7 +299,7 @@ mod tests {
     const DIALECT: Dialect = Dialect {
         name: "made up",
         placeholder: Placeholder::Dollar,
-        type_name: |of| format!("{of:?}").to_uppercase(),
+        type_name: |column_type| format!("{column_type:?}").to_uppercase(),
         serial: Serial::Indexed,
         ..Dialect::PLAIN
     };

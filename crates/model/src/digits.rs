@@ -1,6 +1,6 @@
-//! Fast formatting of numbers into a buffer. Not here: parsing.
+//! Fast formatting of numbers into a byte buffer. Not here: parsing.
 
-/// Appends `n` in decimal, padded with zeros to at least `width` digits.
+/// Appends `n` in decimal digits, with leading zeros up to `width` digits.
 pub fn put_unsigned(out: &mut Vec<u8>, mut n: u64, width: usize) {
     let n_digits = n.checked_ilog10().map_or(1, |log| log as usize + 1).max(width);
     let start = out.len();
@@ -11,7 +11,7 @@ pub fn put_unsigned(out: &mut Vec<u8>, mut n: u64, width: usize) {
     }
 }
 
-/// Appends `unscaled` divided by ten to the power of `scale`: -5 with scale 2 is `-0.05`.
+/// Appends the decimal number `unscaled` / 10^`scale`: -5 with scale 2 is `-0.05`.
 pub fn put_decimal(out: &mut Vec<u8>, unscaled: i64, scale: u8) {
     if unscaled < 0 {
         out.push(b'-');

@@ -4,32 +4,33 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The cause of a dip in throughput.
+/// The probable cause of a dip in throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// Sessions waited for locks of rows or tables.
+    /// Sessions waited for locks on rows or tables.
     Locks,
-    /// Other programs, or other virtual machines, had the CPUs.
+    /// Other programs, or other virtual machines on the host, used the CPUs.
     OtherCpuLoad,
-    /// Round trips took longer on the path between clients and server.
+    /// Round trips between clients and server took longer.
     Network,
-    /// Statements read many more rows: an index that is missing or not used.
+    /// Statements read many more rows than before: an index is missing or not used.
     RowsRead,
-    /// Sessions waited for the log, data files or latches while pages were written back.
+    /// Sessions waited for the log, data files or latches during a checkpoint, which writes back
+    /// dirty pages.
     Checkpoint,
-    /// Sessions waited for the log or data files.
+    /// Sessions waited for reads or writes of the log or data files.
     Disk,
-    /// Commits waited for other nodes that the server replicates to.
+    /// Commits waited for other nodes, to which the server replicates.
     Replication,
-    /// Sessions waited for latches of the server.
+    /// Sessions waited for latches, the server's internal locks.
     Latches,
-    /// The server got no CPU, or used none: suspended, or gone.
+    /// The server used no CPU, or could not get any: it was suspended or had ended.
     ServerStopped,
 }
 
 impl Cause {
-    /// Returns the cause in a word or two, for tables.
+    /// Returns the cause in one to three words, for tables.
     pub fn in_short(self) -> &'static str {
         match self {
             Cause::Locks => "locks",
@@ -44,7 +45,7 @@ impl Cause {
         }
     }
 
-    /// Returns the cause as a clause, for sentences.
+    /// Returns the cause as a clause for a sentence, such as "sessions waited for locks".
     pub fn words(self) -> &'static str {
         match self {
             Cause::Locks => "sessions waited for locks",

@@ -1,22 +1,22 @@
-//! Which way a figure is better.
+//! The direction in which a figure is better: higher or lower.
 
 use serde::{Deserialize, Serialize};
 
-/// Which way a figure is better.
+/// The direction in which a figure is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// More is better: rates.
+    /// A higher value is better, as for rates.
     #[default]
     Higher,
-    /// Less is better: times, errors, cost.
+    /// A lower value is better, as for times, errors and cost.
     Lower,
-    /// It says what happened, and neither is better: gauges.
+    /// No direction is better: the figure only describes what happened, as most gauges do.
     Neither,
 }
 
 impl Direction {
-    /// Name in lists, such as that of `dbdyno list figures`.
+    /// Returns the name in lists, such as those of `dbdyno list figures`.
     pub fn name(self) -> &'static str {
         match self {
             Direction::Higher => "higher",
@@ -25,7 +25,8 @@ impl Direction {
         }
     }
 
-    /// Direction of what counts the opposite, such as the share below a bound of a time.
+    /// Returns the direction for a figure that counts the opposite, such as the share of response
+    /// times below a bound.
     pub fn opposite(self) -> Direction {
         match self {
             Direction::Higher => Direction::Lower,

@@ -1,4 +1,4 @@
-//! Disturbances of a database during a run, and their outcome.
+//! Disturbances that a plan makes during a run, such as killing the server, and their outcomes.
 //!
 //! Not here: their execution (app), and their effect on response times (analysis).
 
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Host, NetworkConditions, format_duration};
 
-/// An action on a managed server.
+/// An action on a managed server, which dbdyno itself started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum ServerAction {
     /// Shuts the server down cleanly, and starts it again.
     Restart,
-    /// Kills the server, as a crash would.
+    /// Kills the server's process, as a crash would.
     Kill,
-    /// Suspends the server, and resumes it later.
+    /// Suspends the server's process, and resumes it after a time.
     Pause {
         /// Duration of the pause, in nanoseconds.
         for_ns: u64,
@@ -28,7 +28,7 @@ pub enum ServerAction {
 }
 
 impl ServerAction {
-    /// Returns the action as a plan spells it.
+    /// Returns the action in the form that users write in a plan.
     pub fn written(self) -> String {
         match self {
             ServerAction::Restart => "restart".to_owned(),
@@ -40,7 +40,7 @@ impl ServerAction {
     }
 }
 
-/// The action of a disturbance.
+/// The action that a disturbance executes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -48,7 +48,7 @@ pub enum Action {
     Sql(Vec<String>),
     /// A shell command on the generator's machine.
     Command(String),
-    /// An action on a managed server.
+    /// An action on the managed server, if it is a single one.
     Server(ServerAction),
     /// An action on one node of a managed cluster.
     Node {
@@ -57,33 +57,33 @@ pub enum Action {
         /// The action on that node.
         action: ServerAction,
     },
-    /// Adds a node to a managed cluster; it then becomes one of the target's hosts.
+    /// Starts a new node of a managed cluster and adds it to the hosts that clients use.
     Join,
-    /// Changes the list of hosts that clients use.
+    /// Adds a host to those that clients use, or removes one.
     Hosts {
         /// Whether the host is added or removed.
         change: HostsChange,
         /// The host added or removed.
         which: Which,
     },
-    /// Executes a settling step, by its name: a checkpoint.
+    /// Executes the settling step with this name, such as a checkpoint.
     Settle(String),
-    /// Sets other conditions of the simulated network until the time limit.
+    /// Changes delay and bandwidth of the simulated network until the disturbance's time limit.
     Network(NetworkConditions),
 }
 
-/// A change of the list of hosts that clients use.
+/// A change of the list of hosts over which clients are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostsChange {
-    /// The host gets its share of the clients.
+    /// Adds the host, which gets its share of the clients.
     Add,
-    /// The clients of the host move to the others.
+    /// Removes the host, whose clients move to the other hosts.
     Remove,
 }
 
 impl HostsChange {
-    /// Returns the change as a plan spells it.
+    /// Returns the change in the form that users write in a plan.
     pub fn written(self) -> &'static str {
         match self {
             HostsChange::Add => "add",
@@ -92,13 +92,13 @@ impl HostsChange {
     }
 }
 
-/// A host, by its name or as a node of a managed cluster.
+/// A host, given by name or as the number of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Which {
-    /// A host by name, with its port if needed.
+    /// A host by name or address, with a port if it is not the default.
     Host(Host),
-    /// A node of the managed cluster, from 1.
+    /// A node of the managed cluster, counted from 1.
     Node(u32),
 }
 
@@ -111,16 +111,17 @@ impl fmt::Display for Which {
     }
 }
 
-/// Limit on the characters of a statement or command in reports; the plan has all of them.
+/// Limit on the characters of a statement or command in reports, which shorten longer ones; the
+/// plan keeps the full text.
 const TOLD_LETTERS: usize = 60;
 
 impl Action {
-    /// Whether the action is on a managed server.
+    /// Whether the action starts, stops or otherwise controls a managed server or node.
     pub fn is_of_server(&self) -> bool {
         matches!(self, Action::Server(_) | Action::Node { .. } | Action::Join)
     }
 
-    /// Returns the action in one short line.
+    /// Describes the action in one short line for reports.
     pub fn summary(&self) -> String {
         let (first, more) = match self {
             Action::Sql(statements) => {
@@ -152,26 +153,28 @@ impl Action {
     }
 }
 
-/// An action during a run. Times count from the start of the measured phase.
+/// A planned action during a run, once or repeatedly. Its times count from the start of the
+/// measured phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disturbance {
-    /// The user's name for it.
+    /// Name that the user gave to the disturbance.
     pub name: String,
     /// Time of the first execution, in nanoseconds.
     pub at_ns: u64,
-    /// Interval of repetition, in nanoseconds; `None` for one execution.
+    /// Time between the starts of two executions, in nanoseconds; `None` if it is executed once.
     pub every_ns: Option<u64>,
-    /// End in nanoseconds: no execution starts after it, and a running one is cut off.
+    /// End of the disturbance, in nanoseconds: later executions do not start, and a running one is
+    /// cut off. `None` if only the end of the load ends it.
     pub until_ns: Option<u64>,
-    /// Time limit of one execution, in nanoseconds; then it is cut off.
+    /// Time limit of one execution, in nanoseconds, after which it is cut off; `None` for no limit.
     pub limit_ns: Option<u64>,
     /// The action to execute.
     pub action: Action,
 }
 
 impl Disturbance {
-    /// Returns when the execution `nth`, from 0, is due in nanoseconds; `None` if there is no such
-    /// execution.
+    /// Returns when execution `nth`, from 0, is due, in nanoseconds from the start of the measured
+    /// phase; `None` if there is no such execution.
     pub fn due_ns(&self, nth: u32) -> Option<u64> {
         let due_ns = match (nth, self.every_ns) {
             (0, _) => self.at_ns,
@@ -183,7 +186,8 @@ impl Disturbance {
         self.until_ns.is_none_or(|until_ns| due_ns < until_ns).then_some(due_ns)
     }
 
-    /// Returns the number of executions due before `end_ns`.
+    /// Returns the number of executions that are due before `end_ns`, counted from the start of the
+    /// measured phase.
     pub fn times_before(&self, end_ns: u64) -> u64 {
         let end_ns = self.until_ns.unwrap_or(u64::MAX).min(end_ns);
         match (end_ns.checked_sub(self.at_ns), self.every_ns) {
@@ -198,46 +202,47 @@ impl Disturbance {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Disturbed {
-    /// Started, and still running.
+    /// Execution has started and not ended yet.
     Running,
     /// Completed without an error.
     Done,
-    /// Failed, perhaps after a part was executed.
+    /// Failed, although a part may have been executed.
     Failed {
-        /// Message of the error, or the reason.
+        /// Error message, or another reason.
         why: String,
     },
-    /// Cut off before it completed.
+    /// Cut off by a time limit before it completed.
     CutOff {
-        /// The limit that cut it off.
+        /// Description of the limit that cut it off.
         why: String,
     },
-    /// Never started: the previous execution was still running, or the load had ended.
+    /// Not started, because the previous execution was still running or the load had ended.
     Skipped {
         /// The reason why it was not started.
         why: String,
     },
 }
 
-/// Report of one execution of a disturbance, at its start and again at its end.
+/// Event of one execution of a disturbance, sent when it starts and again when it ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisturbanceEvent {
-    /// Index among the plan's disturbances, from 0.
+    /// Index of the disturbance in the plan, from 0.
     pub index: u16,
-    /// Number of the execution, from 0.
+    /// Index of this execution of the disturbance, from 0.
     pub nth: u32,
     /// Name of the disturbance.
     pub name: String,
-    /// The action in one short line.
+    /// Description of the action in one short line.
     pub what: String,
-    /// Start, in nanoseconds from the start of the measured phase; the due time if it was skipped.
+    /// Start, in nanoseconds from the start of the measured phase; the due time if it was not
+    /// started.
     pub began_ns: i64,
-    /// End, in the same time; `None` while it runs.
+    /// End, in nanoseconds from the start of the measured phase; `None` while it runs.
     pub ended_ns: Option<i64>,
-    /// The outcome so far.
+    /// Outcome so far; [`Disturbed::Running`] in the first event.
     #[serde(flatten)]
     pub outcome: Disturbed,
-    /// The last part of its output.
+    /// Last part of the output of the command or statements; empty if there was none.
     pub output: String,
 }
 

@@ -1,4 +1,4 @@
-//! A run as a stream of events: terminal, store, report and agents consume the same one.
+//! The events of a run: terminal, store, report and client processes all consume the same stream.
 
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
@@ -12,13 +12,13 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Clients connect; the next phase starts when all have, or have failed.
+    /// Clients connect. The next phase begins when all of them have connected or failed to.
     Connect,
-    /// Load that is not measured, to warm up.
+    /// Load that warms up the database and is not measured.
     RampUp,
     /// Load that is measured.
     Measure,
-    /// No new transactions; running ones may finish.
+    /// No new transactions start; running and queued ones may finish until a time limit.
     Drain,
 }
 
@@ -26,29 +26,29 @@ pub enum Phase {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// The planned time or number of transactions was reached.
+    /// The planned duration or number of transactions was reached.
     Completed,
     /// The user interrupted the run.
     Interrupted,
-    /// The queue was full, and the plan says to stop then.
+    /// The queue of arrivals was full, and the plan says to stop the run in this case.
     QueueFull,
-    /// No client could continue.
+    /// An error ended the load, for example because no client could continue.
     Failed {
-        /// The cause, in a sentence.
+        /// Cause of the end, in a sentence.
         why: String,
     },
 }
 
-/// Response times of one client's finished transactions of one kind, in the measured phase.
+/// Response times of one client's finished transactions of one type, in the measured phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientMoments {
-    /// Index of the client, global over all agents.
+    /// Index of the client over all groups and client processes.
     pub client: u32,
     /// Index of the transaction type.
     pub kind: KindIndex,
-    /// Number of finished transactions.
+    /// Number of finished transactions of this client and type.
     pub count: u64,
-    /// Number of failed transactions.
+    /// Number of failed transactions of this client and type.
     pub failed: u64,
     /// Shortest response time, in nanoseconds.
     pub min_ns: u64,
@@ -56,38 +56,41 @@ pub struct ClientMoments {
     pub max_ns: u64,
     /// Sum of the response times, in nanoseconds.
     pub sum_ns: u64,
-    /// Sum of their squares, in square nanoseconds.
+    /// Sum of the squared response times, in square nanoseconds.
     pub sum_sq_ns2: f64,
-    /// Histogram of the times, as [`stats::CoarseHistogram::counts`] returns it; empty if there are
-    /// too many clients to keep it.
+    /// Coarse histogram of the response times, as [`stats::CoarseHistogram::counts`] returns it;
+    /// empty if the run has too many clients to keep it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub times: Vec<(u16, u32)>,
 }
 
-/// An event of a run. The stored form is versioned: fields are only ever added.
+/// An event of a run, as all its consumers receive it. Stored runs contain events, so variants and
+/// fields are only ever added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "most events of a run are seconds")]
 pub enum Event {
-    /// The run was created. `plan` is the plan as decided, in TOML, without secrets.
+    /// The run was created, with this plan and description.
     Begun {
         /// Identifier of the run.
         run: RunId,
-        /// The plan as decided, in TOML.
+        /// Decided plan in TOML, without passwords.
         plan: String,
-        /// Names for the indexes in later events.
+        /// Names and other properties of the groups, transaction types and metrics to which later
+        /// events refer by index.
         description: Box<Description>,
     },
     /// An observation about machine, build, data or database.
     Fact(Fact),
-    /// A phase of the run began.
+    /// A phase of the run has begun.
     Phase {
         /// The phase that began.
         phase: Phase,
-        /// Nanoseconds from the start of the measured phase.
+        /// Start of the phase, in nanoseconds from the start of the measured phase; negative before
+        /// it.
         at_ns: i64,
     },
-    /// The clients of a group have connected, or failed to.
+    /// All clients of a group have connected or failed to connect.
     Connected {
         /// Index of the group.
         group: u16,
@@ -95,94 +98,104 @@ pub enum Event {
         connected: u32,
         /// Number of clients that failed to connect.
         failed: u32,
-        /// Time that each connection took.
+        /// Histogram of the time that each connection took, in nanoseconds; `None` if it was not
+        /// recorded.
         #[serde(with = "crate::second::as_bytes", default)]
         times: Option<Histogram>,
     },
-    /// A part of a second. Parts are added up.
+    /// Counts and times of one second of a group. There may be several such events for the same
+    /// second, which must be added up.
     Second(Second),
-    /// Lateness of an event loop's heartbeats in the measured phase.
+    /// Lateness of an event loop's heartbeats in the measured phase. A heartbeat is a timer that
+    /// fires every 10 ms; it is late if the loop is busy or has no CPU.
     Heartbeats {
-        /// Index of the loop, from 0.
+        /// Index of the event loop, from 0.
         loop_index: u32,
-        /// Due time of the latest heartbeat, in nanoseconds from the start of the measured phase.
+        /// Due time of the heartbeat that was late by the most, in nanoseconds from the start of
+        /// the measured phase.
         latest_at_ns: i64,
-        /// Lateness of each heartbeat, including missed ones.
+        /// Histogram of the heartbeats' lateness, in nanoseconds. Heartbeats that fell due while
+        /// the loop was busy all count.
         #[serde(with = "crate::second::as_bytes", default)]
         lag: Option<Histogram>,
     },
-    /// Response times by client, sent at the end.
+    /// Response times of each client of a group, sent at the end of the load.
     Clients {
         /// Index of the group.
         group: u16,
-        /// Moments per client and kind.
+        /// Counts and sums for each client and transaction type.
         moments: Vec<ClientMoments>,
     },
-    /// The load ended, for this reason.
+    /// The load has ended, for the given reason.
     Ended {
-        /// Completion, interruption, or an error.
+        /// Reason why the load ended.
         reason: StopReason,
-        /// Length of the measured window, in nanoseconds.
+        /// Length of the measured phase as it was, in nanoseconds.
         measured_ns: u64,
-        /// Nanoseconds from the first instant of load to the last reply.
+        /// Time from the start of the load, ramp-up included, to the last reply, in nanoseconds.
         elapsed_ns: u64,
-        /// CPU time of all threads of this process under load, in nanoseconds.
+        /// CPU time of dbdyno during the load, over all its threads and client processes, in
+        /// nanoseconds.
         cpu_ns: u64,
-        /// Peak resident memory of this process, in bytes.
+        /// Peak resident memory of dbdyno, summed over its main process and client processes, in
+        /// bytes; 0 if unknown.
         max_rss_bytes: u64,
     },
-    /// The data were checked, before or after the load.
+    /// The consistency of the data was checked, before or after the load.
     Checked {
-        /// `true` after the load, `false` before.
+        /// True if the check was made after the load, false if before.
         after: bool,
-        /// Result of each check.
+        /// Result of each consistency check.
         results: Vec<CheckResult>,
     },
-    /// Comparison of the database's own count of commits with dbdyno's, over the whole run.
+    /// The database's own count of commits of a transaction type was compared with dbdyno's, over
+    /// the whole run.
     Crosschecked {
         /// Index of the group.
         group: u16,
         /// Index of the transaction type.
         kind: KindIndex,
-        /// Growth of the database's count.
+        /// Growth of the database's own count during the run.
         change: i64,
-        /// Commits counted by dbdyno, including ramp-up and drain.
+        /// Number of commits that dbdyno counted, in all phases.
         committed: u64,
-        /// Number of transactions whose outcome is unknown.
+        /// Number of transactions for which it is unknown whether they were committed.
         unknown: u64,
     },
-    /// Primary metrics that a workload computed over the measured phase.
+    /// The workload computed primary metrics of a group for the measured phase.
     Computed {
         /// Index of the group.
         group: u16,
-        /// Name and value of each computed metric.
+        /// Computed primary metrics, each with its value or the reason why there is none.
         figures: Vec<ComputedFigure>,
     },
-    /// A disturbance began, ended, failed or was skipped.
+    /// An execution of a disturbance began, ended, failed or was skipped.
     Disturbance(DisturbanceEvent),
-    /// Settings that new sessions of the server had before the load; secrets are masked.
+    /// Server settings that applied to new sessions before the load, with secrets masked.
     Settings {
-        /// Pairs of name and value.
+        /// Settings, as pairs of name and value.
         settings: Vec<(String, String)>,
     },
-    /// Declares gauges that are read from now on; indexes continue over all such events.
+    /// New gauges are declared, which [`Event::Readings`] refer to by index. Indexes count on over
+    /// all events of this kind.
     Gauges {
-        /// Declarations of the new gauges, in order of their indexes.
+        /// New gauges, in the order of their indexes.
         gauges: Vec<Gauge>,
     },
-    /// Values of gauges in one second.
+    /// Values of gauges that were read in one second.
     Readings(Readings),
-    /// The server's own summary, over the measured phase.
+    /// The server's own totals, by statement, event or table, over the measured phase.
     Summary(ServerSummary),
-    /// The server's own summary of the last seconds, while the load continues.
+    /// The server's own totals of the last seconds, sent while the load continues. Used until the
+    /// final [`Event::Summary`] comes, or instead of it if the run was killed.
     SummarySoFar(ServerSummary),
-    /// CPU profile of one side.
+    /// CPU profile of the server's or the generator's processes.
     CpuProfile(CpuProfile),
-    /// A message to the user, kept with the run.
+    /// A message to the user, which is stored with the run.
     Output {
         /// Text of the message.
         text: String,
     },
-    /// A judgement of the result.
+    /// A judgement about the validity of the result.
     Finding(Finding),
 }

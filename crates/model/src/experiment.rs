@@ -1,22 +1,22 @@
-//! A plan with axes, and the order of its trials.
+//! Experiments: one plan whose parameters are varied, run as many trials.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Imported, Nesting, StopRule, choice};
 
-/// Limit on the trials of an experiment: more would take longer than users wait.
+/// Limit on the number of trials of an experiment; more would run longer than anybody waits.
 pub const TRIALS_MAX: u64 = 100_000;
 
-/// The order of an experiment's trials.
+/// Order in which the trials of an experiment run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// Each round runs every point once, in turn forwards and backwards, so that slow drift affects
-    /// all points alike.
+    /// Each round runs every point once. Every second round goes through the points backwards, so
+    /// that a slow drift affects all points alike.
     Interleaved,
-    /// Each round runs every point once, in a random order of its own.
+    /// Each round runs every point once, in a new random order.
     Random,
-    /// All repeats of a point before the next point.
+    /// All repeats of a point run before those of the next point.
     Sequential,
 }
 
@@ -26,103 +26,108 @@ choice!(Order {
     Sequential = "sequential",
 });
 
-/// Treatment of the data between trials.
+/// Treatment of the data between two trials: keep, rebuild or restore them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DataPolicy {
-    /// Data stay as the previous trial left them.
+    /// The data stay as the previous trial left them.
     Keep,
-    /// Data are dropped and rebuilt before each trial.
+    /// The data are dropped and built again before each trial.
     Rebuild,
-    /// Data are restored from a copy made before the first trial; managed servers only.
+    /// The data are restored from a copy that was made before the first trial. Only for managed
+    /// servers.
     Copy,
 }
 
 choice!(DataPolicy { Keep = "keep", Rebuild = "rebuild", Copy = "copy" });
 
-/// A condition to wait for before a trial begins.
+/// A condition on the database for which a trial waits before it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
-    /// Query whose first value is true or a non-zero number once the condition holds.
+    /// Query for the condition, which is met when the first value of the result is true or a number
+    /// other than 0.
     pub sql: String,
-    /// Time limit of the wait, in nanoseconds.
+    /// Limit on the waiting time, in nanoseconds.
     pub at_most_ns: u64,
 }
 
-/// A parameter that an experiment varies, with its values.
+/// A plan parameter that an experiment varies, with its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axis {
-    /// Path of the parameter in the plan, as written.
+    /// Path of the parameter in the plan, as the user wrote it.
     pub name: String,
-    /// Values of the parameter, as written.
+    /// Values of the parameter, as the user wrote them.
     pub values: Vec<String>,
 }
 
-/// One combination of the axes' values.
+/// A point of an experiment: one value for each varied parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
-    /// One value per axis, in the order of the axes.
+    /// Values of the varied parameters, one per axis and in the order of the axes.
     pub values: Vec<String>,
-    /// The plan as decided, in TOML.
+    /// Decided plan of this point, in TOML.
     pub plan: String,
 }
 
-/// An experiment as decided, as it is stored before its first trial.
+/// An experiment, as it is stored before its first trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
-    /// Permanent identifier: a UUID of version 7.
+    /// Permanent identifier of the experiment: a UUID of version 7.
     pub id: String,
     /// Name of the plan.
     pub name: String,
-    /// Start, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Start of the experiment, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// The varied parameters, outermost first.
+    /// Varied parameters. The last one changes fastest from point to point.
     pub axes: Vec<Axis>,
-    /// All combinations; the last axis varies fastest.
+    /// All points of the experiment. For a search it contains only one, with the plan of the
+    /// search.
     pub points: Vec<Point>,
-    /// Trials per point; an upper limit if a stop rule may end them earlier.
+    /// Number of trials per point; only an upper limit if there is a stop rule.
     pub repeats: u32,
-    /// Levels of repetition above single runs.
+    /// Numbers of server restarts and data builds among the repeats of each point.
     #[serde(default, skip_serializing_if = "is_flat")]
     pub nesting: Nesting,
-    /// Rule that ends the repeats early.
+    /// Rule that may end the repeats early; `None` to run all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopRule>,
-    /// Order of the trials.
+    /// Order in which the trials run.
     pub order: Order,
-    /// Treatment of the data between trials.
+    /// Treatment of the data between two trials: keep, rebuild or restore them.
     pub data: DataPolicy,
     /// Pause before each trial except the first, in nanoseconds.
     pub pause_ns: u64,
-    /// Condition to wait for before each trial.
+    /// Condition on the database for which each trial waits; `None` for no wait.
     #[serde(rename = "until", default, skip_serializing_if = "Option::is_none")]
     pub wait_until: Option<Condition>,
-    /// Seed of the random order.
+    /// Seed for the random order of trials.
     pub seed: u64,
-    /// How its points are chosen.
+    /// Way in which the points are chosen: all in advance, or one by one in a search.
     #[serde(rename = "seek", default, skip_serializing_if = "Walk::is_grid")]
     pub walk: Walk,
-    /// Labels of each of its runs, as pairs of key and value.
+    /// Labels of all runs of the experiment, as pairs of key and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<(String, String)>,
-    /// Figures measured elsewhere, shown beside those of the experiment.
+    /// Figures measured elsewhere, to be shown beside those of the experiment; `None` if there are
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
 }
 
-/// How an experiment chooses its points.
+/// Way in which an experiment chooses its points.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Option<crate::Seek>", into = "Option<crate::Seek>")]
 pub enum Walk {
     /// All points are known before the first trial.
     #[default]
     Grid,
-    /// A search adds a point for each probe; `points` has its plan only.
+    /// A search for the highest load that meets all objectives. It adds a point for each probe;
+    /// before that, [`Experiment::points`] contains only the plan of the search.
     Seek(crate::Seek),
 }
 
 impl Walk {
-    /// Returns the search, if it is one.
+    /// Returns the search; `None` if all points are known in advance.
     pub fn seek(&self) -> Option<&crate::Seek> {
         match self {
             Walk::Grid => None,
@@ -130,7 +135,7 @@ impl Walk {
         }
     }
 
-    /// Whether all points are known before the first trial.
+    /// Whether all points are known before the first trial, so that there is no search.
     pub fn is_grid(&self) -> bool {
         *self == Walk::Grid
     }
@@ -148,12 +153,12 @@ impl From<Walk> for Option<crate::Seek> {
     }
 }
 
-/// Figures imported from a file when the experiment began.
+/// Figures measured elsewhere, imported from a file when the experiment began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// Path of the file, as given.
+    /// Path of the file, as the user wrote it.
     pub file: String,
-    /// Content of the file.
+    /// Figures in the file.
     pub figures: Imported,
 }
 
@@ -161,23 +166,23 @@ fn is_flat(nesting: &Nesting) -> bool {
     *nesting == Nesting::default()
 }
 
-/// The place of a run in an experiment.
+/// The place of a run in an experiment: which repeat of which point it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
     /// Identifier of the experiment.
     pub experiment: String,
-    /// Index of the point, from 0.
+    /// Index of the point in the experiment, from 0.
     pub point: u32,
-    /// Index among the point's trials, from 0.
+    /// Index of this run among the repeats of the point, from 0.
     pub repeat: u32,
-    /// The point's values, as pairs of axis and value.
+    /// Values of the point, as pairs of axis name and value.
     pub values: Vec<(String, String)>,
 }
 
 impl Experiment {
-    /// Fails with the reason if this cannot be an experiment, because stored data may come from
-    /// elsewhere: there must be points and repeats, at most [`TRIALS_MAX`] trials, and no more
-    /// units than repeats.
+    /// Checks an experiment that was read from a store or an import. Fails with the reason if it
+    /// has no points or repeats, more than [`TRIALS_MAX`] trials, or more restarts and rebuilds
+    /// than repeats.
     pub fn check(&self) -> Result<(), String> {
         let Nesting { restarts, rebuilds } = self.nesting;
         let units = u64::from(restarts.unwrap_or(1)) * u64::from(rebuilds.unwrap_or(1));
@@ -192,13 +197,14 @@ impl Experiment {
         Ok(())
     }
 
-    /// Whether the experiment may contain this repeat of this point, which a walk may still add.
+    /// Whether a trial with these indexes may belong to the experiment. A search may still add
+    /// points, so any index below [`TRIALS_MAX`] is possible there.
     pub fn may_have(&self, point: u32, repeat: u32) -> bool {
         let n_points = if self.walk.is_grid() { self.points.len() as u64 } else { TRIALS_MAX };
         u64::from(point) < n_points && u64::from(repeat) < TRIALS_MAX
     }
 
-    /// Returns the trial for a point's repeat. Panics if there is no such point.
+    /// Returns the trial for a pair of point and repeat indexes. Panics if there is no such point.
     pub fn trial(&self, (point, repeat): (u32, u32)) -> Trial {
         let values = self.axes.iter().map(|axis| axis.name.clone());
         let values = values.zip(self.points[point as usize].values.iter().cloned()).collect();
@@ -206,12 +212,12 @@ impl Experiment {
     }
 }
 
-/// Returns the last part of an axis's path: `clients` of `group.users.clients`.
+/// Returns the last part of a parameter's path: `clients` for `group.users.clients`.
 pub fn short_axis(axis: &str) -> &str {
     axis.rsplit_once('.').map_or(axis, |(_, last)| last)
 }
 
-/// Whether an axis is the arrival rate, under any of its names.
+/// Whether an axis with this name varies the arrival rate.
 pub fn is_arrival_rate(axis: &str) -> bool {
     short_axis(axis) == "rate" && axis != "connect.rate"
 }

@@ -1,8 +1,8 @@
-//! Observations about machine, build, data and database, as typed values.
+//! Facts: observations about machine, build, data and database, as typed values.
 //!
-//! A fact is stored and exported as text and parsed from it: **its name contains the unit** (the
-//! last word: `longest_pause_s`, `total_bytes`, `steal_percent`), the text contains the value.
-//! Formatting a parsed value returns the same text, so that stored facts are as good as new ones.
+//! A fact is stored and exported as text, and parsed from it. The last word of its **name is the
+//! unit** (`longest_pause_s`, `total_bytes`, `steal_percent`); the text has only the value.
+//! Formatting a parsed value returns the same text, so a stored fact is as good as a new one.
 //!
 //! Not here: judgement of facts (findings).
 
@@ -14,20 +14,21 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::bucket_counts::BucketCounts;
 use crate::digits::put_decimal;
 
-/// One observation: `cpu` / `model` / `...`.
+/// An observation about a run, such as subject `cpu`, name `model` and a value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "AsText", into = "AsText")]
 pub struct Fact {
-    /// Subject: `machine`, `cpu`, `memory`, `disk`, `network`, `build`, `database`...
+    /// Subject of the observation: `machine`, `cpu`, `memory`, `disk`, `network`, `build`,
+    /// `database`...
     pub about: String,
-    /// Name, with the unit as its last word if there is one.
+    /// Name of the observed property. If it has a unit, that is the last word.
     pub name: String,
-    /// Observed value, typed by its text and the name's unit.
+    /// Observed value; its type follows from its text and the unit in the name.
     pub value: FactValue,
 }
 
 impl Fact {
-    /// Makes a fact. A text that is a number, or `true` or `false`, becomes a value of that type.
+    /// Makes a fact. Text that is a number, or `true` or `false`, becomes a value of that type.
     pub fn new(about: &str, name: &str, value: impl Into<FactValue>) -> Fact {
         let value = match value.into() {
             FactValue::Text(text) => FactValue::read(name, text),
@@ -42,7 +43,7 @@ impl Fact {
     }
 }
 
-/// Stored form of a fact.
+/// Serialized form of a fact, with its value as text.
 #[derive(Serialize, Deserialize)]
 struct AsText {
     about: String,
@@ -63,10 +64,10 @@ impl From<Fact> for AsText {
     }
 }
 
-/// A typed value of a fact.
+/// Value of a fact, with its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FactValue {
-    /// Any text that is not one of the other types.
+    /// Text that has no other type.
     Text(String),
     /// A truth value, `true` or `false`.
     YesNo(bool),
@@ -78,22 +79,22 @@ pub enum FactValue {
     Percent(Decimal),
     /// A time in seconds.
     Seconds(Decimal),
-    /// Several numbers of one unit, for example one per event loop.
+    /// Several numbers of the same unit, for example one per event loop.
     List(Vec<FactValue>),
-    /// A coarse histogram: counts between a few bounds.
+    /// A coarse histogram: how many numbers fell between a few bounds.
     Buckets(BucketCounts),
 }
 
-/// A decimal number with a fixed number of decimals.
+/// A decimal number that keeps its number of decimals, so that `1.50` stays `1.50`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
-    /// The number without its decimal point.
+    /// Digits of the number as an integer, without the decimal point.
     unscaled: i64,
     /// Number of digits after the decimal point.
     scale: u8,
 }
 
-/// Limit on decimals: no value has more, and a text with more stays text.
+/// Limit on the digits after the decimal point; a number with more of them stays text.
 const SCALE_MAX: u8 = 9;
 
 impl Decimal {
@@ -122,21 +123,21 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// Separator of the numbers in a list.
+/// Separator between the numbers of a list in the text form.
 const BETWEEN: &str = ", ";
 
 impl FactValue {
-    /// Makes a percentage, rounded to `decimals` decimals.
+    /// Makes a percentage, rounded to `decimals` digits after the decimal point.
     pub fn percent(percent: f64, decimals: u8) -> FactValue {
         FactValue::Percent(Decimal::new(percent, decimals))
     }
 
-    /// Makes a time in seconds, rounded to `decimals` decimals.
+    /// Makes a time in seconds, rounded to `decimals` digits after the decimal point.
     pub fn seconds(seconds: f64, decimals: u8) -> FactValue {
         FactValue::Seconds(Decimal::new(seconds, decimals))
     }
 
-    /// Makes a list of values of one unit; a single value stays itself.
+    /// Makes a list of values of the same unit; a single value stays as it is.
     pub fn list(values: impl IntoIterator<Item = FactValue>) -> FactValue {
         let mut values: Vec<FactValue> = values.into_iter().collect();
         match values.len() {
@@ -145,7 +146,8 @@ impl FactValue {
         }
     }
 
-    /// Parses the stored text of the fact with this name. The value formats to the same text.
+    /// Parses the text of a stored fact with this name. If formatting the parsed value would not
+    /// return the same text, the value stays [`FactValue::Text`].
     pub fn read(name: &str, text: String) -> FactValue {
         let unit = name.rsplit('_').next().filter(|unit| unit.len() < name.len());
         let one = |text: &str| match unit {
@@ -167,7 +169,7 @@ impl FactValue {
         read.filter(|read| *read == text).unwrap_or(FactValue::Text(text))
     }
 
-    /// Returns the text; `None` for other types.
+    /// Returns the text; `None` for a value of any other type.
     pub fn text(&self) -> Option<&str> {
         match self {
             FactValue::Text(text) => Some(text),
@@ -175,7 +177,7 @@ impl FactValue {
         }
     }
 
-    /// Returns the truth value; `None` for other types.
+    /// Returns the truth value; `None` for a value of any other type.
     pub fn yes_no(&self) -> Option<bool> {
         match self {
             FactValue::YesNo(is_so) => Some(*is_so),
@@ -183,7 +185,7 @@ impl FactValue {
         }
     }
 
-    /// Returns a whole number without unit; `None` for other types.
+    /// Returns a whole number without unit; `None` for a value of any other type.
     pub fn integer(&self) -> Option<i64> {
         match self {
             FactValue::Count(count) => Some(*count),
@@ -191,12 +193,12 @@ impl FactValue {
         }
     }
 
-    /// Returns a whole number without unit, if it is not negative; `None` for other types.
+    /// Returns a whole number without unit that is not negative; `None` for any other value.
     pub fn count(&self) -> Option<u64> {
         self.integer().and_then(|count| count.try_into().ok())
     }
 
-    /// Returns a size in bytes; `None` for other types.
+    /// Returns a size in bytes; `None` for a value of any other type.
     pub fn bytes(&self) -> Option<u64> {
         match self {
             FactValue::Bytes(bytes) => Some(*bytes),
@@ -204,7 +206,7 @@ impl FactValue {
         }
     }
 
-    /// Returns a percentage; `None` for other types.
+    /// Returns a percentage; `None` for a value of any other type.
     pub fn as_percent(&self) -> Option<f64> {
         match self {
             FactValue::Percent(percent) => Some(percent.value()),
@@ -212,7 +214,7 @@ impl FactValue {
         }
     }
 
-    /// Returns a time in seconds; `None` for other types.
+    /// Returns a time in seconds; `None` for a value of any other type.
     pub fn as_seconds(&self) -> Option<f64> {
         match self {
             FactValue::Seconds(seconds) => Some(seconds.value()),
@@ -220,7 +222,7 @@ impl FactValue {
         }
     }
 
-    /// Returns a coarse histogram; `None` for other types.
+    /// Returns a coarse histogram; `None` for a value of any other type.
     pub fn buckets(&self) -> Option<&BucketCounts> {
         match self {
             FactValue::Buckets(counts) => Some(counts),
@@ -228,7 +230,7 @@ impl FactValue {
         }
     }
 
-    /// Returns the values of a list; any other value as a list of one.
+    /// Returns the values of a list; a value of any other type as a slice of one.
     pub fn all(&self) -> &[FactValue] {
         match self {
             FactValue::List(values) => values,
@@ -256,7 +258,7 @@ impl fmt::Display for FactValue {
     }
 }
 
-/// Compares with the formatted value.
+/// Compares the text with the formatted value.
 impl PartialEq<str> for FactValue {
     fn eq(&self, text: &str) -> bool {
         match self {
@@ -311,7 +313,7 @@ impl From<BucketCounts> for FactValue {
     }
 }
 
-/// Converts to a count, or to text if the number exceeds `i64`, as a seed may.
+/// Converts integers to a count, or to text if the number exceeds `i64`, as a seed may.
 macro_rules! from_integers {
     ($($integer:ty)*) => {
         $(impl From<$integer> for FactValue {
@@ -333,17 +335,17 @@ impl Serialize for FactValue {
     }
 }
 
-/// Values of facts by subject, then by name.
+/// Values of facts by subject and then by name.
 pub type Facts = BTreeMap<String, BTreeMap<String, FactValue>>;
 
-/// Deserializes [`Facts`] from texts. Fails if the input is not a map of maps of texts.
+/// Deserializes [`Facts`] whose values are texts. Fails if the input is not a map of maps of texts.
 pub fn read_facts<'de, D: Deserializer<'de>>(texts: D) -> Result<Facts, D::Error> {
     let read = |(name, text): (String, String)| {
         let value = FactValue::read(&name, text);
         (name, value)
     };
     let facts = BTreeMap::<String, BTreeMap<String, String>>::deserialize(texts)?.into_iter();
-    Ok(facts.map(|(about, of)| (about, of.into_iter().map(read).collect())).collect())
+    Ok(facts.map(|(about, by_name)| (about, by_name.into_iter().map(read).collect())).collect())
 }
 
 #[cfg(test)]

@@ -1,23 +1,24 @@
 //! Bounds of figures, as users write them: `300ms`, `2M`, `1%`, `1000 rows/min`, `2MB/s`.
 //!
-//! The figure determines the unit to which a bound is converted. Not here: figures, and comparisons
-//! with a bound (analysis).
+//! A bound is converted to the unit of the figure that it limits. Not here: figures, and
+//! comparisons with a bound (analysis).
 
 use crate::units::{AMOUNT_UNITS, ns_of_unit};
 use crate::{NS_PER_S, parse_duration};
 
-/// A parsed bound of a figure that is not known yet.
+/// A parsed bound, to be converted once the unit of the limited figure is known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FigureBound {
-    /// A number, with or without a unit.
+    /// A number, with or without a unit, that is not a time.
     Amount {
-        /// The number, in units of `what`.
+        /// Value of the bound in its base unit: 2,000,000 for `2MB/s`.
         amount: f64,
-        /// Unit without scale, such as `rows` or `B`; empty if none is written.
+        /// Base unit without a prefix for thousands or millions, such as `rows` or `B`; empty if
+        /// none is written.
         what: String,
-        /// Period of a rate, in nanoseconds; `None` if the bound is not a rate.
+        /// Period of a rate, in nanoseconds: 60 s for `/min`. `None` if the bound is not a rate.
         per_ns: Option<u64>,
-        /// The unit as written, such as `MB/min`.
+        /// Unit exactly as the user wrote it, such as `MB/min`.
         written: String,
     },
     /// A time, in nanoseconds.
@@ -27,7 +28,7 @@ pub enum FigureBound {
 const NS_PER_MIN: u64 = 60 * NS_PER_S;
 
 impl FigureBound {
-    /// Parses a bound. Fails with the reason if it is not a number, or its unit is unknown.
+    /// Parses a bound. Fails with the reason if it has no number or an unknown unit.
     pub fn read(text: &str) -> Result<FigureBound, String> {
         if let Ok(ns) = parse_duration(text) {
             return Ok(FigureBound::Time(ns));
@@ -48,8 +49,8 @@ impl FigureBound {
         Ok(FigureBound::Amount { amount: number * factor, what: what.to_owned(), per_ns, written })
     }
 
-    /// Returns the unit of bytes as written and its size in `unit`; `None` if the bound is not in
-    /// bytes, or only one of the two is a rate.
+    /// Returns the unit as the user wrote it, if it is one of bytes, and its size in `unit`. `None`
+    /// if it is not one of bytes, or only one of the two units is a rate.
     pub fn bytes_as_written(&self, unit: &str) -> Option<(String, f64)> {
         let FigureBound::Amount { what, written, .. } = self else { return None };
         let one = FigureBound::read(&format!("1{written}")).ok()?.in_unit(unit).ok()?;
@@ -57,7 +58,8 @@ impl FigureBound {
         (what == "B" && is_rate(written) == is_rate(unit)).then(|| (written.clone(), one))
     }
 
-    /// Converts the bound to a figure's unit. Fails with the reason if the units do not match.
+    /// Converts the bound to the unit of the limited figure. Fails with the reason if the units do
+    /// not match, such as a time for a rate.
     pub fn in_unit(&self, unit: &str) -> Result<f64, String> {
         let (counted, unit_ns) = of_rate(unit);
         // A unit may itself be scaled: `MB/s` counts bytes.
@@ -85,7 +87,8 @@ impl FigureBound {
     }
 }
 
-/// Returns factor and base unit of a scaled unit; `None` if it is unknown.
+/// Splits a unit such as `MB` into its factor and base unit, here 1e6 and `B`; `None` if it is
+/// unknown.
 fn amount_unit(unit: &str) -> Option<(f64, &str)> {
     match AMOUNT_UNITS.iter().find(|(name, ..)| *name == unit) {
         Some((_, factor, what)) => Some((*factor, *what)),
@@ -93,17 +96,18 @@ fn amount_unit(unit: &str) -> Option<(f64, &str)> {
     }
 }
 
-/// Returns factor and base unit of anything that may be counted, such as `rows` and `k rows`.
+/// Splits a unit that may name anything, such as `rows` or `k rows`, into its factor and base unit.
 fn of_anything(unit: &str) -> (f64, &str) {
     let scaled = unit.split_once(' ').and_then(|(scale, what)| {
-        let (factor, of) = amount_unit(scale)?;
+        let (factor, base) = amount_unit(scale)?;
         let (one, what) = amount_unit(what.trim()).unwrap_or((1.0, what.trim()));
-        of.is_empty().then_some((factor * one, what))
+        base.is_empty().then_some((factor * one, what))
     });
     scaled.unwrap_or((1.0, unit))
 }
 
-/// Splits a text into the part before `/s` or `/min` and the period in nanoseconds.
+/// Splits off `/s` or `/min` at the end of a text; returns the rest and the period in nanoseconds,
+/// `None` if it is not a rate.
 fn of_rate(text: &str) -> (&str, Option<u64>) {
     match (text.strip_suffix("/s"), text.strip_suffix("/min")) {
         (Some(text), _) => (text, Some(NS_PER_S)),
@@ -156,7 +160,7 @@ mod tests {
         check("1M bytes/s", "bytes/s", Ok(1e6));
         check("1MB/s", "bytes/s", Ok(1e6));
         check("1000 order statuses/s", "order statuses/s", Ok(1000.0));
-        // Of a figure whose unit is scaled a number without a unit is in that one.
+        // A bound without a unit is in the unit of its figure, even if that is scaled.
         check("1MB/s", "MB/s", Ok(1.0));
         check("1GiB/min", "MB/s", Ok(1_073.741_824 / 60.0));
         check("5", "MB/s", Ok(5.0));

@@ -1,4 +1,4 @@
-//! Judgements of a result. Not here: the rules that raise them (analysis).
+//! Findings: judgements about a result. Not here: the rules that raise them (analysis).
 
 use serde::{Deserialize, Serialize};
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Worth knowing; the result stands.
+    /// Worth knowing, but the result is valid.
     Note,
-    /// The result may mislead.
+    /// The result is valid but may mislead.
     Warning,
-    /// The result is not valid.
+    /// The result is not valid and must not be used.
     Invalid,
 }
 
@@ -27,22 +27,22 @@ impl Severity {
         }
     }
 
-    /// Returns the severity with this name.
+    /// Returns the severity with this name; `None` if there is none.
     pub fn by_name(name: &str) -> Option<Severity> {
         Severity::ALL.into_iter().find(|severity| severity.name() == name)
     }
 }
 
-/// A judgement of a result.
+/// A judgement about the result of a run, such as a problem with its validity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Stable identifier, such as `generator_saturated`.
+    /// Identifier that never changes, such as `generator_saturated`.
     pub id: String,
     /// Severity in this run.
     pub severity: Severity,
-    /// Observation with its figure, and advice.
+    /// Text for the user: the observation with its figure, and advice.
     pub text: String,
-    /// The observation without the advice; absent if the text is not divided.
+    /// First part of `text`, the observation without the advice; `None` if the text is not divided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<String>,
 }

@@ -1,27 +1,28 @@
-//! All findings with their causes and advice. The table in docs/reference/findings.md is generated
-//! from this list.
+//! Catalog of all findings, with cause and advice, from which docs/reference/findings.md is
+//! generated.
 //!
 //! Not here: the rules that raise them (analysis, and the parts of a run that observe them).
 
 /// Description of a finding, independent of any run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CatalogEntry {
-    /// Stable identifier, such as `generator_saturated`.
+    /// Identifier that never changes, such as `generator_saturated`.
     pub id: &'static str,
     /// Possible severities: `note`, `warning` and `invalid`, separated by commas.
     pub severity: &'static str,
-    /// The condition that raises it.
+    /// Condition that raises the finding, as a clause.
     pub raised: &'static str,
-    /// Remedy for the user, in sentences.
+    /// Advice for the user, in sentences.
     pub advice: &'static str,
 }
 
-/// Returns the entry with this identifier.
+/// Returns the entry for the finding with this identifier; `None` if there is none.
 pub fn catalog_entry(id: &str) -> Option<&'static CatalogEntry> {
     CATALOG.iter().find(|entry| entry.id == id)
 }
 
-/// Returns the condition that raises the finding, with its identifier.
+/// Returns the condition that raises the finding, followed by its identifier in brackets; only the
+/// identifier if it is unknown.
 pub fn in_short(id: &str) -> String {
     match catalog_entry(id) {
         Some(entry) => format!("{} ({id})", entry.raised),
@@ -29,7 +30,7 @@ pub fn in_short(id: &str) -> String {
     }
 }
 
-/// All findings, the invalidating ones first.
+/// All findings, the most serious first. Reports list findings in this order.
 pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "run_failed",

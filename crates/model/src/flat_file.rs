@@ -1,4 +1,4 @@
-//! Flat files with a table's rows, and their import with the server's own client.
+//! Flat files that contain the rows of a table, and their import with the server's own client.
 //!
 //! Not here: writing the rows (app).
 
@@ -13,7 +13,7 @@ pub enum FileFormat {
 }
 
 impl FileFormat {
-    /// Returns the file name extension.
+    /// Returns the name of the format, which is also the extension of its files.
     pub fn name(self) -> &'static str {
         match self {
             FileFormat::Tsv => "tsv",
@@ -22,31 +22,31 @@ impl FileFormat {
     }
 }
 
-/// A file with the rows of a table.
+/// A file that contains the rows of one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlatFile {
-    /// Name of the table.
+    /// Name of the table to load.
     pub table: String,
     /// Columns in the order of the file, separated by commas.
     pub columns: String,
-    /// Path, without quotes, backslashes and line breaks.
+    /// Path of the file, without quotes, backslashes and line breaks.
     pub path: String,
     /// Format of the file.
     pub format: FileFormat,
 }
 
-/// Commands to import flat files with a server's own client, filled in by a driver.
+/// Commands that import flat files with a server's own command-line client, filled in by a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientLoad {
-    /// Names of the servers to which this applies, as their makers write them.
+    /// Names of the servers for which the commands are, for the user: `MariaDB and MySQL`.
     pub servers: &'static str,
-    /// Command that starts the client.
+    /// Shell command that starts the client, such as `psql`.
     pub client: &'static str,
-    /// Returns the client's command that executes the statements in a file.
+    /// Returns the client's command that executes the statements of a file, such as `SOURCE path`.
     pub run_file: fn(path: &str) -> String,
-    /// Returns the command that loads a file into its table.
+    /// Returns the client's command that loads a flat file into its table.
     pub load: fn(file: &FlatFile) -> String,
-    /// Returns the statement to run after the load of all tables, given their names separated by
-    /// commas. It gathers statistics, without which the first queries may get bad plans.
+    /// Returns the statement to execute after all tables are loaded, given their names separated by
+    /// commas. It gathers statistics, because without them the first queries may get bad plans.
     pub finish: fn(tables: &str) -> String,
 }

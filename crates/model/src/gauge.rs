@@ -1,34 +1,35 @@
-//! System and database metrics, read once per second during a run: machine, generator, server.
+//! Gauges: metrics of machine, generator and database that are read once per second during a run.
 //!
-//! A gauge is declared once and read often, so that a second takes only a few numbers. Not here:
-//! reading (monitor), and drawing (render).
+//! A gauge is declared once, so that each second needs only indexes and numbers. Not here: reading
+//! (monitor), and drawing (render).
 
 use serde::{Deserialize, Serialize};
 
-/// A series with one number per second: source, name and unit.
+/// Declaration of a metric that has one number per second.
 ///
-/// A cumulative counter is stored as the rate of its growth, never as its value.
+/// Of a cumulative counter, the stored number is its growth per second, never its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gauge {
-    /// Source: `machine`, `generator`, `server` (its process) or `database` (its own counters),
-    /// preceded by the host's name, as in `db7/machine`, if an agent reads it there.
+    /// Source: `machine`, `generator`, `server` (its process) or `database` (its own counters). If
+    /// a client process on another host reads it, the host's name comes first, as in `db7/machine`.
     pub about: String,
-    /// Name, such as `cpu_user`. One of several instances follows a slash, as in `disk_written/vda`
-    /// and `thread_cpu/client-1`.
+    /// Name, such as `cpu_user`. If there are several instances, the instance follows a slash, as
+    /// in `disk_written/vda` and `thread_cpu/client-1`.
     pub name: String,
-    /// Unit: `%`, `B`, `B/s`, `1/s`, `ms`, `ms/s`; empty for a plain number.
+    /// Unit of the number: `%`, `B`, `B/s`, `1/s`, `ms`, `ms/s`; empty for a plain number.
     pub unit: String,
-    /// Explanation in one sentence.
+    /// Explanation of the gauge in one sentence.
     pub help: String,
 }
 
-/// Values of gauges in one second, without those that could not be read. Machine, server and
-/// database are read separately, so a second may have several of these.
+/// Values of gauges that were read in one second. Machine, server and database are read separately,
+/// so a second may have several of these. A gauge that could not be read is missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Readings {
     /// The second, counted from the start of the measured phase; negative before it. A rate covers
     /// the time since the previous reading.
     pub second: i64,
-    /// Pairs of the gauge's index among all declared ones and its value.
+    /// Values read, as pairs of the gauge's index, over all declared gauges of the run, and the
+    /// value.
     pub values: Vec<(u16, f64)>,
 }

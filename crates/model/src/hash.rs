@@ -1,6 +1,6 @@
-//! A hash with a permanent definition, for checksums and marks. Not here: anything secret.
+//! A hash function that never changes, for checksums and marks. Not here: anything secret.
 
-/// Returns the 64-bit FNV-1a hash (Fowler, Noll and Vo; draft-eastlake-fnv).
+/// Returns the 64-bit FNV-1a hash of the bytes (Fowler, Noll and Vo; draft-eastlake-fnv).
 pub fn fnv1a(bytes: &[u8]) -> u64 {
     let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, fold)

@@ -1,24 +1,28 @@
-//! Identification of the data that a workload runs on.
+//! Identity of the data that a workload runs on: how they were built.
 
 use serde::{Deserialize, Serialize};
 
-/// Description of a database's data, kept in the table `dbdyno_meta` beside them.
+/// Description of how the data of a workload were built, stored beside them in the table
+/// `dbdyno_meta`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Name of the workload.
+    /// Name of the workload for which the data were built.
     pub workload: String,
-    /// Version of the data format: other versions build other rows.
+    /// Version of the rules that build the data; with another version, the same seed gives other
+    /// rows.
     pub version: u32,
-    /// Parameters that shape the data, as pairs of name and value.
+    /// Parameters that shape the data, such as the number of warehouses, as pairs of name and
+    /// value.
     pub scale: Vec<(String, String)>,
-    /// Seed of the data.
+    /// Seed from which the rows were generated.
     pub seed: u64,
-    /// Constants of the data that the load must know, such as TPC-C's C-Load, by name.
+    /// Constants chosen when the data were built and needed by the load, such as TPC-C's C-Load, as
+    /// pairs of name and value.
     pub constants: Vec<(String, String)>,
 }
 
 impl Identity {
-    /// Makes the identity of data without constants.
+    /// Makes the identity of data that have no constants.
     pub fn new<const N: usize>(
         workload: &str,
         version: u32,
@@ -29,12 +33,12 @@ impl Identity {
         Identity { workload: workload.to_owned(), version, scale, seed, constants: Vec::new() }
     }
 
-    /// Returns the constant with this name.
+    /// Returns the value of the constant with this name; `None` if there is none.
     pub fn constant(&self, name: &str) -> Option<&str> {
         find(&self.constants, name)
     }
 
-    /// Returns the data-shaping parameter with this name.
+    /// Returns the value of the data-shaping parameter with this name; `None` if there is none.
     pub fn scale_of(&self, name: &str) -> Option<&str> {
         find(&self.scale, name)
     }

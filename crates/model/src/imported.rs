@@ -1,46 +1,49 @@
-//! Figures measured elsewhere. Not here: reading them from a file, and conclusions.
+//! Figures measured elsewhere, for comparison. Not here: reading them from a file, and conclusions.
 
 use serde::{Deserialize, Serialize};
 
-/// Figures from another source. Nothing is known of their runs beyond these fields.
+/// Figures measured elsewhere, as read from a file. Nothing else is known about their runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Imported {
-    /// Common name of the figures.
+    /// Name of the whole set of figures.
     pub name: String,
-    /// Origin, in words; may be empty.
+    /// Origin of the figures, in words; may be empty.
     #[serde(default)]
     pub source: String,
-    /// Varied parameters, in the order of the file's columns: a version, a number of clients.
+    /// Names of the parameters that vary between the figures, such as a version or a number of
+    /// clients, in the order of the file.
     pub columns: Vec<String>,
-    /// Values in the order of the file.
+    /// Measured values, in the order of the file.
     pub values: Vec<ImportedValue>,
 }
 
-/// A value from another source.
+/// A single value measured elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImportedValue {
-    /// Point of the measurement: one value per column.
+    /// Values of the varied parameters at which it was measured, one per entry of
+    /// [`Imported::columns`].
     pub at: Vec<String>,
-    /// Name of the figure.
+    /// Name of the figure, such as `tps`.
     pub figure: String,
     /// The measured value, in `unit`.
     pub value: f64,
-    /// Unit; empty if the figure's name contains it.
+    /// Unit of the value; empty if the figure's name contains it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// Half-width of the 95 % confidence interval, if given.
+    /// Half-width of the value's 95 % confidence interval; `None` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_width: Option<f64>,
-    /// Number of runs of which the value is the mean, if given.
+    /// Number of runs of which the value is the mean; `None` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// Time of the measurement, as `2015-06-01` or with a time of day (ISO 8601, UTC).
+    /// Time of the measurement, such as `2015-06-01`, perhaps with a time of day (ISO 8601, UTC);
+    /// `None` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
 }
 
 impl Imported {
-    /// Returns the index of the column with this name.
+    /// Returns the index of the varied parameter with this name; `None` if there is none.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
     }

@@ -1,90 +1,92 @@
-//! Transaction types of a workload, and what is measured and counted of them.
+//! Transaction types and metrics, as a workload declares them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Direction;
 
-/// Index of a transaction type in its workload's list.
+/// Index of a transaction type in the list of its workload.
 pub type KindIndex = u16;
 
-/// A transaction type, as its workload declares it.
+/// A transaction type ("kind" in the code), as its workload declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// Name in reports, such as `new_order`.
+    /// Name of the transaction type in reports, such as `new_order`.
     pub name: &'static str,
-    /// Relative frequency: the share is this over the sum of all weights.
+    /// Relative frequency: the share among all transactions is this weight over the sum of the
+    /// weights.
     pub weight: u64,
-    /// Keying time before a transaction in key/think load, in nanoseconds.
+    /// Keying time before each transaction in key/think load, in nanoseconds.
     pub keying_ns: u64,
-    /// Mean think time after a transaction in key/think load, in nanoseconds.
+    /// Mean of the think time after each transaction in key/think load, in nanoseconds.
     pub thinking_ns: u64,
 }
 
-/// Aggregation of a custom metric: a distribution or a sum.
+/// Form in which the values of a custom metric are kept: as a distribution or as a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CustomMetricKind {
-    /// Distribution of values, such as the age of events.
+    /// A distribution of the values, such as the ages of events.
     Histogram,
-    /// Sum only, such as rows or bytes.
+    /// Only the sum of the values, such as a number of rows or bytes.
     Counter,
 }
 
-/// A custom metric of a workload, recorded beside its response times.
+/// A metric that a workload records itself, in addition to response times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomMetric {
-    /// Name, such as `lines_delivered`.
+    /// Name of the metric, such as `lines_delivered`.
     pub name: &'static str,
-    /// Unit, such as `rows`.
+    /// Unit of the values, such as `rows`.
     pub unit: &'static str,
-    /// Aggregation: a distribution or a sum.
+    /// Whether a distribution or only the sum of the values is kept.
     pub kind: CustomMetricKind,
-    /// Which way its rate, its mean and its quantiles are better: lower for faults and times.
+    /// Direction in which rate, mean and quantiles are better: lower for faults and times.
     pub better: Direction,
 }
 
-/// A primary metric of a workload, such as records per second.
+/// A figure by which results of a workload are known, such as records per second.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrimaryMetric {
-    /// Key in JSON, such as `records_per_s`.
+    /// Key of the metric in JSON reports, such as `records_per_s`.
     pub name: &'static str,
-    /// Name on the page, with its unit if the name does not tell it.
+    /// Title on pages, with the unit if the name does not tell it.
     pub title: &'static str,
-    /// Source of the value.
+    /// Source from which the value comes.
     pub of: PrimaryOf,
-    /// Which way it is better.
+    /// Direction in which the figure is better.
     pub better: Direction,
 }
 
-/// The source of a primary metric's value.
+/// Source of a primary metric's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrimaryOf {
-    /// A rate, counted while the run goes on.
+    /// A rate that is counted during the run.
     Rate {
-        /// Transaction types whose commits are counted.
+        /// Transaction types whose commits are counted; not used if `metric` is given.
         kinds: Vec<KindIndex>,
-        /// Index of a custom metric that is counted instead of commits.
+        /// Index of the custom metric that is counted instead of commits; `None` to count commits.
         metric: Option<u16>,
-        /// Period of the rate, in nanoseconds. If a commit stands for n of what is counted, such as
-        /// records, the period is n times as long.
+        /// Period of the rate, in nanoseconds: 60 s for a rate per minute. If one commit stands for
+        /// n counted things, such as records, the period is n times as long.
         per_ns: u64,
     },
-    /// Computed by the workload after the run ([`Workload::computed`](crate::Workload::computed)).
+    /// A value that the workload computes after the run
+    /// ([`Workload::computed`](crate::Workload::computed)).
     Computed,
 }
 
-/// Totals of one transaction type over the clients of a group, in the measured phase.
+/// Totals of one transaction type over all clients of a group, in the measured phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KindTotals {
     /// Number of finished transactions: committed, or rolled back by design.
     pub finished: u64,
     /// Number of failed transactions.
     pub failed: u64,
-    /// Shortest response time of the finished ones, in nanoseconds; 0 if there are none.
+    /// Shortest response time of finished transactions, in nanoseconds; 0 if there are none.
     pub min_ns: u64,
-    /// Longest response time of the finished ones, in nanoseconds.
+    /// Longest response time of finished transactions, in nanoseconds; 0 if there are none.
     pub max_ns: u64,
-    /// Sum of the response times of the finished ones, in nanoseconds; saturates.
+    /// Sum of the response times of finished transactions, in nanoseconds; saturates.
     pub sum_ns: u64,
 }
 
@@ -103,21 +105,21 @@ impl KindTotals {
     }
 }
 
-/// A primary metric that its workload computed after the run.
+/// A primary metric that its workload computed after the run, or the reason why it has no value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComputedFigure {
     /// Name of the primary metric.
     pub name: String,
-    /// Value; `None` if `reason` tells why there is none.
+    /// Value of the metric; `None` if it has none, and `reason` tells why.
     pub value: Option<f64>,
-    /// Reason for a missing value, in a clause.
+    /// Reason why there is no value, as a clause; `None` if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl ComputedFigure {
-    /// Makes the figure from its value, or from the reason why there is none. A value that is not
-    /// finite counts as missing.
+    /// Makes the figure from its value, or from the reason why there is none. An infinite value or
+    /// NaN counts as missing.
     pub fn new(name: &str, value: Result<f64, String>) -> ComputedFigure {
         let finite = value.and_then(|value| match value.is_finite() {
             true => Ok(value),

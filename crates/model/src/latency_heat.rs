@@ -1,7 +1,8 @@
-//! Counts of transactions by latency and time, from which a heat map is drawn.
+//! Counts of transactions by response time and second, from which a heat map is drawn.
 //!
-//! Latency is divided into ten steps per power of ten. Columns of time become longer as the run
-//! does, to fit a picture. Not here: percentiles, which need more digits (`stats`).
+//! Response times are divided into ten steps per power of ten. A column covers one second at first
+//! and more in longer runs, so that the number of columns stays limited. Not here: percentiles,
+//! which need finer steps (`stats`).
 
 use std::collections::BTreeMap;
 
@@ -9,30 +10,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::Second;
 
-/// Limit on columns of the heat map.
+/// Limit on the number of columns of the heat map.
 const COLUMNS_MAX: usize = 240;
-/// Steps of latency per power of ten.
+/// Number of steps of response time per power of ten.
 const STEPS: f64 = 10.0;
 
-/// Response times of finished transactions, by the second of their intended start.
+/// Heat map data: finished transactions, counted by response time and by the second of their
+/// intended start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyHeat {
     every_s: i64,
-    /// Counts by number of the column and by step of latency: step `n` starts at `10^(n/10)`
-    /// nanoseconds.
+    /// Counts by column and by step of response time: step `n` starts at `10^(n/10)` nanoseconds.
     counts: BTreeMap<i64, BTreeMap<i16, u64>>,
 }
 
-/// A cell of the heat map: transactions of similar latency at about the same time.
+/// A cell of the heat map: transactions of similar response time at about the same time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeatCell {
     /// Start of the column, in seconds from the start of the measured phase.
     pub from_s: i64,
-    /// Length of the column, in seconds.
+    /// Length of the column in time, in seconds.
     pub every_s: i64,
-    /// Lower bound of latency, in milliseconds, inclusive.
+    /// Lower bound of the response times, in milliseconds, inclusive.
     pub low_ms: f64,
-    /// Upper bound of latency, in milliseconds, exclusive.
+    /// Upper bound of the response times, in milliseconds, exclusive.
     pub high_ms: f64,
     /// Number of transactions in the cell.
     pub count: u64,
@@ -45,7 +46,8 @@ impl Default for LatencyHeat {
 }
 
 impl LatencyHeat {
-    /// Adds a part of a second of any group.
+    /// Adds the response times of a second of any group. If there are too many columns then, it
+    /// doubles their length.
     pub fn add(&mut self, second: &Second) {
         let times = second.kinds.iter().filter_map(|kind| kind.response.as_ref());
         for (ns, n) in times.flat_map(|times| times.recorded()) {
@@ -57,7 +59,8 @@ impl LatencyHeat {
         }
     }
 
-    /// Fails if the counts cannot stem from a run within `seconds_max` seconds.
+    /// Checks data that were read from a store or an import. Fails if they cannot come from a run
+    /// that starts and ends within `seconds_max` seconds of the measured phase's start.
     pub fn check(&self, seconds_max: i64) -> Result<(), String> {
         let is_within = |stretch: &i64| {
             stretch.checked_mul(self.every_s).is_some_and(|at| at.abs() <= seconds_max)
@@ -72,12 +75,12 @@ impl LatencyHeat {
         }
     }
 
-    /// Whether nothing was added.
+    /// Whether no transaction was counted.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// Doubles the length of the columns.
+    /// Doubles the length of the columns, which halves their number.
     fn halve(&mut self) {
         self.every_s *= 2;
         for (stretch, counts) in std::mem::take(&mut self.counts) {
@@ -86,7 +89,7 @@ impl LatencyHeat {
         }
     }
 
-    /// Returns all cells that are not empty.
+    /// Returns all cells with at least one transaction.
     pub fn cells(&self) -> impl Iterator<Item = HeatCell> + '_ {
         let ms = |step: i16| 10_f64.powf(f64::from(step) / STEPS) / 1e6;
         self.counts.iter().flat_map(move |(stretch, counts)| {

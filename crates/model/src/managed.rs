@@ -1,8 +1,8 @@
-//! Parameters of a `managed:` target, such as
+//! Options of a `managed:` target, such as
 //! `managed:mariadb?bin=/opt/mariadb&innodb_buffer_pool_size=4G`.
 //!
-//! Declared here because they are checked in one crate (plan) and applied in another (servers). Not
-//! here: the options of a URL that concern the driver (plan).
+//! Declared here because one crate checks them (plan) and another applies them (servers). Not here:
+//! options of a URL that concern the driver (plan).
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,14 +11,15 @@ use crate::{
     BadParameter, Parameter, ParameterKind, Settings, Target, did_you_mean, plain_setting,
 };
 
-/// A product that dbdyno can start as a managed server.
+/// A database product that dbdyno can start as a managed server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// MariaDB, alone or as a Galera cluster.
     MariaDb,
-    /// MySQL. Verified with 5.6 and 9.7; versions between are started as their manuals say.
+    /// MySQL from 5.6 on. Tested with 5.6 and 9.7; versions between are started as their manuals
+    /// say.
     MySql,
-    /// PostgreSQL, as one server.
+    /// PostgreSQL, as a single server.
     Postgres,
 }
 
@@ -26,7 +27,8 @@ impl Kind {
     /// Every product, in display order.
     pub const ALL: &[Kind] = &[Kind::MariaDb, Kind::MySql, Kind::Postgres];
 
-    /// Returns the name, as in `managed:mariadb`; also the scheme of the server's own URL.
+    /// Returns the name in a target, as in `managed:mariadb`. It is also the scheme of the URL of
+    /// the started server.
     pub fn name(self) -> &'static str {
         match self {
             Kind::MariaDb => "mariadb",
@@ -35,7 +37,7 @@ impl Kind {
         }
     }
 
-    /// Returns the product's name in its makers' spelling.
+    /// Returns the product's name as its makers spell it.
     pub fn title(self) -> &'static str {
         match self {
             Kind::MariaDb => "MariaDB",
@@ -44,8 +46,8 @@ impl Kind {
         }
     }
 
-    /// Whether dbdyno controls this setting (paths, addresses, identity), so that users may not set
-    /// it.
+    /// Whether this is a setting that dbdyno itself needs to control, such as a path or an address,
+    /// so that users may not set it.
     fn is_ours(self, name: &str) -> bool {
         let ours: &[&str] = match self {
             Kind::Postgres => &[
@@ -86,29 +88,30 @@ impl Kind {
     }
 }
 
-/// Options for starting a managed server.
+/// Options with which a managed server is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Path of the program, or of the folder it was unpacked to; `None` for Debian's.
+    /// Path of the server's program, or of the folder it was unpacked to; `None` for an installed
+    /// package.
     pub bin: Option<PathBuf>,
-    /// Parent of the server's folder; `None` for /var/tmp, which is on disk where /tmp may be
-    /// memory.
+    /// Folder in which the server's own folder is created; `None` for /var/tmp, because /tmp may be
+    /// in memory.
     pub folder: Option<PathBuf>,
-    /// System user to run as, if root starts the server.
+    /// System user that the server runs as if root starts it; `None` for a default.
     pub user: Option<String>,
-    /// Time limit for preparing the data, for starting and for stopping, each.
+    /// Time limit for each of three steps: preparing the data, starting and stopping the server.
     pub start_limit: Duration,
-    /// Number of MariaDB nodes in a Galera cluster; `None` for a single server outside of a
-    /// cluster.
+    /// Number of nodes of a MariaDB Galera cluster; `None` for a single server.
     pub nodes: Option<u32>,
-    /// Number of nodes that get load, counted from the first; `None` for all.
+    /// Number of cluster nodes to which clients connect, counted from the first; `None` for all.
     pub load_on: Option<u32>,
-    /// Settings of the server in its own spelling. The last of a name applies.
+    /// Server settings that the user gave, as pairs of name and value. If a name occurs twice, the
+    /// last value applies.
     pub settings: Vec<(String, String)>,
 }
 
-/// Preparing the data takes 0.3 to 3 s on an idle machine; a busy disk, a shared machine and crash
-/// recovery take longer. A server that exits is not waited for.
+/// Default time limit. Preparing the data takes 0.3 to 3 s on an idle machine; a busy disk, a
+/// shared machine or crash recovery take longer. If the server exits, waiting ends at once.
 const START_LIMIT: Duration = Duration::from_secs(300);
 
 impl Default for Options {
@@ -125,7 +128,7 @@ impl Default for Options {
     }
 }
 
-/// URL options that dbdyno handles; all others are settings of the server.
+/// Options in a target's URL that dbdyno handles itself; all others are settings of the server.
 pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "bin",
@@ -172,11 +175,11 @@ pub const PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// Limit on nodes, since all run on one machine.
+/// Range of a number of nodes; it is limited because all nodes run on one machine.
 const NODES: ParameterKind = ParameterKind::Count { min: 1, max: 16 };
 
-/// Reads a target such as `managed:postgres?shared_buffers=4GB`. Fails if the product is unknown,
-/// an option is invalid, or a host or user is given.
+/// Parses a target such as `managed:postgres?shared_buffers=4GB`. Fails if the product is unknown,
+/// an option is invalid, or the target names a host or a user.
 pub fn from_target(target: &Target) -> Result<(Kind, Options), BadParameter> {
     let names = || Kind::ALL.iter().map(|kind| kind.name());
     if target.scheme != "managed" {
@@ -237,8 +240,9 @@ fn check_nodes(kind: Kind, options: &Options) -> Result<(), BadParameter> {
     Err(BadParameter::named(name, why))
 }
 
-/// Checks whether a managed server may get this setting. The server itself decides whether it knows
-/// the name. Fails for an invalid name or value, or a setting that dbdyno controls.
+/// Checks whether users may give a managed server this setting. Fails if name or value is
+/// malformed, or if dbdyno itself controls the setting; only the server knows whether the name
+/// exists.
 pub fn check_setting(kind: Kind, name: &str, value: &str) -> Result<(), BadParameter> {
     let title = kind.title();
     let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');

@@ -1,4 +1,4 @@
-//! A map that keeps the order of insertion: an object in JSON.
+//! A map that keeps the order of insertion and is an object in JSON.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Values by name, in order of insertion.
+/// Pairs of name and value in order of insertion; an object in JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named<T>(pub Vec<(String, T)>);
 
@@ -17,7 +17,7 @@ impl<T> Default for Named<T> {
 }
 
 impl<T> Named<T> {
-    /// Returns the value with this name.
+    /// Returns the first value with this name; `None` if there is none.
     pub fn get(&self, name: &str) -> Option<&T> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
@@ -32,14 +32,14 @@ impl<T> Named<T> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// Whether there is none.
+    /// Whether the map has no entries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 impl Named<u64> {
-    /// Adds `n` to the count with this name.
+    /// Adds `n` to the count with this name, which begins at 0.
     pub fn count(&mut self, name: &str, n: u64) {
         match self.0.iter_mut().find(|(known, _)| known == name) {
             Some((_, sum)) => *sum += n,
@@ -49,7 +49,7 @@ impl Named<u64> {
 }
 
 impl<T: fmt::Display> Named<T> {
-    /// Returns `name=value` of each, separated by `between`.
+    /// Formats all entries as `name=value`, separated by `between`.
     pub fn pairs(&self, between: &str) -> String {
         let pairs: Vec<String> =
             self.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -1,6 +1,6 @@
-//! Parameters of the simulated network path, and the greeting of a connection through it.
+//! Parameters of the simulated network, and the greeting with which clients connect through it.
 //!
-//! Not here: the path itself (network_path), and the clients (drivers).
+//! Not here: the process that simulates it (network_path), and the clients (drivers).
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -9,36 +9,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::{byte_rate, format_count};
 
-/// Conditions of the simulated network. By default there is none: clients connect directly.
+/// Delay and bandwidth of the simulated network between clients and server. The default is no
+/// simulated network, so clients connect directly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkConditions {
-    /// Delay of bytes in each direction, in nanoseconds: a round trip takes twice as long.
+    /// Delay of each byte in each direction, in nanoseconds; a round trip takes twice as long.
     pub delay_ns: u64,
-    /// Bandwidth in bytes per second of all connections together, in each direction; `None` if
-    /// unlimited.
+    /// Limit on the bytes per second of all connections together, in each direction; `None` for no
+    /// limit.
     pub bytes_per_s: Option<u64>,
 }
 
 impl NetworkConditions {
-    /// Whether clients connect directly.
+    /// Whether there is no simulated network, so that clients connect directly.
     pub fn is_direct(self) -> bool {
         self == NetworkConditions::default()
     }
 
-    /// Returns the bandwidth with its unit; `None` if unlimited.
+    /// Formats the bandwidth with its unit, such as `10 MB/s`; `None` if unlimited.
     pub fn bandwidth_in_words(self) -> Option<String> {
         let (count, unit) = byte_rate(self.bytes_per_s?);
         Some(format!("{} {unit}", format_count(count)))
     }
 }
 
-/// Entrance of the simulated network for clients on this machine. Contains a secret, so it has no
-/// `Debug`.
+/// Address at which clients on this machine enter the simulated network. It contains a secret, so
+/// it has no `Debug`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PathEntrance {
-    /// Port on which the path listens, on 127.0.0.1.
+    /// Port on 127.0.0.1 on which the simulated network listens.
     pub port: u16,
-    /// Secret that identifies our clients among the programs of the machine.
+    /// Secret by which the simulated network recognises dbdyno's clients among other programs.
     pub token: [u8; 16],
 }
 
@@ -51,13 +52,15 @@ impl PathEntrance {
         })
     }
 
-    /// Returns the first line of a connection: the secret, and the addresses to try in turn.
+    /// Returns the line with which a client begins a connection: the secret, and the addresses of
+    /// the server to try in turn.
     pub fn greeting(&self, to: &[SocketAddr]) -> String {
         let to: Vec<String> = to.iter().map(SocketAddr::to_string).collect();
         format!("{} {}\n", self.token_hex(), to.join(","))
     }
 
-    /// Parses such a line without its end; `None` if the secret or an address is wrong.
+    /// Parses a greeting without its line end into the addresses to try; `None` if the secret or an
+    /// address is wrong.
     pub fn read_greeting(token_hex: &str, line: &str) -> Option<Vec<SocketAddr>> {
         let to = line.strip_prefix(token_hex)?.strip_prefix(' ')?;
         to.split(',').map(|address| address.parse().ok()).collect()

@@ -1,15 +1,15 @@
-//! Numbers for people to read: few digits, grouped thousands, a suitable unit.
+//! Numbers as text for people: few digits, grouped thousands, a suitable unit.
 
 use crate::{ArrivalRate, Arrivals, Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueFull};
 
-/// Text for a missing number.
+/// Text in place of a number that is missing.
 pub const NONE: &str = "–";
 
-/// Text for an infinite time: work was lost.
+/// Text for an infinite time, as that of a transaction that was lost.
 pub const INFINITE: &str = "∞";
 
-/// Formats `value` with `digits` significant digits; digits before the decimal point are never cut
-/// off: `0.812`, `4.21`, `12.3`, `1,234`.
+/// Formats `value` with `digits` significant digits, but always with all digits before the decimal
+/// point: with three digits `0.812`, `4.21`, `12.3`, `1,234`.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == f64::INFINITY {
         return INFINITE.to_owned();
@@ -27,7 +27,8 @@ pub fn significant(value: f64, digits: usize) -> String {
     thousands(&format!("{cut:.decimals$}"))
 }
 
-/// Moves a value up so that halves are rounded away from zero, not to the even digit.
+/// Returns the next `f64` away from zero, so that formatting rounds halves away from zero, not to
+/// the even digit.
 fn halves_up(value: f64) -> f64 {
     match value {
         value if value > 0.0 => value.next_up(),
@@ -37,29 +38,29 @@ fn halves_up(value: f64) -> f64 {
     }
 }
 
-/// Formats like [`significant`], with more digits if the text would be equal to that of a different
-/// `bound`.
+/// Formats like [`significant`], but with more digits if `value` would otherwise look equal to a
+/// `bound` from which it differs.
 pub fn beside_bound(value: f64, bound: f64, digits: usize) -> String {
     let is_reported = |digits: &usize| significant(value, *digits) != significant(bound, *digits);
     let enough = (digits..=DIGITS_MOST).find(is_reported).filter(|_| value != bound);
     significant(value, enough.unwrap_or(digits))
 }
 
-/// Number of digits that identify any `f64`.
+/// Number of significant digits with which every `f64` has a text of its own.
 const DIGITS_MOST: usize = 17;
 
-/// Formats milliseconds with three digits.
+/// Formats milliseconds with three significant digits and without a unit; a dash for `None`.
 pub fn ms(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| significant(value, 3))
 }
 
-/// Formats a rate with four digits.
+/// Formats a rate with four significant digits and without a unit; a dash for `None`.
 pub fn rate(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| significant(value, 4))
 }
 
-/// Formats a number as a user would write it, with at most three decimals; three significant digits
-/// below 0.001.
+/// Formats a number as users write it, with at most three decimals, or with three significant
+/// digits below 0.001.
 pub fn exact(value: f64) -> String {
     if value != 0.0 && value.abs() < 0.001 {
         let digits: f64 = format!("{value:.2e}").parse().unwrap_or(value);
@@ -69,18 +70,19 @@ pub fn exact(value: f64) -> String {
     thousands(text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Formats a number with a fixed number of decimals.
+/// Formats a number with a fixed number of decimals, and commas between thousands.
 pub fn fixed(value: f64, decimals: usize) -> String {
     thousands(&format!("{:.decimals$}", halves_up(value)))
 }
 
-/// Formats a value and the half-width of its interval, with two significant digits of the latter.
+/// Formats a value with the half-width of its confidence interval, as in `473.2 ± 2.1`. The
+/// half-width has two significant digits, and the value as many decimals.
 pub fn with_error(value: f64, half_width: f64) -> String {
     let (value, error) = value_and_error(value, half_width);
     format!("{value} ± {error}")
 }
 
-/// Like [`with_error`], as two texts.
+/// Formats like [`with_error`], but returns value and half-width as two texts.
 pub fn value_and_error(value: f64, half_width: f64) -> (String, String) {
     if half_width <= value.abs() * 1e-9 {
         return (significant(value, 4), "0".to_owned());
@@ -90,12 +92,12 @@ pub fn value_and_error(value: f64, half_width: f64) -> (String, String) {
     (fixed(value, decimals), fixed(half_width, decimals))
 }
 
-/// Formats a percentage with one decimal, without the sign.
+/// Formats a percentage with one decimal, without `%`; a dash for `None`.
 pub fn percent(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| format!("{value:.1}"))
 }
 
-/// Formats a percentage for a sentence: `99.1 %`.
+/// Formats a percentage for a sentence, with `%`: `99.1 %`.
 pub fn percent_text(percent: f64) -> String {
     match percent {
         0.0 => "0 %".to_owned(),
@@ -105,12 +107,12 @@ pub fn percent_text(percent: f64) -> String {
     }
 }
 
-/// Formats a size in bytes: `34 MiB`, `1.2 GiB`.
+/// Formats a number of bytes with a binary unit: `34.0 MiB`, `1.20 GiB`.
 pub fn bytes(n: u64) -> String {
     mean_bytes(n as f64)
 }
 
-/// Formats like [`bytes`] what may be a mean, such as 4.25 B a transaction.
+/// Formats like [`bytes`], but accepts fractions, such as a mean of 4.25 bytes per transaction.
 fn mean_bytes(mut value: f64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut unit = 0;
@@ -121,7 +123,8 @@ fn mean_bytes(mut value: f64) -> String {
     format!("{} {}", significant(value, 3), units[unit])
 }
 
-/// Returns a unit as people read it; stored reports and bounds are in ASCII.
+/// Returns a unit in the form for people, `µs` for `us`; stored reports and bounds have ASCII
+/// units.
 pub fn unit(stored: &str) -> &str {
     match stored {
         "us" => "µs",
@@ -129,7 +132,7 @@ pub fn unit(stored: &str) -> &str {
     }
 }
 
-/// Formats a gauge's value with its unit: `12.3 %`, `34.0 MiB/s`, `1,234/s`, `0.81 ms`.
+/// Formats a gauge's value with its unit: `12.3 %`, `34.0 MiB/s`, `1,234/s`, `0.810 ms`.
 pub fn amount(value: f64, stored: &str) -> String {
     match stored {
         "B" => mean_bytes(value.max(0.0)),
@@ -137,7 +140,7 @@ pub fn amount(value: f64, stored: &str) -> String {
         "1/s" => format!("{}/s", significant(value, 3)),
         "" if value.fract() == 0.0 => exact(value),
         "" => significant(value, 3),
-        // Transactions often wait for locks less than a thousandth of a millisecond.
+        // Very short times, such as many waits for locks, are easier to read in µs.
         "ms" if value != 0.0 && value.abs() < 0.01 => {
             format!("{} µs", significant(value * 1e3, 3))
         }
@@ -145,8 +148,8 @@ pub fn amount(value: f64, stored: &str) -> String {
     }
 }
 
-/// Formats like [`amount`], with more digits if the text would be equal to that of a different
-/// `bound`.
+/// Formats like [`amount`], but with more digits if `value` would otherwise look equal to a `bound`
+/// from which it differs.
 pub fn amount_beside_bound(value: f64, bound: f64, stored: &str) -> String {
     let text = amount(value, stored);
     match value != bound && text == amount(bound, stored) {
@@ -158,7 +161,7 @@ pub fn amount_beside_bound(value: f64, bound: f64, stored: &str) -> String {
     }
 }
 
-/// Formats seconds: `7.4 s`, `60 s`, `1h30m`.
+/// Formats a number of seconds: `7.4 s`, `60 s`, `1h30m`.
 pub fn seconds(value: f64) -> String {
     if value >= 120.0 {
         return crate::format_duration((value.round() * 1e9) as u64);
@@ -167,7 +170,8 @@ pub fn seconds(value: f64) -> String {
     format!("{} s", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-/// Rounds a recommended duration, in seconds, up to a round number.
+/// Rounds a recommended duration, in seconds, up to a multiple of 5 s, 30 s, 5 min or 1 h,
+/// depending on its length.
 pub fn rounded_up(seconds: f64) -> f64 {
     let step = match seconds {
         ..60.0 => 5.0,
@@ -178,7 +182,8 @@ pub fn rounded_up(seconds: f64) -> f64 {
     (seconds / step).ceil() * step
 }
 
-/// Formats nanoseconds with three digits in a suitable unit: `325 µs`, `900 ms`, `2.01 s`, `1h30m`.
+/// Formats nanoseconds with three significant digits in a suitable unit: `325 µs`, `900 ms`,
+/// `2.01 s`, `1h30m`.
 pub fn duration(ns: u64) -> String {
     let (unit, per_unit_ns) = match ns {
         ..NS_PER_US => ("ns", 1),
@@ -192,7 +197,7 @@ pub fn duration(ns: u64) -> String {
     format!("{} {unit}", digits.trim_end_matches('.'))
 }
 
-/// Cuts a line to at most `width` characters, marked by an ellipsis.
+/// Cuts a line to at most `width` characters, of which the last is then an ellipsis.
 pub fn cut(line: &str, width: usize) -> String {
     if line.chars().count() <= width {
         return line.to_owned();
@@ -201,7 +206,7 @@ pub fn cut(line: &str, width: usize) -> String {
     format!("{kept}…")
 }
 
-/// Lists names: `a, b and c`; empty without any.
+/// Joins names as in a sentence: `a, b and c`; an empty text without names.
 pub fn list<S: AsRef<str>>(names: &[S]) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     match names[..] {
@@ -211,16 +216,16 @@ pub fn list<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
-/// Formats a count with its noun: `1 client`, `1,500 clients`.
+/// Formats a count with its noun, in the plural if needed: `1 client`, `1,500 clients`.
 pub fn count(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", crate::format_count(n))
 }
 
-/// Limit on the steps of a rate that are listed one by one.
+/// Number of steps of an arrival rate up to which all of them are listed.
 const STEPS_SHOWN_MAX: usize = 6;
 
-/// Formats an arrival rate: `500 arrivals/s`, or its changes.
+/// Formats an arrival rate with its unit: `500 arrivals/s`, or the way in which it changes.
 pub fn arrival_rate(rate: &ArrivalRate) -> String {
     match rate {
         ArrivalRate::Constant(per_s) => format!("{} arrivals/s", exact(*per_s)),
@@ -234,12 +239,12 @@ pub fn arrival_rate(rate: &ArrivalRate) -> String {
     }
 }
 
-/// Describes the load model in words.
+/// Describes a load model and its parameters in words: `open, 500 arrivals/s (Poisson), ...`.
 pub fn load(load: &Load) -> String {
     load_parts(load).join(", ")
 }
 
-/// Like [`load`], as separate parts.
+/// Describes a load model like [`load`], but as a list of separate parts.
 pub fn load_parts(load: &Load) -> Vec<String> {
     match load {
         Load::Closed => vec!["closed".to_owned()],
@@ -266,7 +271,7 @@ pub fn load_parts(load: &Load) -> Vec<String> {
     }
 }
 
-/// Groups the digits of a number in threes: `44,570,176.5`.
+/// Puts commas between the thousands of a number in decimal: `44,570,176.5`.
 pub fn thousands(number: &str) -> String {
     let (sign, number) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
@@ -275,7 +280,8 @@ pub fn thousands(number: &str) -> String {
     format!("{sign}{whole}{point}{fraction}")
 }
 
-/// Breaks text at blanks into lines of at most `width` characters.
+/// Breaks text at blanks into lines of at most `width` characters; a longer word has a line of its
+/// own.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -365,7 +371,7 @@ mod tests {
         assert_eq!(with_error(28_394.24, 131.0), "28,394 ± 131");
         assert_eq!(with_error(4.732, 0.051), "4.732 ± 0.051");
         assert_eq!(with_error(400.0, 0.0), "400.0 ± 0");
-        // Halves go away from zero, with an error and without.
+        // Halves are rounded away from zero, with an error and without.
         assert_eq!(with_error(5_274.5, 83.0), "5,275 ± 83");
         assert_eq!((significant(5_274.5, 4), fixed(-0.125, 2)), ("5,275".into(), "-0.13".into()));
         assert_eq!((exact(500.0), exact(0.25)), ("500".to_owned(), "0.25".to_owned()));

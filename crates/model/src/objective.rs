@@ -1,5 +1,7 @@
-//! Objectives that a run must meet for its rate to be acceptable, and the search for the highest
-//! such rate. Not here: evaluation (study), and the search itself (app).
+//! Objectives that a run must meet for its load to be acceptable, such as `p99<20ms`, and the
+//! search for the highest such load.
+//!
+//! Not here: evaluation (study), and the execution of the search (app).
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,33 +10,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::{format_duration, interned, parse_duration};
 
-/// The metric of an objective.
+/// The metric that an objective limits. In response times of all offered transactions, failed and
+/// dropped ones count as infinite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// Median of the offered response times.
+    /// Median of the response times of all offered transactions.
     P50,
-    /// 90th percentile of the offered response times.
+    /// 90th percentile of the response times of all offered transactions.
     P90,
-    /// 95th percentile of the offered response times.
+    /// 95th percentile of the response times of all offered transactions.
     P95,
-    /// 99th percentile of the offered response times.
+    /// 99th percentile of the response times of all offered transactions.
     P99,
-    /// 99.9th percentile of the offered response times.
+    /// 99.9th percentile of the response times of all offered transactions.
     P999,
-    /// Mean of the offered response times.
+    /// Mean of the response times of all offered transactions.
     Mean,
-    /// Maximum of the offered response times.
+    /// Maximum of the response times of all offered transactions.
     Max,
-    /// Share of transactions that failed or were dropped.
+    /// Share of offered transactions that failed or were dropped.
     Errors,
-    /// Transactions finished within the window, as a share of those offered in it.
+    /// Transactions that finished within the measured phase, as a share of those offered in it.
     Achieved,
-    /// Any other figure of a run, by its name as written.
+    /// Any other figure of a run, by its name as the user wrote it.
     Figure(&'static str),
 }
 
 impl Metric {
-    /// The metrics with a name of their own, in display order: all except [`Metric::Figure`].
+    /// All metrics with a fixed name, which excludes [`Metric::Figure`], in display order.
     pub const ALL: [Metric; 9] = [
         Metric::P50,
         Metric::P90,
@@ -47,7 +50,7 @@ impl Metric {
         Metric::Achieved,
     ];
 
-    /// Returns the name in an objective.
+    /// Returns the name that users write in an objective.
     pub fn name(self) -> &'static str {
         match self {
             Metric::P50 => "p50",
@@ -65,8 +68,8 @@ impl Metric {
 }
 
 impl Metric {
-    /// Returns the share of requests that may exceed the bound of a percentile; `None` for other
-    /// metrics.
+    /// Returns the share of response times that may exceed the bound: 0.01 for `P99`. `None` for
+    /// metrics other than percentiles.
     pub fn allowed_beyond(self) -> Option<f64> {
         match self {
             Metric::P50 => Some(0.5),
@@ -81,7 +84,7 @@ impl Metric {
     }
 }
 
-/// The required relation of a metric to its bound.
+/// The relation that must hold between a metric and its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// `<`: the metric must be below the bound.
@@ -95,7 +98,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Returns the sign in an objective.
+    /// Returns the comparison sign that users write in an objective.
     pub fn sign(self) -> &'static str {
         match self {
             Comparison::Below => "<",
@@ -105,14 +108,15 @@ impl Comparison {
         }
     }
 
-    /// Parses the sign at the start of `text`; returns it with the rest.
+    /// Parses the comparison sign at the start of `text`; returns it with the rest of the text.
+    /// `None` if there is no sign.
     pub fn read(text: &str) -> Option<(Comparison, &str)> {
         let signs = [Comparison::AtMost, Comparison::AtLeast, Comparison::Below, Comparison::Above];
         let behind = |sign: Comparison| Some((sign, text.strip_prefix(sign.sign())?));
         signs.into_iter().find_map(behind)
     }
 
-    /// Whether the relation holds between a value and its bound.
+    /// Whether `value` and `bound` are in this relation.
     pub fn holds(self, value: f64, bound: f64) -> bool {
         match self {
             Comparison::Below => value < bound,
@@ -123,30 +127,31 @@ impl Comparison {
     }
 }
 
-/// The bound of an objective.
+/// The bound that an objective sets for its metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// A time, in nanoseconds.
+    /// A response time, in nanoseconds.
     Time(u64),
-    /// A share from 0 to 1, of errors or of achieved transactions.
+    /// A share from 0 to 1, of [`Metric::Errors`] or [`Metric::Achieved`].
     Share(f64),
-    /// The bound of any other figure, as it is written.
+    /// The bound of any other figure, as the user wrote it: its unit is that of the figure.
     Written(&'static str),
 }
 
-/// A requirement on a run: `p99<20ms`, `errors<0.1%`, `achieved>=99.5%`, `new_order.p99<20ms`.
+/// A condition that a run must meet, such as `p99<20ms`, `errors<0.1%`, `achieved>=99.5%` or
+/// `new_order.p99<20ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Objective {
-    /// Metric that is compared.
+    /// Metric that is compared with the bound.
     pub metric: Metric,
-    /// Required relation of the metric to the bound.
+    /// Relation that must hold between metric and bound.
     pub comparison: Comparison,
-    /// Bound, a time or a share as the metric needs.
+    /// Bound of the metric: a time, a share, or text for any other figure.
     pub bound: Bound,
 }
 
-/// An invalid objective; the message says what would be valid.
+/// An objective that cannot be parsed; the message says what would be valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadObjective(pub String);
 
@@ -243,7 +248,7 @@ impl FromStr for Objective {
     }
 }
 
-/// Reads a share, in percent with `%` or from 0 to 1.
+/// Parses a share, written in percent (`0.1%`) or as a number from 0 to 1.
 fn share(written: &str) -> Result<Bound, String> {
     let (number, one) = match written.strip_suffix('%') {
         Some(number) => (number.trim(), 100.0),
@@ -255,27 +260,27 @@ fn share(written: &str) -> Result<Bound, String> {
     }
 }
 
-/// A search for the highest value of an axis at which all objectives hold.
+/// A search for the highest value of a load parameter at which a run meets all objectives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seek {
-    /// Varied parameter: `rate`, `clients`, or the path of another number in the plan.
+    /// Parameter that is varied: `rate`, `clients`, or the path of another number in the plan.
     pub axis: String,
-    /// Lower end of the search.
+    /// Lowest value that the search may try.
     pub low: f64,
-    /// Upper end of the search.
+    /// Highest value that the search may try.
     pub high: f64,
-    /// Only whole numbers are tried.
+    /// Only whole numbers are tried, as for `clients`.
     pub is_whole: bool,
-    /// Objectives that must hold.
+    /// Objectives that a run must meet.
     pub objectives: Vec<Objective>,
-    /// Total time of load, ramp-ups included, in nanoseconds.
+    /// Limit on the time of all probes together, including their ramp-ups, in nanoseconds.
     pub budget_ns: u64,
-    /// Version of the search method: stored probes are read by the method that chose them.
+    /// Version of the search method. Stored probes are evaluated by the version that chose them.
     #[serde(default = "first_method")]
     pub method: u32,
 }
 
-/// Method of searches stored before methods had numbers.
+/// Returns the version of the search method for searches stored without one.
 fn first_method() -> u32 {
     1
 }

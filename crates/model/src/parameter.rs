@@ -1,5 +1,5 @@
-//! Parameters as rows of their owners' tables, from which flag, TOML key, help, form and docs
-//! derive.
+//! Parameters of plans, workloads and drivers, as rows of tables from which flags, TOML keys, help,
+//! web forms and docs are derived.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::{
     parse_rate,
 };
 
-/// The type and range of a parameter's values.
+/// Type and range of a parameter's values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParameterKind {
     /// A whole number from `min` to `max`.
@@ -30,40 +30,42 @@ pub enum ParameterKind {
     Duration,
     /// A rate above zero, such as `500` or `500/min`.
     Rate,
-    /// A rate of arrivals that may change over time ([`ArrivalRate`]), or `file PATH`.
+    /// A rate of arrivals that may change over time (see [`ArrivalRate`](crate::ArrivalRate)), or
+    /// `file PATH` for a file with one.
     ArrivalRate,
     /// A size in bytes, such as `64MiB`.
     Bytes,
-    /// A truth value: `true`, `yes`, `on`, `1` or the opposites.
+    /// A truth value: `true`, `yes`, `on`, `1`, or `false`, `no`, `off`, `0`.
     Switch,
-    /// One word of this list.
+    /// One word of a closed list.
     Choice(&'static [&'static str]),
-    /// `n` whole numbers, separated by `/` or `,`.
+    /// This many whole numbers, separated by `/` or `,`.
     Counts(usize),
-    /// `n` durations, separated by `/` or `,`.
+    /// This many durations, separated by `/` or `,`.
     Durations(usize),
-    /// Words separated by `,`; the flag may be repeated.
+    /// Any number of words, separated by `,`; the flag may also be given several times.
     Words,
     /// Any text, which is not checked.
     Text,
 }
 
-/// One row of an owner's parameter table.
+/// One row of the parameter table of a plan, workload or driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// Name: the TOML key, and the flag with `-` for `_`.
+    /// Name of the parameter: the TOML key, and the flag with `-` instead of `_`.
     pub name: &'static str,
     /// Type and range of valid values.
     pub kind: ParameterKind,
-    /// Default, as a user would write it; empty if there is none.
+    /// Default value, as a user would write it; empty if there is none.
     pub default: &'static str,
     /// One line of help, without a full stop.
     pub help: &'static str,
-    /// The parameter shapes the data, so that another value means another database.
+    /// The parameter determines the rows of the data, so another value needs another build of the
+    /// data.
     pub shapes_data: bool,
 }
 
-/// Placeholders for texts in help, by name of the parameter.
+/// Placeholders for text values in help, as pairs of the parameter's name and the placeholder.
 const TEXTS: [(&str, &str); 17] = [
     ("application_name", "NAME"),
     ("bin", "PATH"),
@@ -85,7 +87,7 @@ const TEXTS: [(&str, &str); 17] = [
 ];
 
 impl Parameter {
-    /// Makes a row that does not shape data, such as an option of a target's URL.
+    /// Makes a parameter that does not shape data, such as an option of a target's URL.
     pub const fn option(
         name: &'static str,
         kind: ParameterKind,
@@ -95,8 +97,8 @@ impl Parameter {
         Parameter { name, kind, default, help, shapes_data: false }
     }
 
-    /// Returns the placeholder for help and forms: `N`, `DURATION`, `a|b`, or the meaning of a
-    /// text.
+    /// Returns the placeholder for the value in help and forms: `N`, `DURATION`, `a|b`, or for a
+    /// text its meaning.
     pub fn placeholder(&self) -> String {
         let texts = || TEXTS.iter().find(|(name, _)| *name == self.name).map(|(_, what)| *what);
         match self.kind {
@@ -106,12 +108,12 @@ impl Parameter {
         }
     }
 
-    /// Returns the flag on the command line, without dashes.
+    /// Returns the name of the flag on the command line, without dashes.
     pub fn flag(&self) -> String {
         self.name.replace('_', "-")
     }
 
-    /// Parses a value. Fails with the parameter's name and the reason.
+    /// Parses a value of this parameter. Fails with the parameter's name and the reason.
     pub fn parse(&self, text: &str) -> Result<Setting, BadParameter> {
         self.kind.parse(text).map_err(|why| BadParameter::named(self.name, why))
     }
@@ -128,7 +130,7 @@ pub enum Setting {
     Duration(u64),
     /// A truth value of a switch.
     Switch(bool),
-    /// A word or any text.
+    /// A word of a list, an arrival rate as text, or any other text.
     Text(String),
     /// Several whole numbers, in order.
     Counts(Vec<u64>),
@@ -136,17 +138,18 @@ pub enum Setting {
     Durations(Vec<u64>),
 }
 
-/// An invalid parameter; the message names the remedy.
+/// A parameter that is unknown or has an invalid value; the message says what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadParameter {
-    /// Name of the parameter; `None` if the error concerns several, or no named one.
+    /// Name of the parameter; `None` if the error concerns several parameters or something without
+    /// a name.
     pub parameter: Option<String>,
-    /// Reason, without the name.
+    /// Reason for the error, without the parameter's name.
     pub why: String,
 }
 
 impl BadParameter {
-    /// Makes the error of one parameter.
+    /// Makes an error that concerns the parameter with this name.
     pub fn named(parameter: &str, why: impl Into<String>) -> BadParameter {
         BadParameter { parameter: Some(parameter.to_owned()), why: why.into() }
     }
@@ -169,7 +172,7 @@ impl fmt::Display for BadParameter {
 impl std::error::Error for BadParameter {}
 
 impl ParameterKind {
-    /// Parses a value. Fails with the reason, without the parameter's name.
+    /// Parses a value of this kind. Fails with the reason, without the parameter's name.
     pub fn parse(self, text: &str) -> Result<Setting, String> {
         let words = |error: crate::BadUnit| error.0;
         match self {
@@ -212,7 +215,7 @@ impl ParameterKind {
         }
     }
 
-    /// Returns the placeholder for values of this kind.
+    /// Returns the placeholder for values of this kind in help.
     fn placeholder(self) -> String {
         match self {
             ParameterKind::Count { .. } => "N".to_owned(),
@@ -229,7 +232,7 @@ impl ParameterKind {
     }
 }
 
-/// Fails if a value is outside of `min` to `max`.
+/// Fails with a message if a value is below `min` or above `max`.
 pub fn in_range<T: PartialOrd + fmt::Display>(value: T, min: T, max: T) -> Result<(), String> {
     if value < min {
         return Err(format!("{value} is too small: it must be at least {min}"));
@@ -240,7 +243,8 @@ pub fn in_range<T: PartialOrd + fmt::Display>(value: T, min: T, max: T) -> Resul
     Ok(())
 }
 
-/// Parses a truth value. Fails for other words than the eight known ones.
+/// Parses a truth value: `true`, `yes`, `on`, `1`, or `false`, `no`, `off`, `0`. Fails for anything
+/// else.
 pub fn parse_switch(text: &str) -> Result<bool, String> {
     match text {
         "true" | "yes" | "on" | "1" => Ok(true),
@@ -261,15 +265,15 @@ fn list<T>(
     parts.into_iter().map(parse).collect()
 }
 
-/// The decided values of an owner's parameters: every row of the table has one, except those
-/// without a default that the user did not give.
+/// Values for the parameters of a workload, driver or target: those that the user gave, and the
+/// defaults of the others. A parameter that has neither has no value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     values: BTreeMap<&'static str, (Setting, String)>,
     given: Vec<&'static str>,
 }
 
-/// Whether other programs use this name for the certificate or key of a client.
+/// Whether other programs use this name for a client's TLS certificate or key.
 fn is_of_client_certificate(name: &str) -> bool {
     let plain = name.to_ascii_lowercase().replace(['-', '_'], "");
     let of_client = ["cert", "key", "clientcert", "clientkey", "certificate", "password"];
@@ -277,7 +281,8 @@ fn is_of_client_certificate(name: &str) -> bool {
     rest.is_some_and(|rest| of_client.contains(&rest))
 }
 
-/// Returns our name of a parameter that other programs call `name`.
+/// Returns dbdyno's name for a parameter that other programs call `name`, for an error message;
+/// `None` if unknown.
 fn elsewhere(name: &str) -> Option<&'static str> {
     let plain = name.to_ascii_lowercase().replace(['-', '_'], "");
     Some(match plain.as_str() {
@@ -292,8 +297,8 @@ fn elsewhere(name: &str) -> Option<&'static str> {
 }
 
 impl Settings {
-    /// Decides the values of `table` from `written`, pairs of name and text. Fails if a name is
-    /// unknown or a value is invalid.
+    /// Decides the values of the parameters in `table` from `written`, pairs of name and text;
+    /// `owner` names the table in messages. Fails if a name is unknown or a value is invalid.
     pub fn decide<'a>(
         owner: &str,
         table: &[Parameter],
@@ -321,23 +326,23 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Whether the user gave the value; `false` if it is the default.
+    /// Whether the user gave a value for this parameter.
     pub fn is_given(&self, name: &str) -> bool {
         self.given.contains(&name)
     }
 
-    /// Whether there is a value, given or by default.
+    /// Whether the parameter has a value, given by the user or by default.
     pub fn has(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
 
-    /// Returns name and text of every value, as a user would write it.
+    /// Returns name and text of all parameters that have a value, as a user would write them.
     pub fn written(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.values.iter().map(|(name, (_, text))| (*name, text.as_str()))
     }
 
-    /// Returns a whole number or size. Panics if the table has no such row of this type: a bug, not
-    /// a user's mistake.
+    /// Returns the value of a parameter that is a whole number or size. Panics if it has another
+    /// type or no value, because that is a bug and not a mistake of the user.
     pub fn count(&self, name: &str) -> u64 {
         match self.get(name) {
             Setting::Count(value) => *value,
@@ -345,7 +350,8 @@ impl Settings {
         }
     }
 
-    /// Returns a number or a rate per second. Panics as [`Settings::count`] does.
+    /// Returns the value of a parameter that is a number or a rate per second. Panics as
+    /// [`Settings::count`] does.
     pub fn number(&self, name: &str) -> f64 {
         match self.get(name) {
             Setting::Number(value) => *value,
@@ -353,7 +359,8 @@ impl Settings {
         }
     }
 
-    /// Returns a duration in nanoseconds. Panics as [`Settings::count`] does.
+    /// Returns the value of a parameter that is a duration, in nanoseconds. Panics as
+    /// [`Settings::count`] does.
     pub fn duration_ns(&self, name: &str) -> u64 {
         match self.get(name) {
             Setting::Duration(value) => *value,
@@ -361,7 +368,7 @@ impl Settings {
         }
     }
 
-    /// Returns a truth value. Panics as [`Settings::count`] does.
+    /// Returns the value of a parameter that is a switch. Panics as [`Settings::count`] does.
     pub fn switch(&self, name: &str) -> bool {
         match self.get(name) {
             Setting::Switch(value) => *value,
@@ -369,7 +376,7 @@ impl Settings {
         }
     }
 
-    /// Returns a word or text. Panics as [`Settings::count`] does.
+    /// Returns the value of a parameter that is a word or text. Panics as [`Settings::count`] does.
     pub fn text(&self, name: &str) -> &str {
         match self.get(name) {
             Setting::Text(value) => value,
@@ -377,13 +384,14 @@ impl Settings {
         }
     }
 
-    /// Returns a value of a closed list. Panics as [`Settings::count`] does, and if the parameter's
-    /// table allows words that are not in the list.
+    /// Returns the value of a parameter that is a [`Choice`]. Panics as [`Settings::count`] does,
+    /// and if its row in the table allows a word that the choice does not have.
     pub fn chosen<C: Choice>(&self, name: &str) -> C {
         C::by_name(self.text(name)).expect("the table of parameters takes no other word")
     }
 
-    /// Returns a text without a default; `None` if it was not given, or is empty.
+    /// Returns the value of a text parameter without a default; `None` if it was not given or is
+    /// empty.
     pub fn text_given(&self, name: &str) -> Option<&str> {
         if !self.has(name) {
             return None;
@@ -391,7 +399,8 @@ impl Settings {
         Some(self.text(name)).filter(|text| !text.is_empty())
     }
 
-    /// Returns several whole numbers. Panics as [`Settings::count`] does.
+    /// Returns the value of a parameter that is several whole numbers. Panics as
+    /// [`Settings::count`] does.
     pub fn counts(&self, name: &str) -> &[u64] {
         match self.get(name) {
             Setting::Counts(values) => values,
@@ -399,7 +408,8 @@ impl Settings {
         }
     }
 
-    /// Returns several durations in nanoseconds. Panics as [`Settings::count`] does.
+    /// Returns the value of a parameter that is several durations, in nanoseconds. Panics as
+    /// [`Settings::count`] does.
     pub fn durations_ns(&self, name: &str) -> &[u64] {
         match self.get(name) {
             Setting::Durations(values) => values,

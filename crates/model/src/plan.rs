@@ -1,4 +1,5 @@
-//! The plan as decided: complete, with a seed, without defaults left to resolve.
+//! The decided plan of a run: every parameter has a value, and there are no defaults left to
+//! resolve.
 //!
 //! Not here: TOML, flags and defaults (plan), which are parsed once into this.
 
@@ -9,11 +10,11 @@ use crate::{
     Target, choice,
 };
 
-/// The distribution of arrivals in open load.
+/// Distribution of the gaps between arrivals in open load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
-    /// Exponentially distributed gaps, as of independent users.
+    /// Exponentially distributed gaps, as between independent users.
     Poisson,
     /// Equal gaps between arrivals.
     Uniform,
@@ -21,62 +22,63 @@ pub enum Arrivals {
 
 choice!(Arrivals { Poisson = "poisson", Uniform = "uniform" });
 
-/// The reaction to an arrival that finds the queue full.
+/// Treatment of an arrival in open load that finds the queue full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueFull {
-    /// The arrival is dropped, and counted.
+    /// The arrival is dropped and counted, and the run continues.
     Drop,
-    /// The run ends at that instant.
+    /// The run ends at this instant.
     Stop,
 }
 
 choice!(QueueFull { Drop = "drop", Stop = "stop" });
 
-/// The name of a load model.
+/// The load model without its parameters: closed, open or key/think.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadModel {
-    /// Name of closed load, [`Load::Closed`].
+    /// Closed load: each client starts its next transaction as soon as the previous one ends.
     Closed,
-    /// Name of open load, [`Load::Open`].
+    /// Open load: transactions arrive at a given rate.
     Open,
-    /// Load with keying and think times, [`Load::KeyThink`].
+    /// Key/think load: clients pause before and after each transaction.
     KeyThink,
 }
 
 choice!(LoadModel { Closed = "closed", Open = "open", KeyThink = "keythink" });
 
-/// Names of the parameters for pauses between transactions.
+/// Names of workload parameters that set pauses between transactions.
 const PAUSES: [&str; 2] = ["keying", "thinking"];
 
 /// A load model with its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "snake_case")]
 pub enum Load {
-    /// Closed load: each client starts its next transaction as soon as it has finished one.
+    /// Closed load: each client starts its next transaction as soon as the previous one ends.
     Closed,
-    /// Open load: transactions arrive at a rate, independent of the database.
+    /// Open load: transactions arrive at a given rate, however fast the database answers.
     Open {
-        /// Distribution of the arrivals.
+        /// Distribution of the gaps between arrivals.
         arrivals: Arrivals,
-        /// Arrivals per second, over all agents.
+        /// Arrivals per second, over the clients of all processes.
         #[serde(rename = "rate_per_s")]
         rate: ArrivalRate,
-        /// Limit on arrivals that wait for a free client.
+        /// Limit on the number of arrivals that wait for a free client.
         queue: u64,
-        /// Reaction to an arrival at a full queue.
+        /// Treatment of an arrival that finds the queue full.
         queue_full: QueueFull,
     },
-    /// Each client keys before and thinks after each transaction, as its workload says.
+    /// Key/think load: each client pauses for a keying time before and a think time after each
+    /// transaction, as its workload defines.
     #[serde(rename = "keythink")]
     KeyThink {
-        /// Factor on keying and think times.
+        /// Factor by which keying and think times are multiplied.
         scale: f64,
     },
 }
 
 impl Load {
-    /// Returns the name of the load model.
+    /// Returns the load model without its parameters.
     pub fn model(&self) -> LoadModel {
         match self {
             Load::Closed => LoadModel::Closed,
@@ -85,13 +87,14 @@ impl Load {
         }
     }
 
-    /// Returns true for a parameter without effect under this load: a pause, unless clients key and
-    /// think.
+    /// Whether the workload parameter with this name has no effect under this load, because it sets
+    /// a pause and clients do not key and think.
     pub fn ignores(&self, parameter: &str) -> bool {
         !matches!(self, Load::KeyThink { .. }) && PAUSES.contains(&parameter)
     }
 
-    /// Converts a rate in bytes or records to arrivals, if transactions store a known volume.
+    /// Converts a rate in bytes or records per second to arrivals per second, if each transaction
+    /// stores the given volume; `None` leaves the load as it is.
     pub fn of_transactions(&self, stored: Option<Stored>) -> Load {
         match (self.clone(), stored) {
             (Load::Open { arrivals, rate, queue, queue_full }, Some(stored)) => {
@@ -102,79 +105,83 @@ impl Load {
     }
 }
 
-/// The condition on which a group stops.
+/// The condition that ends the load of a group in the measured phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopCondition {
-    /// End of the measured phase.
+    /// The planned time of the measured phase is over.
     Time,
-    /// This many transactions of all clients together in the measured phase.
+    /// The clients of the group together have been offered this many transactions in the measured
+    /// phase.
     Transactions(u64),
-    /// This many transactions of each client in the measured phase.
+    /// Each client of the group has been offered this many transactions in the measured phase.
     TransactionsPerClient(u64),
 }
 
-/// Clients with the same workload and load.
+/// A group of clients with the same workload and the same load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     /// Name of the group in reports.
     pub name: String,
     /// Name of the workload.
     pub workload: String,
-    /// Number of clients in all processes.
+    /// Number of clients of the group, over all its processes.
     pub clients: u32,
-    /// Number of separate processes that share the clients; 0 if they run in the main process.
+    /// Number of separate client processes among which the clients are divided; 0 if they run in
+    /// the main process.
     pub processes: u32,
-    /// Load model of each client.
+    /// Load model with its parameters, common to all clients of the group.
     pub load: Load,
-    /// Condition on which the group stops.
+    /// Condition that ends the load of the group.
     pub stop_condition: StopCondition,
-    /// All parameters of the workload as written, as pairs of name and value.
+    /// Parameters of the workload as the user would write them, as pairs of name and value.
     pub parameters: Vec<(String, String)>,
 }
 
-/// Durations of the phases, in nanoseconds.
+/// Planned durations of the phases of a run, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phases {
-    /// Load that is not measured.
+    /// Ramp-up: load that is not measured.
     pub ramp_up_ns: u64,
-    /// Load that is measured; an upper limit if a count ends the run, and then 0 is no limit.
+    /// Measured phase. If a number of transactions ends the load, this is only an upper limit, and
+    /// 0 means no limit.
     pub measure_ns: u64,
-    /// Time limit for running transactions to finish.
+    /// Drain: time limit for running and queued transactions to finish after the measured phase.
     pub drain_ns: u64,
 }
 
-/// Retries of failed transactions.
+/// Rules for the retry of failed transactions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// Attempts including the first; 1 means no retries.
+    /// Limit on the attempts of a transaction, including the first; 1 means no retries.
     pub attempts: u32,
-    /// Errors on which to retry.
+    /// Errors after which a transaction is retried.
     pub on: Vec<RetryOn>,
-    /// Mean pause before the first retry, in nanoseconds. Doubles with each retry; pauses are drawn
-    /// uniformly around the mean.
+    /// Mean of the pause before the first retry, in nanoseconds; it doubles with each further
+    /// retry. Each pause is drawn uniformly from half to one and a half times the mean.
     pub backoff_ns: u64,
 }
 
 impl Retry {
-    /// Whether a transaction that failed with this error is retried, if attempts are left.
+    /// Whether a transaction that failed with this error is to be retried, as long as attempts are
+    /// left.
     pub fn covers(&self, db_error: &DbError) -> bool {
         self.on.iter().any(|on| on.covers(db_error))
     }
 }
 
-/// An error on which transactions are retried.
+/// Errors after which a transaction is retried: those of a kind, or those with a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RetryOn {
-    /// All errors of a kind.
+    /// All errors of this kind.
     Kind(DbErrorKind),
-    /// Errors with this number of the product, or with this SQLSTATE.
+    /// Errors with this error number of the database product, or with this SQLSTATE.
     Code(String),
 }
 
 impl RetryOn {
-    /// Reads a number of up to six digits or a SQLSTATE of five capitals and digits; `None` for
-    /// anything else.
+    /// Reads an error number of up to six digits, or an SQLSTATE of five capitals and digits;
+    /// `None` for anything else.
     pub fn by_code(word: &str) -> Option<RetryOn> {
         let is_number = word.len() <= 6 && word.bytes().all(|byte| byte.is_ascii_digit());
         let of_state = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
@@ -182,7 +189,7 @@ impl RetryOn {
         (!word.is_empty() && (is_number || is_state)).then(|| RetryOn::Code(word.to_owned()))
     }
 
-    /// Returns the name of the kind, or the code.
+    /// Returns the name of the error kind, or the code, as users write it.
     pub fn name(&self) -> &str {
         match self {
             RetryOn::Kind(kind) => kind.name(),
@@ -193,7 +200,7 @@ impl RetryOn {
     fn covers(&self, db_error: &DbError) -> bool {
         match self {
             RetryOn::Kind(kind) => *kind == db_error.kind,
-            // Whatever its number is, it ends the session.
+            // An error that breaks the session is not retried by its number or SQLSTATE.
             RetryOn::Code(_) if db_error.kind.breaks_session() => false,
             RetryOn::Code(code) => *code == db_error.sqlstate || code.parse() == Ok(db_error.code),
         }
@@ -203,34 +210,35 @@ impl RetryOn {
 /// Range and resolution of the recorded histograms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// Upper end of the histograms' range, in nanoseconds; longer times are counted as overflow.
+    /// Upper end of the histograms' range, in nanoseconds. Longer times are counted as overflow.
     pub histogram_max_ns: u64,
-    /// Length of the windows of service, wait and lag, in seconds.
+    /// Number of seconds for which service time, wait and lag share a histogram.
     pub window_seconds: u32,
 }
 
-/// Pace of connecting before the load.
+/// Pace at which clients connect before the load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Connect {
-    /// New connections per second over all clients; `None` for no limit.
+    /// Limit on new connections per second, over all clients; `None` for no limit.
     pub rate_per_s: Option<f64>,
-    /// Limit on simultaneous connection attempts; on event loops at least one per loop.
+    /// Limit on connection attempts at the same time; with event loops, at least one per loop.
     pub at_once: u32,
 }
 
 impl Default for Connect {
-    /// Below a server's default backlog of pending connections, which is 50 to 100.
+    /// Returns a pace below the usual limit of servers on pending connections, which is 50 to 100.
     fn default() -> Connect {
         Connect { rate_per_s: None, at_once: 32 }
     }
 }
 
-/// The choice of the clients' placement.
+/// Where clients run, as the user chose: the placement itself, or automatic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlacementChoice {
-    /// Chosen by `app`, from the capabilities of workload and driver and the number of clients.
+    /// Chosen automatically, by the load, the number of clients, and what workload and driver
+    /// support.
     Auto,
-    /// Chosen by the user.
+    /// The placement that the user chose.
     Fixed(Placement),
 }
 
@@ -241,15 +249,15 @@ choice!(PlacementChoice {
     Fixed(Placement::Simulated) = "simulated",
 });
 
-/// The system and database metrics that are read once per second during a run.
+/// Which system and database metrics are read once per second during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MonitorScope {
     /// Reads no metrics at all.
     Off,
-    /// Machine, generator, server, and the database counters that the driver selects.
+    /// Metrics of machine, generator and server, and the database counters that the driver selects.
     #[default]
     Default,
-    /// The default and all counters of the database.
+    /// The metrics of the default and all other counters of the database.
     All,
 }
 
@@ -258,51 +266,52 @@ choice!(
     formerly { "chosen" = Default, "none" = Off }
 );
 
-/// A plan as decided.
+/// The decided plan of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Name of the plan in reports.
     pub name: String,
-    /// Seed of all random draws.
+    /// Seed of all random numbers of the run.
     pub seed: u64,
-    /// The database to measure. Stored without its password.
+    /// The database to measure. When stored, it has no password.
     pub target: Target,
-    /// Settings that SQL changes on the server for the run, as written, in order. Those of a
-    /// managed server are options of its target instead.
+    /// Server settings that dbdyno changes by SQL for the run, as pairs of name and value, in the
+    /// order given. Settings of a managed server are options of its target instead.
     pub settings: Vec<(String, String)>,
-    /// Durations of the phases.
+    /// Planned durations of ramp-up, measured phase and drain.
     pub phases: Phases,
-    /// Groups of clients, by index.
+    /// Groups of clients, in the order of their indexes.
     pub groups: Vec<Group>,
-    /// Placement of the clients.
+    /// Where clients run: on threads, on event loops, or in virtual time.
     pub placement: PlacementChoice,
-    /// Each event loop is pinned to a CPU, if there are enough CPUs.
+    /// Each event loop is pinned to a CPU of its own, if there are enough CPUs.
     pub pin: bool,
-    /// Pace of connecting before the load.
+    /// Pace at which clients connect before the load.
     pub connect: Connect,
-    /// Simulated network between clients and server.
+    /// Delay and bandwidth of the simulated network between clients and server.
     pub network: NetworkConditions,
-    /// Retries of failed transactions.
+    /// Rules for the retry of failed transactions.
     pub retry: Retry,
     /// Range and resolution of the recorded histograms.
     pub recording: Recording,
-    /// Length of the report's intervals, in seconds.
+    /// Length of the intervals for which the report has response time percentiles, in seconds.
     pub interval_seconds: u32,
-    /// The metrics to read.
+    /// Which metrics are read once per second.
     pub monitor: MonitorScope,
-    /// The server's optional instruments are switched on during the run.
+    /// Optional counters and instruments of the server are switched on during the run
+    /// (`--instruments`).
     pub instruments: bool,
-    /// Stacks of server and generator are sampled in the measured phase.
+    /// Call stacks of server and generator are sampled in the measured phase (`--cpu-profile`).
     pub cpu_profile: bool,
-    /// Times at which the database is settled.
+    /// When the database is settled: its background work is made to finish.
     pub settle: Settle,
-    /// Time limit of each settling, in nanoseconds.
+    /// Time limit for settling the database, each time, in nanoseconds.
     pub settle_limit_ns: u64,
-    /// Disturbances during the run.
+    /// Disturbances, such as killing the server, that the run executes.
     pub disturbances: Vec<Disturbance>,
 }
 
-/// Reads the parameters of a group, with former names replaced by today's.
+/// Deserializes the parameters of a workload, and replaces former parameter names by today's.
 pub(crate) fn todays_parameters<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Vec<(String, String)>, D::Error> {
@@ -321,11 +330,11 @@ mod tests {
 
     #[test]
     fn what_is_tried_again_is_named_by_kind_number_or_sqlstate() {
-        let of = |kind, code, sqlstate: &str| {
+        let failed_with = |kind, code, sqlstate: &str| {
             let sqlstate = sqlstate.to_owned();
             DbError { code, sqlstate, ..DbError::new(kind, "no") }
         };
-        let conflict = of(DbErrorKind::Other, 3101, "40000");
+        let conflict = failed_with(DbErrorKind::Other, 3101, "40000");
         let covers = |word: &str, db_error: &DbError| {
             RetryOn::by_code(word).expect("a number or a SQLSTATE").covers(db_error)
         };
@@ -334,7 +343,7 @@ mod tests {
         assert!(RetryOn::Kind(DbErrorKind::Other).covers(&conflict));
         // SQLite and others have no SQLSTATE, and errors of ours have no number.
         assert!(!covers("3101", &DbError::new(DbErrorKind::Other, "no")));
-        assert!(!covers("3101", &of(DbErrorKind::ConnectionLost, 3101, "40000")));
+        assert!(!covers("3101", &failed_with(DbErrorKind::ConnectionLost, 3101, "40000")));
         for word in ["", "1234567", "4000", "4000a", "40 00", "-1", "deadlock"] {
             let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
             assert_eq!(RetryOn::by_code(word).is_some(), is_number && word.len() < 7, "{word}");

@@ -1,12 +1,13 @@
-//! Former names of a plan's keys, with which old files and stored plans are still read.
+//! Former names of the keys of a plan, so that old files and stored plans can still be read.
 //!
-//! Today a key is its flag with `_` for `-`, at the top, in a `[[group]]` or in `[experiment]`. Not
-//! here: the list of keys (plan).
+//! Today a key is the flag's name with `_` instead of `-`, at the top level, in a `[[group]]` or in
+//! `[experiment]`. Not here: the list of keys (plan).
 
-/// A renamed key: its former table (or empty), its former name, and today's name.
+/// A renamed key of a plan: its former table (empty for the top level), its former name, and its
+/// name today.
 pub type FormerKey = (&'static str, &'static str, &'static str);
 
-/// Former keys at the top of a plan.
+/// Former keys of tables at the top level of a plan.
 pub const FORMER_OF_PLAN: &[FormerKey] = &[
     ("target", "url", "target"),
     ("phases", "ramp_up", "ramp_up"),
@@ -25,7 +26,7 @@ pub const FORMER_OF_PLAN: &[FormerKey] = &[
     ("recording", "around", "monitor"),
 ];
 
-/// Former keys of a group.
+/// Former keys within a `[[group]]` of a plan.
 pub const FORMER_OF_GROUP: &[FormerKey] = &[
     ("load", "model", "load"),
     ("load", "rate", "rate"),
@@ -36,24 +37,26 @@ pub const FORMER_OF_GROUP: &[FormerKey] = &[
     ("", "until", "transactions"),
 ];
 
-/// Former keys of an experiment.
+/// Former keys within `[experiment]` of a plan.
 pub const FORMER_OF_EXPERIMENT: &[FormerKey] = &[
     ("", "until", "wait_until"),
     ("", "until_at_most", "wait_at_most"),
     ("", "objectives", "objective"),
 ];
 
-/// Former parameters of workloads.
+/// Former names of workload parameters.
 pub const FORMER_PARAMETERS: &[FormerKey] = &[("", "calls", "mode")];
 
-/// Returns today's name of the key with this path in `former`.
+/// Returns today's name for a former key, given by its path such as `phases.measure`; `None` if
+/// `former` does not list it.
 pub fn todays_key(former: &'static [FormerKey], path: &str) -> Option<&'static str> {
     let (table, key) = path.rsplit_once('.').unwrap_or(("", path));
-    let found = former.iter().find(|(of, name, _)| (*of, *name) == (table, key));
+    let found = former.iter().find(|(place, name, _)| (*place, *name) == (table, key));
     found.map(|(_, _, today)| *today)
 }
 
-/// Returns a dotted path into a printed plan with today's key. Groups may have names in it.
+/// Replaces a former key at the end of a dotted path into a plan by today's: `phases.measure` by
+/// `duration`, `group.users.load.rate` by `group.users.rate`. The name of the group may be missing.
 pub fn todays_path(path: &str) -> String {
     let Some(of_group) = path.strip_prefix("group.") else {
         return todays_key(FORMER_OF_PLAN, path).unwrap_or(path).to_owned();
@@ -64,7 +67,7 @@ pub fn todays_path(path: &str) -> String {
             (&path[..at], FORMER_PARAMETERS, &path[at..])
         }
         None => {
-            // The key with its table, or without.
+            // The key may be preceded by its former table, or not.
             let at = |n: usize| path.rmatch_indices('.').nth(n).map_or(0, |(at, _)| at + 1);
             let is_former = |start: usize| todays_key(FORMER_OF_GROUP, &path[start..]).is_some();
             let start = if is_former(at(1)) { at(1) } else { at(0) };

@@ -1,20 +1,20 @@
-//! A driver's knowledge of its product, in three parts.
+//! Knowledge of a driver about its database product: SQL dialect, administration, monitoring.
 
 use crate::{Administration, Dialect, Monitoring};
 
-/// Properties of a product, filled in by its driver.
+/// Properties of a database product, filled in by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Product {
-    /// Spelling of its SQL, for workloads.
+    /// SQL dialect, for the statements of workloads.
     pub dialect: Dialect,
-    /// Building and administration, before and after a load.
+    /// Capabilities for building and administering data, before and after a load.
     pub administration: Administration,
-    /// Monitoring queries, during a load.
+    /// Queries for what the database reports about itself during a load.
     pub monitoring: Monitoring,
 }
 
 impl Product {
-    /// The minimum. Drivers and tests override what differs.
+    /// The minimum, without optional capabilities. Drivers and tests override individual fields.
     pub const PLAIN: Product = Product {
         dialect: Dialect::PLAIN,
         administration: Administration::PLAIN,

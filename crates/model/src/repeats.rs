@@ -1,4 +1,4 @@
-//! Repeats of an experiment's points: levels, and the rule that ends them.
+//! Repeats of the points of an experiment: their levels, and the rule that may end them early.
 //!
 //! Not here: statistics of repeats (study), and restarting a server (app).
 
@@ -6,15 +6,16 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A level of repetition, from the lowest to the highest: each contains several of the one before.
+/// A level at which an experiment repeats its measurement. From lowest to highest, one repeat of a
+/// level contains several repeats of the level below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Runs within the same server start and data.
+    /// Runs on the same data, without a restart of the server between them.
     Run,
-    /// Starts of the server, each with its runs.
+    /// Starts of the server, each with one or more runs.
     Restart,
-    /// Builds of the data, each with its starts or runs.
+    /// Builds of the data, each with one or more starts or runs.
     Rebuild,
 }
 
@@ -22,7 +23,7 @@ impl Level {
     /// Every level, the lowest first.
     pub const ALL: [Level; 3] = [Level::Run, Level::Restart, Level::Rebuild];
 
-    /// Returns the name in reports.
+    /// Returns the name of the level in reports.
     pub fn name(self) -> &'static str {
         match self {
             Level::Run => "run",
@@ -32,48 +33,49 @@ impl Level {
     }
 }
 
-/// Numbers of server starts and data builds among the repeats of a point.
+/// Numbers of server starts and data builds among which the repeats of a point are divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nesting {
-    /// Server starts per build; `None` if the server is not restarted for repeats.
+    /// Number of server starts per data build; `None` if the server is not restarted between
+    /// repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restarts: Option<u32>,
-    /// Builds of the data; `None` if they are not rebuilt for repeats.
+    /// Number of data builds; `None` if the data are not rebuilt between repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuilds: Option<u32>,
 }
 
-/// The goal that ends the repeats.
+/// The precision or decision at which the repeats may end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
-    /// The half-width of every point's 95 % CI is at most this share of its mean.
+    /// The 95 % confidence interval of every point's mean is narrow enough.
     Precise {
-        /// Required half-width, as a share of the mean.
+        /// Largest allowed half-width of the interval, as a share of the mean.
         share: f64,
     },
-    /// Every value of the first axis is better or worse than the first value, or differs from it by
-    /// less than the minimum effect.
+    /// Every point is decided against the first value of the first axis: better, worse, or
+    /// different by less than `min_effect`.
     Decided {
-        /// Smallest relative difference that matters.
+        /// Smallest relative difference that matters, as a share.
         min_effect: f64,
     },
 }
 
-/// Rule that ends the repeats before their maximum number.
+/// Rule by which an experiment may end before all its repeats have run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopRule {
-    /// The goal to reach.
+    /// Precision or decision to reach.
     pub goal: Goal,
-    /// Figure to evaluate; the experiment's primary metric if `None`.
+    /// Name of the figure to evaluate; `None` for the primary metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
-    /// Repeats of the highest level before the first evaluation.
+    /// Number of repeats of the highest level before the rule is evaluated for the first time.
     pub min: u32,
 }
 
 impl fmt::Display for StopRule {
-    /// In the form that users write, without the maximum number of repeats.
+    /// Formats the rule as users write it, without the maximum number of repeats.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Shares are written in percent: 0.07 × 100 must print as 7.
         let percent = |share: f64| (share * 1e10).round() / 1e8;

@@ -1,35 +1,37 @@
 //! Reproducible random numbers: each is a function of seed, stream and number.
 //!
-//! The generator is xoshiro256++, whose name fixes its output for good: a seed means the same
-//! data in five years. Not here: distributions of time (stats).
+//! The generator is xoshiro256++. It will not be replaced, so that a seed gives the same data in
+//! later versions. Not here: distributions of time (stats).
 
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The purpose of random numbers; streams never overlap.
+/// The purpose for which random numbers are drawn. Numbers for different purposes are independent
+/// of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Rows of the table with this index.
+    /// Rows of the table with this index, when data are built.
     Data(u16),
-    /// Constants of the load and the run.
+    /// Constants that are drawn once for the data or the run, such as TPC-C's C-Load.
     Constants,
-    /// Inputs of a client's transactions in closed and key/think load.
+    /// Inputs of the transactions of the client with this index, in closed and key/think load.
     Client(u32),
-    /// Inputs of a group's arrivals in open load.
+    /// Inputs of the arrivals of the group with this index, in open load.
     Arrivals(u16),
-    /// Arrival times of a group in open load.
+    /// Times of the arrivals of the group with this index, in open load.
     Schedule(u16),
-    /// Think times of a client.
+    /// Think times of the client with this index.
     Thinking(u32),
-    /// Order of transaction types for a client, or for a group's arrivals.
+    /// Order of transaction types, for a client or for the arrivals of a group (see
+    /// [`Number::deck`](crate::Number::deck)).
     Deck(u32),
-    /// Draws of a simulated database.
+    /// Service times and failures of the simulated database `sim`.
     Sim,
-    /// Pauses of a client before retries.
+    /// Pauses before retries of the client with this index.
     Backoff(u32),
-    /// Order of an experiment's trials.
+    /// Order of the trials of an experiment, and other draws for statistics.
     Order,
-    /// Items of a workload's producer.
+    /// Items that the producer's task with this index generates.
     Producer(u32),
 }
 
@@ -52,12 +54,13 @@ impl Stream {
     }
 }
 
-/// A generator of random numbers for one purpose.
+/// A generator of random numbers for a single purpose and item.
 #[derive(Clone, Debug)]
 pub struct Rng(Xoshiro256PlusPlus);
 
 impl Rng {
-    /// Makes the generator for item `number` of `stream` under `seed`.
+    /// Makes the generator for item `number` of `stream`. The same arguments always give the same
+    /// random numbers.
     pub fn new(seed: u64, stream: Stream, number: u64) -> Rng {
         let mixed = mix(mix(mix(seed) ^ stream.key()) ^ number);
         Rng(Xoshiro256PlusPlus::seed_from_u64(mixed))
@@ -68,8 +71,8 @@ impl Rng {
         self.0.next_u64()
     }
 
-    /// Returns an unbiased uniform number in `low..=high` (Lemire, "Fast random integer generation
-    /// in an interval", 2019). Panics if the range is empty.
+    /// Returns a uniformly distributed number in `low..=high`, without bias (Lemire, "Fast random
+    /// integer generation in an interval", 2019). Panics if the range is empty.
     pub fn uniform(&mut self, low: i64, high: i64) -> i64 {
         assert!(low <= high, "an empty range {low}..={high}");
         let width = (high.wrapping_sub(low) as u64).wrapping_add(1);
@@ -91,7 +94,7 @@ impl Rng {
         self.uniform(1, denominator) <= numerator
     }
 
-    /// Shuffles in place (Fisher and Yates, as in Knuth 3.4.2 P).
+    /// Shuffles the items in place (Fisher and Yates, as in Knuth 3.4.2 P).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let chosen = self.uniform(0, last as i64) as usize;
@@ -100,8 +103,8 @@ impl Rng {
     }
 }
 
-/// SplitMix64's finaliser (Steele, Lea and Flood, OOPSLA 2014), so that neighbours in seed,
-/// stream and number start far apart.
+/// Mixes the bits of `value` by the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014),
+/// so that neighbouring seeds, streams and numbers give unrelated results.
 fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -123,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_throw_of_a_seed_never_changes() {
-        // Frozen: data built by an old version must be built again by a new one.
+        // Frozen, because later versions must build the same data from the same seed.
         assert_eq!(Rng::new(1, Stream::Data(0), 0).bits(), 7_227_677_790_905_676_127);
     }
 

@@ -1,4 +1,4 @@
-//! Identification and description of a run.
+//! Identifier and description of a run, as its events and reports contain them.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::{
     CustomMetricKind, Direction, KindIndex, Load, Phases, Placement, Standard, StopCondition, Trial,
 };
 
-/// Permanent identifier of a run: a UUID of version 7, so that it sorts by time.
+/// Permanent identifier of a run: a UUID of version 7, so identifiers sort by time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunId(pub String);
 
@@ -18,49 +18,51 @@ impl fmt::Display for RunId {
     }
 }
 
-/// Description of a run: names for all indexes in its events.
+/// Properties of a run that are known before its load. Later events refer to its groups,
+/// transaction types and metrics by index.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Description {
-    /// Name of the plan.
+    /// Name of the plan that the run executes.
     pub name: String,
     /// Seed of the plan.
     pub seed: u64,
     /// URL of the target, without its password.
     pub target: String,
-    /// Product and version, such as `SQLite 3.54.1`.
+    /// Product and version of the database, such as `SQLite 3.54.1`.
     pub database: String,
-    /// Modes of the database that every result names, such as `journal=wal`.
+    /// Modes of the database that matter for performance or durability, such as `journal=wal`.
+    /// Reports show them beside the result.
     pub modes: Vec<String>,
-    /// Placement of the clients.
+    /// Where clients run: on threads, on event loops, or in virtual time.
     pub placement: Placement,
-    /// Planned durations of the phases.
+    /// Planned durations of ramp-up, measured phase and drain.
     pub phases: Phases,
-    /// Groups, by the index in events.
+    /// Groups of clients, in the order of their indexes.
     pub groups: Vec<GroupDescription>,
     /// Version and build of dbdyno.
     pub dbdyno: String,
-    /// Start, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Start of the run, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// Place of the run in an experiment; `None` for a single run.
+    /// Place of the run in its experiment; `None` for a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<Trial>,
-    /// Length of the report's intervals, in seconds.
+    /// Length of the intervals for which the report has response time percentiles, in seconds.
     #[serde(default = "crate::second::default_interval_seconds", alias = "probe_seconds")]
     pub interval_seconds: u32,
-    /// Length of the windows of service, wait and lag, in seconds; 10 in older runs, which do not
-    /// record it.
+    /// Number of seconds for which service time, wait and lag share a histogram; 10 in older runs,
+    /// which did not store it.
     #[serde(default = "crate::second::default_window_seconds")]
     pub window_seconds: u32,
 }
 
 impl Description {
-    /// Returns the distinct workloads of the groups, in their order.
+    /// Returns the names of the groups' workloads, each once, in the order of the groups.
     pub fn workloads(&self) -> Vec<&str> {
         each_once(self.groups.iter().map(|group| group.workload.as_str()))
     }
 }
 
-/// Removes duplicates from names of workloads, keeping their order.
+/// Returns names of workloads without duplicates, in their order.
 pub fn each_once<'a>(workloads: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut names = Vec::new();
     for name in workloads {
@@ -71,105 +73,108 @@ pub fn each_once<'a>(workloads: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     names
 }
 
-/// Description of a group in reports.
+/// Description of a group of clients, for reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupDescription {
     /// Name of the group.
     pub name: String,
-    /// Name of its workload.
+    /// Name of the workload of the group.
     pub workload: String,
-    /// Number of clients in all processes.
+    /// Number of clients of the group, over all its processes.
     pub clients: u32,
-    /// Number of separate processes that share the clients; 0 if they run in the main process.
+    /// Number of separate client processes among which the clients are divided; 0 if they run in
+    /// the main process.
     #[serde(default)]
     pub processes: u32,
-    /// Load model of each client.
+    /// Load model with its parameters, common to all clients of the group.
     pub load: Load,
-    /// Condition on which the group stops.
+    /// Condition that ends the load of the group.
     #[serde(rename = "until")]
     pub stop_condition: StopCondition,
-    /// Text of the workload's file; `None` for a built-in workload.
+    /// Text of the file that defines the workload; `None` for a built-in workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Decided parameters of the workload, as pairs of name and value.
     #[serde(deserialize_with = "crate::plan::todays_parameters")]
     pub parameters: Vec<(String, String)>,
-    /// Transaction types, by index.
+    /// Transaction types, in the order of their indexes.
     pub kinds: Vec<KindDescription>,
-    /// Primary metrics, the most important first.
+    /// Primary metrics of the workload, the most important first.
     #[serde(rename = "headlines")]
     pub primary_metrics: Vec<PrimaryMetricDescription>,
-    /// Custom metrics, by index.
+    /// Custom metrics of the workload, in the order of their indexes.
     #[serde(rename = "measures")]
     pub custom_metrics: Vec<CustomMetricDescription>,
-    /// Deviations from the standard, and other notes for readers.
+    /// Notes for readers of the results, such as deviations from the standard.
     #[serde(rename = "declarations")]
     pub notes: Vec<String>,
-    /// Rate that the plan itself allows in key/think load, as a sentence.
+    /// Sentence about the highest rate that keying and think times allow; `None` in other load
+    /// models.
     pub closed_form: Option<String>,
-    /// Requirements of the standard from which the workload is derived; `None` if there is no
-    /// standard.
+    /// Requirements of the standard from which the workload is derived; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard: Option<Standard>,
 }
 
-/// Description of a transaction type in reports.
+/// Description of a transaction type, for reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KindDescription {
-    /// Name, such as `new_order`.
+    /// Name of the transaction type, such as `new_order`.
     pub name: String,
-    /// Relative frequency: the share is this over the sum of all weights.
+    /// Relative frequency: the share among all transactions is this weight over the sum of the
+    /// weights.
     pub weight: u64,
 }
 
-/// Description of a primary metric in reports.
+/// Description of a primary metric, for reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrimaryMetricDescription {
-    /// Key in JSON, such as `records_per_s`.
+    /// Key of the metric in JSON reports, such as `records_per_s`.
     pub name: String,
-    /// Name on the page.
+    /// Title of the metric on pages.
     pub title: String,
     /// Transaction types whose commits are counted.
     pub kinds: Vec<KindIndex>,
-    /// Index of a custom metric that is counted instead of commits.
+    /// Index of the custom metric that is counted instead of commits; `None` to count commits.
     #[serde(rename = "measure", default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<u16>,
-    /// Period of the rate, in nanoseconds.
+    /// Period of the rate, in nanoseconds: 60 s for a rate per minute.
     pub per_ns: u64,
-    /// Computed by its workload after the run, instead of counted.
+    /// The workload computes the value after the run, instead of a count during the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_computed: bool,
-    /// Which way it is better; `None` in older runs.
+    /// Direction in which the metric is better; `None` in older runs, which did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Direction>,
 }
 
-/// Description of a custom metric in reports.
+/// Description of a custom metric, for reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CustomMetricDescription {
-    /// Name, such as `lines_delivered`.
+    /// Name of the metric, such as `lines_delivered`.
     pub name: String,
-    /// Unit, such as `rows`.
+    /// Unit of the metric's values, such as `rows`.
     pub unit: String,
-    /// Aggregation: a distribution or a sum.
+    /// Whether a distribution or only the sum of the values is kept.
     pub kind: CustomMetricKind,
-    /// Which way it is better; `None` in older runs.
+    /// Direction in which the metric is better; `None` in older runs, which did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Direction>,
 }
 
-/// Result of a check.
+/// Result of a consistency check on the data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
-    /// Identifier of the check.
+    /// Identifier of the check, such as `3.3.2.1`.
     pub id: String,
-    /// The condition, in words.
+    /// The condition that was checked, in words.
     pub title: String,
-    /// Number of rows that violate it.
+    /// Number of rows that violate the condition; 0 if it holds.
     pub n_failed: u64,
-    /// The first of these rows, in words.
+    /// The first rows that violate the condition, in words.
     pub examples: Vec<String>,
 }
 
-/// A top-level field of a run's JSON report, and the value that stands for its absence.
+/// A top-level field of a run's JSON report to be left out when it is read, and the JSON value that
+/// replaces it, such as `[]`.
 pub type ReportField = (&'static str, &'static str);

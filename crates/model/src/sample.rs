@@ -1,31 +1,32 @@
-//! The record of one transaction: its number, four instants, and its outcome.
+//! The record of one transaction: its number, four instants, and outcome.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{DbErrorKind, KindIndex, Rng, Stream, Traffic};
 
-/// Number of a transaction. With the seed, it determines kind and inputs.
+/// Number of a transaction. Together with the seed, it determines the transaction's type and
+/// inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
-    /// The client's transaction `nth`, from 0, in closed and key/think load.
+    /// A transaction of a client, in closed and key/think load.
     OfClient {
-        /// The client, global over all agents.
+        /// Index of the client over all groups and client processes.
         client: u32,
-        /// Count of the client's transactions.
+        /// Index among the transactions of the client, from 0.
         nth: u64,
     },
-    /// The group's arrival `nth`, from 0, in open load. The work is the same whichever client
-    /// serves it.
+    /// An arrival of a group, in open load. Whichever client serves it, type and inputs are the
+    /// same.
     Arrival {
         /// Index of the group.
         group: u16,
-        /// Count of arrivals over all agents.
+        /// Index among the arrivals of the group over all client processes, from 0.
         nth: u64,
     },
 }
 
 impl Number {
-    /// Returns the generator of its inputs.
+    /// Returns the random generator for the inputs of the transaction.
     pub fn rng(self, seed: u64) -> Rng {
         match self {
             Number::OfClient { client, nth } => Rng::new(seed, Stream::Client(client), nth),
@@ -33,14 +34,15 @@ impl Number {
         }
     }
 
-    /// Returns its index in its own sequence, from 0.
+    /// Returns the index of the transaction in the sequence of its client or group, from 0.
     pub fn nth(self) -> u64 {
         match self {
             Number::OfClient { nth, .. } | Number::Arrival { nth, .. } => nth,
         }
     }
 
-    /// Returns the stream that orders its transaction types.
+    /// Returns the random stream that determines the order of transaction types in the sequence of
+    /// its client or group.
     pub fn deck(self) -> Stream {
         match self {
             Number::OfClient { client, .. } => Stream::Deck(client),
@@ -49,68 +51,72 @@ impl Number {
     }
 }
 
-/// A transaction that a client has claimed.
+/// A transaction that a client has claimed for execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// Number of the transaction.
     pub number: Number,
-    /// Intended start, in nanoseconds.
+    /// Instant at which the transaction should start, in nanoseconds of the run's clock.
     pub intended_ns: u64,
-    /// Time at which a client took it, in nanoseconds. Later than intended if it waited in the
-    /// queue.
+    /// Instant at which a client claimed the transaction, in nanoseconds of the run's clock. If it
+    /// waited in the queue, this is after the intended start; a free client claims it before.
     pub claimed_ns: u64,
 }
 
-/// The outcome of a transaction.
+/// The outcome of a transaction, after all attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// Committed: its effects are permanent.
     Committed,
     /// Rolled back by design of the workload: finished, but not committed.
     RolledBack,
-    /// Failed after all attempts, with the last error.
+    /// Failed in all its attempts; the last one with this kind of error.
     Failed(DbErrorKind),
-    /// The connection broke during COMMIT: it may or may not be committed.
+    /// The connection broke during COMMIT, so it is unknown whether the transaction was committed.
     Unknown,
 }
 
-/// The measurements of one transaction.
+/// The measurements of one executed transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Index of the transaction type.
     pub kind: KindIndex,
-    /// Number, intended start and claim.
+    /// Number, intended start and claim of the transaction.
     pub slot: Slot,
-    /// Time just before its first request was sent, in nanoseconds.
+    /// Instant just before the first request was sent, in nanoseconds of the run's clock.
     pub started_ns: u64,
-    /// Time of its last reply, after all attempts, in nanoseconds.
+    /// Instant at which the last reply had arrived, after all attempts, in nanoseconds of the run's
+    /// clock.
     pub finished_ns: u64,
     /// Outcome after all attempts.
     pub outcome: Outcome,
-    /// Attempts beyond the first.
+    /// Number of attempts after the first.
     pub retries: u32,
-    /// Round trips, rows and bytes of all attempts.
+    /// Statements, round trips, rows and bytes of all attempts.
     pub traffic: Traffic,
 }
 
 impl Sample {
-    /// Returns the time in the queue: from the intended start until a client was free.
+    /// Returns how long the transaction waited for a free client, from its intended start to the
+    /// claim, in nanoseconds; 0 if it was claimed before.
     pub fn wait_ns(&self) -> u64 {
         self.slot.claimed_ns.saturating_sub(self.slot.intended_ns)
     }
 
-    /// Returns the generator's own delay: from the intended start or the claim to the first
-    /// request.
+    /// Returns the delay that the generator itself caused, in nanoseconds: from the intended start
+    /// or the claim, whichever was later, to the first request.
     pub fn lag_ns(&self) -> u64 {
         self.started_ns.saturating_sub(self.slot.intended_ns.max(self.slot.claimed_ns))
     }
 
-    /// Returns the time with the database, including all attempts and pauses between.
+    /// Returns the time with the database, in nanoseconds: from the first request to the last
+    /// reply, with all attempts and the pauses between them.
     pub fn service_ns(&self) -> u64 {
         self.finished_ns.saturating_sub(self.started_ns)
     }
 
-    /// Returns the time that a user would experience: wait, lag and service.
+    /// Returns the time that a user would experience, in nanoseconds: from the intended start to
+    /// the last reply.
     pub fn response_ns(&self) -> u64 {
         self.finished_ns.saturating_sub(self.slot.intended_ns)
     }

@@ -1,54 +1,57 @@
-//! Aggregates of one second of a group, which can be added up.
+//! Counts and times of one second of a group, which can be added up.
 //!
-//! A stored second is the sum of its parts: late samples, other workers and other agents each
-//! contribute one, and a reader adds them. Latency and counts belong to the second of the
-//! *intended* instant; `commits`, `traffic` and the tenths to the second of the *finish*.
+//! A stored second is the sum of parts. Late samples, other workers and other client processes each
+//! send a part of their own, and a reader adds them up. Response times and outcomes belong to the
+//! second of the *intended* start; `commits`, `traffic` and `commits_tenths` to the second of the
+//! *finish*.
 
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
 use crate::{DbError, DbErrorKind, KindIndex, Traffic};
 
-/// Length of the windows of service, wait and lag, in seconds, unless the report's intervals are
-/// not a multiple of it. A window is kept in its first second.
+/// Default number of seconds for which service time, wait and lag share a histogram (a "window").
+/// The histogram is stored in the first second of its window.
 pub const WINDOW_SECONDS: i64 = 10;
 
 /// Default length of the report's intervals, in seconds.
 pub const INTERVAL_SECONDS: u32 = WINDOW_SECONDS as u32;
 
-/// Window length of plans and runs that do not record it.
+/// Returns the window length for plans and runs that do not record it.
 pub(crate) fn default_window_seconds() -> u32 {
     WINDOW_SECONDS as u32
 }
 
-/// Interval length of plans and runs that do not record it.
+/// Returns the interval length for plans and runs that do not record it.
 pub(crate) fn default_interval_seconds() -> u32 {
     INTERVAL_SECONDS
 }
 
-/// Returns the window length for report intervals of `interval_seconds`: the largest divisor up to
-/// [`WINDOW_SECONDS`].
+/// Returns the length of the windows for service time, wait and lag, in seconds: the largest
+/// divisor of `interval_seconds` that is at most [`WINDOW_SECONDS`].
 pub fn window_seconds(interval_seconds: u32) -> u32 {
     let divides = |window: &u32| interval_seconds.is_multiple_of(*window);
     (1..=WINDOW_SECONDS as u32).rev().find(divides).unwrap_or(1)
 }
 
-/// Counts of transactions by outcome, for those intended within a span.
+/// Counts of transactions by outcome, for transactions intended within some span of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Committed transactions, retried ones included.
+    /// Number of committed transactions, including those that were retried.
     pub committed: u64,
-    /// Rolled back by design of the workload.
+    /// Number of transactions that were rolled back by design of the workload.
     pub rolled_back: u64,
-    /// Failed transactions, including those with an unknown outcome.
+    /// Number of transactions that failed after all attempts, including those with an unknown
+    /// outcome.
     pub failed: u64,
-    /// Failed transactions whose outcome is unknown, because the connection broke during COMMIT.
+    /// Number of transactions for which it is unknown whether they were committed, because the
+    /// connection broke during COMMIT.
     pub unknown: u64,
-    /// Arrivals that were dropped because the queue was full.
+    /// Number of arrivals that were dropped because the queue was full.
     pub dropped: u64,
-    /// Transactions that were running or queued when the run ended.
+    /// Number of transactions that were running or queued when the run ended.
     pub unfinished: u64,
-    /// Attempts beyond the first, summed.
+    /// Number of attempts after the first, summed over all transactions.
     pub retried: u64,
 }
 
@@ -59,12 +62,12 @@ impl Counts {
         self.committed + self.rolled_back
     }
 
-    /// Returns the offered load: finished + failed + dropped + unfinished.
+    /// Returns the number of offered transactions: finished + failed + dropped + unfinished.
     pub fn offered(&self) -> u64 {
         self.finished() + self.failed + self.dropped + self.unfinished
     }
 
-    /// Adds the counts of another span.
+    /// Adds the counts of another span of time or another group.
     pub fn add(&mut self, other: &Counts) {
         self.committed += other.committed;
         self.rolled_back += other.rolled_back;
@@ -76,51 +79,57 @@ impl Counts {
     }
 }
 
-/// Aggregates of one transaction type within one second.
+/// Counts and times of one transaction type within one second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KindSecond {
     /// Index of the transaction type.
     pub kind: KindIndex,
-    /// Counts of transactions intended in this second.
+    /// Counts of the transactions intended in this second, by outcome.
     pub counts: Counts,
-    /// Commits that finished in this second; 0 after the measured window.
+    /// Number of transactions that were committed in this second, whenever they were intended; 0
+    /// after the measured phase.
     pub commits: u64,
-    /// Transactions that ended in this second, including failed ones; 0 after the measured window,
-    /// and in older runs, which did not keep it.
+    /// Number of transactions that ended in this second, whenever they were intended, including
+    /// failed ones; 0 after the measured phase, and in older runs, which did not store it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ended: u64,
-    /// Transactions intended in this second that ended, or were still running, after their phase.
+    /// Number of transactions intended in this second that had not ended when their phase, the
+    /// ramp-up or the measured phase, was over.
     pub carried: u64,
-    /// Time that these ran into the next phase, summed, in nanoseconds.
+    /// Time that the transactions counted in `carried` ran in the phase after their own, summed, in
+    /// nanoseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried_ns: u64,
-    /// Longest response time of these (or age, if unfinished), in nanoseconds; 0 if there are none,
-    /// and in older runs, which did not keep it.
+    /// Longest response time of the transactions counted in `carried`, or their age if unfinished,
+    /// in nanoseconds; 0 if there are none, and in older runs, which did not store it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried_max_ns: u64,
-    /// Traffic of the transactions that ended in this second, including failed ones; none after the
-    /// measured window.
+    /// Statements, round trips and bytes of the transactions that ended in this second, including
+    /// failed ones; 0 after the measured phase.
     pub traffic: Traffic,
-    /// Response times of finished transactions.
+    /// Response times of the finished transactions intended in this second.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Histogram>,
-    /// Response times of failed transactions.
+    /// Response times of the failed transactions intended in this second.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<Histogram>,
-    /// Ages of unfinished transactions at the end of the run: lower bounds of their response times.
+    /// Ages at the end of the run of the unfinished transactions intended in this second. They are
+    /// lower bounds of the response times.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Histogram>,
-    /// Service times of finished transactions in the window; `None` in closed load, where service
-    /// time is response time minus lag.
+    /// Service times of the finished transactions intended in the window of seconds that starts
+    /// with this one. `None` in other seconds, and in closed load, where the service time is the
+    /// response time minus the lag.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Histogram>,
-    /// Waits of finished transactions in the window; `None` in closed load, which has no queue.
+    /// Waits of the finished transactions intended in the window of seconds that starts with this
+    /// one. `None` in other seconds, and in closed load, which has no queue.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Histogram>,
 }
 
 impl KindSecond {
-    /// Makes an empty second of `kind`.
+    /// Makes an empty second for the transaction type `kind`.
     pub fn new(kind: KindIndex) -> KindSecond {
         KindSecond {
             kind,
@@ -139,7 +148,7 @@ impl KindSecond {
         }
     }
 
-    /// Adds another part of the same second and kind.
+    /// Adds another part of the same second and transaction type.
     pub fn add(&mut self, other: &KindSecond) {
         self.counts.add(&other.counts);
         self.commits += other.commits;
@@ -156,72 +165,77 @@ impl KindSecond {
     }
 }
 
-/// Aggregates of one custom metric within one second.
+/// Values of one custom metric within one second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CustomMetricSecond {
-    /// Index in the workload's list.
+    /// Index of the metric in the list of its workload.
     #[serde(rename = "measure")]
     pub metric: u16,
-    /// Number of recorded values.
+    /// Number of values that were recorded.
     pub count: u64,
-    /// Sum of the recorded values.
+    /// Sum of the values that were recorded.
     pub sum: u64,
-    /// Distribution of the values, for a metric that keeps one.
+    /// Distribution of the values; `None` if the metric keeps only their sum.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
 }
 
-/// Number of errors of one kind, code and SQLSTATE, with the message of the first.
+/// Number of errors of the same kind, code and SQLSTATE, with a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
-    /// Meaning of the error.
+    /// Class of the errors.
     pub kind: DbErrorKind,
-    /// The product's own error number; 0 if it has none.
+    /// Error number of the database product; 0 if it has none.
     pub code: i64,
-    /// Five characters of the SQL standard; empty if the product has none, and in older runs.
+    /// SQLSTATE of five characters; empty if the product reports none, and in older runs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sqlstate: String,
-    /// Message of the first error, extended by hints of later ones.
+    /// Message of the first of these errors. If a later message begins with the same text and
+    /// continues, it replaces the first.
     pub message: String,
-    /// Number of such errors.
+    /// Number of errors that are counted here.
     pub count: u64,
 }
 
-/// A part of one second of one group, to be added to others.
+/// Counts and times of one second of a group, or a part of them that must be added to others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Second {
     /// Index of the group.
     pub group: u16,
     /// The second, counted from the start of the measured phase; negative in the ramp-up.
     pub second: i64,
-    /// Transaction types that occurred, by kind.
+    /// Counts and times of each transaction type, ordered by its index; types that did not occur
+    /// are missing.
     pub kinds: Vec<KindSecond>,
-    /// Commits by the tenth of the second in which they finished; none after the measured window.
+    /// Number of commits that finished in each tenth of this second; 0 after the measured phase.
     pub commits_tenths: [u32; 10],
-    /// Lag of the generator in the window that starts with this second.
+    /// Delay that the generator itself caused, for transactions intended in the window of seconds
+    /// that starts with this one. `None` in other seconds.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub lag: Option<Histogram>,
-    /// Time that replies waited in the socket before they were read, for a sample of the round
-    /// trips that ended in the window that starts with this second.
+    /// Time that replies waited in the socket before they were read, in the window of seconds that
+    /// starts with this one. Only a sample of the round trips is measured.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub reply_lag: Option<Histogram>,
-    /// The same time for late replies, those of 10 ms and more, of all round trips in the window;
-    /// to a tick of the kernel's clock (1 to 10 ms).
+    /// Time that late replies, those of 10 ms or more, waited in the socket before they were read,
+    /// in the window of seconds that starts with this one. All round trips are watched; the times
+    /// are as exact as the kernel's clock tick (1 to 10 ms).
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub late_replies: Option<Histogram>,
-    /// Custom metrics of the workload.
+    /// Values of the workload's custom metrics.
     #[serde(rename = "measures", default, skip_serializing_if = "Vec::is_empty")]
     pub custom_metrics: Vec<CustomMetricSecond>,
-    /// Errors, including those of attempts that were retried.
+    /// Database errors that occurred in this second, including those of attempts that were retried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<ErrorCount>,
-    /// Arrivals waiting for a free client at the end of this second; only in open load.
+    /// Number of arrivals that waited for a free client at the end of this second; `None` unless
+    /// the load is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
 }
 
 impl Second {
-    /// Makes an empty second.
+    /// Makes an empty second of a group.
     pub fn new(group: u16, second: i64) -> Second {
         Second {
             group,
@@ -237,12 +251,13 @@ impl Second {
         }
     }
 
-    /// Returns the first second of the window that contains `second`.
+    /// Returns the first second of the window of [`WINDOW_SECONDS`] that contains `second`.
     pub fn window_of(second: i64) -> i64 {
         second.div_euclid(WINDOW_SECONDS) * WINDOW_SECONDS
     }
 
-    /// Returns the part for `kind`, added if it is missing.
+    /// Returns the counts and times of transaction type `kind`; adds an empty entry if there is
+    /// none.
     pub fn kind(&mut self, kind: KindIndex) -> &mut KindSecond {
         let found = self.kinds.iter().position(|k| k.kind == kind);
         let index = found.unwrap_or_else(|| {
@@ -253,7 +268,8 @@ impl Second {
         &mut self.kinds[index]
     }
 
-    /// Adds another part of the same second. `waiting` is the latest known.
+    /// Adds another part of the same second. Of two numbers of waiting arrivals, that of `other` is
+    /// kept.
     pub fn add(&mut self, other: &Second) {
         for kind in &other.kinds {
             self.kind(kind.kind).add(kind);
@@ -280,7 +296,7 @@ impl Second {
         self.waiting = other.waiting.or(self.waiting);
     }
 
-    /// Returns the counts summed over all kinds.
+    /// Returns the counts by outcome, summed over all transaction types.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for kind in &self.kinds {
@@ -302,10 +318,12 @@ impl ErrorCount {
         }
     }
 
-    /// Limit on distinct errors in a list; further ones are added to the last.
+    /// Limit on the distinct errors of a list. Further ones are added to the count of the last
+    /// entry.
     pub const MOST: usize = 64;
 
-    /// Adds `error` to a list of at most [`ErrorCount::MOST`].
+    /// Adds `error` to a list of at most [`ErrorCount::MOST`] entries. An entry of the same kind,
+    /// code and SQLSTATE is increased.
     pub fn add_to(list: &mut Vec<ErrorCount>, error: &ErrorCount) {
         let same = |e: &&mut ErrorCount| {
             (e.kind, e.code, &e.sqlstate) == (error.kind, error.code, &error.sqlstate)
@@ -336,7 +354,7 @@ fn add_histogram(mine: &mut Option<Histogram>, other: &Option<Histogram>) {
     }
 }
 
-/// Serializes histograms as bytes of their own versioned format.
+/// Serializes histograms as bytes, in the versioned format of the histogram itself.
 pub(crate) mod as_bytes {
     use serde::de::{Error, Visitor};
     use serde::{Deserializer, Serializer};

@@ -1,60 +1,61 @@
-//! A statement as sent, for people to read. Not here: requests (session).
+//! Descriptions of statements as they are sent, for people to read. Not here: requests (session).
 
 use crate::{Sent, Value};
 
-/// Limit on characters of a statement's text: a bulk INSERT may have millions.
+/// Limit on the characters of a statement's text, because a bulk INSERT may have millions.
 const SQL_MAX: usize = 4_000;
-/// Limit on characters of a value.
+/// Limit on the characters of a value.
 const VALUE_MAX: usize = 200;
 
-/// A statement as the driver sends it.
+/// A statement as the driver sends it to the database, for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentStatement {
-    /// Name in messages; empty if it has none.
+    /// Name of the statement in messages; empty if it has none.
     pub name: &'static str,
-    /// Text, shortened to 4,000 characters.
+    /// Text of the statement, cut after 4,000 characters.
     pub sql: String,
-    /// Prepared, or sent as text.
+    /// Whether it is sent as a prepared statement or as text.
     pub sent: Sent,
-    /// Formatted values of a prepared statement; empty for a text, which contains them.
+    /// Values of a prepared statement, formatted for display; empty for text, which contains its
+    /// values.
     pub values: Vec<String>,
-    /// First call of this prepared statement on the connection: it is prepared now, for which some
-    /// databases need another round trip.
+    /// This is the first execution of the prepared statement on the connection, so it must be
+    /// prepared now, for which some databases need another round trip.
     pub is_first_call: bool,
 }
 
-/// A database's statements to begin a transaction.
+/// The statements with which a database begins a transaction.
 #[derive(Clone, Copy, Debug)]
 pub struct BeginSql {
-    /// Begins a transaction that may write.
+    /// Statement that begins a transaction that may write.
     pub writes: &'static str,
-    /// Begins a read-only transaction.
+    /// Statement that begins a read-only transaction.
     pub reads: &'static str,
-    /// Begins a transaction without an access mode.
+    /// Statement that begins a transaction without an access mode.
     pub plain: &'static str,
 }
 
 impl SentStatement {
-    /// Describes a complete text.
+    /// Describes a statement that is sent as text, with all its values.
     pub fn text(sql: &str) -> SentStatement {
         let (sql, values) = (shortened(sql, SQL_MAX), Vec::new());
         SentStatement { name: "", sql, sent: Sent::Text, values, is_first_call: false }
     }
 
-    /// Describes a prepared statement with its values.
+    /// Describes a prepared statement and its values.
     pub fn prepared(name: &'static str, sql: &str, values: &[Value<'_>]) -> SentStatement {
         let values = values.iter().map(shown_value).collect();
         let (sql, sent) = (shortened(sql, SQL_MAX), Sent::Prepared);
         SentStatement { name, sql, sent, values, is_first_call: false }
     }
 
-    /// Returns the statement with another name.
+    /// Returns the same description with another name.
     pub fn named(self, name: &'static str) -> SentStatement {
         SentStatement { name, ..self }
     }
 }
 
-/// Formats a value: text in quotes, bytes in hexadecimal, timestamps in UTC.
+/// Formats a value for display: text in quotes, bytes in hexadecimal, timestamps in UTC.
 pub fn shown_value(value: &Value<'_>) -> String {
     match *value {
         Value::Null => "NULL".to_owned(),
@@ -81,7 +82,8 @@ fn in_quotes(write: impl FnOnce(&mut Vec<u8>)) -> String {
     format!("'{}'", String::from_utf8(text).expect("an instant is ASCII"))
 }
 
-/// Cuts a long text and appends its length in bytes.
+/// Cuts a text after `letters_max` characters; what is cut off is replaced by the text's length in
+/// bytes.
 fn shortened(text: &str, letters_max: usize) -> String {
     match text.char_indices().nth(letters_max) {
         None => text.to_owned(),

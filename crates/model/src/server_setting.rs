@@ -1,80 +1,86 @@
-//! Settings of a server that dbdyno did not start: SQL to read and set them, and the record of a
-//! changed one, from which it is restored.
+//! Settings of a server that dbdyno did not start: SQL to read and change them, and journal entries
+//! from which changed settings are restored.
 //!
-//! Not here: the store of these records (store), and the times of changes (app).
+//! Not here: the restore journal itself (store), and when settings are changed (app).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// SQL to read and set settings of a running server, filled in by a driver. Names consist of
-/// letters, digits, `_` and `.`; values are any single line.
+/// SQL to read and change the settings of a running server, filled in by a driver. Names of
+/// settings consist of letters, digits, `_` and `.`; values are any single line.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingsBySql {
-    /// Returns the query for a setting. Its row: the name in the server's spelling; the value for
-    /// new sessions; and, if there are more columns, the value that SQL has set beyond a restart
-    /// (null if none), and why SQL cannot set it (null if it can). No row if the server has no such
-    /// setting.
+    /// Returns the query for the setting with this name. It returns no row if the server has no
+    /// such setting; otherwise one row with two or four columns. These are the name in the server's
+    /// spelling, the value for new sessions, the value that SQL has set persistently (null if
+    /// none), and the reason why SQL cannot change the setting (null if it can).
     pub look: fn(name: &str) -> String,
-    /// Returns a statement that changes nothing, and fails where setting it would; empty if only
-    /// setting it tells.
+    /// Returns a statement that changes nothing, but fails if changing the setting would fail;
+    /// empty if there is no such test.
     pub probe: fn(name: &str) -> String,
-    /// Returns statements that set it: alternatives, of which the next is tried if one fails.
+    /// Returns alternative statements that give the setting this value. If one fails, the next is
+    /// tried.
     pub set: fn(name: &str, value: &str) -> Vec<String>,
-    /// Returns the statement that removes a value set beyond a restart; empty if there are none.
+    /// Returns the statement that removes a value that SQL has set persistently; empty if this
+    /// server keeps no values across a restart.
     pub unset: fn(name: &str) -> String,
     /// Statement that makes the server apply changed settings; empty if it applies them at once.
     pub take_up: &'static str,
-    /// Query whose result changes as soon as they are applied.
+    /// Query for a text that differs as soon as the server has applied changed settings; empty if
+    /// it applies them at once.
     pub taken_up: &'static str,
-    /// Query for name and value of all settings of new sessions.
+    /// Query for the names and values of all settings that new sessions get.
     pub all: &'static str,
-    /// Possible units of a bare number if the server reports a value with its unit, in bytes and
-    /// milliseconds.
+    /// Units that a number without a unit may have if the server reports values with units, in
+    /// bytes and milliseconds. For example, 8192 if some settings count pages of 8 KiB. Empty if it
+    /// reports no units.
     pub base_units: &'static [f64],
-    /// Returns the remedy if the user may not read or set it; `{user}` stands for the user.
+    /// Returns advice for a user who lacks the privilege to read or change the setting; `{user}` in
+    /// it stands for the user's name.
     pub if_denied: fn(name: &str) -> String,
-    /// Pairs of names of one setting in different versions.
+    /// Pairs of names for the same setting in older and newer versions of the server.
     pub other_names: &'static [[&'static str; 2]],
-    /// Settings that identify a server and its location, not its behaviour, and those that it
-    /// changes by itself: not recorded.
+    /// Settings that are not stored with a run, because they tell which server it is and not how it
+    /// behaves, or because the server itself changes them.
     pub of_place: &'static [&'static str],
 }
 
 impl SettingsBySql {
-    /// Returns the name of a setting in other versions; `None` if it has only one name.
+    /// Returns the name that other versions of the server have for this setting; `None` if they
+    /// have no other.
     pub fn other_name(&self, name: &str) -> Option<&'static str> {
         let [old, new] = self.other_names.iter().find(|names| names.contains(&name))?;
         Some(if name == *old { new } else { old })
     }
 
-    /// Whether a setting is in `of_place`, ignoring case.
+    /// Whether this setting is one of `of_place`, ignoring case.
     pub fn is_of_place(&self, name: &str) -> bool {
         self.of_place.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 }
 
-/// A changed setting until it is restored: an entry of the restore journal.
+/// A setting that dbdyno has changed and not yet restored: an entry of the restore journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedSetting {
-    /// Identifier of the server, the same for all its databases and users.
+    /// Identifier of the server; it is the same for all its databases and users.
     pub server: String,
-    /// Target through which it was changed, without its password.
+    /// Target through which the setting was changed, without its password.
     pub target: String,
-    /// Name in the server's spelling.
+    /// Name of the setting in the server's spelling.
     pub name: String,
-    /// Value before the change.
+    /// Value before dbdyno's first change.
     pub before: String,
-    /// Value that SQL had set beyond a restart before the change, if any.
+    /// Value that SQL had set persistently before dbdyno's first change; `None` if there was none.
     pub kept_before: Option<String>,
-    /// Value last requested, in our spelling.
+    /// Value that dbdyno requested last, as given in the plan.
     pub asked: String,
-    /// Value last read after a change, in the server's spelling; `None` until the first change is
-    /// confirmed.
+    /// Value that the server reported after the last change, in its own spelling; `None` until the
+    /// first change is confirmed.
     pub now: Option<String>,
-    /// Time of the first change, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time of dbdyno's first change, in milliseconds since 1970-01-01T00:00:00Z.
     pub since_unix_ms: i64,
-    /// Purpose: `experiment 0197…`, or `run`.
+    /// Purpose of the change: `run`, or an experiment as `experiment 0197…`.
     pub purpose: String,
 }
 
@@ -84,18 +90,20 @@ impl fmt::Display for ChangedSetting {
     }
 }
 
-/// Normalizes a setting's name for comparison: servers accept `-` for `_`, and either case.
+/// Normalizes the name of a setting for comparison, because servers accept `-` instead of `_`, and
+/// either case.
 pub fn plain_setting(name: &str) -> String {
     name.replace('-', "_").to_ascii_lowercase()
 }
 
-/// Whether two spellings of a value are equal: `on` and `1`, `64MB` and `65536kB`.
+/// Whether two texts are the same value of a setting: `on` and `1`, `64MB` and `65536kB`.
 pub fn is_same_value(a: &str, b: &str) -> bool {
     let (a, b) = (a.trim().to_ascii_lowercase(), b.trim().to_ascii_lowercase());
     a == b || amount(&a).is_some_and(|amount_of_a| Some(amount_of_a) == amount(&b))
 }
 
-/// Converts a word or a number with a unit to bytes, milliseconds, or a count.
+/// Converts a truth value, or a number with a unit, to a number: sizes in bytes, times in
+/// milliseconds. `None` for any other text.
 fn amount(text: &str) -> Option<f64> {
     match text {
         "on" | "true" | "yes" => return Some(1.0),
@@ -121,9 +129,10 @@ fn amount(text: &str) -> Option<f64> {
     Some(number * scale)
 }
 
-/// Whether a server adjusted a setting to another number than requested. Texts are not compared:
-/// modes have more spellings than we know. Values not above 0 are not either: they often mean
-/// "automatic". A bare number may be in one of the `base_units` of a server that has units.
+/// Whether a server has changed the requested number `asked` to another one, which it reports as
+/// `shown`. Texts are not compared, because modes may have several spellings, and neither are
+/// numbers of 0 or less, which often mean "automatic". A number without a unit may be in any of
+/// `base_units`.
 pub fn is_taken_otherwise(asked: &str, shown: &str, base_units: &[f64]) -> bool {
     let (asked, shown) = (asked.trim().to_ascii_lowercase(), shown.trim().to_ascii_lowercase());
     let (Some(wanted), Some(has)) = (amount(&asked), amount(&shown)) else { return false };
@@ -137,7 +146,7 @@ pub fn is_taken_otherwise(asked: &str, shown: &str, base_units: &[f64]) -> bool 
 mod tests {
     use super::*;
 
-    /// A page and a second.
+    /// A page of 8 KiB, and a second in milliseconds.
     const UNITS: [f64; 2] = [8192.0, 1e3];
 
     #[test]

@@ -1,24 +1,24 @@
-//! A server's own totals by statement, event or table, as a table of a run over its measured phase.
+//! A server's own totals by statement, wait event or table, as a table over the measured phase.
 //!
-//! Not here: reading (monitor), and display (render).
+//! Not here: reading them (monitor), and display (render).
 
 use serde::{Deserialize, Serialize};
 
 use crate::choice;
 
-/// The key by which a server sums up.
+/// The key by which a server sums up its totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryOf {
-    /// Statements, normalized: those that differ in values only are one.
+    /// Statements, normalized: those that differ only in their values are the same.
     Statements,
-    /// Wait events, as the server counts them.
+    /// Wait events, which the server itself counts.
     Waits,
-    /// Session states, as sampled.
+    /// States of the server's sessions, which dbdyno samples.
     Samples,
     /// Waits for locks, by table.
     Locks,
-    /// Tables, or indexes of tables.
+    /// Accesses to tables, or to indexes of tables.
     Tables,
     /// Reads and writes on client connections.
     Connections,
@@ -33,116 +33,122 @@ choice!(SummaryOf {
     Connections = "connections",
 });
 
-/// A number in a server's summary.
+/// A numeric column of a server's totals, declared by a driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SummaryColumn {
-    /// Name: `count`, `time`, `bytes_sent`.
+    /// Name of the column: `count`, `time`, `bytes_sent`.
     pub name: &'static str,
-    /// Unit: `s`, `B`, or empty.
+    /// Unit of the column: `s`, `B`, or empty.
     pub unit: &'static str,
-    /// Factor from the server's number to this unit, such as 1e-12 for picoseconds.
+    /// Factor that converts the server's number to `unit`, such as 1e-12 for picoseconds.
     pub scale: f64,
 }
 
-/// Query for a summary, filled in by a driver.
+/// Query for a server's totals, filled in by a driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SummaryQuery {
-    /// Key of the rows.
+    /// Key of the rows: statements, wait events, tables...
     pub of: SummaryOf,
-    /// Name of the view that it reads.
+    /// Name of the server's view that the query reads.
     pub source: &'static str,
-    /// The query. Each row has its key, then a number per column. All numbers only grow until the
-    /// server restarts.
+    /// Query for the totals. Each row has its key and then one number per column. The numbers never
+    /// decrease until the server restarts.
     pub sql: &'static str,
-    /// Numbers of each row. Rows are sorted by the growth of the first one that is a time, or else
-    /// of the first.
+    /// Numeric columns of the query. Rows are sorted by how much the first column with a time has
+    /// grown, or else the first column.
     pub columns: &'static [SummaryColumn],
-    /// Remedy if the summary is empty: how to make the server collect it, as a sentence that begins
-    /// with a verb.
+    /// Advice if the query returns nothing, as a sentence that begins with a verb: how to make the
+    /// server collect these totals.
     pub remedy: &'static str,
-    /// Totals that sessions keep themselves and lose when they end, if `sql` lacks those.
+    /// Query for totals that each session keeps until it ends, to be added to those of `sql`.
+    /// `None` if `sql` returns all of them.
     pub of_sessions: Option<SessionsQuery>,
-    /// Query for a text that replaces `remedy`, if the server itself knows why the summary is
-    /// empty, or null. Empty if there is none.
+    /// Query for advice that replaces `remedy`, because the server itself knows why the totals are
+    /// empty; null for no advice. Empty if there is no such query.
     pub why_empty: &'static str,
 }
 
-/// Query for totals of single sessions, filled in by a driver.
+/// Query for totals that each session keeps for itself, filled in by a driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SessionsQuery {
-    /// Name of the view that it reads.
+    /// Name of the server's view that the query reads.
     pub source: &'static str,
-    /// The query. Each row has an identifier that is unique as long as its session lives, then the
-    /// columns of the summary's query.
+    /// Query for the totals. Each row has an identifier, which is unique as long as the session
+    /// lives, and then the columns of the [`SummaryQuery`] to which it belongs.
     pub sql: &'static str,
 }
 
-/// A column of a stored summary.
+/// A numeric column of a stored summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SummaryColumnKept {
-    /// Name: `count`, `time`, `bytes_sent`.
+    /// Name of the column: `count`, `time`, `bytes_sent`.
     pub name: String,
-    /// Unit: `s`, `B`, or empty.
+    /// Unit of the column: `s`, `B`, or empty.
     pub unit: String,
 }
 
-/// A row of a stored summary.
+/// A row of a stored summary: one statement, wait event or table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SummaryRow {
-    /// State of the sampled sessions; `None` if the server itself sums up.
+    /// State of the sessions, if the rows come from sampled sessions; `None` if the server itself
+    /// sums up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// Key: a statement, an event, a table.
+    /// Key of the row: a statement, a wait event, a table.
     pub what: String,
-    /// Growth of each number, in the order of the columns.
+    /// Growth of each number during the load, in the order of the columns.
     pub values: Vec<f64>,
 }
 
-/// A server's totals over the time of the load.
+/// A server's own totals over the time of the load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServerSummary {
-    /// Key of the rows.
+    /// Key of the rows: statements, wait events, tables...
     pub of: SummaryOf,
-    /// Name of the source.
+    /// Name of the server's view; for sampled sessions, the text of
+    /// [`ServerSummary::source_of_samples`].
     pub source: String,
-    /// Start, in nanoseconds from the start of the measured phase.
+    /// Start of the covered time, in nanoseconds from the start of the measured phase.
     pub from_ns: i64,
-    /// End, in nanoseconds from the start of the measured phase.
+    /// End of the covered time, in nanoseconds from the start of the measured phase.
     pub to_ns: i64,
-    /// Names and units of the numbers.
+    /// Names and units of the numeric columns.
     pub columns: Vec<SummaryColumnKept>,
-    /// Rows with the largest growth, in descending order.
+    /// Rows whose numbers have grown most, in descending order.
     pub rows: Vec<SummaryRow>,
-    /// Sum of the rows left out, if any.
+    /// Sum of all other rows; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<SummaryRow>,
 }
 
 impl ServerSummary {
-    /// Returns the index of the column with this name.
+    /// Returns the index of the numeric column with this name; `None` if there is none.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// Returns the sum of a column over all rows; `None` if there is no such column.
+    /// Returns the sum of a column over all rows, including those left out; `None` if there is no
+    /// such column.
     pub fn total(&self, name: &str) -> Option<f64> {
         let column = self.column(name)?;
         let values = self.rows.iter().chain(&self.others).filter_map(|row| row.values.get(column));
         Some(values.sum())
     }
 
-    /// Returns the source of sampled summaries: the number of samples taken and due.
+    /// Returns the source text of a summary made of sampled session states: how many samples were
+    /// taken, of how many that were due.
     pub fn source_of_samples(n_seen: u32, n_due: u32) -> String {
         format!("sessions, {n_seen} of {n_due} samples")
     }
 
-    /// Returns the number of samples, parsed from the source; `None` for summaries without samples.
+    /// Returns the number of samples from which the summary is made; `None` if it is not made of
+    /// sampled session states.
     pub fn samples(&self) -> Option<u64> {
         let counts = self.source.strip_prefix("sessions, ")?.strip_suffix(" samples")?;
         counts.split_once(" of ")?.0.parse().ok()
     }
 
-    /// Returns the seconds that it covers.
+    /// Returns the length of the covered time, in seconds.
     pub fn seconds(&self) -> f64 {
         (self.to_ns - self.from_ns) as f64 / crate::NS_PER_S as f64
     }

@@ -1,4 +1,5 @@
-//! A connection to a database, object-safe: start a request, poll its reply, visit its rows.
+//! The interface of a session, a connection to a database: start a request, poll its reply, visit
+//! the rows.
 //!
 //! Not here: transport (drivers), and the statements (workloads).
 
@@ -15,56 +16,58 @@ use crate::{
     StatementKind, Table, Value,
 };
 
-/// One statement with its values.
+/// One execution of a statement, with its values.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// The statement to execute.
+    /// Statement to execute, one that was declared on connecting or prepared later.
     pub statement: StatementId,
     /// Values of its parameters, in order.
     pub values: &'a [Value<'a>],
 }
 
 impl Call<'_> {
-    /// Makes a call that begins or commits a transaction: a [control](StatementId::is_control) of a
-    /// batch.
+    /// Makes a call that begins or commits a transaction, for use in a batch (see
+    /// [`StatementId::is_control`]).
     pub const fn control(statement: StatementId) -> Call<'static> {
         Call { statement, values: &[] }
     }
 }
 
-/// A request to a database.
+/// A request that a session sends to its database.
 #[derive(Clone, Copy, Debug)]
 pub enum Request<'a> {
-    /// A declared (or run-time prepared) statement with typed values.
+    /// Executes a statement that was declared on connecting or prepared later.
     Execute(Call<'a>),
-    /// A statement as text, with one or several result sets.
+    /// Executes SQL text, which may return several result sets.
     Text {
-        /// Classification of the statement for counting.
+        /// Class of the statement, by which it is counted.
         kind: StatementKind,
-        /// The complete text, values included.
+        /// Complete text of the statement, with its values.
         sql: &'a str,
     },
-    /// Several calls sent together, executed in order until the first error. This is the only way
-    /// to have more than one statement in flight. The first call may be [`StatementId::BEGIN`] or
-    /// [`StatementId::BEGIN_READ_ONLY`], the last [`StatementId::COMMIT`]; if the database would
-    /// commit despite an error, the driver sends COMMIT in another round trip.
+    /// Executes several calls that are sent together, in order and until the first error. This is
+    /// the only way to have several statements in flight. The first call may be
+    /// [`StatementId::BEGIN`] or [`StatementId::BEGIN_READ_ONLY`], and the last
+    /// [`StatementId::COMMIT`]. If a database would commit despite an earlier error, the driver
+    /// sends COMMIT in a round trip of its own.
     Batch(&'a [Call<'a>]),
     /// Begins a transaction that may write.
     Begin,
     /// Begins a read-only transaction.
     BeginReadOnly,
-    /// Begins a transaction by a bare `BEGIN`, without an access mode. If a database takes its
-    /// write lock by that word (SQLite), the transaction begins as a read-only one.
+    /// Begins a transaction by a bare `BEGIN`, without an access mode. In SQLite it begins as a
+    /// read-only one (`BEGIN DEFERRED`), so it takes no write lock yet.
     BeginPlain,
-    /// Commits. A connection lost meanwhile is [`DbErrorKind::UnknownCommit`].
+    /// Commits the transaction. If the connection breaks meanwhile, the error is
+    /// [`DbErrorKind::UnknownCommit`].
     Commit,
     /// Rolls back the current transaction.
     Rollback,
 }
 
 impl Request<'_> {
-    /// Returns the statements of this request; `of_call` looks up a call, `begin` has the dialect's
-    /// words.
+    /// Describes the statements that the request consists of, for display. `begin` has the
+    /// database's words for BEGIN, and `of_call` describes a call.
     pub fn statements(
         self,
         begin: &BeginSql,
@@ -92,31 +95,32 @@ impl Request<'_> {
     }
 }
 
-/// The result of a request, without its rows.
+/// The result of a request, except its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// Rows visited, over all result sets.
+    /// Number of rows visited, over all result sets.
     pub n_rows: u64,
-    /// Rows changed, as the database reports.
+    /// Number of rows changed, as the database reports it.
     pub n_affected: u64,
 }
 
-/// Traffic of a session since it was opened, or of a transaction.
+/// Statements, round trips, bytes and rows of a session since it was opened, or of a transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
-    /// Number of reading statements.
+    /// Number of statements that read.
     pub reads: u64,
-    /// Number of writing statements.
+    /// Number of statements that write.
     pub writes: u64,
-    /// Number of other statements: BEGIN, COMMIT, DDL.
+    /// Number of other statements, such as BEGIN, COMMIT and DDL.
     pub others: u64,
-    /// Number of times that a request was sent and its reply awaited.
+    /// Number of round trips: a request was sent and its reply awaited.
     pub round_trips: u64,
-    /// Bytes written to the connection; 0 without a connection.
+    /// Bytes written to the socket; 0 if the database is not reached through a socket.
     pub bytes_out: u64,
-    /// Bytes read from the connection; 0 without a connection.
+    /// Bytes read from the socket; 0 if the database is not reached through a socket.
     pub bytes_in: u64,
-    /// Rows returned or changed, as the database reports; 0 in older runs, which did not keep it.
+    /// Number of rows returned or changed, as the database reports it; 0 in older runs, which did
+    /// not store it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rows: u64,
 }
@@ -140,13 +144,13 @@ impl Traffic {
         }
     }
 
-    /// Adds the rows of a reply, returned and changed.
+    /// Adds the number of rows that a reply returned and changed.
     #[inline]
     pub fn count_rows(&mut self, reply: Reply) {
         self.rows += reply.n_rows + reply.n_affected;
     }
 
-    /// Returns the bytes in both directions.
+    /// Returns the number of bytes, in both directions together.
     pub fn bytes(&self) -> u64 {
         self.bytes_out + self.bytes_in
     }
@@ -180,31 +184,32 @@ impl Sub for Traffic {
     }
 }
 
-/// Callback for each row of a reply, in place. An error ends the reply.
+/// Callback that gets each row of a reply, without a copy. If it fails, reading the reply ends with
+/// its error.
 pub type Visit<'v> = &'v mut dyn FnMut(&dyn Row) -> Result<(), DbError>;
 
-/// Cancellation of a session's work from another thread, permanently.
+/// A handle with which another thread cancels the work of a session, for good.
 pub trait Cancel: Send + Sync {
-    /// Interrupts the running statement and every later one.
+    /// Interrupts the running statement, and every later one of the session.
     fn cancel(&self);
 }
 
-/// A connection to a database. It stays on the worker that made it.
+/// A connection to a database. It stays on the thread that made it.
 pub trait Session {
-    /// Starts a request without waiting. Only one request may be in flight. Fails if the request is
-    /// rejected before it is sent.
+    /// Starts a request without waiting for its reply. Only one request may be in flight. Fails if
+    /// the request is rejected before it is sent.
     fn start(&mut self, request: Request<'_>) -> Result<(), DbError>;
 
-    /// Drives the request in flight until its reply is complete; `visit` sees the rows. Blocks on a
-    /// thread. Fails with the error of the database or of `visit`.
+    /// Waits for the complete reply to the request in flight and passes its rows to `visit`. Blocks
+    /// if the client has a thread of its own. Fails with the error of the database or of `visit`.
     fn poll_reply(
         &mut self,
         context: &mut Context<'_>,
         visit: Visit<'_>,
     ) -> Poll<Result<Reply, DbError>>;
 
-    /// Loads rows into a table by the database's fastest method, within the current transaction.
-    /// Rows are pulled from `source`; at most a chunk is buffered.
+    /// Loads rows into a table by the fastest method of the database, within the current
+    /// transaction. Takes the rows from `source`, and buffers only a limited part of them.
     fn poll_load(
         &mut self,
         context: &mut Context<'_>,
@@ -212,72 +217,75 @@ pub trait Session {
         source: &mut dyn RowSource,
     ) -> Poll<Result<Reply, DbError>>;
 
-    /// Prepares a statement at run time. The identifier is valid until the session reconnects.
+    /// Prepares a statement that was not declared on connecting. Its identifier is valid until the
+    /// session reconnects.
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError>;
 
-    /// Connects again, after an error that [breaks the session](DbErrorKind::breaks_session) or to
-    /// move to another host.
+    /// Connects again, either after an error that [breaks the
+    /// session](DbErrorKind::breaks_session), or to move to another host.
     fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>>;
 
-    /// Whether the session must reconnect before the next transaction, because another host is now
-    /// assigned to it. Called between transactions; true at most once for each change.
+    /// Whether the session must reconnect before the next transaction, because its client was
+    /// assigned to another host. Called between transactions; returns true only once for each
+    /// assignment.
     fn should_move(&mut self) -> bool {
         false
     }
 
-    /// Whether the other side has closed the idle connection, so that the next request would be
-    /// lost. Called between transactions; never waits.
+    /// Whether the server has closed the idle connection, so that the next request would fail.
+    /// Called between transactions; never waits.
     fn has_ended(&mut self) -> bool {
         false
     }
 
-    /// Chooses another host, if there are several, because the current one rejects requests. Called
-    /// before [`Session::poll_reconnect`].
+    /// Makes the next [`Session::poll_reconnect`] use another host, if there is one, because the
+    /// current host rejects requests.
     fn leave_host(&mut self) {}
 
-    /// Returns the traffic so far.
+    /// Returns statements, round trips, bytes and rows of the session since it was opened.
     fn traffic(&self) -> Traffic;
 
     /// Returns a handle with which another thread can cancel the running statement. The session
-    /// keeps a reference as long as it lives.
+    /// keeps a reference to it as long as it lives.
     fn canceller(&self) -> Arc<dyn Cancel>;
 
-    /// Returns the statements of a request as the session would send them now; empty if not
-    /// supported.
+    /// Describes the statements that a request would send now, for display; empty if the driver
+    /// does not support this.
     fn sent(&mut self, _request: Request<'_>) -> Vec<SentStatement> {
         Vec::new()
     }
 
     /// Starts to measure how long replies wait in the socket before they are read, for a sample of
-    /// round trips, across reconnects. A session that cannot measure this reports the reason to
-    /// `lags`.
+    /// the round trips; continues after a reconnect. The results go to `lags`; if it cannot be
+    /// measured, the reason.
     fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
         lags.unavailable("the database is not reached through a socket");
     }
 }
 
-/// Receiver of reply lags: the time that replies wait in a session's socket before they are read.
-/// The kernel stamps received data with real time, so the lag is measured by that clock.
+/// Receiver of reply lags. A reply lag is the time that a reply waits in the socket before it is
+/// read. The kernel stamps received data by `CLOCK_REALTIME`, so the lag is measured by that clock.
 pub trait ReplyLags {
-    /// Returns the nanoseconds from `arrived_unix_ns`, an instant of `CLOCK_REALTIME`, to now;
-    /// `None` if that clock was set meanwhile.
+    /// Returns the nanoseconds from `arrived_unix_ns`, an instant of `CLOCK_REALTIME`, until now;
+    /// `None` if that clock was changed meanwhile.
     fn since_ns(&self, arrived_unix_ns: u64) -> Option<u64>;
 
-    /// Returns nanoseconds since a fixed instant, as of the last tick of the kernel's clock, which
-    /// is cheaper to read than the exact time.
+    /// Returns the nanoseconds since a fixed instant, as of the last tick of the kernel's clock.
+    /// This is cheaper to read than the exact time.
     fn coarse_ns(&self) -> u64;
 
-    /// Records the reply lag of one sampled round trip.
+    /// Records the reply lag of a sampled round trip, in nanoseconds.
     fn record(&self, lag_ns: u64);
 
-    /// Records the reply lag of any round trip with a late reply, to a few milliseconds.
+    /// Records the lag of a late reply, in nanoseconds and exact to a few milliseconds. Called for
+    /// all round trips, not only sampled ones.
     fn record_late(&self, lag_ns: u64);
 
-    /// Reports that this connection has no reply lags, and why.
+    /// Reports that reply lags cannot be measured on this connection, with the reason.
     fn unavailable(&self, why: &str);
 }
 
-/// Executes a statement and discards its rows.
+/// Executes a statement and discards the rows that it returns.
 pub async fn execute(
     session: &mut dyn Session,
     statement: StatementId,
@@ -286,7 +294,7 @@ pub async fn execute(
     query(session, Request::Execute(Call { statement, values }), &mut |_| Ok(())).await
 }
 
-/// Sends a request and visits the rows of its reply.
+/// Sends a request and passes the rows of its reply to `visit`.
 pub fn query<'s>(
     session: &'s mut dyn Session,
     request: Request<'_>,
@@ -299,7 +307,8 @@ pub fn query<'s>(
     })
 }
 
-/// Executes a statement that returns one integer; `None` if it is null, or there is no row.
+/// Executes a statement that returns one integer; `None` if the integer is null, or no row is
+/// returned.
 pub async fn query_number(
     session: &mut dyn Session,
     statement: StatementId,
@@ -314,7 +323,7 @@ pub async fn query_number(
     Ok(number)
 }
 
-/// Loads rows into a table; see [`Session::poll_load`].
+/// Loads rows into a table: the async form of [`Session::poll_load`].
 pub async fn load(
     session: &mut dyn Session,
     table: &Table,
@@ -323,13 +332,14 @@ pub async fn load(
     poll_fn(|context| session.poll_load(context, table, source)).await
 }
 
-/// Connects again; see [`Session::poll_reconnect`].
+/// Connects again: the async form of [`Session::poll_reconnect`].
 pub async fn reconnect(session: &mut dyn Session) -> Result<(), DbError> {
     poll_fn(|context| session.poll_reconnect(context)).await
 }
 
 impl dyn Session + '_ {
-    /// Makes the error of a driver that cannot do `what`.
+    /// Makes the error of a driver that does not support an operation; `what` completes "this
+    /// driver cannot".
     pub fn unsupported(what: &str) -> DbError {
         DbError::new(DbErrorKind::Unsupported, format!("this driver cannot {what}"))
     }

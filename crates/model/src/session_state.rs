@@ -1,26 +1,27 @@
-//! States of a database's sessions, by the resource they wait for. Sampled ten times per second,
-//! they show where transactions spend their time ("active session history").
+//! States of a server's sessions, by the resource they wait for. They are sampled ten times per
+//! second, which shows where transactions spend their time ("active session history").
 //!
-//! Not here: sampling (monitor), and the parts of a transaction's time (analysis).
+//! Not here: sampling (monitor), and the evaluation of the samples (analysis).
 
 use crate::choice;
 
-/// The state of a session at an instant.
+/// State of a server's session at some instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SessionState {
-    /// Executes a statement without a wait known to the server: it has a CPU, or waits for one.
+    /// Executes a statement and waits for nothing that the server knows of, so it runs on a CPU or
+    /// waits for one.
     Executing,
-    /// Waits for a lock of a row, page or table that another transaction holds.
+    /// Waits for a lock on a row, page or table that another transaction holds.
     Lock,
-    /// Waits for a latch of the server: a mutex, a lightweight lock, a buffer pin.
+    /// Waits for an internal lock of the server: a latch, mutex, lightweight lock or buffer pin.
     Latch,
-    /// Waits for a data file or a temporary file.
+    /// Waits for the read or write of a data file or a temporary file.
     Io,
-    /// Commits: writes or syncs the log, or waits for another session that does, or for a replica.
+    /// Commits: writes or syncs the log, or waits for another session or a replica to do so.
     Commit,
-    /// Waits for its client within a transaction or a reply.
+    /// Waits for its client, within a transaction or while it sends a reply.
     Client,
-    /// Waits for anything else.
+    /// Waits for something else.
     Other,
     /// Waits for its client between transactions.
     Idle,
@@ -38,7 +39,7 @@ choice!(SessionState {
 });
 
 impl SessionState {
-    /// Returns the explanation of its gauge.
+    /// Returns the help text of the gauge that counts sessions in this state.
     pub fn help(self) -> &'static str {
         match self {
             SessionState::Executing => {
@@ -63,8 +64,9 @@ impl SessionState {
 /// Queries for the current states of a server's sessions, filled in by a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionSampling {
-    /// Alternative queries, the best first: the first that the server accepts is used. Each row:
-    /// the name of a [`SessionState`], the server's name for it (may be empty), and the number of
-    /// sessions of the target's database in that state, without the one that asks.
+    /// Alternative queries, of which the first that the server accepts is used. Each row has the
+    /// name of a [`SessionState`], the server's own name for the state (may be empty), and the
+    /// number of sessions in it. They count the sessions of the target's database, except the one
+    /// that executes the query.
     pub queries: &'static [&'static str],
 }

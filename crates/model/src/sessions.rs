@@ -1,53 +1,54 @@
-//! The sessions of one client: its own, and further ones that its transactions opened.
+//! The sessions of one client: its main session, and further ones that its transactions open.
 //!
-//! Not here: connecting the client's own session (engine), and the statements (workloads).
+//! Not here: connecting the main session (engine), and the statements (workloads).
 
 use crate::{Connecting, DbError, DbErrorKind, Session, Traffic};
 
-/// Opens further sessions on a client's worker, with the statements of its workload declared.
+/// Opens further sessions for a client, on the same thread and with the same declared statements.
 pub trait Connector {
-    /// Opens a session that no other client uses. Fails if the database does not accept it.
+    /// Opens a session that no other client uses. Fails if the database does not accept the
+    /// connection.
     fn connect(&self) -> Connecting<'_>;
 }
 
-/// Handle of a further session of a client: valid until it is closed, or the client's own session
-/// reconnects.
+/// Handle of a further session of a client. It is valid until that session is closed or the
+/// client's main session reconnects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FurtherSession(usize);
 
-/// The sessions of one client.
+/// All sessions of one client: the main one and further ones.
 pub struct Sessions {
     own: Box<dyn Session>,
-    /// Further sessions by handle; `None` if closed.
+    /// Further sessions, by the index in their handle; `None` if closed.
     further: Vec<Option<Box<dyn Session>>>,
-    /// Traffic of the closed sessions.
+    /// Traffic of the further sessions that were closed.
     closed: Traffic,
     connector: Option<Box<dyn Connector>>,
 }
 
 impl Sessions {
-    /// Makes the sessions of a client that can only have its own.
+    /// Makes the sessions of a client that may have only its main session.
     pub fn single(own: Box<dyn Session>) -> Sessions {
         Sessions { own, further: Vec::new(), closed: Traffic::default(), connector: None }
     }
 
-    /// Makes the sessions of a client that opens further ones by `connector`.
+    /// Makes the sessions of a client that may open further ones through `connector`.
     pub fn new(own: Box<dyn Session>, connector: Box<dyn Connector>) -> Sessions {
         Sessions { connector: Some(connector), ..Sessions::single(own) }
     }
 
-    /// Returns the client's own session.
+    /// Returns the client's main session.
     #[inline]
     pub fn own(&mut self) -> &mut dyn Session {
         self.own.as_mut()
     }
 
-    /// Opens a session beside the client's own.
+    /// Opens a further session for the client.
     ///
     /// # Errors
     ///
     /// Fails if the database does not accept the connection; with [`DbErrorKind::Unsupported`] if
-    /// the client can only have one session, as in a trace.
+    /// the client may have only one session, as in a trace.
     pub async fn open(&mut self) -> Result<FurtherSession, DbError> {
         let Some(connector) = &self.connector else {
             let why = "a client has one session here, and can open no other";
@@ -63,7 +64,7 @@ impl Sessions {
         Ok(FurtherSession(place))
     }
 
-    /// Returns a further session; `None` once it is closed.
+    /// Returns the further session with this handle; `None` if it is closed.
     pub fn further(&mut self, session: FurtherSession) -> Option<&mut dyn Session> {
         match self.further.get_mut(session.0)? {
             Some(session) => Some(session.as_mut()),
@@ -71,14 +72,14 @@ impl Sessions {
         }
     }
 
-    /// Closes a further session; does nothing if it is closed already.
+    /// Closes the further session with this handle; does nothing if it is already closed.
     pub fn close(&mut self, session: FurtherSession) {
         if let Some(closed) = self.further.get_mut(session.0).and_then(Option::take) {
             self.closed += closed.traffic();
         }
     }
 
-    /// Closes all sessions except the client's own.
+    /// Closes all sessions of the client except its main one.
     pub fn close_further(&mut self) {
         (0..self.further.len()).for_each(|place| self.close(FurtherSession(place)));
     }

@@ -1,17 +1,18 @@
-//! Settling: a server's background work after writes have ended (purge, write-back, vacuum,
-//! checkpoint), and how to make it finish now. Capabilities that a driver fills in.
+//! Settling: making a server finish its background work, such as purge, write-back, vacuum or a
+//! checkpoint, which otherwise goes on after a load. Each driver fills in how.
 //!
-//! Not here: time and limit of settling, and the restoring of settings (app).
+//! Not here: when and how long to settle, and restoring settings (app).
 
 use crate::{Fact, choice};
 
-/// The times at which a run settles its database.
+/// The times at which a run settles its database, which makes the server finish its background
+/// work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Settle {
     /// Never settles the database.
     #[default]
     Off,
-    /// Before the load: after a build, and between the trials of an experiment.
+    /// Before the load, so after a build, and between the trials of an experiment.
     Before,
     /// After the load and its checks.
     After,
@@ -33,48 +34,48 @@ impl Settle {
     }
 }
 
-/// One kind of background work that a database is made to finish.
+/// A step of settling: one kind of background work that the server is made to finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettlingStep {
-    /// Name for facts, in one word: `purge`.
+    /// Name of the step in facts, in one word: `purge`.
     pub name: &'static str,
-    /// Description for the progress line: `purging old row versions`.
+    /// Description of the work for the progress line: `purging old row versions`.
     pub doing: &'static str,
-    /// Settings of the server that speed it up, in the order in which they are set; they are
-    /// restored in reverse order. Those that the server does not know are skipped.
+    /// Server settings that speed up the work, in the order in which they are set; they are
+    /// restored in reverse order. If the server does not know one, it is skipped.
     pub settings: &'static [(&'static str, &'static str)],
-    /// Statements that do the work, each one a round trip that lasts until it is done. Here and in
-    /// the query of the level, `{tables}` stands for the names of the workload's tables, and
-    /// `{names}` for the same as string literals, separated by commas.
+    /// Statements that do the work; each returns when it is done. In them and in the query of
+    /// `level`, `{tables}` stands for the names of the workload's tables, and `{names}` for the
+    /// same names as string literals, both separated by commas.
     pub statements: &'static [&'static str],
-    /// The work is not done at all without these settings.
+    /// The server does not do this work at all without these settings.
     pub needs_settings: bool,
-    /// Remedy if the user may not execute the statements, as a sentence in which `{user}` stands
-    /// for the user; empty if the database says it itself.
+    /// Advice if the user may not execute the statements, as a sentence in which `{user}` stands
+    /// for the user's name; empty if the database's message suffices.
     pub if_denied: &'static str,
-    /// Alternative queries for the names of tables that the statements skip silently because the
-    /// user lacks the privilege; the first that the server accepts is used.
+    /// Alternative queries for the names of tables that the statements silently skip because the
+    /// user lacks a privilege. The first query that the server accepts is used.
     pub passed_over: &'static [&'static str],
-    /// A level that falls while the work is done; `None` if there is none.
+    /// Number that falls to 0 as the work is done; `None` if the server reports no such number.
     pub level: Option<SettlingLevel>,
-    /// Possible reasons for a level that no longer falls, and their remedies: sentences.
+    /// Sentences for the user about why the level may have stopped falling, and what to do.
     pub if_stays: &'static str,
-    /// A test that nothing is left to do although the level is not 0; `None` if there is none.
+    /// Test whether the work is done although the level is not 0; `None` if there is none.
     pub nothing_left: Option<NothingLeft>,
 }
 
-/// A server's report that nothing is left to do, whatever the level: the step is then done.
+/// Test by which a server reports that no work is left, whatever the level of the step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NothingLeft {
-    /// Query for a text, in the last column of its row.
+    /// Query that returns a text in the last column of its row.
     pub sql: &'static str,
-    /// Two phrases in this text, each followed by a number: nothing is left if the first number is
+    /// Two phrases in this text, each followed by a number. No work is left if the first number is
     /// at most one above the second.
     pub numbers_behind: [&'static str; 2],
 }
 
 impl NothingLeft {
-    /// Whether the text reports that nothing is left; false if a number is missing.
+    /// Whether this text reports that no work is left; false if it lacks a phrase or number.
     pub fn is_said(&self, text: &str) -> bool {
         let number = |words: &str| -> Option<u64> {
             let (_, behind) = text.split_once(words)?;
@@ -87,40 +88,43 @@ impl NothingLeft {
     }
 }
 
-/// A counter of the database that is 0 when a step is done.
+/// A number reported by the server that is 0 when a step of settling is done, such as the length of
+/// InnoDB's history list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettlingLevel {
-    /// Name for facts, in one word: `history_list`.
+    /// Name of the level in facts, in one word: `history_list`.
     pub name: &'static str,
-    /// Query for the number.
+    /// Query that returns the level in a column.
     pub sql: &'static str,
-    /// Column with the number, from 0; a negative number counts as 0.
+    /// Index of the column with the level, from 0; a negative level counts as 0.
     pub column: usize,
 }
 
-/// The steps and queries by which a database is settled.
+/// The steps by which a database is settled, and queries to watch it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settling {
-    /// Steps in the order of execution.
+    /// Steps of settling, in the order of their execution.
     pub steps: &'static [SettlingStep],
-    /// Alternative queries for the total bytes that the server has written to its files since its
-    /// start, in the last column; the first that the server accepts is used.
+    /// Alternative queries whose last column is the number of bytes that the server has written to
+    /// its files since its start. The first query that the server accepts is used.
     pub written_bytes: &'static [&'static str],
-    /// Query for the number of statements that have changed rows since the server's start, in the
-    /// last column, if commits outside of transactions are not counted. Else empty.
+    /// Query whose last column is the number of statements that have changed rows since the
+    /// server's start, for servers whose count of commits excludes statements outside of explicit
+    /// transactions. Empty for others.
     pub changes: &'static str,
-    /// Settings that the product's makers advise for loads, as pairs of name and value: other
-    /// values delay the measured work, or leave work for later.
+    /// Settings that the makers of the product advise, as pairs of name and value. With other
+    /// values, background work delays the measured transactions or is left for later.
     pub advised: &'static [(&'static str, &'static str)],
 }
 
 impl Settling {
-    /// Nothing to do: the database has no background work.
+    /// Nothing to settle, because the database has no background work.
     pub const NOTHING: Settling =
         Settling { steps: &[], written_bytes: &[], changes: "", advised: &[] };
 }
 
-/// Returns how to settle a database, from its facts. Fails with the reason if it cannot be settled.
+/// Function that chooses the steps of settling by the facts about a database. Fails with the reason
+/// if the database cannot be settled.
 pub type SettlingOf = fn(&[Fact]) -> Result<Settling, String>;
 
 #[cfg(test)]
@@ -129,7 +133,7 @@ mod tests {
 
     #[test]
     fn nothing_is_left_where_the_purge_has_come_to_the_last_transaction() {
-        let of = NothingLeft {
+        let nothing_left = NothingLeft {
             sql: "",
             numbers_behind: ["Trx id counter", "Purge done for trx's n:o <"],
         };
@@ -138,12 +142,12 @@ mod tests {
                 "---\nTrx id counter {counter}\nPurge done for trx's n:o < {done} undo n:o < 0 state: \
                  running but idle\nHistory list length 973\n"
             );
-            assert_eq!(of.is_said(&text), expected, "{text}");
+            assert_eq!(nothing_left.is_said(&text), expected, "{text}");
         };
         check("9185", "9184", true);
         check("41797", "41797", true);
         check("41797", "41700", false);
         check("x", "41700", false);
-        assert!(!of.is_said("Trx id counter 7"));
+        assert!(!nothing_left.is_said("Trx id counter 7"));
     }
 }

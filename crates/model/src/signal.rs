@@ -1,12 +1,12 @@
-//! A counter on which tasks of other threads can wait. Not here: the data that it announces.
+//! A counter that wakes the tasks which wait for it. Not here: the data that it announces.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// A counter with waiters on threads, on event loops and in virtual time.
+/// A counter whose increments wake waiters on threads, on event loops and in virtual time.
 ///
-/// A waiter reads the count, checks for work, and waits for another count if there is none, so that
-/// nothing that happens in between is missed.
+/// A waiter reads the count, looks for work, and if there is none waits until the count differs. So
+/// it misses nothing that happens between the two.
 #[derive(Debug, Default)]
 pub struct Signal {
     state: Mutex<State>,
@@ -20,7 +20,7 @@ struct State {
 }
 
 impl Signal {
-    /// Returns the number of times it was raised.
+    /// Returns the number of times that the signal was raised.
     pub fn count(&self) -> u64 {
         self.lock().count
     }
@@ -35,7 +35,8 @@ impl Signal {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Ready if the count differs from `seen`; otherwise the task is woken when it does.
+    /// Returns `Ready` if the count differs from `seen`; otherwise the task will be woken when it
+    /// does.
     pub fn poll(&self, seen: u64, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.lock();
         if state.count != seen {
@@ -47,8 +48,8 @@ impl Signal {
         Poll::Pending
     }
 
-    /// Blocks the thread until the count differs from `seen`, or `is_over` returns true. `is_over`
-    /// is called first, and after each raise.
+    /// Blocks the thread until the count differs from `seen` or `is_over` returns true. Calls
+    /// `is_over` first and after each increment.
     pub fn block(&self, seen: u64, is_over: impl Fn() -> bool) {
         let mut state = self.lock();
         while state.count == seen && !is_over() {

@@ -1,33 +1,33 @@
-//! The file that defines a workload, and interned names from it.
+//! The file that defines a workload, and static copies of the names in it.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-/// The file that defines a workload, as it was read.
+/// The file that defines a workload, such as a Lua script, as it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Path of the file, as given.
+    /// Path of the file, as the user wrote it.
     pub name: String,
     /// Content of the file.
     pub text: String,
 }
 
 impl Source {
-    /// Limit on the size of the file, in bytes.
+    /// Limit on the size of such a file, in bytes.
     pub const BYTES_MAX: u64 = 1 << 20;
 
-    /// Returns the file name without folders and extension, such as `transfer` of
-    /// `scripts/transfer.lua`.
+    /// Returns the file's name without folders and without everything after its first dot:
+    /// `transfer` for `scripts/transfer.lua`.
     pub fn stem(&self) -> &str {
         let last = self.name.rsplit('/').next().unwrap_or(&self.name);
         last.split_once('.').map_or(last, |(stem, _)| stem)
     }
 }
 
-/// Returns the same text with a static lifetime. Each distinct text is leaked once. For names read
-/// at run time, where built-in workloads have constants.
+/// Returns a copy of the text that lives as long as the process; equal texts share a copy, which is
+/// never freed. It gives names from files the type that constants of built-in workloads have.
 pub fn interned(text: &str) -> &'static str {
     static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

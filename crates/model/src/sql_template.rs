@@ -1,28 +1,27 @@
-//! SQL as workloads write it, put into the words of a dialect: `?` for values, and words in braces
-//! where databases differ.
+//! SQL templates of workloads, translated into the dialect of a database: `?` stands for a value,
+//! and words in braces for what databases spell differently.
 //!
 //! | in braces | meaning | where |
 //! | --- | --- | --- |
 //! | `{for update}` | the SELECT locks its rows | at its end |
-//! | `{lock hint}` | the same, in dialects that say it there | behind a table's name |
+//! | `{lock hint}` | locks the rows, in dialects with a hint for it | after a table's name |
 //! | `{limit 5}` | the SELECT returns at most 5 rows | at its end, before `{for update}` |
-//! | `{top 5}` | the same, in dialects that say it there | behind the word SELECT |
+//! | `{top 5}` | the SELECT returns at most 5 rows, in dialects with TOP | after the word SELECT |
 //! | `{date 1995-03-15}` | a date | |
 //! | `{add 3 months to X}` | a date some days, months or years later | |
 //! | `{year of X}` | the year of a date, as a whole number | |
 //! | `{from nothing}` | the SELECT reads no table | in place of its FROM |
 //!
-//! The first four and the last expand to text with a leading blank, or to nothing. What stands in
-//! quotes and comments is nobody's: it stays. Other words in braces stay too.
-//! Not here: values (drivers).
+//! The first four and the last expand to text with a leading blank, or to nothing. Quoted text,
+//! comments and other words in braces stay as they are. Not here: values (drivers).
 
 use crate::{DateUnit, Dialect, RowLimit, RowLock};
 
 impl Dialect {
-    /// Spells SQL as workloads write it in this dialect: each `?` becomes a placeholder, and words
-    /// in braces what the dialect has for them (`{limit 1}`, `{for update}`, `{lock hint}`,
+    /// Translates an SQL template of a workload into this dialect. Each `?` becomes a placeholder,
+    /// and words in braces become the dialect's own (`{limit 1}`, `{for update}`, `{lock hint}`,
     /// `{top 1}`, `{date 1995-03-15}`, `{add 3 months to X}`, `{year of X}`, `{from nothing}`).
-    /// Quoted text, comments and other words in braces stay.
+    /// Quoted text, comments and other words in braces stay as they are.
     pub fn sql(&self, text: &str) -> String {
         let mut speller = Speller { dialect: self, n_marks: 0, sql: String::new() };
         speller.put(text);
@@ -46,7 +45,8 @@ impl Speller<'_> {
         self.sql.push_str(text);
     }
 
-    /// Puts out what `rest` begins with; returns what is behind it.
+    /// Translates the first element of `rest` (a placeholder, words in braces, quoted text, a
+    /// comment or a character), and returns the text after it.
     fn put_next<'t>(&mut self, rest: &'t str) -> &'t str {
         if let Some(behind) = rest.strip_prefix('?') {
             self.n_marks += 1;
@@ -64,7 +64,8 @@ impl Speller<'_> {
         behind
     }
 
-    /// Puts out what a word in braces means; none where it means nothing.
+    /// Translates the words in a pair of braces. Returns `None`, and appends nothing, if they have
+    /// no meaning.
     fn put_word(&mut self, word: &str) -> Option<()> {
         let dialect = self.dialect;
         let written = match word.split_once(' ')? {
@@ -87,7 +88,7 @@ impl Speller<'_> {
         Some(())
     }
 
-    /// An expression within a word, its values counted with the others.
+    /// Translates an expression within braces; its placeholders are numbered along with the others.
     fn inner(&mut self, text: &str) -> String {
         let before = std::mem::take(&mut self.sql);
         self.put(text);
@@ -112,7 +113,8 @@ fn braced(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The length of the quoted text or comment that a text begins with, else that of a letter.
+/// Returns the length in bytes of the quoted text or comment with which a text begins, otherwise
+/// that of its first character.
 fn n_kept_bytes(text: &str) -> usize {
     let until = |start: usize, end: &str| {
         text[start..].find(end).map_or(text.len(), |at| start + at + end.len())
@@ -164,7 +166,7 @@ mod tests {
     use super::*;
     use crate::Placeholder;
 
-    /// The dialect of SQL Server.
+    /// A dialect like that of SQL Server.
     const T_SQL: Dialect = Dialect {
         placeholder: Placeholder::At,
         row_lock: RowLock::Hint(" WITH (UPDLOCK)"),
@@ -175,7 +177,7 @@ mod tests {
         ..Dialect::PLAIN
     };
 
-    /// The dialect of Oracle.
+    /// A dialect like that of Oracle.
     const ORACLE: Dialect = Dialect {
         placeholder: Placeholder::Colon,
         row_lock: RowLock::Clause(" FOR UPDATE"),

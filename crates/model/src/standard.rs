@@ -1,44 +1,46 @@
-//! Requirements of a standard on a run, as data: clause, limited figure and limits. Workloads
-//! declare them; analysis judges them.
+//! Requirements that a standard, such as TPC-C, sets for a run: clause, figure and limits.
+//! Workloads declare them; analysis judges them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::KindIndex;
 
-/// A standard from which a workload is derived.
+/// A standard from which a workload is derived, with its requirements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standard {
     /// Name and revision, such as `TPC-C 5.11`.
     pub name: String,
-    /// Disclaimer for the table of requirements: what it does not prove.
+    /// Disclaimer below the table of requirements: what passing them does not prove.
     pub note: String,
-    /// Requirements in the order of output.
+    /// Requirements in the order in which reports list them.
     pub requirements: Vec<Requirement>,
 }
 
-/// A requirement of a standard.
+/// A requirement that a standard sets for a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Requirement {
     /// Number of the clause, such as `5.2.3`.
     pub clause: String,
-    /// The requirement, without its limits: `share of payment in the mix`.
+    /// Description of the required figure, without its limits: `share of payment in the mix`.
     pub title: String,
-    /// The figure that is limited.
+    /// Figure that the requirement limits.
     pub figure: RequirementFigure,
-    /// Smallest allowed value; `None` if there is no lower limit.
+    /// Smallest allowed value of the figure; `None` if there is no lower limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    /// Largest allowed value; `None` if there is no upper limit.
+    /// Largest allowed value of the figure; `None` if there is no upper limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
-    /// The value must be below `max`, not equal.
+    /// The value must be less than `max`; if false, it may be equal to it.
     #[serde(default)]
     pub is_below: bool,
-    /// The requirement is also met if the counted event occurred at most this often.
+    /// The requirement is also met if the event that the figure counts occurred at most this often;
+    /// 0 for no such exception.
     #[serde(default)]
     pub or_count: u64,
-    /// For pauses, planned and required nanoseconds of each transaction type. The planned ones are
-    /// before the load's own factor.
+    /// Planned and required pauses, in nanoseconds, for each transaction type; empty if the
+    /// requirement is not about pauses. The planned ones are those before the load multiplies them
+    /// by its scale.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses_ns: Vec<(u64, u64)>,
     /// Reason why the requirement does not apply to this workload; `None` if it applies.
@@ -46,65 +48,67 @@ pub struct Requirement {
     pub not_applicable: Option<String>,
 }
 
-/// The figure that a requirement limits. Shares are in percent, over the measured phase.
+/// The figure of a run that a requirement limits. Shares are in percent. All figures are over the
+/// measured phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequirementFigure {
-    /// None: a run of this workload has no such figure.
+    /// No figure, because runs of this workload do not measure it.
     Nothing,
-    /// 90th percentile of the response times of all offered transactions of a type, in seconds.
+    /// 90th percentile of a transaction type's response times, in seconds. Failed and dropped
+    /// transactions count as infinite.
     ResponseTimeP90 {
         /// Index of the transaction type.
         kind: KindIndex,
     },
-    /// Share of a type among all finished transactions.
+    /// Share of a transaction type among all finished transactions.
     KindShare {
         /// Index of the transaction type.
         kind: KindIndex,
     },
-    /// Share of transactions rolled back by design, among the finished ones of a type.
+    /// Share of transactions that were rolled back by design, among the finished ones of a type.
     RolledBackShare {
         /// Index of the transaction type.
         kind: KindIndex,
     },
-    /// Mean of a counter per finished transaction of a type.
+    /// Sum of a custom metric per finished transaction of a type.
     CounterMean {
-        /// Index among the workload's custom metrics.
+        /// Index of the custom metric in the workload's list.
         counter: u16,
         /// Index of the transaction type.
         kind: KindIndex,
     },
-    /// A counter as a share of the finished transactions of a type.
+    /// Sum of a custom metric as a share of the finished transactions of a type.
     CounterOfKind {
-        /// Index among the workload's custom metrics.
+        /// Index of the custom metric in the workload's list.
         counter: u16,
         /// Index of the transaction type.
         kind: KindIndex,
     },
-    /// A counter as a share of another one.
+    /// Sum of a custom metric as a share of the sum of another one.
     CounterOfCounter {
-        /// Index among the workload's custom metrics.
+        /// Index of the custom metric in the workload's list.
         counter: u16,
-        /// Index of the other counter.
+        /// Index of the custom metric that is the whole.
         of: u16,
     },
-    /// Finished transactions of a type per minute, including rollbacks by design, divided by a
-    /// scale.
+    /// Finished transactions of a type per minute, including those rolled back by design, divided
+    /// by a scale such as the number of warehouses.
     FinishedPerMinute {
         /// Index of the transaction type.
         kind: KindIndex,
-        /// Divisor, such as the number of warehouses.
+        /// Number by which the rate is divided, such as the number of warehouses.
         scale: u64,
     },
-    /// Number of clients, divided by a scale.
+    /// Number of clients, divided by a scale such as the number of warehouses.
     ClientsPer {
-        /// Divisor, such as the number of warehouses.
+        /// Number by which the clients are divided, such as the number of warehouses.
         scale: u64,
     },
-    /// Pauses of key/think load in percent of the required ones, for the type with the lowest
-    /// percentage; other load models have none.
+    /// Pauses of key/think load as a share of the required ones, for the transaction type with the
+    /// lowest share. Other load models have no pauses.
     Pauses {
-        /// Percentage before the load's own factor is applied.
+        /// Share before the load multiplies the pauses by its scale, in percent.
         percent: f64,
     },
     /// Length of the measured phase, in minutes.
@@ -114,7 +118,7 @@ pub enum RequirementFigure {
 }
 
 impl RequirementFigure {
-    /// Returns the unit; empty for a plain number.
+    /// Returns the unit of the figure; empty for a plain number.
     pub fn unit(self) -> &'static str {
         match self {
             RequirementFigure::ResponseTimeP90 { .. } => "s",

@@ -1,10 +1,10 @@
-//! Statements that a workload declares before it runs. Not here: their execution.
+//! Statements that a workload declares before its clients connect. Not here: their execution.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{DbError, DbErrorKind};
 
-/// Classification of a statement for counting: reads, writes and others, as in sysbench.
+/// Class of a statement, by which it is counted: reads, writes and others, as in sysbench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StatementKind {
@@ -12,7 +12,7 @@ pub enum StatementKind {
     Read,
     /// Inserts, updates or deletes rows.
     Write,
-    /// Neither: transaction control, DDL.
+    /// Neither reads nor writes rows: transaction control or DDL.
     Other,
 }
 
@@ -20,27 +20,31 @@ pub enum StatementKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sent {
-    /// Prepared once per session, with separate values, unless the target's options say otherwise.
+    /// Sent as a prepared statement, prepared once per session; as text only if an option of the
+    /// target says so.
     Prepared,
-    /// Sent as text at each call, with its values as literals.
+    /// Sent as text in each call, with its values as literals.
     Text,
 }
 
-/// Index of a statement among those declared at connect, or the number that a session assigned to
-/// one prepared at run time.
+/// Identifier of a statement within a session: its index among the statements declared on
+/// connecting, or a number that the session assigned when it was prepared later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StatementId(pub u16);
 
 impl StatementId {
-    /// Begins a transaction that may write; only as the first call of a batch.
+    /// Begins a transaction that may write; only as the first call of a
+    /// [`Request::Batch`](crate::Request::Batch).
     pub const BEGIN: StatementId = StatementId(u16::MAX);
-    /// Begins a read-only transaction; only as the first call of a batch.
+    /// Begins a read-only transaction; only as the first call of a
+    /// [`Request::Batch`](crate::Request::Batch).
     pub const BEGIN_READ_ONLY: StatementId = StatementId(u16::MAX - 1);
-    /// Commits; only as the last call of a batch.
+    /// Commits the transaction; only as the last call of a
+    /// [`Request::Batch`](crate::Request::Batch).
     pub const COMMIT: StatementId = StatementId(u16::MAX - 2);
 
-    /// Returns the identifier of a session's statement at index `place`. Fails if there are too
-    /// many.
+    /// Returns the identifier of the statement at index `place` of a session. Fails if the session
+    /// has too many statements.
     pub fn numbered(place: usize) -> Result<StatementId, DbError> {
         let id = u16::try_from(place).ok().map(StatementId).filter(|id| !id.is_control());
         id.ok_or_else(|| {
@@ -50,27 +54,27 @@ impl StatementId {
         })
     }
 
-    /// Whether it begins or commits a transaction, instead of naming a statement.
+    /// Whether it stands for BEGIN or COMMIT in a batch, and not for a statement of the session.
     pub fn is_control(self) -> bool {
         self.0 >= StatementId::COMMIT.0
     }
 }
 
-/// A statement as its workload declares it, in one dialect.
+/// A statement of a workload, in the dialect of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     /// Name in messages, such as `stock by key`.
     pub name: &'static str,
-    /// Classification of the statement for counting.
+    /// Class of the statement, by which it is counted.
     pub kind: StatementKind,
-    /// Text with the dialect's placeholders.
+    /// SQL text with the dialect's placeholders.
     pub sql: String,
-    /// The way in which it is sent.
+    /// Whether it is sent as a prepared statement or as text.
     pub sent: Sent,
 }
 
 impl Statement {
-    /// Makes a prepared statement.
+    /// Makes a statement that is sent as a prepared statement.
     pub fn new(name: &'static str, kind: StatementKind, sql: impl Into<String>) -> Statement {
         Statement { name, kind, sql: sql.into(), sent: Sent::Prepared }
     }

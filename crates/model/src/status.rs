@@ -1,4 +1,4 @@
-//! Status of a stored run or experiment.
+//! The status of a stored run or experiment.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Not ended yet, as far as is known.
+    /// Has not ended, as far as the store knows.
     Running,
-    /// Ended as the plan says.
+    /// Ended as its plan says.
     Completed,
-    /// Stopped early by the user, or killed.
+    /// Was stopped early by the user, or its process was killed.
     Interrupted,
-    /// Ended by an error.
+    /// Was ended by an error.
     Failed,
 }
 
@@ -31,7 +31,7 @@ impl Status {
         }
     }
 
-    /// Returns the status with this name.
+    /// Returns the status with this name; `None` if there is none.
     pub fn by_name(name: &str) -> Option<Status> {
         Status::ALL.into_iter().find(|status| status.name() == name)
     }

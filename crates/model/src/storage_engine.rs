@@ -1,29 +1,30 @@
-//! Storage engines, for databases that have a choice.
+//! Storage engines, for databases in which users can choose one for their tables.
 //!
-//! Not here: the engines that a server currently has (administration).
+//! Not here: which engines a server currently offers (administration).
 
-/// A storage engine for tables, described by a driver.
+/// A storage engine that users can choose for their tables, described by a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StorageEngine {
-    /// Name with which users choose it, such as `innodb`.
+    /// Name by which users choose it, such as `innodb`.
     pub name: &'static str,
-    /// Text between CREATE and TABLE, with a blank at its end.
+    /// Text between CREATE and TABLE, with a blank at its end; empty if none is needed.
     pub before_table: &'static str,
-    /// Text after the closing bracket of CREATE TABLE, with a blank at its start.
+    /// Text after the closing bracket of CREATE TABLE, with a blank at its start; empty if none is
+    /// needed.
     pub behind_table: &'static str,
-    /// Several statements are committed or rolled back as one.
+    /// The engine has transactions: several statements are committed or rolled back as one.
     pub is_transactional: bool,
-    /// A crash of the server empties its tables, though not those of other engines.
+    /// A crash of the server empties the tables of this engine.
     pub is_emptied_by_crash: bool,
-    /// Risk for committed rows whatever the settings are, in words; `None` if it depends on
-    /// settings only.
+    /// Loss of committed rows that this engine risks with any settings, in words; `None` if only
+    /// settings decide.
     pub loss: Option<&'static str>,
-    /// Plugin that contains it, if the server must load one first.
+    /// Plugin that the server must load to have this engine; `None` if it is built in.
     pub plugin: Option<&'static str>,
 }
 
 impl StorageEngine {
-    /// Makes a transactional engine, chosen by a clause after CREATE TABLE.
+    /// Makes a transactional engine that is chosen by a clause at the end of CREATE TABLE.
     pub const fn with_clause(name: &'static str, behind_table: &'static str) -> StorageEngine {
         StorageEngine {
             name,
@@ -36,8 +37,8 @@ impl StorageEngine {
         }
     }
 
-    /// Whether its rows and marks in a table of the default engine persist or vanish together.
-    /// Otherwise the state of an interrupted build is unknown.
+    /// Whether rows of this engine, and marks about them in a table of the default engine, are
+    /// always kept or lost together. If not, it is unknown how far an interrupted build got.
     pub const fn keeps_marks(&self) -> bool {
         self.is_transactional && !self.is_emptied_by_crash
     }

@@ -1,8 +1,8 @@
-//! Suggestions for misspelled names.
+//! Suggestions for misspelled names, in error messages.
 
-/// Returns the name most similar to `written`, if it is similar enough to be a typo; the first of
-/// several equally similar ones. A name that differs by one inserted, missing, wrong or transposed
-/// letter is preferred to all others.
+/// Returns the name that is most similar to `written`; `None` if no name is so similar that
+/// `written` may be a typo. A name that differs by one inserted, missing, wrong or transposed
+/// letter is preferred to all others; of several equally similar names, the first is returned.
 pub fn suggestion<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 0.72;
     names
@@ -25,7 +25,8 @@ fn likeness(written: &str, name: &str) -> f64 {
     strsim::jaro_winkler(written, name) + if is_slip { 1.0 } else { 0.0 }
 }
 
-/// Returns ` (did you mean 'x'?)`, or an empty text.
+/// Returns ` (did you mean 'x'?)` with the most similar name, or an empty text if no name is
+/// similar.
 pub fn did_you_mean<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     match suggestion(written, names) {
         Some(name) => format!(" (did you mean '{name}'?)"),

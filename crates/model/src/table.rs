@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The type of a column.
+/// The type of a column, independent of any SQL dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
     /// An integer of at least 16 bits.
@@ -11,13 +11,14 @@ pub enum ColumnType {
     Int,
     /// An integer of 64 bits.
     BigInt,
-    /// An auto-increment integer of at least 32 bits: the database assigns it if a row has none.
+    /// An auto-increment integer of at least 32 bits: the database assigns a value if a row has
+    /// none.
     Serial,
-    /// An auto-increment integer of 64 bits.
+    /// An auto-increment integer of 64 bits: the database assigns a value if a row has none.
     BigSerial,
     /// An exact decimal number.
     Decimal {
-        /// Number of digits, including `scale`.
+        /// Number of digits, before and after the decimal point.
         precision: u8,
         /// Number of digits after the decimal point.
         scale: u8,
@@ -28,20 +29,20 @@ pub enum ColumnType {
     VarChar(u16),
     /// A binary floating-point number of 64 bits.
     Double,
-    /// An instant with microseconds.
+    /// A date and time with microseconds.
     Timestamp,
-    /// A day of the calendar, without time and zone.
+    /// A calendar day, without time and time zone.
     Date,
 }
 
 impl ColumnType {
-    /// Whether the database assigns the value if a row has none.
+    /// Whether the column is auto-increment: the database assigns a value if a row has none.
     pub fn is_serial(self) -> bool {
         matches!(self, ColumnType::Serial | ColumnType::BigSerial)
     }
 
-    /// Returns the type's name in CREATE TABLE by the SQL standard (which lacks `SERIAL` and
-    /// `BIGSERIAL`).
+    /// Returns the type's name in CREATE TABLE by the SQL standard, except for `SERIAL` and
+    /// `BIGSERIAL`, which it lacks.
     pub fn standard_name(self) -> String {
         match self {
             ColumnType::SmallInt => "SMALLINT".to_owned(),
@@ -64,24 +65,24 @@ impl ColumnType {
 pub struct Column {
     /// Name of the column in SQL.
     pub name: &'static str,
-    /// Type of the values.
+    /// Type of the column's values.
     pub of: ColumnType,
     /// Nulls are allowed in this column.
     pub nullable: bool,
 }
 
-/// A secondary index of a table.
+/// A secondary index, one that is not the primary key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
     /// Name of the index in SQL.
     pub name: Cow<'static, str>,
     /// Columns in the order of the index.
     pub columns: Vec<&'static str>,
-    /// Duplicate keys are rejected.
+    /// The index rejects duplicate keys.
     pub unique: bool,
 }
 
-/// A table of a workload.
+/// A table that a workload uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     /// Name of the table in SQL.

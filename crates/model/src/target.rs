@@ -1,24 +1,26 @@
-//! The database to measure, as a URL. Not here: its meaning to a driver.
+//! The database to measure, given as a URL. Not here: what the URL means to a driver.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A secret text: `Debug` and `Display` print asterisks.
+/// A secret text, such as a password: `Debug` and `Display` print asterisks instead of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
-/// Number of characters from which a secret is unlikely to be a part of a word by chance.
+/// Number of characters from which a secret is masked even within a word, because it is unlikely to
+/// occur there by chance.
 const LONG_SECRET: usize = 6;
 
 impl Secret {
-    /// Wraps `text`, so that it cannot be printed by mistake.
+    /// Wraps `text`, so that it is not printed by mistake.
     pub fn new(text: impl Into<String>) -> Secret {
         Secret(text.into())
     }
 
-    /// Masks the secret in a text from elsewhere, such as an error message. A short secret, which
-    /// words may contain by chance, is masked only as a separate word.
+    /// Replaces the secret by asterisks in a text that may contain it, such as an error message. A
+    /// short secret is masked only if it is a separate word, because other words may contain it by
+    /// chance.
     pub fn hide_in(&self, text: &str) -> String {
         if self.0.is_empty() {
             return text.to_owned();
@@ -38,7 +40,7 @@ impl Secret {
         hidden + &text[rest..]
     }
 
-    /// Returns the secret text, for signing in and for processes that do.
+    /// Returns the secret text, to sign in or to pass it to a process that does.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -56,18 +58,19 @@ impl fmt::Display for Secret {
     }
 }
 
-/// One host of a target.
+/// One host of a target, with its port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
     /// Host name or IP address.
     pub name: String,
-    /// Port, if one is given.
+    /// Port of the server; `None` for the driver's default.
     pub port: Option<u16>,
 }
 
 impl Host {
-    /// Parses a host as in a target: `db1`, `db1:3307`, `[::1]:3307`. Fails if it is not exactly
-    /// one host. A text with `@` may contain a password, so the error does not repeat it.
+    /// Parses a host as users write it in a target: `db1`, `db1:3307`, `[::1]:3307`. Fails unless
+    /// it is exactly one host. The error does not repeat a text with `@`, which may contain a
+    /// password.
     pub fn parse(text: &str) -> Result<Host, BadTarget> {
         if text.contains('@') {
             let why = "a host has no user or password of its own: write db1 or db1:3307";
@@ -81,20 +84,21 @@ impl Host {
         }
     }
 
-    /// Whether the name itself denotes this machine, without a look-up.
+    /// Whether the name obviously denotes this machine, such as `localhost` or `127.0.0.1`; it is
+    /// not looked up.
     pub fn is_here(&self) -> bool {
         self.name == "localhost" || self.name == "::1" || self.name.starts_with("127.")
     }
 
-    /// Whether both are the same host and port; a host without a port has `default_port`. Names are
-    /// compared without case (RFC 4343).
+    /// Whether both are the same host and port; a host without a port has `default_port`. Host
+    /// names are compared without case (RFC 4343).
     pub fn is_same(&self, other: &Host, default_port: Option<u16>) -> bool {
         let port = |host: &Host| host.port.or(default_port);
         self.name.eq_ignore_ascii_case(&other.name) && port(self) == port(other)
     }
 }
 
-/// Formats the host as in a target.
+/// Formats the host as users write it in a target.
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let v6 = self.name.contains(':');
@@ -107,25 +111,26 @@ impl fmt::Display for Host {
     }
 }
 
-/// A target as written: `scheme://user:password@host:port,host/path?option=value`, or
-/// `scheme:path?option=value` for a database that is a file or no server at all.
+/// The target of a run, parsed from a URL:
+/// `scheme://user:password@host:port,host/path?option=value`, or `scheme:path?option=value` for a
+/// database in a file or without a server.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Scheme, which selects the driver: `sqlite`, `mariadb`, `sim`...
+    /// Scheme of the URL, which selects the driver: `sqlite`, `mariadb`, `sim`...
     pub scheme: String,
-    /// User to sign in as.
+    /// User to sign in as; `None` for the driver's default.
     pub user: Option<String>,
-    /// Password of the user. Never printed or stored.
+    /// Password of the user; `None` if there is none in the URL. It is never printed or stored.
     pub password: Option<Secret>,
-    /// Hosts; empty for a file.
+    /// Hosts of the server; empty for a database in a file or at the driver's default address.
     pub hosts: Vec<Host>,
-    /// Name of the database, or path of the file.
+    /// Name of the database, or path of its file.
     pub path: String,
-    /// Options after `?`, in order, as pairs of name and value.
+    /// Options after the `?`, as pairs of name and value, in order.
     pub options: Vec<(String, String)>,
 }
 
-/// A URL that cannot be parsed; the message names the remedy.
+/// A target that cannot be parsed; the message says what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadTarget(pub String);
 
@@ -138,12 +143,12 @@ impl fmt::Display for BadTarget {
 impl std::error::Error for BadTarget {}
 
 impl Target {
-    /// Whether the target is a running server, given by hosts or a Unix socket.
+    /// Whether the target is a running server, because it names hosts or a Unix socket.
     pub fn is_server(&self) -> bool {
         !self.hosts.is_empty() || self.option("socket").is_some()
     }
 
-    /// Adds an option, unless the user has set it.
+    /// Adds an option with this value, unless the target already has the option.
     #[must_use]
     pub fn with_default(mut self, name: &str, value: &str) -> Target {
         if !self.options.iter().any(|(known, _)| known == name) {
@@ -152,7 +157,7 @@ impl Target {
         self
     }
 
-    /// Parses a URL. Fails without repeating the whole URL, which may contain a password.
+    /// Parses a URL. The error never repeats the whole URL, which may contain a password.
     pub fn parse(url: &str) -> Result<Target, BadTarget> {
         let Some((scheme, rest)) = url.split_once(':') else {
             return Err(BadTarget(
@@ -221,8 +226,8 @@ impl Target {
         self.refuse_twice(None)
     }
 
-    /// Fails if a host occurs twice, because it would get twice its share of the clients. A host
-    /// without a port has `default_port`.
+    /// Fails if the target names a host twice, because that host would get twice its share of the
+    /// clients. A host without a port has `default_port`.
     pub fn refuse_twice(&self, default_port: Option<u16>) -> Result<(), BadTarget> {
         for (index, host) in self.hosts.iter().enumerate() {
             if self.hosts[..index].iter().any(|other| other.is_same(host, default_port)) {
@@ -232,21 +237,22 @@ impl Target {
         Ok(())
     }
 
-    /// Returns the value of option `name`.
+    /// Returns the value of the option with this name; `None` if it is not given.
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// Masked as in `Display`, because a target may contain secrets.
+/// Prints the same as `Display`, so that no secret is printed.
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Target({self})")
     }
 }
 
-/// Formats the URL without its password, for display and the store; otherwise it parses to the same
-/// target. Options that look like secrets are masked, though no driver has one.
+/// Formats the URL without its password, for display and the store. Parsing the result gives the
+/// same target, except for the password. The value of an option whose name suggests a secret is
+/// masked too, though no driver has such an option.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.scheme)?;
@@ -317,7 +323,7 @@ fn parse_host(text: &str) -> Result<Host, BadTarget> {
     Ok(Host { name: decode(name)?, port })
 }
 
-/// Whether the value of an option must be masked, by its name.
+/// Whether the value of the option with this name must be masked.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     // `clear_password` allows or forbids a password in clear text, and contains none.
@@ -325,8 +331,8 @@ fn is_secret(name: &str) -> bool {
     is_of_one && name != "clear_password"
 }
 
-/// Percent-encodes (RFC 3986, 2.1) `reserved` and control characters and `%`. All other characters
-/// stay readable.
+/// Percent-encodes (RFC 3986, 2.1) the characters in `reserved`, control characters and `%`. All
+/// others stay as they are.
 fn encode(text: &str, reserved: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for letter in text.chars() {

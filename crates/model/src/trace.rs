@@ -1,29 +1,31 @@
-//! Trace of one transaction: statements, replies, bytes and times.
+//! Traces of single transactions: statements, replies, bytes and times.
 //!
 //! Not here: recording (engine), and display (render).
 
 use crate::{SentStatement, Traffic};
 
-/// A request and its reply: one round trip, unless the driver needs several.
+/// A request of a traced transaction and its reply: one round trip, unless the driver needs
+/// several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exchange {
-    /// Statements of the request; several if they were sent together.
+    /// Statements of the request; several if they were sent together as a batch.
     pub statements: Vec<SentStatement>,
-    /// Time of sending, in nanoseconds from the start of the transaction.
+    /// Time at which the request was sent, in nanoseconds from the start of the transaction.
     pub started_ns: u64,
-    /// Time until the whole reply was read, in nanoseconds.
+    /// Time from sending until the whole reply was read, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Statements, round trips and bytes.
+    /// Statements, round trips, rows and bytes of this request.
     pub traffic: Traffic,
     /// Number of rows in the reply.
     pub rows: u64,
-    /// Number of rows changed, as the database reports.
+    /// Number of rows that the request changed, as the database reports it.
     pub affected: u64,
-    /// Formatted values of the first rows.
+    /// Values of the first rows of the reply, formatted for display.
     pub first_rows: Vec<Vec<String>>,
-    /// Column names of the first row, if the database reports them.
+    /// Column names of the reply, taken from its first row; empty if the database does not report
+    /// them.
     pub columns: Vec<String>,
-    /// Error message of the database, if it failed.
+    /// Error message of the database; `None` if the request succeeded.
     pub error: Option<String>,
 }
 
@@ -38,24 +40,26 @@ pub enum TraceOutcome {
     Failed(String),
 }
 
-/// A transaction, from its first request to its last reply.
+/// A traced transaction, from its first request to its last reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransactionTrace {
     /// Name of the transaction type.
     pub transaction: String,
-    /// Number among the client's transactions, from 0. Inputs are a function of seed and number.
+    /// Index among the transactions of the client, from 0. Together with the seed it determines
+    /// type and inputs.
     pub number: u64,
     /// Outcome of the transaction.
     pub outcome: TraceOutcome,
-    /// Duration in nanoseconds, including the client's own time between requests.
+    /// Duration from the first request to the last reply, in nanoseconds, including the client's
+    /// own time between requests.
     pub elapsed_ns: u64,
-    /// Statements, round trips and bytes of all requests.
+    /// Statements, round trips, rows and bytes of all requests.
     pub traffic: Traffic,
     /// Requests with their replies, in order.
     pub exchanges: Vec<Exchange>,
 }
 
-/// Traces of transactions of a workload.
+/// Traces of transactions of one workload, with what is needed to repeat them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// URL of the database, without its password.
@@ -68,10 +72,11 @@ pub struct Trace {
     pub parameters: Vec<(String, String)>,
     /// Seed of the inputs.
     pub seed: u64,
-    /// Number of transactions of the same type that ran on the connection before each traced one.
+    /// Number of transactions of the same type that were executed on the connection before each
+    /// traced one, so that caches are warm.
     pub warm_up: u32,
     /// The traced transactions, in order.
     pub transactions: Vec<TransactionTrace>,
-    /// Routines that the transactions call, as pairs of name and definition.
+    /// Stored routines that the transactions call, as pairs of name and definition.
     pub routines: Vec<(String, String)>,
 }

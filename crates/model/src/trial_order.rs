@@ -1,26 +1,31 @@
-//! The order of an experiment's trials, and the trials after which it may end.
+//! The order of an experiment's trials, and the rounds after which the experiment may end.
 
 use crate::{Experiment, Level, Nesting, Order, Rng, Stream};
 
-/// Trials after which the repeats may end: one repeat of the highest level, of all points or of
-/// one.
+/// A round: the trials between two evaluations of an experiment's stop rule. It contains one repeat
+/// of the highest level (run, restart or rebuild), of all points or, in sequential order, of one
+/// point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// Index of the point in sequential order; `None` if the round covers all points.
+    /// Index of the point if the trials are in sequential order; `None` if the round covers all
+    /// points.
     pub point: Option<u32>,
-    /// Index of the repeat of the highest level, from 0.
+    /// Index, from 0, of the highest-level repeat (run, restart or rebuild) that the round
+    /// contains.
     pub unit: u32,
-    /// Point and repeat of each trial, in order.
+    /// Trials of the round in order, as pairs of point and repeat indexes.
     pub trials: Vec<(u32, u32)>,
 }
 
 impl Experiment {
-    /// Returns point and repeat of every trial, in order. Deterministic.
+    /// Returns all trials in the order in which they run, as pairs of point and repeat indexes. The
+    /// order is the same on every call.
     pub fn order(&self) -> Vec<(u32, u32)> {
         self.rounds().into_iter().flat_map(|round| round.trials).collect()
     }
 
-    /// Returns the highest repeated level.
+    /// Returns the highest level that is repeated: rebuilds of the data, restarts of the server, or
+    /// runs.
     pub fn level(&self) -> Level {
         match self.nesting {
             Nesting { rebuilds: Some(_), .. } => Level::Rebuild,
@@ -29,20 +34,21 @@ impl Experiment {
         }
     }
 
-    /// Returns the number of repeats of that level per point; an upper limit if a stop rule may end
-    /// them.
+    /// Returns the number of repeats of the highest level per point; it is only an upper limit if
+    /// there is a stop rule.
     pub fn units(&self) -> u32 {
         let Nesting { restarts, rebuilds } = self.nesting;
         rebuilds.or(restarts).unwrap_or(self.repeats)
     }
 
-    /// Returns the repeat of the highest level to which a trial belongs, from 0.
+    /// Returns the index, from 0, of the highest-level repeat to which repeat `repeat` of a point
+    /// belongs.
     pub fn unit_of(&self, repeat: u32) -> u32 {
         repeat / (self.repeats / self.units()).max(1)
     }
 
-    /// Returns the number of consecutive runs of a point: those of one server start, or of one
-    /// build.
+    /// Returns the number of runs of a point that follow each other without a restart of the server
+    /// or a rebuild of the data.
     pub fn runs_together(&self) -> u32 {
         let Nesting { restarts, rebuilds } = self.nesting;
         match (restarts, rebuilds) {
@@ -51,7 +57,8 @@ impl Experiment {
         }
     }
 
-    /// Returns the build to which a trial belongs, and the server start within it, from 0.
+    /// Returns the indexes, from 0, of the data build to which repeat `repeat` of a point belongs,
+    /// and of the server start within that build.
     pub fn build_and_start(&self, repeat: u32) -> (u32, u32) {
         let start = repeat / self.runs_together().max(1);
         let of_build = self.nesting.restarts.unwrap_or(1);
@@ -61,8 +68,8 @@ impl Experiment {
         }
     }
 
-    /// Returns all trials in order, grouped in rounds after which the repeats may end.
-    /// Deterministic.
+    /// Returns all trials in the order in which they run, in rounds, after each of which the stop
+    /// rule may end the experiment. The result is the same on every call.
     pub fn rounds(&self) -> Vec<Round> {
         let together = self.runs_together().max(1);
         let n_points = self.points.len() as u32;
@@ -182,15 +189,16 @@ mod tests {
         let units: Vec<u32> = made.rounds().iter().map(|round| round.unit).collect();
         assert_eq!(units, [0, 1, 2, 3]);
         let one_by_one = experiment(Order::Sequential, 2, 3).rounds();
-        let of: Vec<(Option<u32>, u32)> = one_by_one.iter().map(|r| (r.point, r.unit)).collect();
+        let places: Vec<(Option<u32>, u32)> =
+            one_by_one.iter().map(|r| (r.point, r.unit)).collect();
         assert_eq!(
-            of,
+            places,
             [(Some(0), 0), (Some(0), 1), (Some(0), 2), (Some(1), 0), (Some(1), 1), (Some(1), 2)]
         );
     }
 
-    /// Returns the relative difference that a drift of 20 % over the whole experiment causes
-    /// between the first and the last of two equal points.
+    /// Returns the relative difference between two equal points if a drift of 20 % over the whole
+    /// experiment makes later trials faster.
     fn bias(order: Order, repeats: u32) -> f64 {
         let trials = experiment(order, 2, repeats).order();
         let drifted = |nth: usize| 1.0 + 0.2 * nth as f64 / (trials.len() - 1) as f64;

@@ -1,4 +1,5 @@
-//! Durations, rates, counts and sizes in their written forms. Not here: any clock.
+//! Parsing and formatting of durations, rates, counts and sizes, as users write them. Not here: any
+//! clock.
 
 use std::fmt;
 
@@ -11,7 +12,7 @@ pub const NS_PER_S: u64 = 1_000_000_000;
 /// Bytes in a megabyte.
 pub const MEGABYTE: u64 = 1_000_000;
 
-/// A quantity that cannot be parsed; the message shows valid forms.
+/// A quantity that cannot be parsed; the message says what is wrong and shows valid forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadUnit(pub String);
 
@@ -23,7 +24,8 @@ impl fmt::Display for BadUnit {
 
 impl std::error::Error for BadUnit {}
 
-/// Returns the nanoseconds of a unit that times are printed in: `ns`, `us` or `µs`, `ms`, `s`.
+/// Returns the number of nanoseconds in a unit of time: `ns`, `us` or `µs`, `ms`, `s`. `None` for
+/// any other unit.
 pub fn ns_of_unit(unit: &str) -> Option<f64> {
     match unit {
         "ns" => Some(1.0),
@@ -34,7 +36,8 @@ pub fn ns_of_unit(unit: &str) -> Option<f64> {
     }
 }
 
-/// Parses `30s`, `1.5h`, `250ms`, `1h30m` into nanoseconds. Fails without a unit, and above a year.
+/// Parses a duration such as `30s`, `1.5h`, `250ms` or `1h30m` into nanoseconds. Fails if it has no
+/// unit, or is longer than a year.
 pub fn parse_duration(text: &str) -> Result<u64, BadUnit> {
     let bad = |why: &str| BadUnit(format!("'{text}' is not a duration: {why}"));
     let mut rest = text.trim();
@@ -70,8 +73,8 @@ pub fn parse_duration(text: &str) -> Result<u64, BadUnit> {
     Ok(total_ns.round() as u64)
 }
 
-/// Units of an amount: suffix, factor, and base unit. Unlike counts and sizes in a plan, the bound
-/// of a figure may be a fraction, and `M` is a million of anything.
+/// Units in the bounds of figures: suffix, factor and base unit. Unlike counts and sizes in a plan,
+/// such a bound may be a fraction, and `M` always means a million.
 pub(crate) const AMOUNT_UNITS: [(&str, f64, &str); 12] = [
     ("", 1.0, ""),
     ("%", 1.0, "%"),
@@ -87,13 +90,14 @@ pub(crate) const AMOUNT_UNITS: [(&str, f64, &str); 12] = [
     ("GiB", 1_073_741_824.0, "B"),
 ];
 
-/// Splits a number into its text without a suffix `k`, `M` or `G`, and the factor of the suffix.
+/// Splits a suffix `k`, `M` or `G` off a number; returns the text before it and its factor, 1 if
+/// there is no suffix.
 pub fn without_scale(number: &str) -> (&str, f64) {
     let scaled = |(scale, factor): (char, f64)| Some((number.strip_suffix(scale)?, factor));
     [('k', 1e3), ('M', 1e6), ('G', 1e9)].into_iter().find_map(scaled).unwrap_or((number, 1.0))
 }
 
-/// Parses `0.5`, `1e6`, `60k`, `1M`. Fails if the result is not finite.
+/// Parses a number such as `0.5`, `1e6`, `60k` or `1M`. Fails if it is not finite.
 pub fn parse_number(text: &str) -> Result<f64, BadUnit> {
     let (number, factor) = without_scale(text.trim());
     let value = number.trim_end().replace('_', "").parse::<f64>().ok();
@@ -101,7 +105,8 @@ pub fn parse_number(text: &str) -> Result<f64, BadUnit> {
     value.ok_or_else(|| BadUnit(format!("'{text}' is not a number: write 0.5, 500, 60k or 1M")))
 }
 
-/// Parses `500`, `500/s`, `30k/min` or `30000/min` into events per second. Fails unless above zero.
+/// Parses a rate such as `500`, `500/s`, `30k/min` or `30000/min` into events per second. Fails
+/// unless it is above zero.
 pub fn parse_rate(text: &str) -> Result<f64, BadUnit> {
     let bad = |why: &str| BadUnit(format!("'{text}' is not a rate: {why}"));
     let (number, per_s) = match text.trim().split_once('/') {
@@ -122,13 +127,14 @@ pub fn parse_rate(text: &str) -> Result<f64, BadUnit> {
     Ok(value * per_s)
 }
 
-/// Parses `1000000`, `1_000_000`, `100k`, `1M`, `2G`. Fails for fractions and overflow.
+/// Parses a whole number such as `1000000`, `1_000_000`, `100k`, `1M` or `2G`. Fails for fractions
+/// and on overflow.
 pub fn parse_count(text: &str) -> Result<u64, BadUnit> {
     scaled(text, "a count", &[("", 1), ("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)])
 }
 
-/// Parses `4096`, `64KiB`, `16M`, `1GB` into bytes; `k`, `M` and `G` alone are binary. Fails for
-/// fractions and overflow.
+/// Parses a size such as `4096`, `64KiB`, `16M` or `1GB` into bytes; `k`, `M` and `G` without `B`
+/// are binary. Fails for fractions and on overflow.
 pub fn parse_bytes(text: &str) -> Result<u64, BadUnit> {
     let units = [
         ("", 1),
@@ -148,7 +154,8 @@ pub fn parse_bytes(text: &str) -> Result<u64, BadUnit> {
     scaled(text, "a size", &units)
 }
 
-/// Returns bytes per second in the largest decimal unit that divides them: 10 of `MB/s`.
+/// Converts bytes per second to the largest decimal unit in which they are a whole number: 10 and
+/// `MB/s` for 10,000,000.
 pub fn byte_rate(bytes_per_s: u64) -> (u64, &'static str) {
     let units = [(1_000_000_000, "GB/s"), (1_000_000, "MB/s"), (1_000, "kB/s")];
     let unit = units.into_iter().find(|(factor, _)| bytes_per_s.is_multiple_of(*factor));
@@ -172,8 +179,8 @@ fn scaled(text: &str, what: &str, units: &[(&str, u64)]) -> Result<u64, BadUnit>
     })
 }
 
-/// Formats nanoseconds briefly, to three decimals below a minute, else to seconds: `1h30m`, `30s`,
-/// `2.5ms`.
+/// Formats nanoseconds briefly, as in `1h30m`, `30s` or `2.5ms`: with up to three decimals below a
+/// minute, and in whole seconds above.
 pub fn format_duration(ns: u64) -> String {
     match ns {
         0 => "0s".to_owned(),

@@ -1,8 +1,8 @@
-//! Values in statements and results. Not here: any wire format.
+//! Values in statements and in rows of results. Not here: any wire format.
 
 use crate::{DbError, DbErrorKind};
 
-/// A parameter of a statement, or a column of a result.
+/// A parameter of a statement, or the value of a column in a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     /// SQL null, of any type.
@@ -11,9 +11,9 @@ pub enum Value<'a> {
     Int(i64),
     /// A binary floating-point number.
     Float(f64),
-    /// An exact decimal number: `unscaled` / 10^`scale`. Money is this with scale 2.
+    /// An exact decimal number: `unscaled` / 10^`scale`. Money has a scale of 2.
     Decimal {
-        /// Digits as an integer.
+        /// All digits as an integer, without the decimal point.
         unscaled: i64,
         /// Number of digits after the decimal point.
         scale: u8,
@@ -22,10 +22,10 @@ pub enum Value<'a> {
     Text(&'a str),
     /// Bytes that need not be text.
     Bytes(&'a [u8]),
-    /// An instant, in microseconds since 1970-01-01T00:00:00Z.
+    /// A date and time, in microseconds since 1970-01-01T00:00:00Z.
     Timestamp(i64),
-    /// Days since 1970-01-01, in the Gregorian calendar. A database whose dates reach beyond that
-    /// (PostgreSQL's infinity) reads as the bounds.
+    /// A date, in days since 1970-01-01 in the Gregorian calendar. A date outside of the range,
+    /// such as PostgreSQL's `infinity`, is read as the smallest or largest day.
     Date(i32),
 }
 
@@ -35,7 +35,7 @@ impl Value<'_> {
         Value::Decimal { unscaled: cents, scale: 2 }
     }
 
-    /// Returns the name of the type, for messages.
+    /// Returns the name of the value's type with its article, for messages: `an integer`.
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -73,30 +73,30 @@ impl<'a> From<&'a String> for Value<'a> {
     }
 }
 
-/// A row of a result, read in place: nothing is copied before it is asked for.
+/// A row of a result, read in place: a value is decoded only when it is asked for.
 pub trait Row {
     /// Returns the number of columns.
     fn width(&self) -> usize;
 
-    /// Returns the value in `column`, from 0. Beyond the width it is null if a server reported the
-    /// width, since a broken server must not crash us; otherwise it panics.
+    /// Returns the value in `column`, counted from 0. Beyond the last column it is null if a server
+    /// reported their number, because a broken server must not crash dbdyno; otherwise it panics.
     fn value(&self, column: usize) -> Value<'_>;
 
-    /// Returns the index of its result set within the reply, from 0.
+    /// Returns the index of the result set to which the row belongs, within its reply and from 0.
     fn result_set(&self) -> usize {
         0
     }
 
-    /// Returns the column's name; empty if the database does not report it.
+    /// Returns the name of the column; empty if the database does not report it.
     fn name(&self, _column: usize) -> &str {
         ""
     }
 
-    /// Returns the column as a decimal with `scale` digits after the point, unscaled. Fails if it
-    /// is null, not a decimal, or out of range.
+    /// Returns the column as an exact decimal, as an integer in units of 10^-`scale`; further
+    /// digits are cut off. Fails if the value is null, not a decimal number, or out of range.
     ///
-    /// A database that stores scaled integers overrides this, because its integers are already
-    /// unscaled.
+    /// Databases that store decimals as scaled integers override this, because there the stored
+    /// integer is the result.
     fn decimal(&self, column: usize, scale: u8) -> Result<i64, DbError> {
         let power = |n_digits: u8| 10i64.checked_pow(u32::from(n_digits));
         let fits = match self.value(column) {
@@ -126,8 +126,8 @@ pub trait Row {
 }
 
 impl dyn Row + '_ {
-    /// Returns the column as an integer, converted from another type if that is exact. Fails if it
-    /// is null.
+    /// Returns the column as an integer; another numeric type is converted if it is exactly an
+    /// integer. Fails otherwise, and if the value is null.
     pub fn int(&self, column: usize) -> Result<i64, DbError> {
         match self.value(column) {
             Value::Int(value) => Ok(value),
@@ -138,7 +138,7 @@ impl dyn Row + '_ {
         }
     }
 
-    /// Returns the column as an integer; `None` if it is null.
+    /// Returns the column as an integer, as `int` does, but `None` if the value is null.
     pub fn optional_int(&self, column: usize) -> Result<Option<i64>, DbError> {
         match self.value(column) {
             Value::Null => Ok(None),
@@ -146,7 +146,7 @@ impl dyn Row + '_ {
         }
     }
 
-    /// Returns the column as text. Fails if it is null, or not UTF-8.
+    /// Returns the column as text. Fails if the value is null, has another type, or is not UTF-8.
     pub fn text(&self, column: usize) -> Result<&str, DbError> {
         match self.value(column) {
             Value::Text(value) => Ok(value),
@@ -157,14 +157,16 @@ impl dyn Row + '_ {
         }
     }
 
-    /// Returns the column as cents. Fails if it is null.
+    /// Returns an amount of money in the column, in cents. Fails if it is null or not a decimal
+    /// number.
     pub fn cents(&self, column: usize) -> Result<i64, DbError> {
         self.decimal(column, 2)
     }
 }
 
-/// Converts a float to the decimal with `scale` digits that it represents, unscaled. `None` if no
-/// decimal converts to this float, or several would.
+/// Converts a float to the decimal number with `scale` digits after the point that it represents,
+/// as an integer in units of 10^-`scale`. `None` if no such number, or more than one, converts to
+/// this float.
 fn exact_decimal(number: f64, scale: u8) -> Option<i64> {
     // Beyond this, not every integer has a float of its own.
     const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
@@ -180,9 +182,9 @@ fn shape(column: usize, wanted: &str, got: Value<'_>) -> DbError {
     DbError::new(DbErrorKind::Shape, message)
 }
 
-/// A source of rows, one at a time.
+/// A source of rows to load into a table, one at a time.
 pub trait RowSource {
-    /// Passes the next row to `emit`; returns false if there is none.
+    /// Passes the next row to `emit`; returns false, and passes nothing, if there are no more rows.
     fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool;
 }
 

@@ -1,4 +1,4 @@
-//! The interface of a workload to the engine, the builder and the checker. Not here: any workload.
+//! The interface of a workload to the engine, to builds and to checks. Not here: any workload.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -10,72 +10,74 @@ use crate::{
     Statement, Stored, Table, fnv1a,
 };
 
-/// First words of the note that lists the skipped checks of a workload, with the reason.
+/// First words of the note that lists the consistency checks that were skipped, and why.
 pub const NOT_CHECKED: &str = "Not checked";
 
 /// First words of the note that says which transactions are rolled back by design, and why.
 pub const ROLLED_BACK: &str = "Rolled back by design: ";
 
-/// First words of the note that the storage engine of the data has no transactions.
+/// First words of the note that the storage engine of the tables has no transactions.
 pub const NO_TRANSACTIONS: &str = "This engine has no transactions";
 
-/// First words of the note that the data are smaller than specified.
+/// First words of the note that the data are smaller than the workload's standard demands.
 pub const SMALLER_DATA: &str = "Smaller data";
 
-/// A consistency condition on the data.
+/// A consistency check: a condition that the data of a workload must meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// Identifier, such as `3.3.2.1`, usually the clause of the standard.
+    /// Identifier of the check, usually the clause of the standard, such as `3.3.2.1`.
     pub id: &'static str,
-    /// The condition in words, with the table's name if there are several.
+    /// Description of the condition, with the table's name if the condition concerns several
+    /// tables.
     pub title: Cow<'static, str>,
-    /// Query that returns the rows that violate the condition, with column names for the message.
+    /// Query for the rows that violate the condition; its column names appear in the message.
     pub sql: String,
 }
 
-/// A count in the database that grows with each commit of a transaction type.
+/// A count in the database that grows by a fixed number with each commit of a transaction type.
+/// After a run it is compared with dbdyno's own count of commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crosscheck {
-    /// Query for the count.
+    /// Query that returns the count.
     pub sql: String,
-    /// Transaction type that is counted.
+    /// Transaction type whose commits increase the count.
     pub kind: KindIndex,
-    /// Growth per commit; at least 1.
+    /// Number by which one commit increases the count; at least 1.
     pub per_commit: u64,
 }
 
-/// An index that is added after the load.
+/// An index that is created after the load and dropped again, to measure how long that takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaterIndex {
-    /// Statement that creates it.
+    /// Statement that creates the index.
     pub create: String,
-    /// Statement that drops it.
+    /// Statement that drops the index.
     pub drop: String,
 }
 
-/// A stored procedure or function.
+/// A stored procedure or function that a workload creates in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routine {
-    /// Name in the database.
+    /// Name of the routine in the database.
     pub name: &'static str,
-    /// Text that [`list_routines`](crate::Administration::list_routines) returns if the database
-    /// has exactly this routine.
+    /// Text by which an existing routine is recognised as this one:
+    /// [`list_routines`](crate::Administration::list_routines) returns a text that contains it.
     pub mark: String,
-    /// Statement that creates the routine, atomically. It replaces an existing one, or fails with
-    /// [`Exists`](crate::DbErrorKind::Exists).
+    /// Statement that creates the routine. It replaces an existing one, or fails with
+    /// [`Exists`](crate::DbErrorKind::Exists) and leaves it as it is.
     pub create: String,
-    /// Statement that drops it if it exists.
+    /// Statement that drops the routine if it exists.
     pub drop: String,
 }
 
 impl Routine {
-    /// Returns the mark for a routine with this definition: a hash of the text.
+    /// Returns the mark of a routine with this definition, which contains a hash of the definition.
     pub fn mark_of(words: &str) -> String {
         format!("dbdyno {:016x}", fnv1a(words.as_bytes()))
     }
 }
 
-/// The outcome of a transaction that did not fail.
+/// The outcome of a transaction that ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
     /// Committed: its effects are permanent.
@@ -84,60 +86,62 @@ pub enum Done {
     RolledBack,
 }
 
-/// Resources for a transaction. It must not spawn, join, select or keep time in any other way.
+/// Resources for one execution of a transaction. It may wait only by these sessions and this clock,
+/// and must not spawn, join or select futures.
 pub struct TxContext<'a> {
     /// Sessions of the client that executes the transaction.
     pub sessions: &'a mut Sessions,
-    /// Clock of the run, for all waits.
+    /// Clock of the run, by which the transaction must wait.
     pub clock: &'a dyn Clock,
-    /// Intended start by that clock; in open load the arrival, however long it waited in the queue.
+    /// Intended start of the transaction, in nanoseconds of the clock. In open load it is the
+    /// arrival, however long the transaction then waited in the queue.
     pub intended_ns: u64,
-    /// Values of custom metrics, as pairs of index and value. Kept only if the transaction
-    /// finishes.
+    /// Values of custom metrics to be recorded, as pairs of the metric's index and the value. They
+    /// are discarded if the transaction fails.
     pub measured: &'a mut Vec<(u16, u64)>,
 }
 
 impl TxContext<'_> {
-    /// Returns the client's own session.
+    /// Returns the client's main session.
     #[inline]
     pub fn session(&mut self) -> &mut dyn Session {
         self.sessions.own()
     }
 }
 
-/// A running transaction, polled until its outcome is known.
+/// Future of a transaction that is being executed.
 pub type Conversation<'a> = Pin<Box<dyn Future<Output = Result<Done, DbError>> + 'a>>;
 
-/// A client's running preparation before its first transaction.
+/// Future of a client's preparation of its connection.
 pub type Beginning<'a> = Pin<Box<dyn Future<Output = Result<(), DbError>> + 'a>>;
 
-/// A simulated user, which executes transactions of one workload.
+/// A client, which executes transactions of one workload one after the other.
 pub trait Client {
-    /// Prepares the client's connection: before the load, and after each reconnect. Its traffic is
-    /// not counted. `None` if nothing is to be prepared.
+    /// Prepares the client's connection, before the load and after each reconnect. Its traffic is
+    /// not counted. `None` if there is nothing to prepare.
     ///
-    /// If it fails before the load, the client counts as not connected; later the connection counts
-    /// as broken, and is made again.
+    /// If it fails before the load, the client counts as not connected. If it fails later, the
+    /// connection counts as broken, and the client reconnects.
     fn begin<'a>(&'a mut self, _context: &'a mut TxContext<'_>) -> Option<Beginning<'a>> {
         None
     }
 
-    /// Chooses kind and inputs of transaction `number`, as a function of seed and number, and keeps
-    /// them for [`Client::converse`].
+    /// Draws the inputs of transaction `number` and keeps them for [`Client::converse`]; returns
+    /// the transaction's type. Both depend only on the seed and `number`.
     fn inputs(&mut self, number: Number) -> KindIndex;
 
-    /// Takes the next input from the workload's [producer](Workload::producer), unless one is left
-    /// from before. Called before each transaction; never waits.
+    /// Takes the next input from the workload's [producer](Workload::producer), unless the client
+    /// still has one that it did not use. Called before each transaction; never waits.
     fn take_input(&mut self) -> Input {
         Input::Ready
     }
 
-    /// Executes the transaction with the inputs chosen last. Called again for each retry.
+    /// Executes the transaction whose inputs were drawn last. Called again for each retry.
     fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a>;
 }
 
-/// The data of a workload, in tables and chunks. A chunk is built and marked as done in one
-/// transaction, so that an interrupted build can continue.
+/// The data of a workload, divided into tables and chunks. A chunk and the mark that it is done are
+/// written in one transaction, so an interrupted build can be continued.
 pub trait Population: Send + Sync {
     /// Returns the tables in the order in which they are built.
     fn tables(&self) -> &[Table];
@@ -145,207 +149,215 @@ pub trait Population: Send + Sync {
     /// Returns the number of chunks of the table with index `table`.
     fn n_chunks(&self, table: usize) -> u64;
 
-    /// Returns the number of rows when built: exact, or an estimate if the number is random.
+    /// Returns the number of rows in a newly built table; only an estimate if the number is random.
     fn n_rows(&self, table: usize) -> u64;
 
-    /// Returns the partitioning column of `table` and the number of partitions; `None` if
-    /// unpartitioned.
+    /// Returns the column by which the table with index `table` is partitioned, and the number of
+    /// partitions; `None` if it is not partitioned.
     fn partitions(&self, _table: usize) -> Option<(&'static str, u64)> {
         None
     }
 
-    /// Returns the name of the tables' storage engine in [`Dialect::storage_engines`]; `None` for
-    /// the default.
+    /// Returns the name of the storage engine for all tables, one of [`Dialect::storage_engines`];
+    /// `None` for the server's default.
     fn storage_engine(&self) -> Option<&'static str> {
         None
     }
 
-    /// Returns the rows of a chunk, as a function of the seed.
+    /// Returns the rows of a chunk of the table with index `table`. They depend only on the seed,
+    /// table and chunk.
     fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send>;
 }
 
-/// Relation of a data-shaping parameter to a property of existing data.
+/// A data-shaping parameter whose value can be seen in existing data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScaleInData {
-    /// Name of the parameter.
+    /// Name of the data-shaping parameter.
     pub parameter: &'static str,
-    /// Property of the data that equals its value.
+    /// Property of the data that is equal to the parameter's value.
     pub of: ScaleOf,
 }
 
-/// A property of existing data.
+/// A property of existing data from which the value of a parameter can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScaleOf {
-    /// Number of rows in a table.
+    /// Number of rows in the table with this name.
     Rows(&'static str),
-    /// Number of tables whose names are this prefix with 1, 2 and so on.
+    /// Number of tables whose names are this prefix followed by 1, 2 and so on.
     Tables(&'static str),
-    /// Largest number in a column, as pair of table prefix and column; the minimum over the tables.
-    /// Unlike a count, it does not shrink by deleted rows.
+    /// Largest number in a column, given as table prefix and column; of several tables, the
+    /// smallest such number. Unlike the number of rows, it stays the same if rows are deleted.
     LastNumber(&'static str, &'static str),
-    /// Storage engine of a table.
+    /// Storage engine of the table with this name.
     StorageEngine(&'static str),
 }
 
-/// Conditions that may fail without transactions, even if nothing goes wrong.
+/// Checks that may fail on a storage engine without transactions although nothing went wrong, so
+/// they are skipped there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NeedsTransactions {
-    /// Identifiers of such checks.
+    /// Identifiers of the consistency checks that are skipped.
     pub checks: &'static [&'static str],
-    /// The crosscheck is one of them.
+    /// The crosscheck of commits is skipped too.
     pub crosscheck: bool,
 }
 
-/// A workload with its parameters decided. Shared by all workers.
+/// A workload whose parameters are decided, shared by all threads of the run.
 pub trait Workload: Send + Sync {
-    /// Returns the identity of the data that it needs, or would build.
+    /// Returns the identity of the data on which the workload runs, which is also that of the data
+    /// that it would build.
     fn identity(&self) -> Identity;
 
-    /// Returns its transaction types.
+    /// Returns the workload's transaction types, in the order of their indexes.
     fn kinds(&self) -> &[Kind];
 
-    /// Returns its custom metrics.
+    /// Returns the workload's custom metrics, in the order of their indexes.
     fn custom_metrics(&self) -> &[CustomMetric] {
         &[]
     }
 
-    /// Returns its primary metrics, the most important first.
+    /// Returns the workload's primary metrics, the most important first.
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         Vec::new()
     }
 
-    /// Computes its [computed](crate::PrimaryOf::Computed) primary metrics, from the totals by kind
-    /// of a group's clients in the measured phase.
+    /// Computes the primary metrics that are [`PrimaryOf::Computed`](crate::PrimaryOf::Computed).
+    /// `kinds` has the totals of each transaction type over a group's clients in the measured
+    /// phase. Called after the load.
     fn computed(&self, _kinds: &[KindTotals]) -> Vec<ComputedFigure> {
         Vec::new()
     }
 
-    /// Returns deviations from the standard, and other notes for readers of results.
+    /// Returns notes for readers of the results, such as deviations from the standard.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Returns the requirements of its standard on a run; `None` without a standard.
+    /// Returns the requirements of the standard from which the workload is derived; `None` if there
+    /// is none.
     fn standard(&self) -> Option<Standard> {
         None
     }
 
-    /// Returns the share of a kind, from 0 to 1, that is rolled back by design, and so is in no
-    /// rate.
+    /// Returns the share of a transaction type, from 0 to 1, that is rolled back by design and so
+    /// counts in no rate of commits.
     fn rolled_back_share(&self, _kind: KindIndex) -> f64 {
         0.0
     }
 
-    /// Returns the standard's limit on the rate, in words, for key/think load; `None` if there is
+    /// Returns the standard's limit on the rate in key/think load, in words; `None` if there is
     /// none.
     fn rate_cap(&self) -> Option<&'static str> {
         None
     }
 
-    /// Returns its statements in this dialect, indexed by [`crate::StatementId`].
+    /// Returns the workload's statements in this dialect, in the order of their
+    /// [identifiers](crate::StatementId).
     fn statements(&self, dialect: &Dialect) -> Vec<Statement>;
 
-    /// Returns the routines that its statements call. They are created before a run, and dropped
-    /// with the data.
+    /// Returns the stored routines that the workload's statements call. They are created before a
+    /// run, and dropped together with the data.
     fn routines(&self, _dialect: &Dialect) -> Vec<Routine> {
         Vec::new()
     }
 
-    /// Returns all routines that it may have created, with any parameters, so that they can be
-    /// dropped with the data.
+    /// Returns all stored routines that the workload may have created with any parameters, so that
+    /// they can be dropped together with the data.
     fn routines_ever(&self, dialect: &Dialect) -> Vec<Routine> {
         self.routines(dialect)
     }
 
-    /// Returns the reason why this dialect is not supported with these parameters, and the remedy;
-    /// `None` if it is. Called before anything is built or run.
+    /// Returns the reason why the workload, with these parameters, cannot run on a database of this
+    /// dialect, and the remedy; `None` if it can. Called before anything is built or run.
     fn refuses(&self, _dialect: &Dialect) -> Option<String> {
         None
     }
 
-    /// Returns the volume that each transaction stores, if all store the same: the rate may then be
-    /// given in records or bytes.
+    /// Returns the volume that each transaction stores, so that the arrival rate may also be given
+    /// in records or bytes; `None` if transactions differ in this.
     fn transaction_stores(&self) -> Option<Stored> {
         None
     }
 
-    /// Returns the reason why this number of clients is not supported, and the remedy; `None` if it
-    /// is.
+    /// Returns the reason why the workload cannot run with this number of clients, and the remedy;
+    /// `None` if it can.
     fn refuses_clients(&self, _clients: u32) -> Option<String> {
         None
     }
 
-    /// Returns the memory that it may allocate during a run, in bytes.
+    /// Returns the most memory that the workload itself allocates during a run, in bytes.
     fn memory_bytes(&self) -> u64 {
         0
     }
 
-    /// Returns the reason why its clients cannot be divided among several processes, and the
-    /// remedy; `None` if they can.
+    /// Returns the reason why the workload's clients cannot be divided among several processes, and
+    /// the remedy; `None` if they can.
     fn refuses_processes(&self) -> Option<String> {
         None
     }
 
-    /// Returns the placements that its clients support.
+    /// Returns the placements that the workload's clients support.
     fn places(&self) -> Places;
 
-    /// Returns the kind of transaction `number`: the same as [`Client::inputs`].
+    /// Returns the type of transaction `number`, the same as [`Client::inputs`] returns.
     fn kind_of(&self, number: Number) -> KindIndex;
 
-    /// Makes a client. `client` is its index, global over all agents and groups.
+    /// Makes the client with index `client`, counted over all groups and client processes.
     fn client(&self, client: u32) -> Box<dyn Client>;
 
-    /// Makes a client that is the `nth` of its group, from 0, for workloads that report this
-    /// number.
+    /// Makes the client with index `client`, which is the `nth` of its group, from 0. Only
+    /// workloads that need this number override it.
     fn client_of_group(&self, client: u32, _nth: u32) -> Box<dyn Client> {
         self.client(client)
     }
 
-    /// Returns its data; `None` if it needs none.
+    /// Returns the data that the workload needs; `None` if it needs none.
     fn population(&self) -> Option<&dyn Population> {
         None
     }
 
-    /// Returns the producer of its clients' input; `None` if it has none.
+    /// Returns the producer that generates input for the workload's clients; `None` if there is
+    /// none.
     fn producer(&self) -> Option<&dyn Producer> {
         None
     }
 
-    /// Whether no transaction depends on replies, so that it can run without its data, on a
-    /// database that keeps none.
+    /// Whether the workload also runs on a database that stores no data, because none of its
+    /// transactions depends on replies.
     fn is_blind(&self) -> bool {
         false
     }
 
-    /// Whether two runs must not write to its tables at once, because they would assign the same
-    /// numbers, or count each other's rows.
+    /// Whether only one run at a time may write to the workload's tables, because two runs would
+    /// assign the same numbers or count each other's rows.
     fn needs_tables_alone(&self) -> bool {
         false
     }
 
-    /// Returns how to see data-shaping parameters in data that other programs built.
+    /// Returns the data-shaping parameters whose values can be seen in data that another program
+    /// built.
     fn scale_in_data(&self) -> &'static [ScaleInData] {
         &[]
     }
 
-    /// Returns the consistency conditions on its data, in this dialect.
+    /// Returns the consistency checks for the workload's data, in this dialect.
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
         Vec::new()
     }
 
-    /// Returns a count in the database that grows with each commit of a kind. Its growth over a run
-    /// must equal dbdyno's own count.
+    /// Returns a count in the database that grows with each commit of a transaction type, and so
+    /// must agree with dbdyno's own count; `None` if there is none.
     fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {
         None
     }
 
-    /// Returns the checks that are skipped with a storage engine without transactions.
+    /// Returns the checks that are skipped if the storage engine of the tables has no transactions.
     fn needs_transactions(&self) -> NeedsTransactions {
         NeedsTransactions::default()
     }
 
-    /// Returns the indexes to add after the load and drop again. The time that this takes is part
-    /// of the result.
+    /// Returns indexes to create after the load and then drop again. The time that this takes is
+    /// part of the result.
     fn indexes_after_load(&self, _dialect: &Dialect) -> Vec<LaterIndex> {
         Vec::new()
     }
