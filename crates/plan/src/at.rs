@@ -1,4 +1,4 @@
-//! Disturbances: decides `[[at]]` as written, and rejects contradictions.
+//! Disturbances: parses each `[[at]]` table of a plan, and rejects contradictions.
 
 use model::{
     Action, Disturbance, Host, HostsChange, NetworkConditions, Phases, ServerAction, Target, Which,
@@ -12,14 +12,16 @@ use crate::table::{AtValues, JOIN};
 use crate::target::keeps_data;
 use crate::written::Given;
 
-/// Limit on disturbances: each has a thread, and those with SQL a connection.
+/// Largest number of disturbances in a plan. Each has a thread, and each with SQL also a
+/// connection.
 const DISTURBANCES_MAX: usize = 64;
-/// Limit on executions: each is reported, stored and shown.
+/// Largest number of executions of a repeated disturbance. Each is reported, stored and shown.
 const TIMES_MAX: u64 = 1000;
-/// Length of a run without a time limit that is assumed for [`TIMES_MAX`].
+/// Duration that is assumed for a run without a time limit, to count the executions of a repeated
+/// disturbance.
 const UNLIMITED_NS: u64 = 24 * 3600 * model::NS_PER_S;
 const ACTION_KEYS: &str = "sql, command, server, hosts, settle and network_delay";
-/// The actions without parameters.
+/// Actions on a server that are written as one word, without a parameter.
 const ACTIONS: [ServerAction; 4] =
     [ServerAction::Restart, ServerAction::Kill, ServerAction::Stop, ServerAction::Start];
 
@@ -144,7 +146,8 @@ fn decide_command(
     Ok(Action::Command(text.to_owned()))
 }
 
-/// Decides the conditions of the simulated network; those that are not written stay as in the run.
+/// Parses a change of the simulated network. A delay or bandwidth that is not written stays as in
+/// the rest of the run. Returns an error if the run has no simulated network.
 fn decide_network(values: &AtValues, network: NetworkConditions) -> Result<Action, BadPlan> {
     let AtValues { network_delay, network_bandwidth, .. } = values;
     if network.is_direct() {
@@ -161,7 +164,7 @@ fn decide_network(values: &AtValues, network: NetworkConditions) -> Result<Actio
     }))
 }
 
-/// Decides an action on a managed server, or on a node of it.
+/// Parses an action on a managed server, or on a node of a managed cluster.
 fn decide_server(
     draft: &Draft,
     values: &AtValues,
@@ -191,7 +194,8 @@ fn decide_server(
     }
 }
 
-/// Decides the node, which exists from the start or joins during the run.
+/// Parses the number of a cluster node; `None` if none is written. The node must exist from the
+/// start or join during the run.
 fn node_of(
     draft: &Draft,
     node: &Given<Option<u32>>,
@@ -211,7 +215,7 @@ fn node_of(
     Ok(Some(number))
 }
 
-/// Decides a change of the hosts that clients use.
+/// Parses a change of the hosts to which clients connect: adding or removing one.
 fn decide_hosts(
     draft: &Draft,
     values: &AtValues,
@@ -250,7 +254,7 @@ fn decide_hosts(
     Ok(Action::Hosts { change, which })
 }
 
-/// Parses an action on a server; `None` for a node that joins.
+/// Parses the words of an action on a server; `None` if they say that a node joins the cluster.
 fn action(text: &str) -> Result<Option<ServerAction>, String> {
     let text = text.trim();
     if text == JOIN {

@@ -1,8 +1,8 @@
-//! Errors in a plan. Not here: the checks that find them.
+//! Errors in a plan and their text. Not here: the checks that find them.
 
 use std::fmt;
 
-/// An error in a plan or on the command line, with its place and the remedy.
+/// An error in a plan or on the command line: a text with the source position and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadPlan(pub String);
 

@@ -1,6 +1,6 @@
-//! The condition to wait for before each trial: a query and a time limit.
+//! The query that has to return true before each trial, with its time limit.
 //!
-//! Not here: waiting (app).
+//! Not here: repeating the query (app).
 
 use model::{Condition, Target};
 
@@ -9,7 +9,8 @@ use crate::draft::spelled;
 use crate::table::ExperimentValues;
 use crate::target::keeps_data;
 
-/// Fails if there is a condition, but a target cannot answer queries.
+/// Returns an error if there is a query to wait for, but some target has no database that answers
+/// it.
 pub(crate) fn can_be_asked<'t>(
     values: &ExperimentValues,
     mut targets: impl Iterator<Item = &'t Target>,
@@ -22,7 +23,8 @@ pub(crate) fn can_be_asked<'t>(
     }
 }
 
-/// Decides the condition to wait for before each trial.
+/// Parses the query that has to return true before each trial, with its time limit; `None` if none
+/// is written.
 pub(crate) fn decide_wait(values: &ExperimentValues) -> Result<Option<Condition>, BadPlan> {
     let ExperimentValues { wait_until, wait_at_most, .. } = values;
     let query = |beside| spelled("wait_until", "SELECT ...", beside);

@@ -1,4 +1,5 @@
-//! From a draft to a plan: parses every value, applies every default, rejects contradictions.
+//! From a draft to a decided plan: parses every value, applies every default, and rejects
+//! contradictions.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -17,13 +18,13 @@ use crate::target::{is_of_one_process, keeps_data, refused_engine};
 use crate::written::{From, Given, Written};
 use crate::{at, managed, server};
 
-/// Limit on groups, above any plan that a person writes.
+/// Largest number of groups, above any plan that a person writes.
 const GROUPS_MAX: usize = 256;
-/// Limit on clients of all groups; each costs memory even if it only thinks.
+/// Largest number of clients of all groups together. Each needs memory, even if it only thinks.
 const CLIENTS_MAX: u64 = 1_000_000;
 
-/// Decides a draft. `default_target` returns the target of a workload if none is written. Fails
-/// with the place and the remedy.
+/// Parses and checks a draft, and returns the decided plan. `default_target` returns the target for
+/// a workload if the draft names none. An error has the source position and the remedy.
 pub fn decide(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
@@ -60,7 +61,7 @@ pub fn decide(
     Ok(put_together(values, target, settings, groups, phases, network, disturbances))
 }
 
-/// Creates the plan of what is decided.
+/// Makes the plan from parsed values and the parts that were checked separately.
 fn put_together(
     values: PlanValues,
     target: Target,
@@ -133,7 +134,7 @@ fn has_groups(draft: &Draft) -> Result<(), BadPlan> {
     Ok(())
 }
 
-/// Rejects to settle a server that has no data.
+/// Rejects settling on a target that stores no data.
 fn check_settle(settle: &Given<Settle>, target: &Target) -> Result<(), BadPlan> {
     if settle.value != Settle::Off && !keeps_data(target) {
         let scheme = &target.scheme;
@@ -142,7 +143,8 @@ fn check_settle(settle: &Given<Settle>, target: &Target) -> Result<(), BadPlan> 
     Ok(())
 }
 
-/// Rejects instruments of the server that nothing reads.
+/// Rejects `instruments`, which switches on server counters, if monitoring is off and nothing reads
+/// them.
 fn check_instruments(instruments: &Given<bool>, monitor: MonitorScope) -> Result<(), BadPlan> {
     if instruments.value && monitor == MonitorScope::Off {
         let why = "nothing reads them with monitor off: leave out one of the two";
@@ -151,18 +153,18 @@ fn check_instruments(instruments: &Given<bool>, monitor: MonitorScope) -> Result
     Ok(())
 }
 
-/// Returns the longest measured phase, in nanoseconds; 0 if only a count ends it.
+/// Returns the measured phase in nanoseconds; 0 if only numbers of transactions end it.
 fn measure_ns(duration: &Given<u64>, groups: &[Group]) -> u64 {
     let is_limited = duration.is_written() || is_by_time(groups);
     if is_limited { duration.value } else { 0 }
 }
 
-/// Returns the name of a plan without one: its distinct workloads.
+/// Returns the name of a plan that has none: its distinct workloads, joined by `+`.
 fn workloads_of(groups: &[Group]) -> String {
     each_once(groups.iter().map(|group| group.workload.as_str())).join("+")
 }
 
-/// Rejects a simulated network for a target that is not reached over a network.
+/// Rejects a simulated network if clients do not reach the target over a network.
 fn check_network<T>(value: &Given<T>, is_asked: bool, target: &Target) -> Result<(), BadPlan> {
     let is_over_network = match managed::is_managed(target) {
         true => managed::read(target).map_or(true, |wanted| !wanted.by_socket),
@@ -177,7 +179,7 @@ fn check_network<T>(value: &Given<T>, is_asked: bool, target: &Target) -> Result
     }
 }
 
-/// Rejects what a group cannot do on this target.
+/// Rejects extra processes and storage engines that the group's target does not support.
 fn check_on_target(draft: &GroupDraft, group: &Group, target: &Target) -> Result<(), BadPlan> {
     if group.processes > 0 && is_of_one_process(target) {
         let from = draft.values.get("processes").map_or(&From::Default, |written| &written.from);
@@ -197,7 +199,8 @@ fn check_on_target(draft: &GroupDraft, group: &Group, target: &Target) -> Result
     }
 }
 
-/// Checks that groups have distinct names, and that their clients fit into one run.
+/// Rejects too many groups or clients, two groups of the same name, and groups that contradict each
+/// other on common data.
 fn check_groups(draft: &Draft, groups: &[Group]) -> Result<(), BadPlan> {
     if groups.len() > GROUPS_MAX {
         let why = format!("{} groups are too many: at most {GROUPS_MAX}", groups.len());
@@ -222,7 +225,8 @@ fn check_groups(draft: &Draft, groups: &[Group]) -> Result<(), BadPlan> {
     Ok(())
 }
 
-/// Rejects two groups that want the same data with different parameters, as far as both give them.
+/// Rejects two groups that use the same data with different parameters. Parameters that a group
+/// does not give are not compared.
 fn check_common_data(a: &Group, b: &Group) -> Result<(), String> {
     let entry = |group: &Group| workloads::by_name(&group.workload).map_err(|bad| bad.to_string());
     let (of_a, of_b) = (entry(a)?, entry(b)?);
@@ -243,7 +247,8 @@ fn check_common_data(a: &Group, b: &Group) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the error that two groups want the same data with different values of a parameter.
+/// Returns the error message for two groups that use the same data with different values of a
+/// parameter.
 pub fn disagreement(groups: [&str; 2], parameter: &str, values: [&dyn Display; 2]) -> String {
     let [a, b] = groups;
     let [of_a, of_b] = values;
@@ -253,8 +258,8 @@ pub fn disagreement(groups: [&str; 2], parameter: &str, values: [&dyn Display; 2
     )
 }
 
-/// Returns the workload of a decided group and its settings, before its data are known; `None` if
-/// the workload needs to know them.
+/// Makes the workload of a group without access to its data, and returns it with its settings;
+/// `None` if the workload cannot be made without the data.
 pub fn workload_of(group: &Group, seed: u64) -> Option<(Settings, Arc<dyn Workload>)> {
     let entry = workloads::by_name(&group.workload).ok()?;
     let pairs = group.parameters.iter().map(|(name, text)| (name.as_str(), text.as_str()));
@@ -263,7 +268,8 @@ pub fn workload_of(group: &Group, seed: u64) -> Option<(Settings, Arc<dyn Worklo
     Some((settings, workload))
 }
 
-/// Whether some group is measured for a time.
+/// Returns true if the measured phase of some group ends after a time, not after a number of
+/// transactions.
 fn is_by_time(groups: &[Group]) -> bool {
     groups.iter().any(|group| group.stop_condition == StopCondition::Time)
 }
@@ -309,7 +315,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     })
 }
 
-/// Rejects processes without clients.
+/// Rejects more processes than clients, because some would have none.
 fn check_processes(processes: &Given<u32>, clients: u32) -> Result<(), BadPlan> {
     if processes.value <= clients {
         return Ok(());
@@ -320,7 +326,8 @@ fn check_processes(processes: &Given<u32>, clients: u32) -> Result<(), BadPlan> 
     )))
 }
 
-/// Rejects disturbances that clients in other processes would miss.
+/// Rejects disturbances that change the hosts of clients if some clients run in other processes,
+/// which would not notice.
 fn check_hosts(groups: &[Group], disturbances: &[Disturbance]) -> Result<(), BadPlan> {
     let is_of_hosts = |of: &&Disturbance| matches!(of.action, Action::Hosts { .. } | Action::Join);
     match disturbances.iter().find(is_of_hosts) {
@@ -335,7 +342,8 @@ fn check_hosts(groups: &[Group], disturbances: &[Disturbance]) -> Result<(), Bad
 
 type Parameters = Vec<(String, String)>;
 
-/// Checks the parameters, while their place is known; only given ones stay in the plan.
+/// Checks the workload parameters of a group, so that errors have a source position. Returns the
+/// given parameters, without defaults, and the workload.
 fn decide_parameters(
     draft: &GroupDraft,
     entry: &'static workloads::Entry,
@@ -359,7 +367,8 @@ fn decide_parameters(
     Ok((parameters, made))
 }
 
-/// Rejects a rate in bytes or records unless each transaction stores the same volume.
+/// Rejects an arrival rate in bytes or records, unless each transaction of the workload stores the
+/// same volume.
 fn check_stored_rate(
     draft: &GroupDraft,
     rate: &Given<Option<ArrivalRate>>,
@@ -390,7 +399,8 @@ fn check_stored_rate(
     }))
 }
 
-/// Suggests the application's rate, if the workload has one.
+/// Returns a hint for an error message to use the application's rate, if the workload has one;
+/// otherwise empty.
 fn application_rate(entry: &workloads::Entry) -> &'static str {
     match entry.parameters.iter().any(|parameter| parameter.name == model::PRODUCER_RATE) {
         true => ", or measurements per second by --application-rate",
@@ -398,7 +408,7 @@ fn application_rate(entry: &workloads::Entry) -> &'static str {
     }
 }
 
-/// Returns an error in a workload's parameter, with the place where it was written.
+/// Makes an error about a workload's parameter, with the position at which it is written.
 fn placed(written: &Written, bad: model::BadParameter) -> BadPlan {
     match &bad.parameter {
         Some(parameter) => written.from.bad_value(parameter, bad.why),
@@ -442,7 +452,7 @@ fn decide_load(values: &GroupValues) -> Result<Load, BadPlan> {
     }
 }
 
-/// Rejects a value that belongs to another load model.
+/// Rejects a parameter of another load model than the group's.
 fn belongs<T>(value: &Given<T>, to: LoadModel, model: LoadModel) -> Result<(), BadPlan> {
     match value.is_written() {
         true => {
@@ -454,7 +464,7 @@ fn belongs<T>(value: &Given<T>, to: LoadModel, model: LoadModel) -> Result<(), B
 }
 
 impl GroupDraft {
-    /// Makes an error about the group as a whole.
+    /// Makes an error about the group as a whole, with its source position.
     fn bad(&self, why: impl std::fmt::Display) -> BadPlan {
         self.from.as_ref().unwrap_or(&From::Default).bad(why)
     }

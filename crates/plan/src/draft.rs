@@ -1,4 +1,4 @@
-//! A plan as written: every value is text, with its place.
+//! Drafts: plans as written, in which every value is text with its source position.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use crate::bad_plan::BadPlan;
 use crate::table::{EXPERIMENT, find};
 use crate::written::{From, Values, Written};
 
-/// A group of a draft.
+/// A group of clients in a draft.
 #[derive(Clone, Debug, Default)]
 pub struct GroupDraft {
-    /// Position of the group in a file.
+    /// Position of the group in its file; `None` for a group of the command line.
     pub from: Option<From>,
     pub values: Values,
     pub parameters: Vec<(String, Written)>,
@@ -18,39 +18,41 @@ pub struct GroupDraft {
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     pub file: Option<String>,
-    /// Values at the top, by name (`duration`).
+    /// Values at the top of the plan, by key, such as `duration`.
     pub values: Values,
     pub experiment: Values,
     pub groups: Vec<GroupDraft>,
-    /// Varied parameters, in order.
+    /// Parameters to vary, in the order of the file or command line.
     pub vary: Vec<VaryDraft>,
     pub server: Vec<(String, Written)>,
-    /// Disturbances during the run.
+    /// Disturbances to make during the run.
     pub at: Vec<AtDraft>,
-    /// The file was named on the command line of this machine: only such a plan may have commands.
+    /// True if the plan is a file named on this machine's command line. Only such a plan may run
+    /// shell commands.
     pub is_local: bool,
 }
 
-/// A disturbance of a draft.
+/// A disturbance in a draft, from an `[[at]]` table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtDraft {
     pub from: From,
     pub values: Values,
 }
 
-/// An axis of a draft.
+/// A varied parameter in a draft, with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaryDraft {
-    /// Name of the parameter, as in a plan or on the command line.
+    /// Name of the varied parameter, as in a plan or on the command line.
     pub name: String,
-    /// Values, each as it would be written alone.
+    /// Values of the parameter, each as text.
     pub values: Vec<String>,
     pub from: From,
 }
 
 impl Draft {
-    /// Allows commands in a plan from a store if the plan named on the command line has them too,
-    /// and no others. Fails if the named plan lacks one of them: it is another plan.
+    /// Allows the shell commands of a stored plan if a file named on the command line (`named`) has
+    /// all of them. Returns an error if the file lacks one, because it is not the plan of the
+    /// experiment.
     pub fn allow_commands_of(&mut self, named: Option<&Draft>) -> Result<(), BadPlan> {
         let command = |at: &AtDraft| at.values.get("command").map(|written| written.text.clone());
         let known: Vec<String> = named
@@ -75,21 +77,21 @@ impl GroupDraft {
         self.values.get("workload")
     }
 
-    /// Returns its name, or its workload's.
+    /// Returns the name of the group; without one, that of its workload.
     pub(crate) fn name(&self) -> Option<&Written> {
         self.values.get("name").or_else(|| self.workload())
     }
 }
 
 impl AtDraft {
-    /// Makes an error about it as a whole.
+    /// Makes an error about the disturbance as a whole, with its source position.
     pub fn bad(&self, why: impl fmt::Display) -> BadPlan {
         self.from.bad(why)
     }
 }
 
 impl VaryDraft {
-    /// Reads `name=value,value`, as on the command line.
+    /// Parses an axis of the command line, written as `name=value,value`.
     pub fn read(text: &str) -> Result<VaryDraft, BadPlan> {
         let from = From::Flag("vary".to_owned());
         match text.split_once('=') {
@@ -105,14 +107,14 @@ impl VaryDraft {
         }
     }
 
-    /// Makes an error about it as a whole.
+    /// Makes an error about the axis as a whole, with its source position.
     pub(crate) fn bad(&self, why: impl fmt::Display) -> BadPlan {
         self.from.bad(why)
     }
 }
 
-/// Spells a parameter for an error message: as a flag on the command line, or a key in a file like
-/// `beside`; with an example value, unless that is empty.
+/// Formats a parameter for an error message: as a TOML key if `beside` is in a file, otherwise as a
+/// flag. An example `value` is added unless it is empty.
 pub(crate) fn spelled(name: &str, value: &str, beside: &From) -> String {
     let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "=._".contains(c));
     let is_number = value.parse::<f64>().is_ok();

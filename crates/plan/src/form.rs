@@ -1,7 +1,9 @@
-//! Forms: parsing of a parameter's values, and printing that parses to the same value.
+//! Forms: types that parse the values of a parameter, and print them so that they parse to the same
+//! value.
 //!
-//! A form has no values itself: a declaration names it (table). A choice is its own form. Not here:
-//! the list of parameters, and conflicts between two of them (decide).
+//! A form is a type without values, which the declaration of a parameter names (table). The type of
+//! a choice is its own form. Not here: the list of parameters, and conflicts between two of them
+//! (decide).
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -17,27 +19,28 @@ use toml::Value;
 use crate::rates_file;
 use crate::target::check_target;
 
-/// Parsing and printing of a parameter's values.
+/// Parsing and printing of the values of a parameter.
 pub(crate) trait Form {
     type Value;
 
-    /// The kind of values, for help and flags.
+    /// The kind of values, which help and flags show.
     const KIND: ParameterKind;
 
-    /// Parses a value; an error lacks the parameter's name.
+    /// Parses a value. The error does not name the parameter.
     fn read(text: &str) -> Result<Self::Value, String>;
 
-    /// Parses a value written as a list.
+    /// Parses a value that is written as a list in TOML.
     fn read_list(items: &[String]) -> Result<Self::Value, String> {
         Self::read(&items.join(","))
     }
 
-    /// Returns the value if none is written and there is no default.
+    /// Returns the value of a parameter that is neither written nor has a default; `None` if
+    /// parameters of this form always need a default.
     fn absent() -> Option<Self::Value> {
         None
     }
 
-    /// Prints the value in TOML, so that it parses to the same; `None` if nothing is to be written.
+    /// Prints the value for TOML, so that it parses to the same value; `None` to leave out the key.
     fn print(value: &Self::Value) -> Option<Value>;
 }
 
@@ -57,7 +60,7 @@ impl<C: Choice> Form for C {
     }
 }
 
-/// A value that may be absent.
+/// Form of a value that may be left out.
 pub(crate) enum Optional<F> {
     #[expect(dead_code, reason = "a form has no values")]
     Never(PhantomData<F>, Infallible),
@@ -99,7 +102,7 @@ impl Form for Text {
     }
 }
 
-/// A name, limited to fit into lines of lists and tables.
+/// A name of one line, short enough for lists and tables.
 pub(crate) enum Name {}
 
 impl Form for Name {
@@ -123,7 +126,7 @@ impl Form for Name {
     }
 }
 
-/// SQL: one statement, or a list of statements.
+/// SQL: one statement or a list of them, none empty.
 pub(crate) enum Statements {}
 
 impl Form for Statements {
@@ -149,7 +152,7 @@ impl Form for Statements {
     }
 }
 
-/// A database, given by its URL.
+/// The URL of a database, with a known scheme and known options.
 pub(crate) enum Url {}
 
 impl Form for Url {
@@ -168,7 +171,7 @@ impl Form for Url {
     }
 }
 
-/// A whole number within a range.
+/// A whole number of up to 64 bits within a range.
 pub(crate) enum Count<const MIN: u64, const MAX: u64> {}
 
 impl<const MIN: u64, const MAX: u64> Form for Count<MIN, MAX> {
@@ -181,13 +184,13 @@ impl<const MIN: u64, const MAX: u64> Form for Count<MIN, MAX> {
         Ok(count)
     }
 
-    /// TOML's integers have 63 bits.
+    /// Prints a number, or a text if the number exceeds the 63 bits of TOML's integers.
     fn print(value: &u64) -> Option<Value> {
         Some(i64::try_from(*value).map_or_else(|_| value.to_string().into(), Value::from))
     }
 }
 
-/// A whole number within a range, of 32 bits.
+/// A whole number of up to 32 bits within a range.
 pub(crate) enum Few<const MIN: u32, const MAX: u32> {}
 
 impl<const MIN: u32, const MAX: u32> Form for Few<MIN, MAX> {
@@ -205,7 +208,7 @@ impl<const MIN: u32, const MAX: u32> Form for Few<MIN, MAX> {
     }
 }
 
-/// A factor for times, down to a millionth.
+/// A factor for keying and think times, from a millionth to 1,000.
 pub(crate) enum Factor {}
 
 impl Factor {
@@ -238,13 +241,13 @@ impl Form for Duration {
         parse_duration(text).map_err(|bad| bad.0)
     }
 
-    /// Prints a round duration as people write it.
+    /// Prints a duration with its unit, such as `30s`, without loss.
     fn print(value: &u64) -> Option<Value> {
         Some(exact(*value).into())
     }
 }
 
-/// Formats a duration so that it parses to the same value.
+/// Formats a duration with its unit so that it parses to the same value.
 pub(crate) fn exact(ns: u64) -> String {
     let rounded = format_duration(ns);
     if parse_duration(&rounded) == Ok(ns) { rounded } else { format!("{ns}ns") }
@@ -350,7 +353,7 @@ impl Form for ByteRate {
     }
 }
 
-/// Arrivals per second, constant or changing.
+/// An arrival rate, constant or changing over time.
 pub(crate) enum RateOverTime {}
 
 impl Form for RateOverTime {
@@ -388,7 +391,7 @@ impl Form for Switch {
     }
 }
 
-/// Number of transactions that ends a group.
+/// A number of transactions, in all or per client, after which a group ends.
 pub(crate) enum Transactions {}
 
 impl Form for Transactions {
@@ -421,7 +424,7 @@ impl Form for Transactions {
     }
 }
 
-/// Database errors to retry on, by name of their kind, number or SQLSTATE.
+/// Database errors to retry after: names of their kinds, numbers of the server, or SQLSTATEs.
 pub(crate) enum Retried {}
 
 impl Form for Retried {
@@ -451,7 +454,7 @@ impl Form for Retried {
     }
 }
 
-/// Objectives that a searched value must meet.
+/// Objectives of a search, such as `p99<20ms`; at most one for each metric.
 pub(crate) enum Objectives {}
 
 impl Form for Objectives {

@@ -1,8 +1,8 @@
-//! From TOML and flags to a decided plan, and back to TOML.
+//! Plans: from TOML and flags to a decided plan, and back to TOML.
 //!
 //! All input is parsed once, here, into types that cannot hold invalid values; an error is reported
-//! with its position. Not here: the meaning of a plan (engine, app). The crate connects to nothing,
-//! and starts, measures and stores nothing.
+//! with its source position. Not here: the meaning of a plan (engine, app). The crate does not
+//! connect, start, measure or store anything.
 
 mod at;
 mod bad_plan;

@@ -1,46 +1,50 @@
-//! `managed:` targets: options of a server that dbdyno starts. Not here: starting it (app).
+//! Targets with the scheme `managed:`, whose servers dbdyno starts. Not here: starting a server
+//! (app).
 //!
-//! The options of the URL: `bin`, `folder`, `user` and `start_limit` say how the server is started,
-//! those that the driver knows are the driver's, and all others are settings of the server. A
-//! setting with the name of an option is written with `-` for `_`.
+//! The options of the URL belong to three owners. `bin`, `folder`, `user`, `start_limit` and the
+//! like say how the server is started; options that the driver knows are passed to the driver; all
+//! others are settings of the server. A setting with the same name as an option is written with `-`
+//! for `_`.
 
 use model::managed::{Kind, Options, from_target};
 use model::{BadParameter, Settings, Target};
 
 pub use model::managed::PARAMETERS;
 
-/// Scheme of managed targets.
+/// URL scheme of targets whose servers dbdyno starts.
 pub const NAME: &str = "managed";
-/// Summary in one line.
+/// Description of managed targets in one line, for lists.
 pub const SUMMARY: &str =
     "A private MariaDB (also a Galera cluster), MySQL or PostgreSQL, removed when the command ends";
-/// Example of a URL.
+/// Example of a URL, for lists.
 pub const EXAMPLE: &str = "managed:mariadb?innodb_buffer_pool_size=4G";
 
-/// The parsed options of a managed target.
+/// A managed target, with its options divided by owner.
 #[derive(Clone)]
 pub struct Wanted {
     pub kind: Kind,
     pub options: Options,
-    /// Options for the driver, in order.
+    /// Options that are passed to the driver, in the order of the URL.
     pub driver: Vec<(String, String)>,
-    /// Clients use the Unix socket instead of TCP.
+    /// True if clients connect through the server's Unix socket instead of TCP.
     pub by_socket: bool,
 }
 
-/// Whether dbdyno starts the target's server.
+/// Returns true if dbdyno starts the server of this target.
 pub fn is_managed(target: &Target) -> bool {
     target.scheme == NAME
 }
 
-/// Whether an option of a managed target is a setting of its server.
+/// Returns true if this option of a managed target's URL is a setting of its server, and not of
+/// dbdyno or the driver.
 pub(crate) fn is_setting(target: &Target, name: &str) -> bool {
     let driver = drivers::by_scheme(&target.path).ok();
     let of_driver = driver.iter().flat_map(|entry| entry.parameters);
     name != "socket" && !of_driver.chain(PARAMETERS).any(|row| row.name == name)
 }
 
-/// Returns what identifies tested settings of a managed target: product, program and settings.
+/// Returns what distinguishes managed targets with different server settings: the settings, the
+/// program, and the product under an empty name.
 pub fn settings_of(target: &Target) -> Vec<(String, String)> {
     let given = target.options.iter();
     let mut all: Vec<(String, String)> =
@@ -49,12 +53,13 @@ pub fn settings_of(target: &Target) -> Vec<(String, String)> {
     all
 }
 
-/// Returns the number of cluster nodes of a managed target; `None` if it is no cluster.
+/// Returns the number of cluster nodes of a managed target; `None` if it is not a cluster or
+/// invalid.
 pub(crate) fn n_nodes(target: &Target) -> Option<u32> {
     if is_managed(target) { read(target).ok()?.options.nodes } else { None }
 }
 
-/// Parses a managed target. Fails with the remedy.
+/// Parses a managed target, and divides its options by owner. An error has the remedy.
 pub fn read(target: &Target) -> Result<Wanted, BadParameter> {
     let mut server = target.clone();
     let mut driver = Vec::new();

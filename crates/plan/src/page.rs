@@ -1,9 +1,9 @@
-//! Plans from a web page. A page acts as the user who serves it, so a plan from there must not
-//! start any program except dbdyno's own, or name a file.
+//! Checks of plans that come from a web page. A page acts as the user who serves it, so such a plan
+//! must neither start programs other than dbdyno's own nor name files.
 //!
-//! Only what is known to be harmless is allowed: a parameter whose row says `AnyValue`, a value for
-//! which this module has a rule, and the options and settings listed here. Not here: access to
-//! pages (dbdyno's web).
+//! Only harmless parts are allowed: parameters declared with `AnyValue`, values for which this
+//! module has a rule, and the options and settings listed here. Not here: access to pages (dbdyno's
+//! web).
 
 use std::path::{Component, Path};
 
@@ -20,7 +20,7 @@ use crate::written::{From, Written};
 
 /// Options of a managed server that concern no files, programs or accounts.
 const MANAGED: &[&str] = &["start_limit", "nodes", "load_on"];
-/// Values of server settings that name neither a file nor a program.
+/// Values of server settings that are words and name neither a file nor a program.
 const WORDS: &[&str] = &[
     "on",
     "off",
@@ -60,7 +60,8 @@ const WORDS: &[&str] = &[
     "zstd",
 ];
 
-/// Prefixes of allowed settings of the MySQL family and of PostgreSQL.
+/// Beginnings of the names of server settings that a page may set, for the MySQL family and
+/// PostgreSQL.
 const SETTINGS: &[&str] = &[
     "aria_",
     "autovacuum",
@@ -116,7 +117,8 @@ const SETTINGS: &[&str] = &[
 /// Options of a target that name files on this machine.
 const FILES: &[&str] = &["tls_ca", "tls_cert", "tls_key"];
 
-/// Rejects what a plan from a page may not contain. SQLite files must be in `folder`.
+/// Returns an error if a plan from a page contains anything that is not allowed. SQLite files have
+/// to be in `folder`.
 pub fn check_from_page(draft: &Draft, folder: Option<&Path>) -> Result<(), BadPlan> {
     let is_sql_safe = is_sql_safe(draft);
     for (name, written) in &draft.values {
@@ -148,12 +150,13 @@ pub fn check_from_page(draft: &Draft, folder: Option<&Path>) -> Result<(), BadPl
     Ok(())
 }
 
-/// Returns true if a page may give this parameter any value.
+/// Returns true if the parameter is declared so that a page may give it any value.
 fn takes_any<T>(rows: &[Row<T>], name: &str) -> bool {
     rows.iter().any(|row| row.parameter.name == name && row.on_page == OnPage::AnyValue)
 }
 
-/// Makes the error for a value that is not allowed from a page, with an alternative.
+/// Makes the error for a value that a page may not give, which advises to save the plan and run it
+/// in a terminal.
 fn refused(from: &From, name: &str, why: &str) -> BadPlan {
     from.bad_value(name, format!("{why}: save the plan and run it in a terminal"))
 }
@@ -180,14 +183,15 @@ fn of_group(name: &'static str, written: &Written) -> Result<(), BadPlan> {
     }
 }
 
-/// Whether a workload is a file, read already or not: a page names none, because it has code.
+/// Returns true if the workload's name is that of a file, read already or not. A page may not name
+/// one, because it contains code.
 fn is_workload_file(name: &str) -> bool {
     let is_file = workloads::language_of(name).is_some() || workloads::by_name(name).is_ok();
     is_file && !workloads::is_compiled_in(name)
 }
 
-/// Checks the values of an axis as if each were written alone. Errors in its name are reported
-/// elsewhere.
+/// Checks each value of an axis as if it were written alone. An invalid name of the axis is
+/// reported elsewhere.
 fn of_axis(draft: &Draft, axis: &VaryDraft, folder: Option<&Path>) -> Result<(), BadPlan> {
     let places = places(draft, axis).unwrap_or_default();
     for value in &axis.values {
@@ -207,8 +211,8 @@ fn of_axis(draft: &Draft, axis: &VaryDraft, folder: Option<&Path>) -> Result<(),
     Ok(())
 }
 
-/// Whether the plan's SQL is limited to what any user who signs in to the server over the network
-/// could do. On a managed server it would act as the user who serves the page.
+/// Returns true if the plan's SQL can do no more than any user who signs in to the server over a
+/// network. On a managed server, SQL would act as the user who serves the page.
 fn is_sql_safe(draft: &Draft) -> bool {
     let written = draft.values.get("target").map(|written| &written.text);
     let of_axes = draft.vary.iter().filter(|axis| is_target(&axis.name));
@@ -260,16 +264,16 @@ fn target(url: &str, from: &From, folder: Option<&Path>) -> Result<(), BadPlan> 
     Ok(())
 }
 
-/// Whether a file is directly in a folder, and is no link out of it.
+/// Returns true if a file is directly in the folder, and not a symbolic link.
 fn is_in(file: &Path, folder: Option<&Path>) -> bool {
     let is_plain = file.components().all(|part| part != Component::ParentDir);
     is_plain && folder.is_some() && file.parent() == folder && !file.is_symlink()
 }
 
-/// Checks a server setting from a page: it must belong to a family known to name neither files nor
-/// programs nor accounts, and its value must be a number with a unit or a known word. A list of
-/// forbidden settings would never be complete, because servers accept prefixes (`loose_`,
-/// `enable_`, `skip_`) and abbreviated names.
+/// Checks a server setting from a page. Its name must begin with a listed prefix, whose settings
+/// name neither files nor programs nor accounts; its value must be a number, with a unit or not, or
+/// a listed word. A list of forbidden settings would never be complete, because servers accept
+/// prefixes (`loose_`, `enable_`, `skip_`) and abbreviated names.
 fn setting(name: &str, value: &str, from: &From) -> Result<(), BadPlan> {
     let digits = |c: char| c.is_ascii_digit() || c == '.';
     let unit = value.trim().trim_start_matches('-').trim_start_matches(digits);
@@ -384,7 +388,7 @@ mod tests {
         check("[experiment.vary]\n\"server.innodb_flush_log_at_trx_commit\" = [1, 2]");
     }
 
-    /// Names of the rows whose values this module checks.
+    /// Returns the names of the parameters whose values this module checks.
     fn checked<T>(rows: &[Row<T>]) -> impl Iterator<Item = &'static str> {
         let checked = rows.iter().filter(|row| row.on_page == OnPage::Checked);
         checked.map(|row| row.parameter.name)

@@ -1,7 +1,9 @@
-//! Places to which axis names refer: one parameter has many spellings, and is one place.
+//! Places in a plan to which the names of axes refer. A parameter has several spellings, but one
+//! place.
 //!
-//! `clients` and `group.NAME.clients`, `server.a_b` and `server.A-B`, a flag and a key are resolved
-//! here, so that nothing is varied twice, or varied and fixed. Not here: the axes (vary).
+//! `clients` and `group.NAME.clients`, `server.a_b` and `server.A-B`, a flag and a key lead to the
+//! same place, so that nothing is varied twice, or both varied and fixed. Not here: the values of
+//! axes (vary).
 
 use model::{
     FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey, Parameter, did_you_mean,
@@ -15,17 +17,18 @@ use crate::written::{From, Written};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A value at the top of the plan, by name.
+    /// A value at the top of the plan, by its key.
     Plan(&'static str),
-    /// A setting of the server, in normalized spelling.
+    /// A setting of the server, by its normalized name.
     Server(String),
-    /// A value of a group, by index and name.
+    /// A value of a group, by the group's index and the key.
     Group(usize, &'static str),
-    /// A parameter of a group's workload, by index and name.
+    /// A parameter of a group's workload, by the group's index and the parameter's name.
     Parameter(usize, &'static str),
 }
 
-/// Returns the places to which an axis name refers: several if all groups know it.
+/// Returns the places to which the name of an axis refers. A name without a group refers to every
+/// group that has such a parameter. Returns an error if there is none.
 pub(crate) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadPlan> {
     let name = vary.name.as_str();
     if let Some(setting) = name.strip_prefix("server.") {
@@ -63,7 +66,7 @@ pub(crate) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadP
     Err(vary.unknown(name, known))
 }
 
-/// Writes a value of an axis to its places.
+/// Writes one value of an axis to all of its places in the draft.
 pub(crate) fn put(draft: &mut Draft, vary: &VaryDraft, value: String) -> Result<(), BadPlan> {
     let from = match &vary.from {
         // With several axes on the command line, names the one that is meant.
@@ -100,7 +103,7 @@ pub(crate) fn put(draft: &mut Draft, vary: &VaryDraft, value: String) -> Result<
     Ok(())
 }
 
-/// Rejects a parameter that is varied by two axes, or varied and fixed.
+/// Rejects a parameter that two axes vary, or that is both varied and fixed.
 pub(crate) fn check_axes(draft: &Draft, axes: &[VaryDraft]) -> Result<(), BadPlan> {
     let mut seen: Vec<(&VaryDraft, Vec<Place>)> = Vec::new();
     for vary in axes {
@@ -123,8 +126,9 @@ pub(crate) fn check_axes(draft: &Draft, axes: &[VaryDraft]) -> Result<(), BadPla
     Ok(())
 }
 
-/// Returns a fixed value at a place that conflicts with an axis: a flag overrides everything in a
-/// file, so only an axis on the command line overrides a server setting that a file fixes.
+/// Returns the fixed value at a place if it conflicts with an axis that varies the place; `None` if
+/// the axis overrides it. A fixed flag always conflicts. A value fixed in a file conflicts only if
+/// it is a server setting and the axis is in a file too.
 fn fixed<'d>(draft: &'d Draft, place: &Place, vary: &VaryDraft) -> Option<&'d Written> {
     let written = written_at(draft, place);
     let is_in_file = |from: &From| matches!(from, From::File { .. });
@@ -135,7 +139,7 @@ fn fixed<'d>(draft: &'d Draft, place: &Place, vary: &VaryDraft) -> Option<&'d Wr
     })
 }
 
-/// Returns the value of a draft at a place.
+/// Returns the value that the draft has at a place; `None` if none is written.
 pub(crate) fn written_at<'d>(draft: &'d Draft, place: &Place) -> Option<&'d Written> {
     match place {
         Place::Plan(path) => draft.values.get(path),
@@ -151,7 +155,7 @@ pub(crate) fn written_at<'d>(draft: &'d Draft, place: &Place) -> Option<&'d Writ
 }
 
 impl Draft {
-    /// Adds an axis of the command line, which replaces axes of the file for the same places.
+    /// Adds an axis of the command line. It replaces axes of the file for the same parameters.
     pub fn add_axis(&mut self, axis: VaryDraft) {
         // Invalid axes are reported when everything is decided.
         let here = places(self, &axis).unwrap_or_default();
@@ -170,7 +174,7 @@ pub(crate) fn flag_of(name: &str) -> String {
     name.replace('_', "-")
 }
 
-/// Returns the parameter with this name: a key, a flag, or a path of an earlier version.
+/// Returns the parameter with this name, which is a key, a flag, or a key of an earlier version.
 fn known<T>(
     rows: &'static [Row<T>],
     former: &'static [FormerKey],
@@ -179,7 +183,8 @@ fn known<T>(
     find(rows, todays_key(former, name).unwrap_or(name))
 }
 
-/// Returns the place of a name within a group, if the group knows it.
+/// Returns the place of a name within a group; `None` if neither the group nor its workload has
+/// such a parameter.
 fn in_group(draft: &Draft, index: usize, name: &str) -> Option<Place> {
     if let Some(row) = known(GROUP, FORMER_OF_GROUP, name) {
         return Some(Place::Group(index, row.name));
@@ -200,7 +205,7 @@ fn group_names(group: &GroupDraft) -> Vec<&'static str> {
     rows.chain(parameters_of(group).iter().map(|row| row.name)).collect()
 }
 
-/// Names that other programs use for parameters that can be varied.
+/// Names that users of other programs try to vary, with dbdyno's names.
 const OF_OTHERS: [(&str, &str); 8] = [
     ("threads", "clients"),
     ("users", "clients"),
@@ -212,7 +217,7 @@ const OF_OTHERS: [(&str, &str); 8] = [
     ("server", "target, or server.NAME for one of its settings"),
 ];
 
-/// Whether a word looks like the name of a server setting.
+/// Returns true if a word looks like the name of a server setting.
 fn is_like_a_setting(word: &str) -> bool {
     word.contains('_') && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

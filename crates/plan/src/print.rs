@@ -1,5 +1,5 @@
-//! Prints a decided plan in TOML that decides to the same plan. Not here: its axes
-//! (print_experiment), and the format of each value (form).
+//! Printing of a decided plan in TOML that parses to the same plan. Not here: the axes of an
+//! experiment (print_experiment), and the format of single values (form).
 
 use model::{Group, Plan};
 use toml::{Table, Value};
@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use crate::script::workload_named;
 use crate::table::{AT, GROUP, PLAN, printed};
 
-/// Prints the plan in TOML, without a password.
+/// Prints a decided plan in TOML, without its password.
 pub fn to_toml(plan: &Plan) -> String {
     let mut top = printed(PLAN, plan);
     if !plan.settings.is_empty() {
@@ -30,8 +30,8 @@ fn group(group: &Group) -> Table {
     table
 }
 
-/// Returns false for the default of a parameter that the load ignores: readers would think that it
-/// has an effect.
+/// Returns false if a parameter has its default and the group's load ignores it. It is not printed
+/// then, since readers would think that it has an effect.
 fn has_effect(group: &Group, name: &str, value: &str) -> bool {
     let entry = workload_named(&group.workload).ok();
     let row = entry.and_then(|entry| entry.parameters.iter().find(|row| row.name == name));

@@ -1,5 +1,5 @@
-//! Prints a draft in TOML, with what was written only, and as a command line. Not here: a decided
-//! plan (print).
+//! Printing of a draft as TOML, with only the values that were written, and as a command line. Not
+//! here: decided plans (print).
 
 use model::Parameter;
 use toml::Value;
@@ -8,8 +8,8 @@ use crate::draft::{Draft, GroupDraft};
 use crate::table::{AT, EXPERIMENT, GROUP, PLAN, Row};
 use crate::written::{Values, Written};
 
-/// Prints the draft in TOML that reads back as the same draft, in the order of the tables. Comments
-/// of its file are lost.
+/// Prints a draft as TOML that parses to the same draft, with keys in the order of their
+/// declarations. Comments of its file are lost.
 pub fn draft_to_toml(draft: &Draft) -> String {
     let mut text = lines(PLAN, &draft.values);
     let named = |(name, written): &(String, Written)| line(name, written);
@@ -53,7 +53,7 @@ fn line(name: &str, written: &Written) -> String {
     format!("{} = {value}\n", key(name))
 }
 
-/// Formats a name as a key, in quotes if necessary.
+/// Formats a name as a TOML key, in quotes if necessary.
 fn key(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     match !name.is_empty() && name.chars().all(is_bare) {
@@ -62,7 +62,8 @@ fn key(name: &str) -> String {
     }
 }
 
-/// Converts to a number or truth value if that reads back as the same text, else to a text.
+/// Converts a text to a TOML number or truth value if that reads back as the same text, otherwise
+/// to a TOML string.
 fn scalar(text: &str) -> Value {
     let integer = text.parse::<i64>().ok().filter(|number| number.to_string() == text);
     let float = text.parse::<f64>().ok().filter(|number| number.is_finite());
@@ -76,7 +77,8 @@ fn scalar(text: &str) -> Value {
 }
 
 impl Draft {
-    /// Removes values equal to their defaults, as a person would write the plan.
+    /// Removes values that are equal to their defaults, so that the plan looks as a person would
+    /// write it.
     pub fn without_defaults(mut self) -> Draft {
         let is_counted = self.groups.iter().any(|g| g.values.contains_key("transactions"));
         let workload = self.groups.first().and_then(GroupDraft::workload).cloned();
@@ -103,8 +105,8 @@ impl Draft {
         self
     }
 
-    /// Returns the arguments of `dbdyno run` for the same plan; `None` if it needs a file: several
-    /// groups, server settings, disturbances.
+    /// Returns the arguments of `dbdyno run` for the same plan; `None` if the plan needs a file,
+    /// because it has several groups, server settings or disturbances.
     pub fn words(&self) -> Option<Vec<String>> {
         let [group] = self.groups.as_slice() else { return None };
         let workload = &group.workload()?.text;
@@ -131,7 +133,7 @@ impl Draft {
     }
 }
 
-/// Whether a text is equal to the default, in any spelling.
+/// Returns true if a text means the parameter's default, in any spelling.
 fn is_default(row: &Parameter, text: &str) -> bool {
     let read = |text: &str| row.parse(text).ok();
     text == row.default || (read(text).is_some() && read(text) == read(row.default))

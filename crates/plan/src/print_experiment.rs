@@ -1,4 +1,4 @@
-//! Prints an experiment in TOML that decides to the same points. Not here: the plan of one point
+//! Printing of an experiment or search as one TOML plan. Not here: the plan of a single point
 //! (print).
 
 use model::{Axis, Experiment, Target, plain_setting};
@@ -11,8 +11,8 @@ use crate::table::{EXPERIMENT, printed};
 use crate::toml_file::read_toml;
 use crate::vary::{decide_all, is_target};
 
-/// Prints an experiment as a plan with axes that decides to the same points, or with a search that
-/// decides to the same search; `None` if no such plan is found.
+/// Prints an experiment as a plan with axes that has the same points, or a search as a plan of the
+/// same search. `None` if no such plan is found.
 pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     let mut top = experiment.points.first()?.plan.parse::<Table>().ok()?;
     if !experiment.walk.is_grid() {
@@ -33,7 +33,8 @@ pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     })
 }
 
-/// Prints a search. The search determines the length and objective of its probes.
+/// Prints a search as a plan. The duration and the searched parameter are left out, because the
+/// search sets them for each probe.
 fn sought_to_toml(mut top: Table, experiment: &Experiment) -> Option<String> {
     let seek = experiment.walk.seek()?;
     top.remove("duration");
@@ -51,15 +52,15 @@ fn sought_to_toml(mut top: Table, experiment: &Experiment) -> Option<String> {
     decides(&top).or_else(|| decides(&with_value))
 }
 
-/// Parameters of an experiment that apply to a search.
+/// Keys of `[experiment]` that apply to a search.
 const OF_SEARCH: [&str; 5] = ["seek", "objective", "seek_budget", "wait_until", "wait_at_most"];
 
-/// Default target for a decided plan, which always names its own.
+/// Returns an error in place of a default target, because a decided plan always names its target.
 fn no_default(_: &str) -> Result<Target, String> {
     Err("a decided plan names its target".to_owned())
 }
 
-/// Prints the axes as text, because a TOML table loses their order.
+/// Prints the axes as TOML text, because a table would lose their order.
 fn axes_toml(axes: &[Axis]) -> String {
     let axis = |axis: &Axis| {
         let values: Value = axis.values.clone().into();
@@ -68,8 +69,8 @@ fn axes_toml(axes: &[Axis]) -> String {
     axes.iter().map(axis).collect()
 }
 
-/// Returns the axes with the targets of the points' plans, whose URLs contain the settings of a
-/// managed server. `None` if settings are an axis themselves, or the target is not.
+/// Returns the axes with the decided targets of the points, whose URLs contain the settings of
+/// managed servers. `None` if no axis is the target, or an axis is a setting.
 fn with_targets_as_decided(experiment: &Experiment) -> Option<Vec<Axis>> {
     let mut axes = experiment.axes.clone();
     let index = axes.iter().position(|axis| is_target(&axis.name))?;
@@ -84,7 +85,8 @@ fn with_targets_as_decided(experiment: &Experiment) -> Option<Vec<Axis>> {
     Some(axes)
 }
 
-/// Prints the plan with these axes, without optional parts, if it decides to the experiment.
+/// Prints the plan with these axes if it has the same points as the experiment. If not, leaves out
+/// the groups' parameters and then the names, which may be defaults that differ between points.
 fn written(top: &mut Table, axes: &str, experiment: &Experiment) -> Option<String> {
     let written = |top: &Table| {
         let text = toml::to_string(top).expect("a table of texts, numbers and tables is TOML");
@@ -102,13 +104,14 @@ fn written(top: &mut Table, axes: &str, experiment: &Experiment) -> Option<Strin
     })
 }
 
-/// Prints a stored plan as it is printed now: older versions printed more.
+/// Prints a stored plan as today's version prints it, since older versions printed more keys.
+/// `None` if it is not valid any more.
 fn printed_now(stored: &str) -> Option<String> {
     let plan = read_toml("", stored).and_then(|draft| decide(&draft, &no_default)).ok()?;
     Some(to_toml(&plan))
 }
 
-/// Whether the points of a plan are those of an experiment.
+/// Returns true if a plan has the same points as an experiment.
 fn decides_to(text: &str, experiment: &Experiment) -> bool {
     let decided = read_toml("", text).and_then(|draft| decide_all(&draft, &no_default));
     decided.is_ok_and(|varied| {

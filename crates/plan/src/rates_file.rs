@@ -1,13 +1,14 @@
-//! Files of arrival rates: lines with a second and the rate from then on, as exported from
-//! spreadsheets or monitoring systems.
+//! Files of arrival rates, as exported from spreadsheets or monitoring systems: each line has a
+//! second and the rate from then on.
 
 use model::{ArrivalRate, NS_PER_S};
 
-/// Limit on the size of the file: four times a year of minutes.
+/// Largest size of a file in bytes: about four times that of a line per minute for a year.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// Reads `second,rate` lines; a header and lines that begin with `#` are skipped. Each rate holds
-/// until the next line's second, the last one stays. Fails with the line and the reason.
+/// Reads a file of `second,rate` lines; a header, empty lines and lines that begin with `#` are
+/// skipped. Each rate applies until the second of the next line, and the last one to the end. An
+/// error has the line and the reason.
 pub(crate) fn read(path: &str) -> Result<ArrivalRate, String> {
     let text = files::read_text(path, BYTES_MAX)
         .map_err(|error| format!("the file of rates '{path}' cannot be read: {error}"))?;

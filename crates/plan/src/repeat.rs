@@ -1,4 +1,5 @@
-//! Repeats by level: nesting, and whether target, data and order allow it.
+//! Repeats of an experiment on three levels (runs, server starts, data builds), and whether
+//! targets, data and order allow them.
 //!
 //! Not here: the syntax of a level (repeat_rule), the order of trials (model), and statistics
 //! (study).
@@ -13,13 +14,14 @@ use crate::target::{can_restart, keeps_data};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Repeats {
-    /// Trials per point; an upper limit if a rule may end them.
+    /// Number of trials per point, or the largest number if a stop rule may end them earlier.
     pub(crate) repeats: u64,
     pub(crate) nesting: Nesting,
     pub(crate) stop: Option<StopRule>,
 }
 
-/// Decides the number of repeats per level.
+/// Combines the repeats of all levels. Returns an error if another level than the highest one has a
+/// stop rule.
 pub(crate) fn decide(values: &ExperimentValues) -> Result<Repeats, BadPlan> {
     let ExperimentValues { repeat, repeat_restart, repeat_rebuild, .. } = values;
     // Names of the levels, from the lowest up.
@@ -44,7 +46,7 @@ pub(crate) fn decide(values: &ExperimentValues) -> Result<Repeats, BadPlan> {
     })
 }
 
-/// Rejects repeats of a level that targets, data or order do not allow.
+/// Rejects repeats that the targets, the treatment of data or the order of trials do not allow.
 pub(crate) fn can_be_repeated(
     draft: &Draft,
     values: &ExperimentValues,

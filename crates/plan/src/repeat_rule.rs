@@ -1,6 +1,6 @@
-//! The syntax of one level's repeats: a number, or a rule that ends them.
+//! Syntax of the repeats on one level: a number, or a stop rule that ends them.
 //!
-//! Not here: the list of levels, and their nesting (repeat).
+//! Not here: the list of levels, and how they are nested (repeat).
 
 use analysis::figures::{direction, known, names_of_run};
 use model::{Direction, Experiment, Goal, Level, ParameterKind, StopRule, parse_count};
@@ -9,19 +9,20 @@ use toml::Value;
 
 use crate::form::Form;
 
-/// Limit on repeats of a level: more would take longer than users wait.
+/// Largest number of repeats on a level, for which no user would wait.
 const REPEATS_MAX: u64 = 10_000;
-/// Default limit on repeats that a rule ends.
+/// Default for the largest number of repeats under a stop rule.
 const MOST: u64 = 30;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Repeats {
-    /// Number of repeats; an upper limit if a rule may end them.
+    /// Number of repeats, or the largest number if a stop rule may end them earlier.
     pub(crate) n: u64,
     pub(crate) stop: Option<StopRule>,
 }
 
-/// Returns the repeats of a level in a decided experiment; `None` if it is not repeated.
+/// Returns the repeats that a decided experiment has on a level; `None` if the level is not
+/// repeated.
 pub(crate) fn level_of(experiment: &Experiment, level: Level) -> Option<Repeats> {
     let model::Nesting { restarts, rebuilds } = experiment.nesting;
     let n = match level {
@@ -63,7 +64,7 @@ impl Form for Repeats {
     }
 }
 
-/// Parses a rule such as `until=2%,max=20`.
+/// Parses a stop rule such as `until=2%,max=20`.
 fn read_rule(text: &str) -> Result<Repeats, String> {
     let (mut goal, mut figure, mut min_effect) = (None, None, None);
     let (mut most, mut min) = (MOST, stats::FIGURES_MIN as u64);
@@ -132,7 +133,7 @@ fn read_goal(value: &str) -> Result<Goal, String> {
     }
 }
 
-/// Parses a share above 0 % and of at most 50 %.
+/// Parses a percentage above 0 % and of at most 50 %, and returns it as a share.
 fn percent(key: &str, value: &str) -> Result<f64, String> {
     let number = value.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     let percent = number.filter(|percent| *percent > 0.0 && *percent <= 50.0);

@@ -1,10 +1,10 @@
-//! Workloads defined in files, whose paths are used like names.
+//! Workloads by name, compiled in or read from a file whose path serves as the name.
 
 use model::{BadParameter, Source};
 use workloads::Entry;
 
-/// Returns the workload with this name, built-in or from a file. Fails if there is no such
-/// workload, or its file cannot be read or is invalid.
+/// Returns the workload with this name, or reads it if the name is the path of a workload file.
+/// Returns an error if there is no such workload, or its file cannot be read or is invalid.
 pub fn workload_named(name: &str) -> Result<&'static Entry, BadParameter> {
     let known = workloads::by_name(name);
     if known.is_ok() || workloads::language_of(name).is_none() {

@@ -1,15 +1,16 @@
-//! The smallest budget of a search: short probes get a fixed share of it.
+//! The smallest budget with which a search can succeed, which follows from the shortest useful
+//! probe: each short probe gets a fixed share of the budget.
 //!
-//! Not here: the choice of probes, and their evaluation (study).
+//! Not here: the choice and the judgement of probes (study).
 
 use model::{Metric, Seek};
 use study::seek::SHORT_PROBE_SHARE;
 
-/// Shortest measurement of a probe, however short its ramp-up is.
+/// Shortest measured phase of a probe, in nanoseconds, even without a ramp-up.
 const MEASURE_NS_MIN: u64 = 500_000_000;
 
-/// Returns the smallest budget of a search, in nanoseconds: its short probes measure for longer
-/// than their ramp-up, and have enough arrivals at the lowest rate for the quantiles in its
+/// Returns the smallest budget of a search, in nanoseconds. With it, each short probe measures for
+/// longer than its ramp-up, and has enough arrivals at the lowest rate for the percentiles in the
 /// objectives.
 pub(crate) fn budget_ns_min(seek: &Seek, ramp_up_ns: u64) -> u64 {
     let to_outlast = ramp_up_ns.max(MEASURE_NS_MIN) as f64;
@@ -17,8 +18,8 @@ pub(crate) fn budget_ns_min(seek: &Seek, ramp_up_ns: u64) -> u64 {
     budget_ns_for(ramp_up_ns, to_outlast.max(arriving))
 }
 
-/// Returns the number of arrivals that a short probe needs for the quantiles in the objectives;
-/// `None` if no rate is sought, since the number of requests is then unknown.
+/// Returns the number of arrivals that a short probe needs for the percentiles in the objectives;
+/// `None` if the search is not for a rate, since the number of transactions is then unknown.
 pub(crate) fn arrivals_needed(seek: &Seek) -> Option<f64> {
     let arrivals_for = |metric: Metric| match metric {
         Metric::P999 => 4_800.0,
@@ -30,7 +31,8 @@ pub(crate) fn arrivals_needed(seek: &Seek) -> Option<f64> {
     (!seek.is_whole).then_some(needed)
 }
 
-/// Returns the smallest budget with which short probes measure for `measure_ns`, in whole seconds.
+/// Returns the smallest budget, in nanoseconds, with which short probes measure for `measure_ns`,
+/// rounded up to whole seconds.
 pub fn budget_ns_for(ramp_up_ns: u64, measure_ns: f64) -> u64 {
     let seconds = (measure_ns / 1e9).ceil() * 1e9;
     ((seconds + ramp_up_ns as f64) / SHORT_PROBE_SHARE) as u64

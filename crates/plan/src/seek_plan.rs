@@ -1,7 +1,7 @@
-//! A decided search: the range, the objectives and the budget, and the plan of a probe.
+//! A decided search: its range, objectives and budget, and the plan of each probe.
 //!
-//! Both ends of the range are decided before the first probe, so that errors are reported at once.
-//! Not here: the choice of probes (app).
+//! The plans at both ends of the range are checked before the first probe, so that errors are
+//! reported at once. Not here: the choice of probes (study).
 
 use model::{
     Choice, Condition, DataPolicy, ParameterKind, Plan, Seek, Target, format_duration,
@@ -20,17 +20,18 @@ use crate::table::ExperimentValues;
 use crate::toml_file::read_toml;
 use crate::written::{From, Values, Written};
 
-/// A search as decided from a draft.
+/// A search, parsed and checked from a draft.
 pub struct SeekPlan {
     pub seek: Seek,
-    /// Condition to wait for before each probe.
+    /// Query that has to return true before each probe; `None` if there is none.
     pub wait_until: Option<Condition>,
-    /// The plan of every probe, without the sought value.
+    /// The plan of every probe, as written, without the searched value.
     draft: Draft,
     axis: VaryDraft,
 }
 
-/// Decides a search. Fails with the place and the remedy.
+/// Parses and checks a draft of a search, with the plans at both ends of its range. An error has
+/// the source position and the remedy.
 pub fn decide_seek(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
@@ -82,7 +83,7 @@ pub fn decide_seek(
     Ok(seek_plan)
 }
 
-/// Rejects an axis on which a higher value does not mean more load.
+/// Rejects a search for a parameter of which higher values do not mean more load.
 fn can_be_sought(draft: &Draft, axis: &VaryDraft) -> Result<(), BadPlan> {
     let counts = |index: usize| {
         let rows = parameters_of(&draft.groups[index]).iter();
@@ -106,7 +107,7 @@ fn can_be_sought(draft: &Draft, axis: &VaryDraft) -> Result<(), BadPlan> {
     Err(axis.bad(format!("'{name}' cannot be searched for, only varied; choose one of {known}")))
 }
 
-/// Rejects parameters that a search would ignore.
+/// Rejects parameters of `[experiment]` that a search would ignore.
 fn check_ignored(values: &ExperimentValues) -> Result<(), BadPlan> {
     let ExperimentValues {
         repeat,
@@ -142,7 +143,8 @@ fn check_ignored(values: &ExperimentValues) -> Result<(), BadPlan> {
     }
 }
 
-/// Rejects a duration given by a flag, and names the smallest budget.
+/// Rejects a duration given as a flag, because the search chooses the length of its probes; the
+/// error names the smallest budget instead.
 fn check_duration(draft: &Draft, seek: &Seek, ramp_up_ns: u64) -> Result<(), BadPlan> {
     let is_flag = |written: &&Written| matches!(written.from, From::Flag(_));
     match draft.values.get("duration").filter(is_flag) {
@@ -155,7 +157,7 @@ fn check_duration(draft: &Draft, seek: &Seek, ramp_up_ns: u64) -> Result<(), Bad
     }
 }
 
-/// Fails with the required budget and its reasons if the budget is too small, and with
+/// Returns an error if the budget is too small, with the needed budget, the reasons for it, and
 /// alternatives.
 fn is_enough(seek: &Seek, ramp_up_ns: u64, budget: &str) -> Result<(), String> {
     let least_ns = budget_ns_min(seek, ramp_up_ns);
@@ -186,7 +188,8 @@ fn is_enough(seek: &Seek, ramp_up_ns: u64, budget: &str) -> Result<(), String> {
 }
 
 impl SeekPlan {
-    /// Returns the plan of a probe at value `at`.
+    /// Returns the plan of a probe at the value `at`, with a measured phase of `measure_ns`; 0
+    /// keeps the plan's own.
     pub fn plan(
         &self,
         at: f64,
@@ -208,7 +211,7 @@ impl SeekPlan {
         Ok(plan)
     }
 
-    /// Returns a note about ignored parts of the plan, if there are any.
+    /// Returns a note that the plan's duration is ignored; `None` if it has none.
     pub fn note(&self) -> Option<String> {
         let written = self.draft.values.get("duration")?;
         Some(format!(
@@ -217,12 +220,12 @@ impl SeekPlan {
         ))
     }
 
-    /// Formats a value of the axis as a user would write it.
+    /// Formats a value of the searched parameter as a user would write it.
     pub fn value(&self, at: f64) -> String {
         format!("{at}")
     }
 
-    /// Returns the sought parameter's value in a stored plan, if it can be read.
+    /// Returns the value of the searched parameter in a stored plan; `None` if it cannot be read.
     pub fn value_in(&self, plan: &str) -> Option<f64> {
         let draft = read_toml("a stored plan", plan).ok()?;
         let place = places(&draft, &self.axis).ok()?.into_iter().next()?;
@@ -233,7 +236,7 @@ impl SeekPlan {
         }
     }
 
-    /// Makes the search of a stored experiment from its plan and range.
+    /// Makes the search of a stored experiment from its plan, axis and range.
     pub fn stored(draft: Draft, seek: Seek) -> SeekPlan {
         let from = From::Flag("seek".to_owned());
         let axis = VaryDraft { name: seek.axis.clone(), values: Vec::new(), from };

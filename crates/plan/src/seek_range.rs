@@ -1,6 +1,6 @@
-//! The syntax of a search range: `rate=100..5000`.
+//! Syntax of a search range, such as `rate=100..5000`.
 //!
-//! Not here: the list of parameters that can be sought (seek_plan).
+//! Not here: which parameters can be searched for (seek_plan).
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use toml::Value;
 
 use crate::form::Form;
 
-/// A range of values of an axis.
+/// A searched parameter with the lowest and the highest value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Range {
     pub(crate) axis: String,

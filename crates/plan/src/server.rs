@@ -1,7 +1,7 @@
-//! Server settings, from `[server]` and `server.*` axes.
+//! Server settings of a plan, from `[server]` and from axes named `server.*`.
 //!
-//! Settings of a managed server become options of its target, and it is started with them; those of
-//! other servers are set by SQL for the run. Not here: setting them (settings).
+//! Settings of a managed server become options of its target, and the server is started with them.
+//! Settings of other servers are set by SQL for the run. Not here: executing that SQL (app).
 
 use model::{Target, plain_setting};
 
@@ -10,10 +10,11 @@ use crate::draft::Draft;
 use crate::managed::{is_managed, is_setting};
 use crate::target::check_target;
 
-/// Limit on settings, above any plan that a person writes.
+/// Largest number of settings, above any plan that a person writes.
 const SETTINGS_MAX: usize = 64;
 
-/// Decides the target, and the settings that SQL sets on it.
+/// Returns the target, with the settings of a managed server as options, and the settings that SQL
+/// has to set on any other server.
 pub(crate) fn decide(
     draft: &Draft,
     mut target: Target,
@@ -61,8 +62,8 @@ pub(crate) fn decide(
     Ok((target, settings))
 }
 
-/// Checks that a setting can be written in SQL. The server itself decides whether it knows the
-/// name.
+/// Returns an error if a setting cannot be written in SQL. Only the server knows whether the
+/// setting exists.
 fn check(name: &str, value: &str) -> Result<(), String> {
     let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(letters) {

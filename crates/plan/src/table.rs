@@ -1,9 +1,9 @@
-//! The parameters of plan, group, disturbance and experiment: each is declared here, once.
+//! Declarations of all parameters of plan, group, disturbance and experiment, each at one place.
 //!
 //! A declaration has the name (the TOML key; the flag has `-` for `_`), the form of its values, the
-//! default, the help, and its value in a decided plan. Flag, key, parsing, printing, help and docs
-//! derive from it. Not here: parsing itself (form), and conflicts between parameters (decide, at,
-//! seek_plan, vary).
+//! default, the help text, and a function that reads the value from a decided plan. Flag, key,
+//! parsing, printing, help and docs derive from it. Not here: parsing itself (form), and conflicts
+//! between parameters (decide, at, seek_plan, vary).
 
 use model::{
     Action, Arrivals, DataPolicy, Disturbance, Experiment, Group, Load, LoadModel, MonitorScope,
@@ -21,50 +21,51 @@ use crate::repeat_rule::{Repeats, level_of};
 use crate::seek_range::{Range, range_of};
 use crate::written::{Given, Values, given};
 
-/// Default of `settle_limit`, 10m.
+/// Default of `settle_limit` (10 minutes), in nanoseconds.
 const SETTLE_LIMIT_NS: u64 = 600 * model::NS_PER_S;
-/// Keyword for a node that joins.
+/// Keyword of the `server` action with which a new node joins a cluster.
 pub(crate) const JOIN: &str = "join";
-/// Parameters of a group without a flag: `--name` is the plan's, and the workload is positional.
+/// Keys of a group that are not flags: `--name` is the name of the plan, and the workload is a
+/// positional argument.
 const WITHOUT_FLAG: [&str; 2] = ["name", "workload"];
 
-/// Whether a plan from a web page may have a parameter (see `page`).
+/// Values that a parameter may have in a plan from a web page (see `page`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnPage {
-    /// With any value: none can name a file or start a program.
+    /// Any value is allowed, because none can name a file or start a program.
     AnyValue,
-    /// With the values for which `page` has a rule; refused without one.
+    /// Only values for which `page` has a rule are allowed; without a rule, none is.
     Checked,
 }
 
-/// A parameter, and its printed value in a decided `T`.
+/// A declared parameter, and the function that prints its value in a decided `T`.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<T: 'static> {
-    /// Name, kind of values, default and help.
+    /// Name, kind of values, default and help of the parameter.
     pub parameter: Parameter,
     pub(crate) on_page: OnPage,
     print: fn(&T) -> Option<Value>,
 }
 
-/// Returns the parameters of a group that have a flag.
+/// Returns the parameters of a group that are flags: all but its name and workload.
 pub fn group_flags() -> impl Iterator<Item = &'static Parameter> {
     let rows = GROUP.iter().map(|row| &row.parameter);
     rows.filter(|row| !WITHOUT_FLAG.contains(&row.name))
 }
 
-/// Returns the parameter with this name, as flag or key.
+/// Returns the parameter with this name, which may be spelled as a flag or as a key.
 pub(crate) fn find<T>(rows: &'static [Row<T>], name: &str) -> Option<&'static Parameter> {
     let name = name.replace('-', "_");
     rows.iter().map(|row| &row.parameter).find(|row| row.name == name)
 }
 
-/// Prints the parameters of `of`.
+/// Prints the parameters of a decided value as a TOML table.
 pub(crate) fn printed<T>(rows: &[Row<T>], of: &T) -> Table {
     let pair = |row: &Row<T>| Some((row.parameter.name.to_owned(), (row.print)(of)?));
     rows.iter().filter_map(pair).collect()
 }
 
-/// The key of a field: its name, or another one if that is a Rust keyword.
+/// The TOML key of a field: its name, or the given one if that is a Rust keyword.
 macro_rules! key {
     ($field:ident) => {
         stringify!($field)
@@ -74,10 +75,11 @@ macro_rules! key {
     };
 }
 
-/// Declares the parameters of an owner: a table of them, and a struct of their parsed values.
+/// Declares the parameters of one owner: a static table of them, and a struct of their parsed
+/// values.
 ///
-/// Each is `field: Form = "default", OnPage, "help", |decided| value;` where the value may be an
-/// `Option`, `None` if a decided owner does not have it.
+/// Each declaration is `field: Form = "default", OnPage, "help", |decided| value;`. The value is
+/// that of the decided owner. It may be an `Option`, which is `None` if there is none to print.
 macro_rules! parameters {
     (
         $(#[$about_table:meta])* $visibility:vis static $table:ident;
@@ -108,7 +110,7 @@ macro_rules! parameters {
         }
 
         impl $values {
-            /// Parses each parameter, or takes its default.
+            /// Parses each written parameter, and takes the default of each other one.
             pub(crate) fn read(values: &Values) -> Result<$values, BadPlan> {
                 Ok($values {
                     $($field: given::<$form>(values, key!($field $($key)?), $default)?,)*
@@ -200,7 +202,7 @@ parameters! {
 }
 
 parameters! {
-    /// Parameters of each group. Name and workload have no flag.
+    /// Parameters of each group; the name and the workload are not flags.
     pub static GROUP;
     /// Parsed parameters of a group.
     struct GroupValues;
@@ -255,7 +257,7 @@ parameters! {
 }
 
 parameters! {
-    /// Parameters of an experiment, with flags.
+    /// Parameters of an experiment, each of them also a flag.
     pub static EXPERIMENT;
     /// Parsed parameters of an experiment.
     struct ExperimentValues;
@@ -307,7 +309,7 @@ parameters! {
 }
 
 parameters! {
-    /// Parameters of each disturbance, without flags.
+    /// Parameters of each disturbance, none of them a flag.
     pub static AT;
     /// Parsed parameters of a disturbance.
     struct AtValues;
@@ -378,7 +380,8 @@ parameters! {
         |at| Some(at.until_ns);
 }
 
-/// Formats an action so that the length of a pause parses to the same value.
+/// Formats an action on a server so that it parses to the same action, with the exact length of a
+/// pause.
 fn written(action: model::ServerAction) -> String {
     match action {
         model::ServerAction::Pause { for_ns } => format!("pause {}", exact(for_ns)),
@@ -391,15 +394,15 @@ mod tests {
     use super::*;
     use crate::written::{From, Written};
 
-    /// The decided values of this test's owner.
+    /// The decided owner of the parameters in this test.
     struct Made {
         depth: u32,
     }
 
     parameters! {
-        /// A parameter that is declared here, and nowhere else.
+        /// Parameters that are declared only for this test.
         static MADE;
-        /// Parsed parameters of this test's owner.
+        /// Parsed values of this test's parameters.
         struct MadeValues;
         of Made;
 

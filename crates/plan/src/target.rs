@@ -1,30 +1,33 @@
-//! Checks of a target's scheme and options, while their place is known. Not here: their meaning
-//! (drivers, servers), and server settings beside the target (server).
+//! Checks of a target's scheme and options, as long as their source position is known. Not here:
+//! their meaning (drivers, servers), and server settings (server).
 
 use model::{BadParameter, Dialect, Settings, Target, Workload};
 
 use crate::managed;
 
-/// Whether a target's database keeps what is written: it can be queried, disturbed and rebuilt.
+/// Returns true if the target stores what is written to it, so that it can be queried, disturbed
+/// and rebuilt.
 pub(crate) fn keeps_data(target: &Target) -> bool {
     drivers::of_target(target).is_none_or(|entry| entry.product.administration.keeps_data)
 }
 
-/// Whether dbdyno can restart a target: a managed server, or a database opened in this process.
+/// Returns true if dbdyno can restart the target: it is a managed server, or a database opened in
+/// dbdyno's process.
 pub(crate) fn can_restart(target: &Target) -> bool {
     let is_in_process = |entry: &drivers::Entry| entry.product.administration.is_in_process;
     managed::is_managed(target) || drivers::of_target(target).is_some_and(is_in_process)
 }
 
-/// Whether only the process that opened a target can see it.
+/// Returns true if only the process that opened the target can see its data, as with an in-memory
+/// database.
 pub(crate) fn is_of_one_process(target: &Target) -> bool {
     target.path == ":memory:"
         && drivers::of_target(target)
             .is_some_and(|entry| entry.product.administration.is_in_process)
 }
 
-/// Returns the reason why a target's database does not support the requested storage engine, and
-/// the remedy; `None` if it does. Names the database as the target does: `mariadb`, not its driver.
+/// Returns an error message if the target's database does not have the storage engine that the
+/// workload requests; `None` if it does, or none is requested.
 pub fn refused_engine(
     target: &Target,
     dialect: &Dialect,
@@ -48,7 +51,7 @@ pub fn refused_engine(
     })
 }
 
-/// Rejects an unknown scheme, and options that its driver or server does not know.
+/// Returns an error if the scheme is unknown, or an option is unknown to its driver or server.
 pub(crate) fn check_target(target: &Target) -> Result<(), BadParameter> {
     if managed::is_managed(target) {
         return managed::read(target).map(drop);

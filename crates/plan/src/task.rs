@@ -1,4 +1,5 @@
-//! The use case that a plan asks for. Not here: executing it (app).
+//! The use case that a plan requests: a run, an experiment or a search. Not here: the execution
+//! (app).
 
 use model::{Plan, Target};
 
@@ -10,14 +11,14 @@ use crate::vary::{Varied, decide_all};
 
 pub enum Task {
     Run(Box<Plan>),
-    /// Runs of all points, with repeats.
+    /// Runs of one or more points, with repeats.
     Experiment(Varied),
     /// A search for the highest value at which all objectives hold.
     Search(Box<SeekPlan>),
 }
 
-/// Decides a draft: a search if something is sought, an experiment if something is varied, repeated
-/// or set for an experiment, else a run.
+/// Parses and checks a draft. It is a search if it has a range to search, an experiment if anything
+/// in it is varied, repeated or set for an experiment, and otherwise a run.
 pub fn decide_task(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,

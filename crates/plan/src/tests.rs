@@ -1,4 +1,5 @@
-//! A plan that is printed reads back as the same plan; mistakes are reported with their place.
+//! Plans that are printed parse to the same plan, and mistakes are reported with their source
+//! position.
 
 use model::{Parameter, ParameterKind};
 
@@ -497,7 +498,7 @@ fn an_experiment_is_written_as_the_plan_with_axes_that_makes_it_again() {
     check(&format!("{groups}repeat = 3"));
 }
 
-/// A value of a parameter that is not its default.
+/// Returns a value of the parameter that is not its default.
 fn another(row: &Parameter) -> String {
     match (row.name, row.kind) {
         ("target", _) => "sqlite:another.db".to_owned(),
@@ -521,7 +522,7 @@ fn another(row: &Parameter) -> String {
     }
 }
 
-/// The value at a path of a printed plan.
+/// Returns the value at a path of a printed plan; of several groups, that of the first one.
 fn at<'t>(table: &'t toml::Table, path: &[&str]) -> Option<&'t toml::Value> {
     let (first, rest) = path.split_first()?;
     let value = table.get(*first)?;

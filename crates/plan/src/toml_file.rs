@@ -1,4 +1,4 @@
-//! Plan files, parsed with line and column of every value.
+//! Parsing of plan files, which keeps the line and column of every value.
 
 use model::{
     FORMER_OF_EXPERIMENT, FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey,
@@ -12,8 +12,8 @@ use crate::draft::{AtDraft, Draft, GroupDraft, VaryDraft};
 use crate::table::{AT, EXPERIMENT, GROUP, PLAN, Row};
 use crate::written::{From, Values, Written};
 
-/// The keys of a table: current ones, those of earlier versions, and those that are read
-/// separately.
+/// The keys of a TOML table: today's, those of earlier versions, and those that are read by other
+/// code.
 struct Keys {
     names: Vec<&'static str>,
     former: &'static [FormerKey],
@@ -29,18 +29,20 @@ impl Keys {
         Keys { names: rows.iter().map(|row| row.parameter.name).collect(), former, also }
     }
 
-    /// Returns the current key for a path in a file.
+    /// Returns today's key for a dotted path in a file; `None` if the path is unknown.
     fn find(&self, path: &str) -> Option<&'static str> {
         let today = self.names.iter().find(|name| **name == path).copied();
         today.or_else(|| todays_key(self.former, path))
     }
 
-    /// Whether earlier versions had a table with this name.
+    /// Returns true if earlier versions had a table of this name, whose keys are now keys of the
+    /// table above it.
     fn is_former_table(&self, name: &str) -> bool {
         self.former.iter().any(|(table, ..)| *table == name)
     }
 
-    /// Returns the keys allowed in a table with this name; empty for the table itself.
+    /// Returns the keys allowed in the former table of this name, or in the table itself if the
+    /// name is empty.
     fn names_in<'a>(&'a self, table: &'a str) -> impl Iterator<Item = &'static str> + 'a {
         let today = self.names.iter().chain(self.also).filter(move |_| table.is_empty()).copied();
         let former = self.former.iter().filter(move |(of, ..)| *of == table && !of.is_empty());
@@ -48,7 +50,8 @@ impl Keys {
     }
 }
 
-/// Parses `text`, the contents of the file `name`. Fails with line and column.
+/// Parses the text of a plan file; `name` is the name of the file in errors, which also have line
+/// and column.
 pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
     let file = File { name, text };
     let table = DeTable::parse(text).map_err(|error| {
@@ -187,7 +190,7 @@ impl File<'_> {
         Ok(draft)
     }
 
-    /// Reads a key, or a table of keys as in earlier versions.
+    /// Reads a key with its value, or each key of a table that only earlier versions had.
     fn read(
         &self,
         keys: &Keys,
@@ -235,7 +238,7 @@ impl File<'_> {
     }
 }
 
-/// Words that other tools use, with their meaning in a plan or their place.
+/// Keys that users of other tools try, each with the hint that an error gives.
 const OTHER_WORDS: [(&[&str], &str); 6] = [
     (&["threads", "connections", "users", "virtual_users", "vus"], "it is 'clients' in [[group]]"),
     (&["warmup", "warm_up", "rampup"], "it is 'ramp_up' at the top"),
@@ -245,7 +248,8 @@ const OTHER_WORDS: [(&[&str], &str); 6] = [
     (&["label", "labels"], "a label is an option of the command: --label KEY=VALUE"),
 ];
 
-/// Returns a hint where in a plan a key belongs; empty if unknown.
+/// Returns a hint for an unknown key: where in a plan it belongs, or which key to use; empty if not
+/// known.
 fn elsewhere(word: &str) -> String {
     if word == "build" {
         let why = ": this is the plan of a build of data: repeat it with the command in its first \
@@ -282,7 +286,7 @@ fn elsewhere(word: &str) -> String {
     }
 }
 
-/// Formats a value as on the command line; `None` for tables and dates.
+/// Formats a TOML value as it would be written on the command line; `None` for tables and dates.
 fn plain(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),

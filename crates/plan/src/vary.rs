@@ -1,7 +1,7 @@
-//! Axes: the varied parameters of a draft, and the resulting plans.
+//! Axes of an experiment, which are the parameters that a draft varies, and the plan of each point.
 //!
-//! Every point is decided before the first one runs, so that all errors are reported at once, with
-//! their place. Not here: the order of points (experiment).
+//! All points are checked before the first one runs, so that all errors are reported at once, with
+//! their source positions. Not here: the order of trials (model).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,33 +24,35 @@ use crate::repeat;
 use crate::table::ExperimentValues;
 use crate::written::From;
 
-/// An experiment as decided from a draft.
+/// An experiment, parsed and checked from a draft.
 #[derive(Clone, Debug)]
 pub struct Varied {
-    /// Varied parameters, in order.
+    /// Varied parameters with their values, in the order of the draft.
     pub axes: Vec<Axis>,
-    /// Points: their values and plans.
+    /// The points: one value for each axis, and the decided plan.
     pub points: Vec<(Vec<String>, Plan)>,
-    /// Trials per point; an upper limit if a rule may end them.
+    /// Number of trials per point, or the largest number if a stop rule may end them earlier.
     pub repeats: u32,
-    /// Levels of repetition above single runs.
+    /// Numbers of server starts and data builds over which the trials of a point are distributed.
     pub nesting: Nesting,
-    /// Rule that ends the repeats early.
+    /// Rule that ends the repeats before the largest number; `None` if the number is fixed.
     pub stop: Option<StopRule>,
     pub order: Order,
-    /// Treatment of the data between trials.
+    /// Treatment of the data between trials, such as keeping them.
     pub data: DataPolicy,
     /// Pause before each trial except the first, in nanoseconds.
     pub pause_ns: u64,
-    /// Condition to wait for before each trial.
+    /// Query that has to return true before each trial; `None` if there is none.
     pub wait_until: Option<Condition>,
-    /// File of figures to show beside those of the experiment.
+    /// CSV file of figures from elsewhere, which are shown beside those of the experiment; `None`
+    /// if there is none.
     pub reference: Option<PathBuf>,
 }
 
 impl Varied {
-    /// Returns the experiment with these labels for its runs, without its reference, and the plan
-    /// of each point; only those plans contain passwords.
+    /// Makes the experiment to store, and returns it with the decided plan of each point. Only
+    /// these plans contain passwords. The experiment does not yet have the figures of the reference
+    /// file.
     pub fn into_experiment(
         self,
         id: String,
@@ -87,7 +89,8 @@ impl Varied {
     }
 }
 
-/// Decides all points of a draft. Fails with the place and the remedy.
+/// Parses and checks a draft, and the plans of all its points. An error has the source position and
+/// the remedy.
 pub fn decide_all(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
@@ -145,7 +148,8 @@ pub fn decide_all(
     })
 }
 
-/// Rejects trials that are too short to count, so that none is repeated in vain.
+/// Rejects a measured phase of less than a second, because such trials would not be valid. Phases
+/// that end by a count are not checked.
 fn can_count(draft: &Draft, plan: &Plan) -> Result<(), BadPlan> {
     let is_by_count = |group: &Group| {
         let counts = |(_, workload): (_, Arc<dyn Workload>)| {
@@ -166,7 +170,7 @@ fn can_count(draft: &Draft, plan: &Plan) -> Result<(), BadPlan> {
     Err(written.bad_value("duration", why))
 }
 
-/// Resolves the path of a file named in a plan, relative to the plan.
+/// Returns the path of a file: relative to the plan if a plan file names it, otherwise as written.
 fn found_from(from: &From, file: &str) -> PathBuf {
     match from {
         From::File { name, .. } => Path::new(name).with_file_name(file),
@@ -174,7 +178,7 @@ fn found_from(from: &From, file: &str) -> PathBuf {
     }
 }
 
-/// Rejects search parameters without a search.
+/// Rejects parameters of a search in a draft that has no range to search.
 fn is_no_search(values: &ExperimentValues) -> Result<(), BadPlan> {
     let ExperimentValues { objective, seek_budget, .. } = values;
     let seek = |beside| spelled("seek", "rate=100..5000", beside);
@@ -188,7 +192,7 @@ fn is_no_search(values: &ExperimentValues) -> Result<(), BadPlan> {
     Ok(())
 }
 
-/// Rejects an axis that shapes the data unless the data are rebuilt.
+/// Rejects an axis that changes the data, unless the data are rebuilt before each trial.
 fn check_data(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan> {
     for vary in draft.vary.iter().filter(|_| values.data.value != DataPolicy::Rebuild) {
         if draft.groups.iter().any(|group| shapes_data(group, &vary.name)) {
@@ -203,7 +207,7 @@ fn check_data(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan> {
     Ok(())
 }
 
-/// Rejects copying data unless all targets are managed servers.
+/// Rejects restoring a copy of the data before trials, unless all targets are managed servers.
 fn can_be_copied(values: &ExperimentValues, points: &[(Vec<String>, Plan)]) -> Result<(), BadPlan> {
     let data = &values.data;
     let target = points.iter().map(|(_, plan)| &plan.target).find(|target| !is_managed(target));
@@ -238,8 +242,8 @@ fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
     Ok(Axis { name: name.clone(), values: vary.values.clone() })
 }
 
-/// Whether two values are equal in any spelling: `1` and `01`, `1000` and `1k`, `1s` and `1000ms`.
-/// Server settings are compared as text, since only the server knows their meaning.
+/// Returns true if two values are equal in any spelling: `1` and `01`, `1000` and `1k`, `1s` and
+/// `1000ms`. Server settings are compared as text, because only the server knows their meaning.
 fn is_same(axis: &str, a: &str, b: &str) -> bool {
     if axis.starts_with("server.") {
         return a == b;
@@ -249,8 +253,8 @@ fn is_same(axis: &str, a: &str, b: &str) -> bool {
     shown(a) == shown(b) || as_number() || as_length()
 }
 
-/// Returns every target that a draft names, alone or as a value of an axis, with its place. Invalid
-/// ones are skipped here, and rejected elsewhere.
+/// Returns every target that a draft names, directly or as a value of an axis, with its source
+/// position. Invalid URLs are skipped, and rejected elsewhere.
 pub fn targets_of(draft: &Draft) -> Vec<(Target, &From)> {
     let alone = draft.values.get("target").map(|written| (&written.text, &written.from));
     let axes = draft.vary.iter().filter(|axis| is_target(&axis.name));
@@ -259,12 +263,12 @@ pub fn targets_of(draft: &Draft) -> Vec<(Target, &From)> {
     all.filter_map(|(url, from)| Some((Target::parse(url).ok()?, from))).collect()
 }
 
-/// Whether an axis is the target.
+/// Returns true if an axis of this name varies the target.
 pub(crate) fn is_target(axis: &str) -> bool {
     matches!(axis, "target" | "target.url")
 }
 
-/// Formats a value for output and storage: a URL without its password.
+/// Formats a value for output and storage: a URL without its password, anything else as written.
 fn shown(value: &str) -> String {
     match Target::parse(value) {
         Ok(target) if target.password.is_some() => target.to_string(),
@@ -272,7 +276,7 @@ fn shown(value: &str) -> String {
     }
 }
 
-/// Whether an axis is a data-shaping parameter of a group.
+/// Returns true if an axis varies a parameter of the group's workload that changes the data.
 fn shapes_data(group: &GroupDraft, axis: &str) -> bool {
     let name = flag_of(short_axis(axis));
     parameters_of(group).iter().any(|row| row.shapes_data && row.flag() == name)

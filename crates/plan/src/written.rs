@@ -1,4 +1,5 @@
-//! Values as written, each with its place, and as parsed. Not here: their owners (draft, table).
+//! Values as written, each with its source position, and as parsed. Not here: plans and groups that
+//! have them (draft), and the declared parameters (table).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,19 +7,19 @@ use std::fmt;
 use crate::bad_plan::BadPlan;
 use crate::form::Form;
 
-/// The place where something was written.
+/// The source position of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum From {
-    /// In a flag on the command line, by its name without dashes.
+    /// A flag on the command line, by its name without dashes.
     Flag(String),
     File {
         name: String,
-        /// Line in the file, from 1.
+        /// Line in the file, counted from 1.
         line: usize,
-        /// Column in characters, from 1.
+        /// Column in characters, counted from 1.
         column: usize,
     },
-    /// Not written: the table's default.
+    /// No position, because the value is the declared default.
     Default,
 }
 
@@ -33,7 +34,7 @@ impl fmt::Display for From {
 }
 
 impl From {
-    /// Makes an error about what is written here.
+    /// Makes an error about the value at this position.
     pub fn bad(&self, why: impl fmt::Display) -> BadPlan {
         match self {
             From::Default => BadPlan(why.to_string()),
@@ -41,7 +42,8 @@ impl From {
         }
     }
 
-    /// Makes an error about a value with this name; a flag contains the name itself.
+    /// Makes an error about the value of the parameter `name` at this position. The name is added
+    /// unless the position is a flag, which contains it.
     pub(crate) fn bad_value(&self, name: &str, why: impl fmt::Display) -> BadPlan {
         match self {
             From::Flag(_) => self.bad(why),
@@ -50,10 +52,10 @@ impl From {
     }
 }
 
-/// A value as written, with its place.
+/// A value as written, with its source position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Text of the value; the items of a list are joined by commas.
+    /// The value as text; items of a list are joined by commas.
     pub text: String,
     /// Items of a list; `None` for a single value.
     pub list: Option<Vec<String>>,
@@ -61,12 +63,12 @@ pub struct Written {
 }
 
 impl Written {
-    /// Makes a value that is not a list.
+    /// Makes a value that is not written as a list.
     pub fn new(text: impl Into<String>, from: From) -> Written {
         Written { text: text.into(), list: None, from }
     }
 
-    /// Makes an error about this value.
+    /// Makes an error about this value, with its source position.
     pub fn bad(&self, why: impl fmt::Display) -> BadPlan {
         self.from.bad(why)
     }
@@ -74,7 +76,7 @@ impl Written {
 
 pub type Values = BTreeMap<&'static str, Written>;
 
-/// A parsed value, or its default.
+/// The parsed value of a parameter, or its default, with the source position.
 #[derive(Clone, Debug)]
 pub(crate) struct Given<T> {
     name: &'static str,
@@ -83,18 +85,18 @@ pub(crate) struct Given<T> {
 }
 
 impl<T> Given<T> {
-    /// Whether the user wrote the value.
+    /// Returns true if the user wrote the value, false if it is the default.
     pub(crate) fn is_written(&self) -> bool {
         self.from != From::Default
     }
 
-    /// Makes an error about this value.
+    /// Makes an error about this value, with its name and source position.
     pub(crate) fn bad(&self, why: impl fmt::Display) -> BadPlan {
         self.from.bad_value(self.name, why)
     }
 }
 
-/// Parses the value with this name, or takes its default.
+/// Parses the value with this name, or takes its default. An error has the source position.
 pub(crate) fn given<F: Form>(
     values: &Values,
     name: &'static str,

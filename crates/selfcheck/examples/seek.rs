@@ -1,8 +1,9 @@
-//! Quality of searches: whether they find the boundary of queues with a known truth, how often
-//! their interval contains it, and whether what they confirm is true.
+//! Quality of searches on queues whose true boundary is known: the bias of the answer, how often
+//! the interval contains the boundary, and whether confirmed values are below it.
 //!
-//! `cargo run -p selfcheck --example seek [SEEDS [BUDGET_S [QUEUE]]]`, of all queues or of those
-//! whose line has these words ('mean, 0.95'). The small numbers run with the tests.
+//! Usage: `cargo run -p selfcheck --example seek [SEEDS [BUDGET_S [QUEUE]]]`, for all queues or for
+//! those whose line contains the words of QUEUE, such as 'mean, 0.95'. Two small cases run with the
+//! tests.
 
 use model::{Objective, Rng, Stream};
 use selfcheck::{Probed, probed};
@@ -26,7 +27,7 @@ struct Queue {
     servers: u32,
     service_ns: f64,
     service: Service,
-    /// Utilization at the boundary, as a share of the capacity.
+    /// Utilization at the boundary that a search should find, as a share of the capacity.
     load: f64,
     metric: &'static str,
 }
@@ -68,14 +69,14 @@ const QUEUES: [Queue; 21] = [
     Queue { metric: "mean", load: 0.95, ..M_M_4 },
 ];
 
-/// Results of searches; those without an interval are undecided.
+/// Results of searches. A search without an interval is undecided.
 #[derive(Default)]
 struct Found {
     errors: Vec<f64>,
     undecided: u32,
     held: u32,
     confirmed: u32,
-    /// Confirmed although above the boundary.
+    /// Number of confirmed values that are above the boundary.
     wrong: u32,
 }
 
@@ -84,13 +85,14 @@ impl Queue {
         self.load * f64::from(self.servers) * 1e9 / self.service_ns
     }
 
-    /// Quantile of the metric; `None` for the mean.
+    /// Returns the quantile of the objective's metric, such as 0.99; `None` for the mean.
     fn quantile(&self) -> Option<f64> {
         let metric: Objective = format!("{}<1s", self.metric).parse().expect("an objective");
         metric.metric.allowed_beyond().map(|allowed| 1.0 - allowed)
     }
 
-    /// Arrival and response time of each request at this rate.
+    /// Draws requests that arrive at this rate, and returns arrival and response time of each, in
+    /// nanoseconds.
     fn responses(&self, rate: f64, length_ns: f64, rng: &mut Rng) -> Vec<(u64, u64)> {
         let (mut arrivals, mut services, mut now_ns) = (Vec::new(), Vec::new(), 0.0);
         while now_ns < length_ns {
@@ -104,7 +106,8 @@ impl Queue {
         arrivals.iter().zip(&served).map(timing).collect()
     }
 
-    /// Percentile or mean at the boundary: in closed form, or from millions of requests.
+    /// Returns the percentile or mean at the boundary, in nanoseconds: in closed form if there is
+    /// one, otherwise from `n_requests` random requests.
     fn bound_ns(&self, n_requests: f64) -> u64 {
         let (arrivals_per_s, service_ns_mean) = (self.boundary(), self.service_ns);
         if let Service::Exponential = self.service {

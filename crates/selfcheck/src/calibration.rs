@@ -1,4 +1,5 @@
-//! A run of the whole tool on `sim` that keeps every sample. Not here: the true values.
+//! Runs of the whole tool against the simulated database `sim`, which can keep every sample. Not
+//! here: the true values.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,36 +18,37 @@ use app::build::Progress;
 use app::run::{RunOptions, RunResult, run};
 use app::watcher::Watcher;
 
-/// A plan of `empty` on `sim`, with an open load, or a closed one without `rate_per_s`.
+/// A run of the workload `empty` against the simulated database `sim`, with open or closed load.
 pub struct Calibration {
     pub seed: u64,
-    /// Options of the URL.
+    /// Options of the target URL, which follow `sim:?`.
     pub sim: String,
     pub clients: u32,
-    /// Arrivals per second; `None` for a closed load.
+    /// Arrivals per second in open load; `None` for closed load.
     pub rate_per_s: Option<f64>,
     pub arrivals: Arrivals,
-    /// Limit of the queue.
+    /// Largest number of arrivals that wait for a free client; further ones are dropped.
     pub queue: u64,
-    /// Length of the ramp-up.
+    /// Duration of the ramp-up, in nanoseconds.
     pub ramp_up_ns: u64,
-    /// Length of the measured phase.
+    /// Duration of the measured phase, in nanoseconds.
     pub measure_ns: u64,
-    /// Limit of the drain.
+    /// Largest duration of the drain, in nanoseconds.
     pub drain_ns: u64,
     pub placement: Placement,
 }
 
-/// Result of a calibration run.
+/// The result of a calibration run.
 pub struct Calibrated {
     pub report: Report,
-    /// Samples of the run, by transaction number.
+    /// All samples of the run, by transaction number; empty if they were not kept.
     pub samples: BTreeMap<u64, Sample>,
-    /// Events, without those that differ between runs (names, facts, costs).
+    /// Events of the run, without those that may differ between runs of one seed (names, facts,
+    /// costs).
     pub events: Vec<Event>,
 }
 
-/// Runs a calibration with the whole tool; keeps every sample if `keeps_samples`.
+/// Runs a calibration with the whole tool, and keeps every sample if `keeps_samples`.
 pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, Error> {
     let samples: Arc<Mutex<BTreeMap<u64, Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
@@ -104,7 +106,8 @@ impl Calibration {
         })
     }
 
-    /// Arrivals of this plan, in nanoseconds from the start of its load.
+    /// Returns the instants of all arrivals in the measured phase, in nanoseconds from the start of
+    /// the load. Panics for closed load.
     pub fn arrivals_ns(&self) -> Vec<u64> {
         let per_s = self.rate_per_s.expect("only an open load has arrivals");
         let rate = ArrivalRate::Constant(per_s);
@@ -118,7 +121,7 @@ impl Calibration {
     }
 }
 
-/// Keeps events that must be the same in every simulated run of the same plan.
+/// Collects the events that are the same in every simulated run of the same plan.
 #[derive(Default)]
 struct Listener(Vec<Event>);
 

@@ -1,8 +1,10 @@
-//! Coverage of intervals and error rates of verdicts, on models with known true values.
+//! Coverage of confidence intervals and error rates of verdicts, on models whose true values are
+//! known.
 //!
-//! Intervals within a run are those of a report: the whole tool runs queues in virtual time; for
-//! models without a closed form, the functions of reports judge random times. Decisions over
-//! several runs use the same functions on random figures, and searches use random times of queues.
+//! Where a closed form exists, the whole tool runs queues in virtual time, and the intervals are
+//! those of its reports. For other models, the functions of reports judge random times. Decisions
+//! over several runs use the same functions on random figures, and searches on random times of
+//! queues. `Row` has the result for one model.
 
 mod drawn;
 mod row;
@@ -23,26 +25,27 @@ use self::row::{WHOLE_RUNS, add_held};
 use crate::calibration::{Calibration, calibrate};
 use app::Error;
 
-/// Arrivals per second of the queues.
+/// Arrival rate of the simulated queues, per second.
 const RATE_PER_S: f64 = 400.0;
 
-/// Queues: servers and utilization.
+/// Queues to simulate: number of servers, and utilization.
 const QUEUES: [(u32, f64); 4] = [(1, 0.5), (1, 0.8), (1, 0.9), (4, 0.8)];
 
-/// Quantiles of a report that are compared with the truth.
+/// Percentiles of a report that are compared with the true ones.
 const QUANTILES: [(&str, f64); 4] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99)];
 
-/// Lengths of runs, in seconds, of the cheap models.
+/// Lengths of runs in seconds that are always tested with the cheap models.
 const SHORT_S: [u32; 2] = [10, 30];
 
-/// Factor of repetitions of random figures, which are cheap, relative to runs.
+/// Number of repetitions with random figures for each repetition with a whole run, which is slower.
 const DRAWN: u32 = 20;
 
-/// Most searches per queue: one takes ten minutes of virtual time.
+/// Largest number of searches per queue, since each takes ten minutes of virtual time.
 const SEARCHES_MAX: u32 = 100;
 
-/// Nominal and actual coverage of each model, from `runs` runs of each length in seconds. `show`
-/// receives each row as soon as it is done.
+/// Compares nominal and actual coverage of each model, with `runs` runs of each length in seconds.
+/// `show` is called with each row as soon as it is done. Returns an error if stopped or a run
+/// fails.
 pub fn coverage(
     runs: u32,
     lengths_s: &[u32],
@@ -76,7 +79,7 @@ pub fn coverage(
     Ok(rows)
 }
 
-/// Rows of M/M/c: TPS, mean and quantiles as reported by the tool.
+/// Tests the intervals of TPS, mean and percentiles in reports of an M/M/c queue.
 fn queue(
     servers: u32,
     load: f64,

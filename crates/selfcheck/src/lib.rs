@@ -1,7 +1,9 @@
-//! Measures dbdyno itself: exactness in virtual time, accuracy and cost in real time.
+//! The selfcheck: tests of dbdyno itself, for exactness in virtual time, and for accuracy and cost
+//! in real time.
 //!
-//! Every item runs the whole tool on `sim`, whose service times are known draws, so that the true
-//! values follow from a recursion, not from another measurement. Not here: any database.
+//! Most items run the whole tool on the simulated database `sim`. Its service times are random
+//! numbers known in advance, so the true values follow from a recursion and not from another
+//! measurement. Not here: any real database.
 
 mod calibration;
 mod coverage;
@@ -19,31 +21,31 @@ pub use calibration::{Calibrated, Calibration, calibrate};
 pub use coverage::{Probed, Row, coverage, probed};
 pub use tcp::{TcpAccuracy, accuracy_over_tcp};
 
-/// Verdict of an item.
+/// The verdict on an item of the selfcheck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Good,
-    /// A target is missed: dbdyno is correct, but this machine or moment is slow.
+    /// A target is missed: dbdyno is correct, but this machine is slow or busy.
     Missed,
-    /// dbdyno is wrong, whatever the machine.
+    /// A result is wrong, which no machine excuses.
     Broken,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Item {
-    /// Id, which stays the same between versions.
+    /// Id of the item, which stays the same between versions.
     pub id: &'static str,
-    /// Description of the check.
+    /// Description of the check in words.
     pub what: String,
-    /// Measured values: name (unit last) and value.
+    /// Measured values by name, which ends with the unit.
     pub figures: Vec<(String, f64)>,
-    /// Description of the expected values.
+    /// Description of the expected values in words.
     pub target: String,
     pub verdict: Verdict,
 }
 
-/// Result of all checks.
+/// The result of all items.
 #[derive(Clone, Debug, Serialize)]
 pub struct SelfCheck {
     pub dbdyno: String,
@@ -51,13 +53,14 @@ pub struct SelfCheck {
 }
 
 impl SelfCheck {
-    /// Whether no item is broken.
+    /// Returns true if no item is broken; missed targets are allowed.
     pub fn is_good(&self) -> bool {
         self.items.iter().all(|item| item.verdict != Verdict::Broken)
     }
 }
 
-/// Runs all checks. `shown` receives each item as soon as it is done.
+/// Runs all items. `shown` is called with each one as soon as it is done. Returns an error if
+/// stopped or a run fails.
 pub fn selfcheck(
     seeds: std::ops::RangeInclusive<u64>,
     stop: &Arc<Stop>,
@@ -86,14 +89,16 @@ pub fn selfcheck(
     Ok(SelfCheck { dbdyno: app::run::version_of_ours(), items })
 }
 
-/// Place where arrivals wait: in the engine (as many clients as servers), or in `sim` (far more).
+/// Place where arrivals wait for a server: in the engine, which has as many clients as there are
+/// servers, or in `sim`, with far more clients.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
     Engine,
     Sim,
 }
 
-/// A calibration with utilization 0.8 of `servers` with a mean service time of 2 ms.
+/// Makes a run in virtual time against `servers` servers of `sim` with a mean service time of 2 ms,
+/// at a utilization of 0.8.
 fn busy(servers: u32, queue_in: Where, seed: u64, measure_ns: u64) -> Calibration {
     Calibration {
         seed,
@@ -109,7 +114,8 @@ fn busy(servers: u32, queue_in: Where, seed: u64, measure_ns: u64) -> Calibratio
     }
 }
 
-/// True values by recursion for a calibration with exponential service times of mean `mean_ns`.
+/// Computes the true start and finish of each transaction by the recursion for a queue, with
+/// exponential service times of mean `mean_ns`.
 pub fn truth(plan: &Calibration, servers: usize, mean_ns: f64) -> Vec<Served> {
     let arrivals = plan.arrivals_ns();
     let service = drivers::SimService::Exponential(mean_ns);
@@ -151,8 +157,8 @@ fn exactness(servers: u32, queue_in: Where) -> Result<Item, Error> {
     })
 }
 
-/// Compares the mean over seeds of the p99 of M/M/1 with ln 100 / (mu - lambda), in standard
-/// errors.
+/// Compares the mean p99 of M/M/1 over all seeds with the closed form ln 100 / (mu - lambda), in
+/// standard errors.
 fn closed_form(seeds: std::ops::RangeInclusive<u64>) -> Result<Item, Error> {
     let model = Mm1 { arrivals_per_s: 400.0, service_ns_mean: 2e6 };
     let expected_ms = model.response_ns_quantile(0.99) / 1e6;
@@ -179,7 +185,8 @@ fn closed_form(seeds: std::ops::RangeInclusive<u64>) -> Result<Item, Error> {
     })
 }
 
-/// Compares measurements in real time with the recursion for the same arrivals.
+/// Compares response times measured in real time with the recursion for the same arrivals and
+/// service times.
 fn accuracy(placement: Placement) -> Result<Item, Error> {
     let plan = Calibration {
         seed: 1,
@@ -229,8 +236,8 @@ fn places(placement: Placement) -> &'static str {
     if placement == Placement::Loop { "event loops" } else { "threads" }
 }
 
-/// Compares, over TCP, the times at which clients received replies with those at which a scripted
-/// server wrote them.
+/// Compares, over TCP, the times at which clients received replies with the times at which a
+/// scripted server wrote them.
 fn accuracy_tcp(placement: Placement) -> Result<Item, Error> {
     let TcpAccuracy { n_arrivals, n_measured, errors, n_too_early, reply_lag } =
         accuracy_over_tcp(placement, 5 * NS_PER_S)?;
@@ -336,8 +343,9 @@ fn start_lag() -> Result<Item, Error> {
     })
 }
 
-/// Finds the number of clients from which an event loop costs less CPU per transaction than
-/// threads; each client waits 1 to 4 ms for a reply, as from a server nearby.
+/// Measures the CPU time per transaction on threads and on event loops, and reports the first of
+/// four numbers of clients at which loops need less. Each client waits 1 to 51 ms for a reply,
+/// longer with more clients.
 fn crossover() -> Result<Item, Error> {
     let mut figures = Vec::new();
     let mut crossover = None;

@@ -1,9 +1,9 @@
-//! Accuracy over TCP: a scripted server notes when it wrote each reply, so that the delay until the
-//! client saw it is known.
+//! Accuracy over TCP: a scripted server logs when it wrote each reply, so that the delay until the
+//! client has it is known.
 //!
 //! The server implements the part of PostgreSQL's protocol (version 3.0, simple queries) that one
-//! statement needs, on its own thread, with random service times by seed. The times of its writes
-//! are the truth, so it need not be punctual. Not here: any database.
+//! statement needs. It runs on its own thread, with random service times that follow from a seed.
+//! The logged times are the truth, so the server need not be punctual. Not here: any real database.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Write};
@@ -25,30 +25,32 @@ use stats::{Histogram, Range};
 
 use app::Error;
 
-/// Interval of the server's checks for its end.
+/// Longest time in nanoseconds after which the server checks whether it has to end.
 const LOOK_NS: u64 = 20 * NS_PER_MS;
-/// Time between the last connection and the first arrival.
+/// Time in nanoseconds from the last connection to the first arrival.
 const LEAD_NS: u64 = 20 * NS_PER_MS;
 const RATE_PER_S: f64 = 1000.0;
 const CLIENTS: u32 = 64;
 const SERVICE_NS_MEAN: f64 = 2e6;
 const SEED: u64 = 1;
 
-/// Accuracy of response times over TCP.
+/// Accuracy of response times over TCP, from one run against the scripted server.
 pub struct TcpAccuracy {
     pub n_arrivals: u64,
-    /// Number of arrivals that were measured and are in the server's log.
+    /// Number of arrivals that dbdyno measured and the server logged.
     pub n_measured: u64,
-    /// Time from just before the server writes a reply until the client has it, in nanoseconds: the
-    /// error of a response time.
+    /// Error of each response time: nanoseconds from just before the server writes a reply until
+    /// the client has it.
     pub errors: Histogram,
-    /// Replies that a client received before they were written; any mean that a clock is wrong.
+    /// Number of replies that a client received before the server wrote them; any of them means
+    /// that a clock is wrong.
     pub n_too_early: u64,
-    /// Reply lag recorded by the same run, in nanoseconds.
+    /// Reply lag that the same run recorded, in nanoseconds.
     pub reply_lag: Histogram,
 }
 
-/// Measures the delay with an open load of 1,000 arrivals per second and 64 clients.
+/// Runs an open load of 1,000 arrivals per second with 64 clients against the scripted server, and
+/// compares both sides.
 pub fn accuracy_over_tcp(placement: Placement, measure_ns: u64) -> Result<TcpAccuracy, Error> {
     let server = ScriptedServer::start().map_err(|error| {
         Error::Failed(format!("the selfcheck needs a TCP port of its own: {error}"))
@@ -152,7 +154,7 @@ fn job(
     })
 }
 
-/// Nanoseconds of the engine's clock.
+/// Returns the nanoseconds of the monotonic clock, which the engine uses too.
 fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
@@ -161,7 +163,7 @@ fn monotonic_ns() -> u64 {
 /// Time just before each reply was written, by the number of its transaction.
 type Written = BTreeMap<u64, u64>;
 
-/// A server on its own thread, which ends on drop.
+/// A scripted server on its own thread, which ends when this is dropped.
 struct ScriptedServer {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
@@ -205,7 +207,7 @@ impl Drop for ScriptedServer {
 
 struct Peer {
     stream: TcpStream,
-    /// Bytes received but not parsed yet.
+    /// Bytes that are received but not parsed yet.
     input: Vec<u8>,
     is_signed_in: bool,
 }
@@ -214,12 +216,12 @@ struct Serving {
     listener: TcpListener,
     /// Peers in the order of their connections; `None` once they have disconnected.
     peers: Vec<Option<Peer>>,
-    /// Due replies: time, transaction, peer.
+    /// Replies to send: due time in nanoseconds, transaction number, and index of the peer.
     due: BTreeSet<(u64, u64, usize)>,
 }
 
 impl Serving {
-    /// Sends due replies, and waits for the next event.
+    /// Sends the replies that are due, and waits for the next reply or message.
     fn turn(&mut self, written: &mut Written) {
         let now_ns = monotonic_ns();
         while let Some((due_ns, nth, peer)) = self.due.first().copied() {
@@ -265,7 +267,8 @@ impl Serving {
         }
     }
 
-    /// Reads from a peer; returns whether it is still connected.
+    /// Reads messages from a peer and schedules its replies; returns false if the peer has
+    /// disconnected.
     fn hear(&mut self, index: usize) -> bool {
         let Some(peer) = self.peers[index].as_mut() else { return false };
         let mut room = [0; 4096];
@@ -292,8 +295,9 @@ impl Serving {
     }
 }
 
-/// Next complete message: a type byte, except for a connection's first message, a length that
-/// includes itself, and the body.
+/// Takes the next complete message from the input; `None` if it is incomplete. It has a type byte
+/// (`has_tag`) except for a connection's first message, a length that includes itself, and the
+/// body.
 fn next_message(input: &mut Vec<u8>, has_tag: bool) -> Option<Vec<u8>> {
     let at = usize::from(has_tag);
     let length = input.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)?;
@@ -301,7 +305,7 @@ fn next_message(input: &mut Vec<u8>, has_tag: bool) -> Option<Vec<u8>> {
     (input.len() >= end).then(|| input.drain(..end).collect())
 }
 
-/// The first number in a message's SQL, such as 17 in `SELECT CAST(17 AS BIGINT)`.
+/// Returns the first number in the SQL of a message, such as 17 in `SELECT CAST(17 AS BIGINT)`.
 fn first_number(text: &[u8]) -> u64 {
     let sql = text.get(4..).unwrap_or_default();
     let digits = sql.iter().skip_while(|byte| !byte.is_ascii_digit());

@@ -1,19 +1,23 @@
 //! Comparison of sides with a baseline: differences in setup, and changes of figures.
 //!
-//! A side is a set of runs at one point or several; the first side is the baseline. At each point
-//! of each other side, the primary figure gets a verdict: one of [`Verdict::ALL`].
+//! A side is a set of runs at one or more points, which are combinations of varied values; the
+//! first side is the baseline. At each point, the primary figure of each other side gets a verdict,
+//! one of [`Verdict::ALL`].
 //!
-//! - Two tests have to agree (`stats::Comparison`). They compare the logarithms of whole runs, so a
-//!   difference is the ratio of two geometric means, which are shown beside it. The error within a
-//!   run does not contain the variation between runs, and is not used.
-//! - If the sides were interleaved in enough repeats, runs of the same repeat are pairs, so that a
-//!   drift cancels out. If they were not, a difference that a drift explains is no verdict.
+//! - A test of ranks and a test of means have to agree (`stats::Comparison`). They compare the
+//!   logarithms of whole runs, so a difference is a ratio of two geometric means, and both means
+//!   are shown beside it. Errors within a run are not used, because they do not contain the
+//!   variation between runs.
+//! - If the sides alternated in enough repeats, runs of the same repeat are compared as pairs, so
+//!   that a drift of the machine cancels out. If they did not alternate, a difference that a drift
+//!   explains gets no verdict of better or worse.
 //! - "Better" and "worse" need a corrected p-value below 5 % and a ratio beyond the minimum effect.
 //!   The p-values of all headlines are corrected together over sides, points and figures (Hommel);
-//!   those of all other figures are a second family.
-//! - Lost transactions make a time infinite, which ranks last.
+//!   the p-values of all other figures are corrected together as a second family.
+//! - A percentile among lost transactions is infinite, and ranks last.
 //!
-//! A pure function of reports. Not here: the choice of runs (app), and pages (render).
+//! The comparison is a pure function of reports. Not here: the choice of runs (app), and pages
+//! (render).
 
 mod beside;
 mod differences;
@@ -58,17 +62,21 @@ pub use verdicts::{Verdict, beside};
 
 /// The schema of [`ComparisonReport`].
 pub const SCHEMA: &str = "dbdyno.comparison/1";
-/// Confidence of intervals; the remainder is the error rate of verdicts.
+/// Confidence of intervals; 1 minus it is the error rate of all verdicts together.
 const CONFIDENCE: f64 = 0.95;
-/// Probability that any side is declared different over all points if none is.
+/// Share of the error rate for overall verdicts: the probability that any side is declared
+/// different over all its points if no side differs.
 const FIRST: f64 = 0.04;
-/// Probability that more is declared different for sides that do not differ over all points.
+/// Share of the error rate for single points of sides without an overall difference: the
+/// probability that any of them is declared different if none differs.
 const SECOND: f64 = 0.01;
-/// p-value from which a difference between blocks may be explained by a drift.
+/// Smallest p-value, adjusted for a linear drift, at which a drift may explain the difference
+/// between sides that did not alternate.
 const BESIDE_DRIFT: f64 = 0.03;
-/// Default minimum effect: the relative change that matters.
+/// Default minimum effect, as a share: smaller relative changes do not matter.
 pub const MIN_EFFECT: f64 = 0.01;
-/// Age in seconds from which runs are called old: an earlier step of a pipeline may have failed.
+/// Age in seconds from which the report calls runs old. Their age may show that an earlier step of
+/// a pipeline failed and made no new runs.
 const OLD_S: u64 = 3600;
 /// Figures that are judged for builds of data, in the order of the page.
 const OF_BUILDS: [&str; 6] = [
@@ -80,22 +88,21 @@ const OF_BUILDS: [&str; 6] = [
     "build.analyse_s",
 ];
 
-/// Figures judged after the workload's primary figure, for runs that have them, in the order of the
-/// page.
+/// Figures judged after the workload's primary figure in runs that have them, in page order.
 pub const FIGURES: [&str; 4] = ["tps", "p50_ms", "p95_ms", "p99_ms"];
 
-/// A side of a comparison: runs that belong together.
+/// A side of a comparison: runs under one name, such as those of a build or an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
     pub name: String,
     pub points: Vec<SidePoint>,
-    /// Runs that were left out: not completed, or invalid.
+    /// Runs that are left out because they did not complete or are invalid.
     pub not_counted: Vec<NotCounted>,
-    /// IDs of runs in progress, or of the experiment with trials in progress.
+    /// Ids of runs in progress, or the id of an experiment whose trials are in progress.
     pub running: Vec<String>,
-    /// The plan that repeats its runs, if all have the same.
+    /// The plan in TOML that repeats the runs of the side; `None` if they have different plans.
     pub plan: Option<String>,
-    /// True if the name is a run's id, which does not describe the side.
+    /// True if the name is only a run's id. The report then names the side by its differences.
     pub is_unnamed: bool,
 }
 
@@ -107,41 +114,40 @@ impl Side {
     }
 }
 
-/// A run that was left out.
+/// A run that a comparison leaves out, with the reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NotCounted {
-    /// Id of the run.
     pub run: String,
-    /// Values of its point, if known.
+    /// Values of the run's point, by axis; null if not known.
     pub values: Option<Named<String>>,
     pub why: String,
 }
 
-/// The runs of a side at a point.
+/// The valid runs of a side at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SidePoint {
-    /// Values by axis; points with equal values are compared.
+    /// Values of the point, by axis. Sides are compared at points with equal values.
     pub values: Named<String>,
-    /// Reports of the valid runs.
     pub reports: Vec<Report>,
-    /// Repeat of each run: runs with equal numbers at all points make one figure.
+    /// Number of the repeat of each report, in the same order. Runs of a side with the same number
+    /// at all points form one overall figure.
     pub repeats: Vec<u32>,
 }
 
-/// The settings for judging a comparison.
+/// The settings by which a comparison is judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judge {
-    /// The primary figure; `None` for that of the workload.
+    /// Name of the primary figure; `None` for the default figure of these runs.
     pub primary: Option<String>,
-    /// The minimum effect, as a share.
+    /// The minimum effect, as a share such as 0.01 for 1 %.
     pub min_effect: f64,
-    /// Further figures to be judged, for limits.
+    /// Names of further figures to be judged, because limits are set on them.
     pub also: Vec<String>,
 }
 
 impl Judge {
-    /// Parses the settings: a figure by name, and the minimum effect in percent such as `2%`. An
-    /// `Err` begins with the invalid one.
+    /// Parses a figure's name and a minimum effect in percent, such as `2%`; `None` stands for the
+    /// default. An `Err` begins with the invalid one.
     pub fn asked(figure: Option<&str>, min_effect: Option<&str>) -> Result<Judge, String> {
         let named = |name: &str| match check_name(name) {
             Ok(()) => Ok(name.trim().to_owned()),
@@ -165,7 +171,7 @@ impl Judge {
         })
     }
 
-    /// Returns the primary figure. An `Err` says that no run has the requested one.
+    /// Returns the name of the primary figure. An `Err` says that no run has the requested one.
     pub(crate) fn primary_of(&self, reports: &[&Report]) -> Result<String, String> {
         match &self.primary {
             Some(name) => resolve(name, reports.iter().copied()),
@@ -173,8 +179,8 @@ impl Judge {
         }
     }
 
-    /// Returns the primary figure; falls back to that of a limit if the user named none and the
-    /// default one is missing on some side.
+    /// Returns the name of the primary figure. If the user named none and a side lacks the default
+    /// one, it is the first figure with a limit, or else `tps`, that all sides have.
     fn primary_in_all(&self, sides: &[Side], reports: &[&Report]) -> Result<String, String> {
         let primary = self.primary_of(reports)?;
         let is_in_all = |name: &String| sides.iter().all(|side| has_figure(side, name));
@@ -190,7 +196,7 @@ impl Judge {
         Ok(also.into_iter().find(is_in_all).unwrap_or(primary))
     }
 
-    /// Returns the figures that are judged besides `primary`, if runs have them.
+    /// Returns the names of the figures to be judged besides `primary`. Some runs may lack them.
     fn others(&self, primary: &str, reports: &[&Report]) -> Vec<String> {
         let also = self.also.iter().filter_map(|name| resolve(name, reports.iter().copied()).ok());
         let mut all: Vec<String> = Vec::new();
@@ -208,55 +214,57 @@ impl Judge {
     }
 }
 
-/// Returns true if a ratio exceeds the minimum effect.
+/// Returns true if a ratio differs from 1 by more than the minimum effect, in either direction.
 pub(crate) fn matters(ratio: f64, min_effect: f64) -> bool {
     ratio.ln().abs() > (1.0 + min_effect).ln()
 }
 
-/// Returns true if a change by this ratio is for the worse.
+/// Returns true if the ratio is a change for the worse, or a fall of a figure without direction.
 pub(crate) fn is_worse(better: Direction, ratio: f64) -> bool {
     (ratio > 1.0) == (better == Direction::Lower)
 }
 
-/// The comparison of sides with the first one, the baseline.
+/// The comparison of several sides with the first one, the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonReport {
     /// Name of the schema, [`SCHEMA`].
     pub schema: String,
     pub primary: String,
-    /// Direction in which it is better.
+    /// Direction in which the primary figure is better.
     #[serde(default)]
     pub better: Direction,
-    /// Units of the judged primary and custom metrics and gauges, by name.
+    /// Units of the judged figures whose names do not state them, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
-    /// The minimum effect, as a share.
+    /// The minimum effect, as a share: smaller changes do not matter.
     pub min_effect: f64,
-    /// The environment of the runs.
+    /// Workloads, databases, loads and machines of all compared runs.
     pub scene: Environment,
-    /// The command that repeats this comparison, if known.
+    /// The command line that repeats this comparison; null if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Time of the request in milliseconds since 1970, from which the age of the runs follows;
-    /// `None` for stored pages.
+    /// Time at which the comparison was requested, in milliseconds since 1970, to state the age of
+    /// the runs; `None` for stored pages.
     #[serde(skip)]
     pub seen_unix_ms: Option<i64>,
-    /// The sides, the baseline first.
+    /// All sides; the baseline is the first.
     pub sides: Vec<SideReport>,
-    /// Differences between the sides besides the figures.
+    /// Settings, facts and plan values that differ between the sides.
     pub differences: Vec<Difference>,
-    /// Differences between runs of a side that make one figure.
+    /// Settings, facts and plan values that differ between runs of one side at one point, though
+    /// these runs count as repeats.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mixed: Vec<Mixed>,
-    /// Comparison of each other side with the baseline.
+    /// Comparison of each side but the first with the baseline.
     pub pairs: Vec<PairReport>,
-    /// Runs that are left out because their reports are damaged.
+    /// Ids of the runs that are left out because their stored reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
-    /// Imported figures, which charts show too.
+    /// Figures from imported files, which charts show beside the measured ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<Imported>,
-    /// Reasons why intervals and verdicts may be too certain: the way in which runs were repeated.
+    /// Reasons why intervals and verdicts may be too certain: the repeats were nested, or their
+    /// number depended on results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<String>,
 }
@@ -264,99 +272,103 @@ pub struct ComparisonReport {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SideReport {
     pub name: String,
-    /// Ids of the valid runs.
     pub runs: Vec<String>,
-    /// The run with the median of the primary figure, at the first point that all sides have:
-    /// charts draw it over those of the other sides.
+    /// The run with the median of the primary figure, at the first point that all sides have.
+    /// Charts draw these runs of all sides over each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median_run: Option<MedianRun>,
-    /// Number of runs that were left out: not completed, or invalid.
+    /// Number of runs that are left out because they did not complete or are invalid.
     pub runs_not_counted: u64,
-    /// Number of distinct seeds: runs with one seed replay the same inputs.
+    /// Number of distinct seeds of the valid runs. Runs with the same seed have the same inputs.
     #[serde(default)]
     pub seeds: u64,
-    /// The runs that were left out, with reasons.
+    /// The runs that are left out, each with the reason.
     pub not_counted: Vec<NotCounted>,
-    /// Ids of runs in progress, or of the experiment with trials in progress; only ended runs are
-    /// compared.
+    /// Ids of runs in progress, or the id of an experiment with trials in progress; all are left
+    /// out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub running: Vec<String>,
-    /// The plan that repeats its runs, in TOML; null if not known.
+    /// The plan that repeats the runs of the side, in TOML; null if not known.
     pub plan: Option<String>,
-    /// The primary figure over the axis, if there is one axis of numbers.
+    /// The primary figure over the varied parameter; null unless exactly one is varied and its
+    /// values are numbers.
     pub curve: Option<Curve>,
-    /// Findings with at least a warning, by id, and the number of runs with each.
+    /// Number of valid runs with each finding of severity warning or invalid, by finding id.
     pub findings: Named<u64>,
-    /// Observation in the first of these runs, by id.
+    /// Observation of each of these findings in the first run that has it, by finding id.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub cases: Named<String>,
-    /// Observations in all of these runs, with a range for each number; without those whose words
-    /// differ.
+    /// Observations of each finding over all runs, merged with a range for each number, by finding
+    /// id. Findings whose observations differ in their words are left out.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub case_ranges: Named<String>,
     /// Largest share of offered transactions that failed or were dropped in a run, in percent.
     #[serde(default)]
     pub lost_percent: f64,
-    /// Modes that all its runs have in common, such as `synchronous=full`.
+    /// Modes that all valid runs have in common, such as `synchronous=full`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<String>,
-    /// Start of its first valid run, in RFC 3339.
+    /// Start of the first valid run, in RFC 3339.
     #[serde(default)]
     pub begun: String,
 }
 
-/// The comparison of a side with the baseline.
+/// The comparison of one side with the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairReport {
-    /// Name of the side.
+    /// Name of the side that is compared with the baseline.
     pub side: String,
-    /// True if runs of both alternated; if not, a drift of the machine counts as a difference.
+    /// True if runs of the two sides alternated in time at every point. If not, a drift of the
+    /// machine looks like a difference.
     pub is_interleaved: bool,
-    /// Sentence on the side that may lose commits which the other keeps; `None` if both are alike.
+    /// Sentence that names the side which may lose commits in a crash while the other keeps them;
+    /// null if both are alike or this is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durability: Option<String>,
-    /// Number of seeds that runs of both have, if a simulated database drew the same random numbers
-    /// for them and the runs are not judged in pairs: they are then not independent.
+    /// Largest number of seeds that both sides have in common at a point, if these runs are not
+    /// independent: a simulated database drew the same random numbers for them, and they are not
+    /// judged in pairs.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seeds_shared: u64,
-    /// The primary figure over all points, if there are several: the geometric mean, one per
-    /// repeat.
+    /// The primary figure over all points: per repeat, the geometric mean over the points. Null if
+    /// there is only one point, or several workloads.
     pub overall: Option<Judged>,
-    /// The other figures over all points.
+    /// Other figures over all points, with the same means as `overall`.
     pub overall_others: Vec<Judged>,
-    /// The primary figure of each of several workloads, over all of its points. Then there is no
-    /// `overall`: different transactions have no common figure.
+    /// The primary figure of each workload over all of its points, if there are several workloads.
+    /// There is no `overall` then, because different transactions have no common figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_workload: Vec<WorkloadPair>,
-    /// Repeats of either side that `overall` leaves out, because a point lacks them.
+    /// Number of repeats of either side that `overall` leaves out because some point lacks them.
     pub repeats_left_out: u64,
-    /// Comparison at each point.
+    /// Comparison at each point that both sides have.
     pub points: Vec<PointPair>,
-    /// Points at which only one of the two has a valid run.
+    /// Points at which only one of the two sides has a valid run.
     pub points_unpaired: Vec<UnpairedPoint>,
-    /// Figures per transaction on both sides, without verdicts; the ones that explain most of a
-    /// difference come first.
+    /// Figures of the average transaction on both sides, without verdicts. The figures that explain
+    /// most of a difference come first.
     #[serde(default)]
     pub each_transaction: Vec<EachTransactionAt>,
-    /// The gauges that changed most, the clearest change first; they are not judged.
+    /// The gauges that changed most between the sides, without verdicts; the change that stands out
+    /// most from the variation between runs comes first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gauges_changed: Vec<GaugeChange>,
 }
 
-/// A point that only one of two sides has.
+/// A point at which only one of two compared sides has a valid run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnpairedPoint {
     /// Values of the point, by axis.
     pub values: Named<String>,
-    /// The side that has a valid run there.
+    /// Name of the side that has a valid run at the point.
     pub side: String,
-    /// True if the other side was tried there, without a valid run.
+    /// True if the other side was measured at the point too, but has no valid run there.
     pub is_lost: bool,
 }
 
 impl PairReport {
-    /// Returns the overall figure of the side, over all points or at the only one. Each of several
-    /// workloads has its own.
+    /// Returns the headline figures of the side: the primary figure over all points, or at the only
+    /// point, or that of each workload if there are several.
     fn on_the_whole(&mut self) -> Vec<&mut Judged> {
         match &mut self.points[..] {
             _ if !self.by_workload.is_empty() => {
@@ -367,163 +379,169 @@ impl PairReport {
         }
     }
 
-    /// Returns the points at which the baseline has a valid run and the side has invalid ones only.
+    /// Returns the points at which the baseline has a valid run and the side has only invalid ones.
     pub fn lost(&self) -> impl Iterator<Item = &UnpairedPoint> {
         self.points_unpaired.iter().filter(|point| point.is_lost && point.side != self.side)
     }
 }
 
-/// One of several workloads, compared by its primary figure.
+/// One of several workloads in a comparison, judged by its own primary figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadPair {
     pub workload: String,
-    /// Primary figure of the workload, over all of its points.
+    /// Comparison of the primary figure of this workload over all of its points.
     pub primary: Judged,
 }
 
-/// A point that both sides have.
+/// Comparison of two sides at a point that both have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointPair {
     /// Values of the point, by axis.
     pub values: Named<String>,
     pub primary: Judged,
     pub others: Vec<Judged>,
-    /// Figures without a value, for lack of samples: limits on them are undecided.
+    /// Figures that every run lacks for lack of samples. A limit on one of them is undecided.
     #[serde(skip)]
     lacking: Vec<Judged>,
 }
 
-/// A figure of a side, compared with the baseline's.
+/// A figure of a side, compared with the same figure of the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
     pub figure: String,
-    /// Direction in which it is better.
+    /// Direction in which the figure is better.
     #[serde(default)]
     pub better: Direction,
-    /// The baseline's value over its runs.
+    /// Mean and error of the figure over the baseline's runs; null if not known.
     pub baseline: Option<Figure>,
-    /// The side's value over its runs.
+    /// Mean and error of the figure over the side's runs; null if not known.
     pub side: Option<Figure>,
-    /// Means of the baseline and of the side over the judged runs; their quotient is the ratio.
+    /// Center of the judged runs of the baseline and of the side, a mean or median; the side's
+    /// divided by the baseline's is the ratio. Null if not known.
     #[serde(default)]
     pub centers: [Option<f64>; 2],
-    /// Kind of these means.
+    /// Kind of center: geometric mean or median.
     #[serde(default)]
     pub center: Center,
-    /// Medians over the runs of the baseline and of the side.
+    /// Medians of the figure over the runs of the baseline and of the side; null if not known.
     #[serde(default)]
     pub medians: [Option<f64>; 2],
-    /// The side divided by the baseline, without an interval for one run per side; null if it
-    /// cannot be judged.
+    /// The side divided by the baseline, with its confidence interval. Null if it cannot be judged.
     pub ratio: Option<Ratio>,
-    /// Probability that ranks differ as much if there is no difference.
+    /// p-value of the hypothesis that the sides do not differ, before correction; null if there are
+    /// too few runs for a test.
     pub p: Option<f64>,
-    /// The same p-value, corrected for everything that is judged with it.
+    /// The p-value corrected for all figures that are judged together (Hommel); null if not tested.
     pub p_corrected: Option<f64>,
-    /// The ratio, as a share above 1, that would have been found in four of five such comparisons
-    /// if nothing else differed; null if that takes more runs.
+    /// Smallest change, as a share, that this comparison would have found with a power of 80 %;
+    /// null if there are too few runs.
     pub detectable: Option<f64>,
     pub verdict: Verdict,
-    /// Reason for the verdict, if it needs one.
+    /// Reason for the verdict in words; null if it needs none.
     pub why: Option<String>,
-    /// True if runs of the same repeat were compared with each other, and not all with all.
+    /// True if runs of the same repeat were compared as pairs; false if all runs of one side were
+    /// compared with all of the other.
     #[serde(default)]
     pub is_within_repeats: bool,
-    /// True if only means were tested, at a stricter level: ranks need more runs.
+    /// True if only the test of means was applied, at a stricter level, because there are too few
+    /// runs for a test of ranks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_by_means: bool,
-    /// Difference adjusted for a drift through all runs, if the sides did not alternate.
+    /// The difference adjusted for a linear drift; `None` if the sides alternated or have no ratio.
     #[serde(skip)]
     beside_drift: Option<BesideDrift>,
-    /// Logarithms of the figures of the baseline's runs and of the side's.
+    /// Logarithms of the figure in each run of the baseline and of the side.
     #[serde(skip)]
     of_runs: [Vec<f64>; 2],
-    /// True if some runs do not have the figure.
+    /// True if some runs of either side lack the figure.
     #[serde(skip)]
     is_lacking: bool,
-    /// Differences of these logarithms within each repeat, if these are judged.
+    /// Differences of the logarithms within each repeat; `None` if runs are not judged as pairs.
     #[serde(skip)]
     within: Option<Vec<f64>>,
-    /// One-sided 95 % bounds of the ratio, for limits on a change.
+    /// Lower and upper one-sided 95 % confidence bound of the ratio, for limits on a change; `None`
+    /// if there are too few runs or a figure is infinite.
     #[serde(skip)]
     bounds: Option<(f64, f64)>,
-    /// Number of pairs of runs for these bounds; `None` if runs did not alternate.
+    /// Number of pairs of runs from which `bounds` follows; `None` if runs are not paired.
     #[serde(skip)]
     n_pairs: Option<usize>,
 }
 
 impl Judged {
-    /// Returns true if runs did not alternate, and a drift would explain their difference.
+    /// Returns true if the runs did not alternate and a drift may explain their difference.
     fn may_be_drift(&self) -> bool {
         // A drift does not lose transactions.
         let is_finite = self.ratio.is_none_or(|ratio| ratio.value.is_finite());
         is_finite && self.beside_drift.is_some_and(|beside| beside.p >= BESIDE_DRIFT)
     }
 
-    /// Returns one-sided 95 % bounds of the ratio adjusted for a drift, if runs did not alternate.
+    /// Returns the lower and upper one-sided 95 % confidence bound of the ratio, adjusted for a
+    /// drift; `None` if the runs alternated, or there are no such bounds.
     fn bounds_beside_drift(&self) -> Option<(f64, f64)> {
         self.beside_drift?.bounds
     }
 }
 
-/// A difference of two sides, adjusted for a drift through all runs.
+/// Test of the difference of sides that did not alternate, adjusted for a linear drift.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct BesideDrift {
-    /// Probability of such a difference if the sides are equal.
+    /// p-value of the hypothesis that the sides do not differ beyond the drift.
     p: f64,
-    /// One-sided 95 % bounds of the ratio; `None` if transactions were lost, since a drift loses
-    /// none.
+    /// Lower and upper one-sided 95 % confidence bound of the ratio. `None` if transactions were
+    /// lost, because a drift loses none.
     bounds: Option<(f64, f64)>,
 }
 
-/// Kind of mean that stands for the runs of a side.
+/// Kind of center that represents the runs of a side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Center {
-    /// The geometric mean: its quotient is the ratio.
+    /// The geometric mean. The ratio of two sides is the quotient of their geometric means.
     #[default]
     GeometricMean,
-    /// The median, where the figure of some run is infinite or zero: it has no geometric mean.
+    /// The median, used if the figure of some run is infinite or zero and so has no geometric mean.
     Median,
 }
 
-/// A ratio with its interval. An infinite one is null in JSON.
+/// A ratio with its confidence interval. Infinite values are null in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
-    /// The quotient of the geometric means; where some figure has none, the median over all pairs
-    /// of runs.
+    /// The quotient of the two sides' geometric means. If some figure has no geometric mean, it is
+    /// the median of the ratios over all pairs of runs.
     pub value: f64,
-    /// Ends of the interval; null with one run per side.
+    /// Lower and upper end of the confidence interval; null if there are too few runs.
     pub interval: Option<(f64, f64)>,
-    /// Confidence of the interval: with few runs it exceeds the 95 % that were requested.
+    /// Confidence of the interval; null without one. Few runs make it higher than the usual 95 %.
     pub confidence: Option<f64>,
 }
 
-/// Difference between the sides' shares of excluded runs above which the change itself may be the
-/// reason why runs are excluded.
+/// Smallest difference between two sides' shares of invalid runs that makes comparing only the
+/// valid runs unfair: the change under test may itself invalidate runs.
 pub(crate) const LOST_UNEVEN: f64 = 0.25;
 
 impl SideReport {
-    /// Returns the share of invalid runs, from 0 to 1.
+    /// Returns the share of the side's runs that did not complete or are invalid, from 0 to 1.
     fn lost_share(&self) -> f64 {
         let lost = self.runs_not_counted as f64;
         lost / (lost + self.runs.len() as f64)
     }
 
-    /// Describes the invalid runs: `2 of 5 runs of new do not count: overloaded (2)`.
+    /// Describes the runs that are left out, such as `2 of 5 runs of new do not count: overloaded
+    /// (2)`; empty if there are none.
     pub fn lost_words(&self) -> String {
         lost_words(&self.name, &self.not_counted, self.runs.len()).unwrap_or_default()
     }
 
-    /// Names a run in progress, such as `new is still being measured (01a1ffb6)`; `None` if every
-    /// run has ended.
+    /// Says that runs of the side are in progress, such as `new is still being measured
+    /// (01a1ffb6)`; `None` if every run has ended.
     pub fn running_words(&self) -> Option<String> {
         running_words(&self.name, &self.running)
     }
 }
 
-/// Describes the invalid runs of a side, such as `2 of 5 runs of new do not count: overloaded (2)`;
-/// `None` if all are valid.
+/// Describes the runs of a side that are left out, such as `2 of 5 runs of new do not count:
+/// overloaded (2)`; `None` if all are valid.
 pub(crate) fn lost_words(name: &str, lost: &[NotCounted], n_counted: usize) -> Option<String> {
     let verb = if lost.len() == 1 { "does" } else { "do" };
     let (n, all) = (lost.len(), count((lost.len() + n_counted) as u64, "run"));
@@ -531,7 +549,7 @@ pub(crate) fn lost_words(name: &str, lost: &[NotCounted], n_counted: usize) -> O
     (n > 0).then(|| format!("{n} of {all} of {name} {verb} not count: {whys}"))
 }
 
-/// Lists why runs do not count, with numbers of runs, such as `failed, overloaded (3)`.
+/// Lists the reasons why runs are left out, with numbers of runs, such as `failed, overloaded (3)`.
 pub(crate) fn whys_in_words(lost: &[NotCounted]) -> String {
     in_words(&whys(lost))
 }
@@ -545,7 +563,7 @@ fn running_words(name: &str, running: &[String]) -> Option<String> {
     Some(format!("{name} is still being measured ({}{more})", running[0]))
 }
 
-/// Lists reasons with their counts, such as `failed, invalid (3)`; a count of 1 is left out.
+/// Lists reasons with their counts, such as `failed, overloaded (3)`; a count of 1 is not written.
 fn in_words(whys: &Named<u64>) -> String {
     let to_words = |(why, n): (&str, &u64)| {
         if *n == 1 { why.to_owned() } else { format!("{why} ({n})") }
@@ -554,8 +572,8 @@ fn in_words(whys: &Named<u64>) -> String {
 }
 
 impl ComparisonReport {
-    /// Returns the side of a pair that has many more excluded runs than the other: comparing only
-    /// its remaining runs favours it (survivorship).
+    /// Returns the side of the pair that has a much larger share of invalid runs than the other, so
+    /// that comparing only the valid ones favours it; `None` if the shares are similar.
     pub fn unevenly_lost(&self, pair: &PairReport) -> Option<&SideReport> {
         let base = self.sides.first()?;
         let side = self.sides.iter().find(|side| side.name == pair.side)?;
@@ -563,9 +581,9 @@ impl ComparisonReport {
         (more.abs() > LOST_UNEVEN).then_some(if more > 0.0 { side } else { base })
     }
 
-    /// Lists the load parameters that differ from the baseline's, such as `clients`, each with the
-    /// baseline's value and the side's. Empty if the names of the sides state the difference, which
-    /// is then the subject of the comparison.
+    /// Lists the load parameters, such as `clients`, in which the side differs from the baseline,
+    /// with the values of baseline and side. Empty if the names of both sides state a difference:
+    /// the user then compares it on purpose.
     pub fn load_differs(&self, pair: &PairReport) -> Vec<(String, [String; 2])> {
         match self.place_of(pair) {
             Some(at) if !self.is_named_by_difference(at) => {
@@ -575,8 +593,9 @@ impl ComparisonReport {
         }
     }
 
-    /// Warns that the baseline was measured after the side, so the user may have swapped the two;
-    /// `None` if the names of the sides state their difference, such as `clients=8`.
+    /// Warns that the baseline was measured after the side, since the user may have swapped them.
+    /// `None` if it was not, or if the names of both sides state their difference, such as
+    /// `clients=8`.
     pub fn reversed_words(&self, pair: &PairReport) -> Option<String> {
         let at = self.place_of(pair)?;
         let [base, side] = [&self.sides[0], &self.sides[at]];
@@ -588,7 +607,7 @@ impl ComparisonReport {
         })
     }
 
-    /// Returns the age of the newest run in seconds, since its start; `None` below an hour.
+    /// Returns the seconds since the newest run began; `None` if less than an hour or not known.
     pub fn age_s(&self) -> Option<u64> {
         let newest: Timestamp = self.scene.begun.1.parse().ok()?;
         let age_s = (self.seen_unix_ms? - newest.as_millisecond()) / 1_000;
@@ -604,7 +623,9 @@ impl ComparisonReport {
         differences::are_named_by(&self.differences, side, names)
     }
 
-    /// Compares the sides with the first one. An `Err` says why they cannot be compared.
+    /// Compares the sides with the first one, the baseline. Returns an error if there are fewer
+    /// than two sides, if one has no valid run or lacks the primary figure, or if a side has no
+    /// point in common with the baseline.
     pub fn new(sides: &[Side], judge: &Judge) -> Result<ComparisonReport, String> {
         let [baseline, others @ ..] = sides else {
             return Err("nothing to compare: name at least two sides".to_owned());
@@ -672,7 +693,7 @@ impl ComparisonReport {
         Ok(report.with_names(sides).with_durability(sides))
     }
 
-    /// Adds the sentences on durability, which use the final names of the sides.
+    /// Adds the sentences on unequal durability, after the sides have their final names.
     fn with_durability(mut self, sides: &[Side]) -> ComparisonReport {
         for (at, pair) in self.pairs.iter_mut().enumerate() {
             let both = [0, at + 1].map(|at| (&*self.sides[at].name, reports(&sides[at])));
@@ -682,7 +703,7 @@ impl ComparisonReport {
     }
 }
 
-/// Refuses a side without a run that counts, and says why it has none.
+/// Returns an error if a side has no valid run, with the reasons why its runs are left out.
 fn have_runs(sides: &[Side]) -> Result<(), String> {
     if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
         if let Some(words) = running_words(&side.name, &side.running) {
@@ -697,15 +718,15 @@ fn have_runs(sides: &[Side]) -> Result<(), String> {
     Ok(())
 }
 
-/// Counts the reasons why runs are invalid.
+/// Counts the runs that are left out for each reason.
 fn whys(runs: &[NotCounted]) -> Named<u64> {
     let mut by_why = Named::default();
     runs.iter().for_each(|run| by_why.count(&run.why, 1));
     by_why
 }
 
-/// Returns the points of a side that all sides have; if there are none, all of its own. Otherwise
-/// values of other points would look like a difference between the sides.
+/// Returns the points of a side that all sides have in common, so that other points do not look
+/// like a difference between sides. If there are none, returns all points of the side.
 fn shared<'s>(sides: &'s [Side], side: &'s Side) -> impl Iterator<Item = &'s SidePoint> {
     let has = |side: &Side, at: &SidePoint| side.points.iter().any(|p| p.values == at.values);
     let is_shared = move |at: &SidePoint| sides.iter().all(|other| has(other, at));
@@ -760,7 +781,7 @@ fn side_report(
     }
 }
 
-/// Returns the figure of each run that has it.
+/// Returns the values of a figure in the runs that have it, in their order.
 pub(crate) fn values_of(reports: &[Report], name: &str) -> Vec<f64> {
     reports.iter().filter_map(|report| value_of(report, name)).collect()
 }

@@ -1,15 +1,16 @@
-//! Under which condition a run was made: all that was decided or found before its load.
+//! The condition of a run: everything that was decided or found before its load, as named values.
 //!
-//! One description, from which points are formed and what differs between sides is named. Absent
-//! are names, seeds, what was measured, and what changes from one moment to the next. Not here:
-//! what was measured under a condition (analysis), and how runs are chosen (app).
+//! From conditions follow the points to which runs belong, and the differences between the sides of
+//! a comparison. A condition leaves out names, seeds, measurements, and facts that change from one
+//! moment to the next. Not here: what was measured (analysis), and how runs are chosen (app).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::report::{Named, Report};
 use model::todays_path;
 
-/// Names of facts that are measurements, whatever they are about.
+/// Names of facts that are measurements, such as free memory, whatever their subject. They are not
+/// part of a run's condition.
 const MEASURED: [&str; 13] = [
     "available_bytes",
     "bandwidth",
@@ -25,7 +26,8 @@ const MEASURED: [&str; 13] = [
     "swap_free_bytes",
     "uptime_s",
 ];
-/// Subjects of facts about how a run went. The plan has what was requested of a network path.
+/// Subjects of facts about the course of a run, which are not part of its condition. The plan has
+/// the network path that was requested.
 const OF_THE_RUN: [&str; 11] = [
     "monitor",
     "around",
@@ -39,25 +41,30 @@ const OF_THE_RUN: [&str; 11] = [
     "settle_before",
     crate::repeats::TRIAL,
 ];
-/// Subjects of facts that follow from others: durability from the modes, checkpoints from the
-/// product, first arrivals from plan and seed.
+/// Subjects of facts that a condition leaves out because they follow from its other values:
+/// durability from the modes, checkpoints from the product, first arrivals from plan and seed.
 const DERIVED: [&str; 3] = ["durability", "checkpoints", "arrivals"];
-/// Names of traits that are labels, are drawn from the seed, or repeat other facts.
+/// Names of plan keys and facts that a condition leaves out: they are labels, are drawn from the
+/// seed, or repeat other facts.
 const NAMES: [&str; 4] = ["name", "seed", "size", "c_load"];
-/// Keys of a plan that decide how a run is reported, not how it is executed.
+/// Keys of a plan that decide how a run is reported, not how it is executed. Runs that differ only
+/// in these keys belong to the same point.
 const REPORTING: [&str; 2] = ["report_interval", "histogram_max"];
-/// Traits that readers look for first, in order.
+/// Keys of a plan that sort before its other keys, because readers look for them first.
 const FIRST: [&str; 3] = ["group.workload", "group.clients", "group.rate"];
-/// The value of a trait that a run does not have.
+/// Text for a value that the condition of a run does not have.
 const NONE: &str = "none";
 
-/// The key of a trait of a condition. Keys of the plan come first.
+/// The key of one value in the condition of a run. Keys sort in the order of pages: plan, target,
+/// all others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     rank: usize,
-    /// `plan`, `target`, or the subject of the fact.
+    /// The source of the value: `plan`, `target`, `setting` (of the server), or the subject of a
+    /// fact such as `cpu`.
     pub about: String,
-    /// The name of the fact; of a plan, the dotted path.
+    /// The dotted path of a plan's key, such as `group.clients`, or the name of the option, setting
+    /// or fact.
     pub name: String,
 }
 
@@ -72,8 +79,9 @@ impl Key {
         Key { rank, about: about.to_owned(), name: name.to_owned() }
     }
 
-    /// Returns true if runs that differ in this trait never share a point: traits of the plan, the
-    /// target, the product and its modes, such as how a commit is made durable.
+    /// Returns true if runs with different values of this key belong to different points. This
+    /// holds for plan keys that affect the execution, the target, the modes (such as how a commit
+    /// is made durable), and the product and its version.
     pub(crate) fn makes_points(&self) -> bool {
         match self.about.as_str() {
             "plan" => !REPORTING.contains(&self.name.as_str()),
@@ -83,8 +91,8 @@ impl Key {
         }
     }
 
-    /// Returns true if the trait is about the load, and not about its target: a key of the plan
-    /// other than a setting of the server.
+    /// Returns true if the key describes the load and not its target: a plan key that affects the
+    /// execution and is not a server setting.
     pub(crate) fn is_of_load(&self) -> bool {
         self.about == "plan" && self.makes_points() && !self.name.starts_with("server.")
     }
@@ -93,8 +101,9 @@ impl Key {
         self.about == "database" && matches!(self.name.as_str(), "product" | "version")
     }
 
-    /// Returns true if a build may change the trait: version, options and settings of its server.
-    /// In a history such a trait does not begin another series.
+    /// Returns true if another build of the database may change the value: its version, modes,
+    /// connection options, and server settings in the plan. Such a change need not split a history
+    /// into several series.
     fn comes_with_a_build(&self) -> bool {
         match self.about.as_str() {
             "plan" => self.name.starts_with("server."),
@@ -104,7 +113,7 @@ impl Key {
         }
     }
 
-    /// Returns the short name that users know: `clients` for `group.clients`.
+    /// Returns the short name that users know, such as `clients` for `group.clients`.
     pub(crate) fn short(&self) -> String {
         match (self.about.as_str(), self.name.as_str()) {
             ("plan", name) => {
@@ -120,17 +129,18 @@ impl Key {
     }
 }
 
-/// The traits of a run, by key.
+/// The condition of a run, by key: all values that were decided or found before its load.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition(BTreeMap<Key, String>);
 
 impl Condition {
-    /// Keeps only the traits that make points.
+    /// Keeps only the values that decide to which point a run belongs.
     pub fn of_points(self) -> Condition {
         Condition(self.0.into_iter().filter(|(key, _)| key.makes_points()).collect())
     }
 
-    /// Returns the condition of a run, from its plan as decided and its facts.
+    /// Returns the condition of a run, from its decided plan and its facts. Plan keys of earlier
+    /// versions get today's names.
     pub fn from_report(report: &Report) -> Condition {
         let mut all = BTreeMap::new();
         let mut put = |about: &str, name: &str, value: &str| {
@@ -161,7 +171,8 @@ impl Condition {
         Condition(all)
     }
 
-    /// Adds the settings of the server that no other fact already has.
+    /// Adds the run's server settings in `names`, except those whose name the condition already
+    /// has.
     pub(crate) fn with_settings(mut self, report: &Report, names: &BTreeSet<String>) -> Condition {
         let known: BTreeSet<String> = self.0.keys().map(|key| key.name.clone()).collect();
         for (name, value) in report.settings.iter() {
@@ -181,7 +192,7 @@ impl Condition {
     }
 }
 
-/// Adds the identity of a target, without its user, and each of its options.
+/// Passes a target's address, without its user, and each of its connection options to `put`.
 fn of_target(url: &str, put: &mut dyn FnMut(&str, &str, &str)) {
     let (base, options) = url.split_once('?').unwrap_or((url, ""));
     let base = match base.split_once("//") {
@@ -198,15 +209,16 @@ fn of_target(url: &str, put: &mut dyn FnMut(&str, &str, &str)) {
     }
 }
 
-/// Returns true if a fact says only where a managed server was on the day of its run.
+/// Returns true if a fact is only the folder or the address that a managed server had in this run.
 fn is_of_the_day(report: &Report, about: &str, name: &str, value: &str) -> bool {
     let is_managed = report.facts.contains_key("managed");
     let is_folder = report.fact("managed", "folder").is_some_and(|folder| *folder == value);
     is_folder || is_managed && (about, name) == ("connection", "address")
 }
 
-/// Visits the values of a plan by dotted path. Paths into a list have the name of the table,
-/// unless it is the only one.
+/// Passes each value of a plan to `put`, with its dotted path. The path to an entry of a list has
+/// the name of the entry, or its position if it has none; the only entry of a list adds nothing to
+/// the path.
 fn flatten(path: &str, value: &toml::Value, put: &mut dyn FnMut(&str, String)) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {
@@ -230,7 +242,8 @@ fn flatten(path: &str, value: &toml::Value, put: &mut dyn FnMut(&str, String)) {
     }
 }
 
-/// The traits that distinguish points, each with its short name.
+/// The keys whose values distinguish the points of a comparison or history, each with its short
+/// name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Points(Vec<(Key, String)>);
 
@@ -247,30 +260,32 @@ impl Points {
         Points(keys.into_iter().zip(names).collect())
     }
 
-    /// Returns the point of a run.
+    /// Returns the point of a run with this condition: a value for each key, by short name.
     pub fn at(&self, condition: &Condition) -> Named<String> {
         let value = |key: &Key| condition.get(key).unwrap_or(NONE).to_owned();
         Named(self.0.iter().map(|(key, name)| (name.clone(), value(key))).collect())
     }
 }
 
-/// A side whose runs differ in a trait that has no match in the baseline.
+/// The reason why sides cannot be compared: unlike runs of one side would be pooled at a point.
+/// They differ in a value that separates the sides, so it cannot also separate points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mixed {
-    /// Index of the side, from 0.
+    /// Index of the side in the comparison; the baseline has 0.
     pub side: usize,
-    /// Short name of the trait.
+    /// Short name of the key in whose values the runs differ.
     pub name: String,
-    /// Values of that trait in runs at one point.
+    /// The values of the key in the runs at one point.
     pub values: Vec<String>,
 }
 
-/// Returns the points at which sides are compared, the baseline first.
+/// Returns the keys whose values make the points at which sides are compared. The first side is the
+/// baseline.
 ///
-/// A trait that differs between the runs of one side makes points, so that unlike runs are not
-/// pooled. A trait of which a side shares no value with the baseline is the subject of the
-/// comparison, and makes none. An `Err` names a trait if runs that differ in it would be pooled for
-/// that reason.
+/// A key that differs between the runs of one side makes points, so that unlike runs are not
+/// pooled. A key for which a side shares no value with the baseline is the subject of the
+/// comparison, and makes none. Returns an error if runs of one side that differ in such a key would
+/// share a point.
 pub fn points_of_sides(sides: &[Vec<Condition>]) -> Result<Points, Mixed> {
     let (mut points, mut between) = (Vec::new(), Vec::new());
     for key in varying(sides) {
@@ -295,8 +310,9 @@ pub fn points_of_sides(sides: &[Vec<Condition>]) -> Result<Points, Mixed> {
     Ok(points)
 }
 
-/// Returns the points of a history, in which each build is a side. A trait that a build may change
-/// makes no points if all runs of each build agree on it.
+/// Returns the keys whose values make the points of a history, given the runs of each build. A key
+/// that another build may change, such as the version, makes no points if all runs of each build
+/// agree on its value.
 pub fn points_of_builds(builds: &[Vec<Condition>]) -> Points {
     let is_even = |key: &Key| {
         let values = |runs: &Vec<Condition>| {
@@ -308,7 +324,7 @@ pub fn points_of_builds(builds: &[Vec<Condition>]) -> Points {
     Points::from_keys(keys.filter(|key| !(key.comes_with_a_build() && is_even(key))).collect())
 }
 
-/// Returns the keys that make points and differ between runs.
+/// Returns the keys that may make points and whose values differ between any two runs.
 fn varying(sides: &[Vec<Condition>]) -> Vec<Key> {
     let runs = || sides.iter().flatten();
     let keys: BTreeSet<&Key> =
@@ -320,7 +336,8 @@ fn varying(sides: &[Vec<Condition>]) -> Vec<Key> {
     keys.into_iter().filter(differs).cloned().collect()
 }
 
-/// Returns the values of a trait, if runs of one point would be pooled over several.
+/// Returns the different values of `key` among runs of one side that share a point; `None` if the
+/// runs of each point agree.
 fn pooled(runs: &[Condition], points: &Points, key: &Key) -> Option<Vec<String>> {
     let mut known: Vec<(Named<String>, BTreeSet<&str>)> = Vec::new();
     for run in runs {

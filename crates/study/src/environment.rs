@@ -1,49 +1,49 @@
-//! What was measured, on what and when: for one who sees nothing of it but the comparison.
+//! Summary of what was measured, on which systems, and when, for readers who see only a comparison,
+//! history or search.
 //!
-//! Not here: what differs between the sides (differences), and how it is reported (render).
+//! Not here: the differences between the sides of a comparison (differences), and pages (render).
 
 use analysis::report::Report;
 use model::{Load, Placement, numbers};
 use serde::{Deserialize, Serialize};
 
-/// The environment that runs have in common; if they differ, with all their values. Lists have each
-/// value once, in the order of the sides. A list is empty if nothing is known.
+/// Workloads, databases, loads and machines of a set of runs. A list has each distinct value once,
+/// in the order of the runs; it is empty if nothing is known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
     pub workloads: Vec<String>,
     /// Products, each with its version.
     pub databases: Vec<String>,
-    /// Amount of data, by parameters of the workload.
+    /// Sizes of the data, in parameters of the workload.
     pub data: Vec<String>,
-    /// Loads offered, in words.
+    /// Loads offered, in words; for open load only the arrival rate.
     pub loads: Vec<String>,
-    /// Smallest and largest number of clients.
+    /// Smallest and largest number of clients of a run.
     pub clients: (u32, u32),
     /// Placements of clients: `thread`, `loop`, or `simulated`, which runs in virtual time.
     pub placements: Vec<String>,
-    /// Number of valid runs of all sides.
+    /// Number of valid runs that are summarized.
     pub runs: u64,
-    /// Shortest and longest measured phase, in seconds.
+    /// Shortest and longest measured phase of a run, in seconds.
     pub measured_s: (f64, f64),
-    /// Shortest and longest ramp-up, in seconds.
+    /// Shortest and longest ramp-up of a run, in seconds.
     pub ramp_up_s: (f64, f64),
-    /// Start of the first run and of the last: RFC 3339, UTC.
+    /// Start times of the first and of the last run, in RFC 3339, UTC.
     pub begun: (String, String),
-    /// Processors and memory of the generator's machines.
+    /// CPUs and memory of the machines on which dbdyno generated the load.
     pub machines: Vec<String>,
-    /// Operating systems of these machines, with their kernels.
+    /// Operating systems of the load generator's machines, with their kernels.
     pub systems: Vec<String>,
     /// Versions of dbdyno that made the runs.
     pub dbdyno: Vec<String>,
-    /// Modes that all runs have, such as how a commit is made durable.
+    /// Modes that all runs have in common, such as `synchronous=full`.
     pub modes: Vec<String>,
-    /// Disclaimers that belong beside every figure of the runs, such as "not a TPC-C result".
+    /// Disclaimers that belong beside every figure of these runs, such as "not a TPC-C result".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
 }
 
 impl Environment {
-    /// Returns the environment of these runs.
     pub fn from_reports(all: &[&Report]) -> Environment {
         let clients = all.iter().map(|report| report.clients);
         let begun = || all.iter().map(|report| report.started.as_str());
@@ -70,7 +70,7 @@ impl Environment {
         }
     }
 
-    /// Returns true if any of the runs was made in virtual time.
+    /// Returns true if any of the runs was made in virtual time, against a simulated database.
     pub fn has_virtual_time(&self) -> bool {
         let simulated = Placement::Simulated.name();
         self.placements.iter().any(|place| place == simulated)
@@ -84,7 +84,8 @@ pub(crate) fn common_modes(all: &[&Report]) -> Vec<String> {
     modes.filter(is_common).cloned().collect()
 }
 
-/// Describes a load: of an open one only the rate, since the plans have the rest.
+/// Describes a load in words. For open load this is the arrival rate alone, since the plan has the
+/// rest.
 fn load(load: &Load) -> String {
     match load {
         Load::Open { rate, .. } => format!("open, {}", numbers::arrival_rate(rate)),
@@ -100,7 +101,8 @@ fn machine(report: &Report) -> Option<String> {
     Some(format!("{processors} ({model}), {memory} of memory"))
 }
 
-/// Returns each known value once.
+/// Returns each distinct value of the reports once, in their order. Unknown and empty values are
+/// left out.
 pub(crate) fn each(all: &[&Report], value: impl Fn(&Report) -> Option<String>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for value in all.iter().filter_map(|report| value(report)) {
@@ -111,7 +113,7 @@ pub(crate) fn each(all: &[&Report], value: impl Fn(&Report) -> Option<String>) -
     found
 }
 
-/// Returns the smallest and the largest value.
+/// Returns the smallest and the largest value over all reports.
 fn range(all: &[&Report], value: impl Fn(&Report) -> f64) -> (f64, f64) {
     let (none, values) =
         ((f64::INFINITY, f64::NEG_INFINITY), all.iter().map(|report| value(report)));

@@ -1,7 +1,7 @@
-//! What an experiment has shown: a figure with its error for each point, and curves over an axis.
+//! The report of an experiment: each figure with its error at each point, and curves over an axis.
 //!
-//! A pure function of the experiment and the reports of its runs. Not here: how it is walked
-//! (app), and how it looks (render).
+//! The report is a pure function of the experiment and the reports of its runs. Not here: the
+//! execution of trials (app), and pages (render).
 
 use analysis::figures::{
     Figure, better, direction_in, figure_of, number, resolve, samples_lacking, times_of, units_in,
@@ -25,178 +25,188 @@ use crate::trials::{
 
 /// The schema of [`ExperimentReport`].
 pub const SCHEMA: &str = "dbdyno.experiment/1";
-/// Residual above which the law does not fit, as a share.
+/// Largest root mean square of the residuals, as a share, at which the Universal Scalability Law
+/// fits.
 pub const RESIDUAL_MOST: f64 = 0.10;
 
-/// The report of an experiment.
+/// The report of an experiment: figures at each combination of varied values, and what follows from
+/// them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentReport {
     /// Name of the schema, [`SCHEMA`].
     pub schema: String,
     pub id: String,
     pub name: String,
-    /// Start time, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Start of the experiment, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// Status of the trials; null if not known.
+    /// Status of the experiment, such as still running; null if not known.
     #[serde(default)]
     pub status: Option<model::Status>,
     pub axes: Vec<model::Axis>,
-    /// Order of the trials.
+    /// Order in which the trials are made.
     pub order: model::Order,
-    /// Handling of the data between trials.
+    /// Handling of the data between trials, such as keeping them.
     pub data: model::DataPolicy,
-    /// Number of planned trials.
+    /// Number of planned trials, as far as a rule that ends repeats lets it be known.
     pub trials: u64,
-    /// Number of valid trials: completed, and not found invalid.
+    /// Number of valid trials: their runs completed, and no finding makes them invalid.
     pub trials_done: u64,
-    /// Physical cores of the generator's machine; null if not known.
+    /// Physical cores of the load generator's machine; null if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u64>,
-    /// The figure by which points are judged: `nopm` or `tps`, of which the highest is best; if
-    /// every trial has open load, `p99_ms`, of which the lowest is best.
+    /// Name of the figure by which points are judged, such as `tps`, or `p99_ms` if every trial has
+    /// open load.
     pub primary: String,
-    /// Direction in which it is better.
+    /// Direction in which the primary figure is better.
     #[serde(default)]
     pub better: Direction,
-    /// The unit, by the figure's name, if the name does not have it.
+    /// Units of the figures whose names do not state them, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
     pub points: Vec<PointReport>,
-    /// The primary figure over the axis, if there is one axis of numbers.
+    /// The primary figure over the varied parameter; null unless exactly one is varied and its
+    /// values are numbers.
     pub curve: Option<Curve>,
-    /// The highest rate that was kept, if the rate is varied.
+    /// The highest arrival rate with which the database kept up; null if the rate is not varied, or
+    /// higher values of the primary figure are better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateReport>,
-    /// The scalability law of throughput over clients, if that is the axis.
+    /// The Universal Scalability Law, fitted to throughput over clients; null unless clients are
+    /// the only axis, all load is closed, and the law can be fitted.
     pub scalability: Option<ScalabilityReport>,
-    /// Reason why no law was fitted, if clients are the axis.
+    /// Reason why the law cannot be fitted; null if it was fitted or does not apply.
     pub no_scalability: Option<String>,
-    /// Findings on how the experiment was made.
+    /// Findings on the order of trials and on differences between their machines' kernels.
     #[serde(default)]
     pub findings: Vec<Finding>,
-    /// Runs that are left out because their reports are damaged.
+    /// Ids of the runs that are left out because their stored reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
-    /// Imported figures, which charts show too.
+    /// Figures from imported files, which charts and tables show beside the measured ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<Imported>,
-    /// The plan with its axes that repeats the experiment, in TOML; null if there is none.
+    /// The plan that repeats the experiment, with its axes, in TOML; null if there is none.
     #[serde(default)]
     pub plan: Option<String>,
-    /// Result of the rule that ends its repeats; absent without one.
+    /// Result of the stop rule that ends repeats; null if the number of repeats is fixed.
     #[serde(alias = "until", default, skip_serializing_if = "Option::is_none")]
     pub stop_condition: Option<StopReport>,
-    /// Variation by level; absent if no level above runs is repeated.
+    /// Variation between builds, starts and runs; null if only runs are repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<LevelsReport>,
 }
 
-/// A point with its measurements.
+/// A point of an experiment, with the figures of its valid runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointReport {
     /// Values of the point, by axis.
     pub values: Named<String>,
     /// Ids of the valid runs, in the order of their repeats.
     pub runs: Vec<String>,
-    /// Number of invalid trials.
+    /// Number of trials at the point that are invalid.
     pub runs_not_counted: u64,
-    /// Reasons, each with its number of trials.
+    /// Number of invalid trials for each reason.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub why_not_counted: Named<u64>,
-    /// True if a full queue ended all trials, so that none is valid.
+    /// True if no trial of the point is valid, and a full queue ended at least one of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_queue_full: bool,
     pub figures: Named<Figure>,
-    /// Reasons why figures are missing, by name: there may be too few samples for a time in all or
-    /// some of the valid runs. The mean over the others would be biased.
+    /// Reasons why figures are missing, by name: some or all valid runs have too few samples for a
+    /// percentile. A mean over the other runs would be biased.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
-    /// Numbers of samples that missing times need, by name.
+    /// Number of samples that a run needs for each missing figure, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub samples_needed: Named<u64>,
-    /// Number of runs with a figure that others of them lack, by name.
+    /// Number of valid runs that have a figure, by name, for figures that other valid runs lack.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub runs_with: Named<u64>,
-    /// Findings with at least a warning, by id, and the number of runs with each.
+    /// Number of valid runs with each finding of severity warning or invalid, by finding id.
     pub findings: Named<u64>,
-    /// Observation in the first of these runs, by id.
+    /// Observation of each of these findings in the first run that has it, by finding id.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub cases: Named<String>,
-    /// Observations in all of these runs, with a range for each number; without those whose words
-    /// differ.
+    /// Observations of each finding over all valid runs, merged with a range for each number, by
+    /// finding id. Findings whose observations differ in their words are left out.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub case_ranges: Named<String>,
 }
 
-/// The highest rate of arrivals that was kept. Response times do not show it: they are lowest at
-/// the lowest rate.
+/// The highest arrival rate of an experiment with which the database kept up. Response times do not
+/// show it, because they are lowest at the lowest rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RateReport {
     pub axis: String,
-    /// Index of the point with the highest rate at which every run finished what was offered in
-    /// time; null if there is none.
+    /// Index of the point with the highest rate at which every valid run finished its offered
+    /// transactions within the measured window; null if there is none.
     pub kept: Option<usize>,
 }
 
-/// The primary figure along an axis of numbers: the summary of a curve.
+/// Summary of a figure along an axis of numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
     pub figure: String,
-    /// Direction in which it is better.
+    /// Direction in which the figure is better.
     #[serde(default)]
     pub better: Direction,
     pub axis: String,
-    /// Value at the beginning of the axis.
+    /// Mean of the figure at the first value of the axis.
     pub first: f64,
-    /// Mean over the points.
+    /// Mean of the figure over all points.
     pub mean: f64,
-    /// The best value: the highest, or of times the lowest.
+    /// The best mean of the figure: the lowest if lower is better, otherwise the highest.
     pub best: f64,
-    /// Value of the axis with the best figure.
+    /// Value of the axis at which the figure is best.
     pub best_at: String,
-    /// Other points whose 95 % CIs overlap that of the best: one of them may be the best.
+    /// Other values of the axis at which the 95 % confidence interval of the figure overlaps that
+    /// of the best: one of these may be the best.
     pub best_also: Vec<String>,
-    /// Value at the end of the axis.
+    /// Mean of the figure at the last value of the axis.
     pub last: f64,
 }
 
-/// The Universal Scalability Law of an experiment.
+/// The Universal Scalability Law, fitted to the throughput of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScalabilityReport {
-    /// Throughput of one client: value and 90 % CI.
+    /// Throughput of a single client, λ: value, lower and upper end of the 90 % confidence
+    /// interval.
     pub lambda: [f64; 3],
-    /// Contention: value, low and high.
+    /// Contention, σ: value, lower and upper end of the 90 % confidence interval.
     pub sigma: [f64; 3],
-    /// Coherency: value, low and high.
+    /// Coherency cost, κ: value, lower and upper end of the 90 % confidence interval.
     pub kappa: [f64; 3],
-    /// Number of clients at the highest throughput; null if not known.
+    /// Number of clients at which the law's throughput is highest; null if there is no such number,
+    /// or the law does not fit.
     pub peak_clients: Option<f64>,
-    /// The 90 % CI of that number.
+    /// The 90 % confidence interval of the number of clients at the highest throughput; null
+    /// without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_clients_interval: Option<(f64, f64)>,
-    /// Highest throughput of the law.
+    /// The highest throughput of the law; null if there is none, or the law does not fit.
     pub peak: Option<f64>,
-    /// The 90 % CI of that throughput.
+    /// The 90 % confidence interval of the highest throughput; null without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_interval: Option<(f64, f64)>,
-    /// Reason why there is no peak.
+    /// Reason why the law has no highest throughput; null if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_peak: Option<String>,
-    /// Root mean square of the residuals, as a share.
+    /// Root mean square of the residuals between measurements and law, as a share.
     pub residual: f64,
-    /// The largest residual as a share, and its number of clients.
+    /// The largest residual, as a share, and its number of clients.
     pub worst: (f64, u32),
-    /// False if the residuals are too large for the law.
+    /// False if the law does not describe the measurements: residuals are too large, or larger than
+    /// the scatter of repeats explains.
     pub fits: bool,
-    /// Probability that points are as far from the law, relative to the scatter of repeats, if it
-    /// holds; null without repeats. Below 0.01, intervals are as wide as the points' own distance
-    /// from the law makes them.
+    /// p-value of the F test of lack of fit, which compares the distance of the points from the law
+    /// with the scatter of repeats; null without repeats. If it is below 0.01, the confidence
+    /// intervals are widened to that distance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lack_of_fit: Option<f64>,
 }
 
 impl ScalabilityReport {
-    /// Returns the law's throughput at a number of clients.
+    /// Returns the throughput that the law predicts for a number of clients.
     pub fn throughput(&self, clients: f64) -> f64 {
         let [[lambda, ..], [sigma, ..], [kappa, ..]] = [self.lambda, self.sigma, self.kappa];
         Scalability::throughput_of([lambda, sigma, kappa], clients)
@@ -204,9 +214,9 @@ impl ScalabilityReport {
 }
 
 impl ExperimentReport {
-    /// Makes the report of the trials so far; the store knows whether there will be more. They are
-    /// judged by the figure `asked`, else by that of the workload. An `Err` says that no trial has
-    /// it. `bits` draw the resamples for the law's intervals.
+    /// Makes the report of the trials that have ended so far. The primary figure is `asked`, or the
+    /// default one of these runs; an `Err` says that no trial has it. `bits` are random numbers for
+    /// the bootstrap of the law's confidence intervals.
     pub fn new(
         experiment: &Experiment,
         trials: &[TrialReport],
@@ -270,8 +280,9 @@ impl ExperimentReport {
 }
 
 impl ExperimentReport {
-    /// Returns the index of the axis along which curves are drawn: of axes with several values,
-    /// clients or a rate, else the one with the most numbers, else the one with the most names.
+    /// Returns the index of the axis along which curves are drawn, among axes with several values;
+    /// `None` if there is none. Axes of numbers come first, among them clients or a rate, then the
+    /// axis with the most values.
     pub fn main_axis(&self) -> Option<usize> {
         let is_load = |name: &str| short_axis(name) == "clients" || is_arrival_rate(name);
         let rank = |axis: &usize| {
@@ -285,8 +296,8 @@ impl ExperimentReport {
     }
 }
 
-/// Renames imported figures to the names that runs use: of several groups, that of the one that has
-/// it.
+/// Renames imported figures to the full names that the runs use, such as that of the group which
+/// has the figure.
 fn as_named(imported: &Imported, reports: &[&Report]) -> Imported {
     let mut imported = imported.clone();
     for value in &mut imported.values {
@@ -297,7 +308,7 @@ fn as_named(imported: &Imported, reports: &[&Report]) -> Imported {
     imported
 }
 
-/// Returns the kernels of the valid trials, in the order in which they first occur.
+/// Returns the distinct operating system kernels of the valid trials, in the order of the trials.
 fn kernels(reports: &[&Report]) -> Vec<String> {
     let counted: Vec<&Report> = reports.iter().copied().filter(|report| counts(report)).collect();
     each(&counted, |report| Some(report.fact("os", "kernel_release")?.text()?.to_owned()))
@@ -334,11 +345,11 @@ fn point_report(
     }
 }
 
-/// The figures of a point's valid trials.
+/// The figures of the valid trials at a point.
 struct PointFigures<'t> {
     counted: &'t [&'t TrialReport],
     by_trial: Vec<Vec<(String, f64)>>,
-    /// Names of the figures, each once, in the order of the trials.
+    /// Names of all figures, each once, in the order of their first trials.
     names: Vec<String>,
 }
 
@@ -369,12 +380,13 @@ impl<'t> PointFigures<'t> {
         all.filter(|(n, _)| *n == name).map(|(_, value)| *value).collect()
     }
 
-    /// Returns true if all trials have the figure.
+    /// Returns true if every valid trial has the figure.
     fn is_whole(&self, name: &str) -> bool {
         self.values_of(name).len() == self.counted.len()
     }
 
-    /// Returns a figure over all trials, if all have it.
+    /// Returns the mean of a figure over the valid trials, with its error; `None` unless all of
+    /// them have it.
     fn figure(&self, experiment: &Experiment, name: &str) -> Option<Figure> {
         let values = Some(self.values_of(name)).filter(|_| self.is_whole(name))?;
         let repeats = self.counted.iter().map(|trial| trial.repeat);
@@ -382,13 +394,14 @@ impl<'t> PointFigures<'t> {
         Some(figure_of(&values, mean_of(experiment, &by_repeat)?))
     }
 
-    /// Returns the figures that only some trials have, with the numbers of trials.
+    /// Returns the names of the figures that only some valid trials have, with the numbers of these
+    /// trials.
     fn runs_with(&self) -> Vec<(String, u64)> {
         let in_some = self.names.iter().filter(|name| !self.is_whole(name));
         in_some.map(|name| (name.clone(), self.values_of(name).len() as u64)).collect()
     }
 
-    /// Returns the reasons why figures are missing in all or some trials.
+    /// Returns the reasons why figures are missing in all or some valid trials, by name.
     fn reasons(&self) -> Named<String> {
         let reasons: Vec<Named<String>> =
             self.counted.iter().map(|trial| reasons(times_of(&trial.report))).collect();
@@ -402,7 +415,7 @@ impl<'t> PointFigures<'t> {
         Named(in_none.chain(in_some).collect())
     }
 
-    /// Returns the numbers of samples needed for figures that some trials lack.
+    /// Returns the number of samples needed for each figure that a valid trial lacks, by name.
     fn samples_needed(&self, shown: &[&str]) -> Named<u64> {
         let lacking = |trial: &&TrialReport| {
             let named =
@@ -442,7 +455,8 @@ fn curve(
     curve_of(&axis.name, &measured, (primary, better))
 }
 
-/// The figure over an axis; none where its values are not numbers, or fewer than two.
+/// Returns the summary of a figure along an axis; `None` with fewer than two points, or if values
+/// of the axis are not numbers.
 pub(crate) fn curve_of(
     axis: &str,
     measured: &[(String, Figure)],
@@ -468,7 +482,7 @@ pub(crate) fn curve_of(
     })
 }
 
-/// Returns the highest rate that was kept; `None` if the rate is not an axis.
+/// Returns the highest rate with which the database kept up; `None` if the rate is not an axis.
 fn rate_kept(experiment: &Experiment, trials: &[TrialReport]) -> Option<RateReport> {
     let index = experiment.axes.iter().position(|axis| is_arrival_rate(&axis.name))?;
     let rate = |point: u32| {
@@ -488,7 +502,8 @@ fn rate_kept(experiment: &Experiment, trials: &[TrialReport]) -> Option<RateRepo
     Some(RateReport { axis, kept: highest.map(|(_, point)| point as usize) })
 }
 
-/// Fits the scalability law; `None` if clients are not the axis, or the figure is not a rate.
+/// Fits the Universal Scalability Law; `None` unless clients are the only axis, all load is closed,
+/// and higher values of the figure are better. An `Err` says why the law cannot be fitted.
 fn scalability(
     experiment: &Experiment,
     trials: &[TrialReport],

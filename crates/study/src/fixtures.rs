@@ -1,4 +1,4 @@
-//! Made-up sides and studies for tests, of the made-up runs of `analysis::fixtures`.
+//! Made-up sides and studies for tests, built from the made-up runs of `analysis::fixtures`.
 
 pub mod sides;
 pub mod studies;

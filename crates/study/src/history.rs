@@ -1,11 +1,12 @@
-//! A figure over the builds of what is measured: where its level has changed, and the last one.
+//! History of a figure over the builds of a database: the changes of its level, and a judgement of
+//! the last build.
 //!
-//! Runs that bear a label are put by its values, in an order. Each point has a series of its own,
-//! one figure a build: the geometric mean of its runs. Levels are found on logarithms
-//! (`stats::levels`), so that changes are ratios. Another machine or setting begins a series again,
-//! and only the last of these is judged. What is judged in all points is judged together: the more
-//! points, the clearer a change must be. A pure function of reports. Not here: which runs there are
-//! (app), and how it looks (render).
+//! A build is all runs with one value of a label; builds have an order. Each point has its own
+//! series with one value per build, the geometric mean of its runs. Levels are found on logarithms
+//! (`stats::levels`), so that changes are ratios. Another machine or setting begins a new series,
+//! and only the last series of a point is judged. All points are judged together: the more points,
+//! the clearer a change has to be. Everything is a pure function of reports. Not here: the choice
+//! of runs (app), and pages (render).
 
 mod elsewhere;
 mod environment;
@@ -35,49 +36,49 @@ use series::{Series, follow};
 
 /// The schema of [`HistoryReport`].
 pub const SCHEMA: &str = "dbdyno.history/1";
-/// The probability that any point shows a change of level where there is none; also the probability
-/// that an unchanged last build is reported as outside its expected range.
+/// Error rate of a history: the probability, over all points, that a change of level is reported
+/// where there is none, and that an unchanged last build is reported outside of its expected range.
 pub const ERROR: f64 = 0.005;
-/// Number of builds in a running mean.
+/// Largest number of builds in a running mean.
 pub(crate) const OF_LAST: usize = 10;
-/// Share of change from which the expected range of the last build is too wide to say anything:
-/// most regressions of interest are smaller than a tenth. The minimum effect is used if it is
-/// larger.
+/// Smallest detectable deterioration, as a share, from which on a last build within its expected
+/// range shows nothing, because most regressions are smaller. The minimum effect replaces it if
+/// that is larger.
 const NOISY_FROM: f64 = 0.1;
-/// Number of builds between the two levels that are compared for a slow fall.
+/// Number of builds between the two levels that are compared to find a slow fall.
 const RECENT: usize = 10;
-/// Number of builds by which the place of a change may move as more builds are measured.
+/// Number of builds by which the place of a change of level may move as more builds are measured.
 const NEAR: usize = 2;
 
-/// Relative difference below which values are equal: their logarithms are rounded.
+/// Relative difference below which two values count as equal, because of rounded logarithms.
 const ROUNDING: f64 = 1e-9;
-/// Labels whose names serve as nouns for their values in sentences.
+/// Labels whose names serve in sentences as nouns for their values.
 const NOUNS: [&str; 8] =
     ["commit", "date", "day", "kernel", "night", "release", "revision", "version"];
-/// Labels of every run whose values are versions.
+/// Labels that every run has and whose values are versions.
 const OF_VERSIONS: [&str; 2] = ["database", "dbdyno"];
-/// Number of builds in a year: one for each working day.
+/// Number of builds in a year for the rate of false alarms: one per working day.
 const YEAR: u32 = 250;
 
-/// The options of a history.
+/// The options with which a history is requested.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// The label whose values are the builds.
+    /// The label of runs whose values are the builds.
     pub by: String,
-    /// The figure, and the minimum effect.
+    /// The figure to judge, and the minimum effect.
     pub judge: Judge,
-    /// The order of the builds; `None` derives it from their names.
+    /// The order of the builds; `None` to derive it from their names.
     pub order: Option<Order>,
-    /// A build with which the last one is also compared.
+    /// A pinned build, with which the last build is compared as well; `None` if there is none.
     pub baseline: Option<String>,
-    /// Changes that raise no alarm.
+    /// Changes of level that the user has accepted, which raise no alarm.
     pub acknowledged: Vec<Acknowledged>,
-    /// Figures from elsewhere, with a column `by` that has their builds.
+    /// Figures from imported files, each with a column named `by` that has the builds.
     pub imported: Vec<Imported>,
 }
 
 impl Question {
-    /// Asks for the history of a label, with defaults for all else.
+    /// Makes a request for the history of a label, with defaults for all else.
     pub fn new(by: impl Into<String>, judge: Judge) -> Question {
         let (acknowledged, imported) = (Vec::new(), Vec::new());
         Question { by: by.into(), judge, order: None, baseline: None, acknowledged, imported }
@@ -89,64 +90,64 @@ impl Question {
 pub struct HistoryReport {
     /// Name of the schema, [`SCHEMA`].
     pub schema: String,
-    /// The label whose values are the builds.
+    /// The label of runs whose values are the builds.
     pub by: String,
-    /// The order of the builds.
+    /// The order in which the builds stand.
     #[serde(default)]
     pub ordered: Ordered,
     pub figure: String,
-    /// Direction in which it is better.
+    /// Direction in which the figure is better.
     #[serde(default)]
     pub better: Direction,
-    /// The unit, by the figure's name, if the name does not have it.
+    /// Unit of the figure, by its name; empty if the name states it.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
-    /// The smallest change that matters, as a share.
+    /// The minimum effect, as a share: smaller changes do not matter.
     pub min_effect: f64,
-    /// The frequency of false alarms.
+    /// The expected frequency of false alarms.
     #[serde(default)]
     pub false_alarms: FalseAlarms,
-    /// The build with which the last one is also compared.
+    /// The pinned build, with which the last build is compared as well; null if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
-    /// The environment of the runs; null if there are no runs.
+    /// Workloads, databases, loads and machines of the runs; null if there are no runs.
     pub scene: Option<Environment>,
-    /// Number of runs that are left out because they do not have the figure.
+    /// Number of runs that are left out because they lack the figure.
     #[serde(default)]
     pub without_figure: u64,
-    /// One series per point.
+    /// One series per point, for runs and for imported figures.
     pub points: Vec<PointHistory>,
-    /// The sources of the imported series.
+    /// Names and sources of the imported series.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<ImportedFrom>,
     /// Builds without a valid run, in the order of the builds.
     pub left_out: Vec<LeftOut>,
-    /// Builds that the list of commits does not have.
+    /// Builds that are left out because the list of commits lacks them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unlisted: Vec<String>,
-    /// The build that was measured last, if another one is last in the order: it is not judged. It
-    /// may be one of `unlisted`.
+    /// The build that was measured last, if another build is last in the order and is judged
+    /// instead; null otherwise. It may be one of `unlisted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_last: Option<String>,
-    /// Builds whose experiments are still in progress. Their completed runs count.
+    /// Builds with runs or experiments in progress. Their completed runs count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub running: Vec<String>,
-    /// Runs that are left out because their reports are damaged.
+    /// Ids of the runs that are left out because their stored reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
 }
 
-/// The source of imported series.
+/// Name and source of series that were imported from a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImportedFrom {
-    /// The common name of the series.
+    /// Common name of the imported series.
     pub name: String,
-    /// The source in words; may be empty.
+    /// Origin of the figures in words; may be empty.
     pub source: String,
 }
 
 impl ImportedFrom {
-    /// Returns the name, with the source if it is known.
+    /// Returns the name, followed by the source if it is known.
     pub fn with_source(&self) -> String {
         match self.source.is_empty() {
             true => self.name.clone(),
@@ -155,14 +156,14 @@ impl ImportedFrom {
     }
 }
 
-/// The frequency of alarms over all points together if nothing has changed.
+/// The expected frequency of false alarms: alarms over all points if nothing has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FalseAlarms {
-    /// The largest share of builds with an alarm.
+    /// Upper bound of the share of builds with a false alarm.
     pub share: f64,
-    /// Number of builds in a year.
+    /// Number of builds per year that is assumed for `expected`.
     pub builds: u32,
-    /// The largest expected number of alarms in a year.
+    /// Upper bound of the expected number of false alarms per year.
     pub expected: f64,
 }
 
@@ -170,157 +171,160 @@ pub struct FalseAlarms {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeftOut {
     pub build: String,
-    /// Number of runs that are not completed, invalid, or damaged.
+    /// Number of runs that are damaged, did not complete, or are invalid.
     pub runs_not_counted: u64,
-    /// True if all others are older: then the last build cannot be judged.
+    /// True if it is the last build in the order, which can then not be judged.
     pub is_last: bool,
-    /// Reasons why they do not count, such as `failed, overloaded (3)`.
+    /// Reasons why its runs do not count, such as `failed, overloaded (3)`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
 }
 
 impl LeftOut {
-    /// Returns the reason behind a sentence: ` (failed, overloaded (3))`; empty if it is not known.
+    /// Returns the reasons in brackets, such as ` (failed, overloaded (3))`; empty if they are not
+    /// known.
     fn because(&self) -> String {
         if self.why.is_empty() { String::new() } else { format!(" ({})", self.why) }
     }
 }
 
-/// Default label of builds.
+/// Default label whose values are builds.
 const BUILD: &str = "build";
 
-/// The series of a point.
+/// The series of a figure at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointHistory {
-    /// The values of the point; empty if there is only one point.
+    /// Values of the point, by axis; empty if there is only one point.
     pub values: Named<String>,
-    /// The values that distinguish the point from the others; empty if all are needed.
+    /// The values that distinguish the point from all others; empty if all values are needed.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub told: Named<String>,
-    /// The name of the imported figures; null for runs of dbdyno.
+    /// Name of the imported figures; null for a series of runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<String>,
-    /// The builds, in order.
+    /// The builds of the series, in order.
     pub builds: Vec<BuildReport>,
-    /// The builds at which a new series begins, on another machine or with other settings.
+    /// Builds at which a new series begins, on another machine or with other settings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub starts: Vec<Start>,
-    /// Changes of level that are large enough to matter; null for a series that is too short.
+    /// Changes of level larger than the minimum effect; null for a series that is too short.
     pub changes: Option<Vec<Change>>,
-    /// The present level and that of ten builds ago, if the present one is worse.
+    /// A slow fall over the last ten builds; null if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fall: Option<Fall>,
-    /// The last build compared with the ones before it, of the same level if levels are known.
+    /// The last build compared with the builds before it at its level; null if these are too few.
     pub last: Option<Last>,
-    /// The last build compared with the pinned one.
+    /// The last build compared with the pinned build; null without one, or if it cannot be judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Last>,
     /// True if a simulated database drew the same random numbers for all runs of the present
-    /// series, because they have one seed. The variation between builds is then not known.
+    /// series, because they have the same seed. Then the variation between builds is not known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_one_seed: bool,
-    /// The last of all builds, if it has no valid run at this point.
+    /// The last build in the order, if it has no valid run at this point; null if it has.
     pub lacks: Option<LeftOut>,
-    /// Invalid runs of the last build, in words, if they are so many that the valid ones may be a
-    /// biased sample; otherwise empty.
+    /// Description of invalid runs of the last build, if they are so many that its valid runs may
+    /// be a biased sample; otherwise empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub lost: String,
-    /// Acknowledged changes that the series does not show: with later builds, or for another
-    /// figure, they are no more than noise.
+    /// Acknowledgements of changes that the series does not show. With later builds, or for another
+    /// figure, such a change may be no more than noise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Acknowledged>,
-    /// True if the last build is worse: it follows a recent change for the worse, or is outside of
-    /// its expected range, and that is not acknowledged.
+    /// True if the last build is worse and this is not acknowledged: it ends a slow fall, or is
+    /// outside of its expected range or that of the pinned build.
     pub has_regressed: bool,
 }
 
-/// A build at a point.
+/// A build in the series of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BuildReport {
     pub build: String,
-    /// Ids of the runs; empty for an imported series.
+    /// Ids of the build's runs; empty for an imported series.
     pub runs: Vec<String>,
-    /// The figure over the runs.
+    /// Mean and error of the figure over the build's runs.
     pub figure: Figure,
-    /// The geometric mean over the runs. A time that lost transactions made infinite has none: it
-    /// is null in JSON.
+    /// Geometric mean of the figure over the build's runs; null in JSON if lost transactions make
+    /// it infinite.
     pub value: f64,
-    /// The mean over this build and up to nine before it, of the same series.
+    /// Mean of `value` over this build and up to nine builds before it in the same series.
     pub mean_of_ten: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// The first build of the new level.
+    /// The first build at the new level.
     pub build: String,
-    /// Index of that build in the series.
+    /// Index of the first build at the new level in the series.
     pub at: usize,
     pub before: f64,
-    /// The level from here on.
+    /// The level from this build on.
     pub after: f64,
     /// The new level divided by the old one.
     pub ratio: f64,
-    /// True if the change is for the worse.
+    /// True if the new level is worse.
     pub is_worse: bool,
-    /// The probability of as clear a change if there is none.
+    /// p-value of the hypothesis that the level did not change.
     pub p: f64,
-    /// Other differences from the build before.
+    /// Settings, facts and plan values in which the build differs from the one before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Difference>,
-    /// The acknowledgement, if there is one.
+    /// Reason for which the user has accepted the change; null if not acknowledged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledged: Option<String>,
 }
 
-/// A slow fall: the present level is worse than that of ten builds ago.
+/// A slow fall: the present level is worse than the level of ten builds ago.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fall {
-    /// The build whose level is the reference.
+    /// The earlier build whose level is compared with the present one.
     pub since: String,
-    /// The level at that build.
+    /// The level at the earlier build.
     pub before: f64,
     pub now: f64,
     /// The present level divided by the earlier one.
     pub ratio: f64,
-    /// The probability that two levels differ by as much if they are one.
+    /// p-value of the hypothesis that both levels are the same.
     pub p: f64,
 }
 
-/// The last build of a series, compared with a reference.
+/// The last build of a series, compared with earlier builds or with a pinned one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Last {
-    /// The geometric mean of the builds before, or of the pinned build.
+    /// Geometric mean of the earlier builds, or the value of the pinned build.
     pub before: f64,
-    /// The range in which it was expected, with 99.5 % for all points together.
+    /// Range in which the last build was expected, with a confidence of 99.5 % over all points
+    /// together.
     pub expected: (f64, f64),
-    /// The last build divided by the mean before; null in JSON if it is infinite.
+    /// The last build divided by `before`; null in JSON if it is infinite.
     pub ratio: f64,
-    /// True if it lies outside of the range by enough to matter.
+    /// True if the last build is outside of the expected range by more than the minimum effect.
     pub is_outside: bool,
-    /// True if it lies on the worse side.
+    /// True if the last build is worse than `before`, in or out of the expected range.
     pub is_worse: bool,
     /// The smallest deterioration that would be reported, as a share.
     pub seen_from: f64,
-    /// True if that is so large that a last build within the range says nothing.
+    /// True if `seen_from` is so large that a last build within the range shows nothing.
     pub is_noisy: bool,
-    /// True if it is compared with the level before its own, because its own has too few builds.
+    /// True if the last build is compared with the level before its own, which has too few builds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_of_former_level: bool,
-    /// The build from which on the figures vary more than before, if it is compared with these
-    /// alone.
+    /// The first of the builds that vary more than those before, if the last build is compared with
+    /// these alone; null otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varies_more_since: Option<String>,
-    /// The acknowledged build from which on it is compared with the others, if their level has too
-    /// few builds to be found without the acknowledgement.
+    /// The acknowledged build that begins the level with which the last build is compared, if the
+    /// level has too few builds to be found without the acknowledgement; null otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledged_since: Option<String>,
-    /// The acknowledgement, if there is one.
+    /// Reason for which the user has accepted the last build's change; null if not acknowledged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledged: Option<String>,
 }
 
 impl PointHistory {
-    /// Returns the name of the series; empty if there is only one and it is not imported.
+    /// Returns the values that distinguish the series, such as `clients=8`, and the name of
+    /// imported figures; empty if it is the only series and not imported.
     pub fn name(&self) -> String {
         let values = if self.told.is_empty() { &self.values } else { &self.told };
         let set = values.0.iter().filter(|(_, value)| value != "none");
@@ -339,15 +343,15 @@ impl PointHistory {
 }
 
 impl Last {
-    /// Returns the expected range; `None` if all builds before are equal, which does not show how
-    /// much they vary.
+    /// Returns the expected range of the last build; `None` if all earlier builds are equal, so
+    /// that their variation is not known.
     pub fn expected(&self) -> Option<(f64, f64)> {
         let (low, high) = self.expected;
         let is_known = high - low > self.before.abs() * ROUNDING;
         is_known.then_some((low, high))
     }
 
-    /// Returns true if it is equal to its reference, except for rounding.
+    /// Returns true if the last build is equal to its reference, except for rounding.
     pub fn is_equal(&self) -> bool {
         (self.ratio - 1.0).abs() <= ROUNDING
     }
@@ -359,8 +363,8 @@ impl Last {
 
 impl HistoryReport {
     /// Makes the history of builds, given as sides in any order, and of imported figures, which are
-    /// judged separately. `bits` are random, and affect only p-values. An `Err` says why there is
-    /// no history.
+    /// judged separately. `bits` are random numbers for p-values. Returns an error if there is no
+    /// valid run, the figure is unknown or neutral, or a requested build or commit does not exist.
     pub fn new(
         question: &Question,
         builds: &[Side],
@@ -430,14 +434,14 @@ impl HistoryReport {
         })
     }
 
-    /// Returns true if the last build is worse at some point, or has only invalid runs: everywhere,
-    /// or at a point that earlier builds had.
+    /// Returns true if the last build is worse at some point, or has no valid run: at all, or at a
+    /// point that earlier builds had while it has invalid runs.
     pub fn has_regressed(&self) -> bool {
         !self.regressions().is_empty()
     }
 
-    /// Describes the regressions: the build that is worse or has no valid run, and the point. A
-    /// point without a run of the last build is not judged.
+    /// Describes the regressions: the last build that is worse or has no valid run, and the point.
+    /// A point that it lacks without having invalid runs is not judged.
     pub fn regressions(&self) -> Vec<String> {
         let of_point = |point: &PointHistory| {
             let at = match point.name() {
@@ -460,7 +464,8 @@ impl HistoryReport {
         lost.chain(self.points.iter().filter_map(of_point)).collect()
     }
 
-    /// Describes the alarm of a point that has regressed: `: tps -9.1 % (expected -1.6 to +1.6 %)`.
+    /// Describes the change at a point that has regressed, such as `: tps -9.1 % (expected -1.6 to
+    /// +1.6 %)`.
     fn by_how_much(&self, point: &PointHistory) -> String {
         let name = analysis::figures::short(&self.figure);
         let last = point.last.iter().map(|last| (last, ""));
@@ -482,7 +487,8 @@ impl HistoryReport {
         }
     }
 
-    /// Returns the commands that accept a worse last build: as a change, or as the pinned baseline.
+    /// Returns the commands with which a user accepts a worse last build: as an acknowledged
+    /// change, or as the new pinned build. Empty if no point has regressed.
     pub fn accepting(&self) -> Vec<String> {
         let worse = || self.points.iter().filter(|point| point.has_regressed);
         let is_alarm = |last: &Option<Last>| last.as_ref().is_some_and(Last::is_alarm);
@@ -495,8 +501,9 @@ impl HistoryReport {
         ack.into_iter().chain(is_below_baseline.then(|| command("baseline"))).collect()
     }
 
-    /// Returns the number of points at which the last build cannot be judged: too few builds before
-    /// it, or too much noise. Points without the last build are not counted.
+    /// Returns the number of points at which the last build cannot be judged, because of too few
+    /// builds before it, too much noise, or many invalid runs. Imported series and points without
+    /// the last build do not count.
     pub fn n_undecided(&self) -> usize {
         let is_undecided = |point: &&PointHistory| {
             let is_own = point.imported.is_none() && point.lacks.is_none();
@@ -507,8 +514,8 @@ impl HistoryReport {
         self.points.iter().filter(is_undecided).count()
     }
 
-    /// Returns the build whose measurement is in progress, if it is the last one or a new one: it
-    /// cannot be judged yet.
+    /// Returns the build whose measurement is in progress and that cannot be judged yet; `None` if
+    /// all builds in progress are older than the last build of a series.
     pub fn measured_now(&self) -> Option<&str> {
         let of_runs = || self.points.iter().filter(|point| point.imported.is_none());
         let is_older = |build: &&String| {
@@ -518,14 +525,14 @@ impl HistoryReport {
         self.running.iter().rfind(|build| !is_older(build)).map(String::as_str)
     }
 
-    /// Returns the points in the form that users write, such as `clients=8`; empty if there is only
-    /// one.
+    /// Returns the points as users write them, such as `clients=8`; a point without values is
+    /// empty.
     pub fn point_names(&self) -> Vec<String> {
         self.points.iter().map(|point| point.values.pairs(" ")).collect()
     }
 
-    /// Returns the builds with a change at a point, or at any point if that is empty: those at
-    /// which a level begins, and the last one if it is outside of its expected range.
+    /// Returns the builds with a change at a point, or at any point if `point` is empty: the first
+    /// builds of new levels, and the last build if it is outside of its expected range.
     pub fn changed<'h>(&'h self, point: &'h str) -> Vec<&'h str> {
         let all = self.points_at(point).flat_map(|point| {
             let begun = point.changes.iter().flatten().map(|change| change.build.as_str());
@@ -541,8 +548,8 @@ impl HistoryReport {
         changed
     }
 
-    /// Returns the change at or near a build, the nearest of all points: the build at which it
-    /// begins, and its size, the absolute logarithm of its ratio.
+    /// Returns the change that is nearest to a build over all points (or the one named `point`), at
+    /// most two builds away: the build that begins it, and the absolute logarithm of its ratio.
     pub fn change_at(&self, build: &str, point: &str) -> Option<(String, f64)> {
         let of_point = |point: &PointHistory| {
             let at = point.builds.iter().position(|known| known.build == build)?;
@@ -562,7 +569,7 @@ impl HistoryReport {
         self.points.iter().filter(is_here)
     }
 
-    /// Returns the noun for its builds in sentences.
+    /// Returns the noun for the builds in sentences, such as `commit` or `version`.
     pub fn noun(&self) -> &'static str {
         noun_of(&self.by)
     }
@@ -573,8 +580,8 @@ impl HistoryReport {
     }
 }
 
-/// Returns the noun for a label's values in sentences: `build`, unless the label's name is a noun
-/// for them.
+/// Returns the noun for a label's values in sentences: the label's name if that is a noun for them,
+/// `version` for versions, otherwise `build`.
 pub fn noun_of(label: &str) -> &'static str {
     match NOUNS.iter().find(|noun| **noun == label) {
         Some(noun) => noun,
@@ -583,8 +590,8 @@ pub fn noun_of(label: &str) -> &'static str {
     }
 }
 
-/// Returns the name of the figure that is judged: that of runs, if any run has it, else that of
-/// imported figures.
+/// Returns the name of the figure to judge: the requested or default figure of the runs, or that of
+/// imported figures if there are no runs or none has it.
 fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
     let of_imported = elsewhere::primary(question);
     match (runs.is_empty(), of_imported) {
@@ -606,12 +613,12 @@ fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
     }
 }
 
-/// Returns a filter for runs that do not have a figure.
+/// Returns a filter for runs that lack the figure.
 fn has_none(name: &str) -> impl Fn(&&Report) -> bool {
     move |run| values_of(std::slice::from_ref(*run), name).is_empty()
 }
 
-/// Series that are judged together: those of runs, or those of one file of imported figures.
+/// Series that are judged together: all series of runs, or all of one imported file.
 struct Part {
     points: Vec<PointHistory>,
     ordered: Ordered,
@@ -621,7 +628,7 @@ struct Part {
 }
 
 impl Part {
-    /// Makes the series of runs; `None` if there are only imported figures.
+    /// Makes the series of runs; `None` if there are no builds with runs.
     fn of_runs(
         question: &Question,
         builds: &[Side],
@@ -659,8 +666,8 @@ impl Part {
         }))
     }
 
-    /// Makes the series of imported figures. Pinned builds and acknowledgements apply to runs,
-    /// unless there are none.
+    /// Makes the series of an imported file. The pinned build applies to it only if there are no
+    /// runs (`is_alone`), and acknowledgements never do.
     fn of_imported(
         question: &Question,
         imported: &Imported,
@@ -691,11 +698,11 @@ impl Part {
     }
 }
 
-/// Name that comes first in the name of a series, even if all have the same value.
+/// Axis that is part of the name of every series, even if all have the same value.
 const WORKLOAD: &str = "workload";
 
-/// Names series by the fewest values that distinguish them. Axes are taken in order; one is used if
-/// it distinguishes series that are still alike.
+/// Sets the fewest values that distinguish each series. Axes are tried in order; an axis is used if
+/// it separates series that all earlier ones leave alike.
 fn tell_apart(points: &mut [PointHistory]) {
     let Some(first) = points.first() else { return };
     let axes: Vec<String> = first.values.0.iter().map(|(axis, _)| axis.clone()).collect();
@@ -718,7 +725,7 @@ fn tell_apart(points: &mut [PointHistory]) {
     }
 }
 
-/// Refuses a list of commits that has none of the builds.
+/// Returns an error if the list of commits has none of the builds.
 fn is_any_listed<B>(found: &order::InOrder<'_, B>) -> Result<(), String> {
     match found.builds.is_empty() {
         true => Err(format!(
@@ -730,7 +737,7 @@ fn is_any_listed<B>(found: &order::InOrder<'_, B>) -> Result<(), String> {
     }
 }
 
-/// Refuses a pinned build that does not exist.
+/// Returns an error if there is a pinned build, but no build of that name.
 fn is_build<B: Dated>(question: &Question, found: &order::InOrder<'_, B>) -> Result<(), String> {
     let Some(name) = &question.baseline else { return Ok(()) };
     if found.builds.iter().any(|build| build.name() == *name) {
@@ -746,20 +753,21 @@ fn is_build<B: Dated>(question: &Question, found: &order::InOrder<'_, B>) -> Res
     })
 }
 
-/// Returns the builds without a valid run, in the order of all.
+/// Returns the builds without a valid run, in the given order.
 fn left_out(builds: &[&Side]) -> Vec<LeftOut> {
     let lost = builds.iter().enumerate().filter(|(_, build)| build.points.is_empty());
     lost.map(|(index, build)| left_out_of(build, index + 1 == builds.len())).collect()
 }
 
-/// Returns the last of all builds, if it has valid runs but none at this point.
+/// Returns the newest build if it has valid runs, but none at the point whose last build is
+/// `last_here`; `None` otherwise.
 fn lacks(last_here: &str, newest: Option<&&Side>) -> Option<LeftOut> {
     let newest = newest.filter(|newest| !newest.points.is_empty())?;
     (last_here != newest.name).then(|| left_out_of(newest, true))
 }
 
-/// Describes the invalid runs of a build at a point, if they are more than a quarter; otherwise
-/// empty.
+/// Describes the invalid runs of a build at a point, if they are more than a quarter of its runs
+/// there; otherwise empty.
 fn lost(build: &Side, values: &Named<String>) -> String {
     let is_here = |run: &&NotCounted| run.values.as_ref().is_none_or(|at| at == values);
     let lost: Vec<NotCounted> = build.not_counted.iter().filter(is_here).cloned().collect();
@@ -780,7 +788,7 @@ fn left_out_of(build: &Side, is_last: bool) -> LeftOut {
     }
 }
 
-/// Says why a series has no levels. `noun` is the noun for its builds.
+/// Returns the reason why a series is too short for levels. `noun` is the noun for its builds.
 pub fn too_short(n_builds: usize, noun: &str) -> String {
     format!("{n_builds} of the {SERIES_MIN} {noun}s needed to find changes of level")
 }

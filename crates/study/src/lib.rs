@@ -1,7 +1,7 @@
-//! The results of several runs together: experiments, searches, comparisons, histories.
+//! Results of several runs together: experiments, searches, comparisons, histories and tables.
 //!
-//! All of it is pure functions of reports. Not here: the report of one run and its figures
-//! (analysis), making the runs (app), the look of results (render).
+//! All functions are pure functions of run reports. Not here: the report of one run and its figures
+//! (analysis), the execution of runs (app), and pages (render).
 
 pub mod comparison;
 pub mod condition;

@@ -1,9 +1,8 @@
-//! A figure of an experiment, or of the last builds of a history, as tables of rows and columns:
-//! the best of each line, and the smallest value that is as good within the error; or each cell of
-//! an experiment relative to that of one value.
+//! Tables of a figure by rows and columns, for the points of an experiment or the last builds of a
+//! history. They mark the best cell of each line and the smallest value that is as good within the
+//! error, or show each cell relative to a reference.
 //!
-//! Not here: how a point's figure comes about (experiment, history), and how a table looks
-//! (render).
+//! Not here: the figures of points (experiment, history), and the layout of tables (render).
 
 mod by_build;
 
@@ -24,124 +23,127 @@ use crate::trials::{TrialReport, counts};
 /// The schema of [`Matrices`].
 pub const SCHEMA: &str = "dbdyno.matrix/1";
 
-/// The value of a name that a series of a history does not have.
+/// Text for the value of a parameter that a series of a history does not have.
 pub const NOT_SET: &str = "none";
 
-/// A figure over two axes: one table for each combination of the other axes' values.
+/// Tables of a figure over two parameters: one table for each combination of the other parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Matrices {
     /// Name of the schema, [`SCHEMA`].
     pub schema: String,
     pub figure: String,
-    /// The unit, by the figure's name, if the name does not have it.
+    /// Unit of the figure, by its name; empty if the name states it.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
-    /// The axis whose values are the rows.
+    /// The parameter whose values are the rows.
     pub rows: Axis,
-    /// The axis whose values are the columns; null if there is one column.
+    /// The parameter whose values are the columns; null if there is one column.
     pub columns: Option<Axis>,
-    /// Direction of the lines of cells, each of which has a best cell.
+    /// Direction in which cells are compared with each other, to find the best of each line.
     pub along: Along,
-    /// The builds over which cells are means; null for an experiment.
+    /// The builds over which each cell is a mean, if this is a history; null for an experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub builds: Option<OfBuilds>,
-    /// The value with which cells are compared; absent if only figures are shown.
+    /// The value whose cells are the reference for all others; null if only figures are shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_to: Option<RelativeTo>,
-    /// Physical cores of the generator's machine; null if not known.
+    /// Physical cores of the load generator's machine; null if not known.
     pub cores: Option<u64>,
     pub tables: Vec<Matrix>,
 }
 
-/// The builds over which the cells of a history's table are means.
+/// The builds over which the cells of a history's tables are means.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfBuilds {
-    /// The label whose values are the builds.
+    /// The label of runs whose values are the builds.
     pub by: String,
-    /// Number of builds of each series, the last ones.
+    /// Largest number of builds of a series in a mean, counted from its end.
     pub last: usize,
-    /// The sources of the imported series.
+    /// Names and sources of the imported series.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<ImportedFrom>,
-    /// True if builds are rows or columns, with the mean as the last one.
+    /// True if the builds are rows or columns themselves, followed by their mean as the last one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub are_shown: bool,
 }
 
-/// A value of the columns, or of the rows, with whose cells the others are compared.
+/// The row or column that is the reference for all others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RelativeTo {
     pub axis: String,
     pub value: String,
-    /// Reason why intervals may be too narrow: the way in which runs were repeated.
+    /// Reason why confidence intervals may be too narrow: the repeats were nested, or their number
+    /// depended on results. Null if they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<String>,
 }
 
-/// The direction of lines.
+/// Direction of the lines of cells among which a best one is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Along {
-    /// A column is a line, along the values of the rows.
+    /// Each column is a line: cells with different rows are compared.
     Rows,
-    /// A row is a line, along the values of the columns.
+    /// Each row is a line: cells with different columns are compared.
     Columns,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Matrix {
-    /// The values of the other axes.
+    /// The values of the parameters that are neither rows nor columns.
     pub values: Named<String>,
-    /// Figures by row and column; null if nothing was measured.
+    /// Figures by row and column; null if there is none.
     pub cells: Vec<Vec<Option<Figure>>>,
-    /// Rows and columns, from 0, of cells without a figure whose trials ended at a full queue.
+    /// Indices of row and column of cells that have no figure because a full queue ended their
+    /// trials.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue_full: Vec<(usize, usize)>,
     pub lines: Vec<Line>,
-    /// Ratios by row and column, if cells are compared with those of one value; null in the
-    /// reference cells, and if a figure is missing.
+    /// Ratios to the reference by row and column, if cells are compared with one; null in the
+    /// reference cells, and if a figure is missing. Empty if only figures are shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ratios: Vec<Vec<Option<CellRatio>>>,
 }
 
-/// A cell's figure divided by that of its reference.
+/// A cell's figure divided by that of its reference cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellRatio {
-    /// The ratio, with its interval.
+    /// The ratio, with its confidence interval.
     #[serde(flatten)]
     pub ratio: Ratio,
-    /// True if runs of the same repeat were compared with each other, and not all with all.
+    /// True if runs of the same repeat were compared as pairs; false if all runs of one cell were
+    /// compared with all of the other.
     pub is_within_repeats: bool,
-    /// Reason why there is no interval.
+    /// Reason why the ratio has no confidence interval; null if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-/// A line of cells.
+/// A line of cells, which is one row or column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// The value on the other axis; empty if there is only one line.
+    /// The value that all cells of the line have in common; empty if there is only one line.
     pub of: String,
-    /// Index of the best cell; null if the line has no figure, all are equal, or the figure has no
-    /// better direction.
+    /// Index of the best cell in the line; null if there is no figure, all are equal, or the figure
+    /// has no better direction.
     pub best: Option<usize>,
-    /// Index of the smallest value of the axis whose interval overlaps that of the best; null if
-    /// values are not numbers, or the best has no interval.
+    /// Index of the smallest value in the line whose confidence interval overlaps that of the best
+    /// cell; null if values are not numbers, or the best cell's interval is missing or too wide.
     pub smallest: Option<usize>,
 }
 
-/// A figure of an experiment over its axes, with imported figures.
+/// The tables of one figure: those of an experiment, and those of imported files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WithImported {
     pub figure: String,
-    /// The experiment's tables; `None` if it varies nothing.
+    /// The experiment's tables; `None` if it lacks the figure or varies nothing.
     pub own: Option<Matrices>,
-    /// Imported tables, each with its source.
+    /// Tables of imported files, each with its name and source.
     pub imported: Vec<(ImportedFrom, Matrices)>,
 }
 
-/// Returns the tables of an experiment's page: the primary figure if two axes are varied, and each
-/// imported figure. Rows are the main axis, along which curves are drawn.
+/// Returns the tables for the page of an experiment: the primary figure if exactly two parameters
+/// are varied, and each imported figure. The rows are the axis along which curves are drawn.
 pub fn of_page(report: &ExperimentReport) -> Vec<WithImported> {
     let main = report.main_axis();
     let other = (0..report.axes.len()).find(|axis| Some(*axis) != main);
@@ -175,20 +177,20 @@ pub fn of_page(report: &ExperimentReport) -> Vec<WithImported> {
     figures.into_iter().map(with_imported).filter(is_any).collect()
 }
 
-/// A figure at points of several axes.
+/// A figure at the points of several axes, from which tables are made.
 struct Grid {
     figure: String,
     better: Direction,
     axes: Vec<Axis>,
-    /// Points, each with a value for every axis, in order, and the figure.
+    /// Points with their figures; each has a value for every axis, in the order of the axes.
     points: Vec<(Named<String>, Option<Figure>)>,
-    /// Points without a figure whose trials ended at a full queue.
+    /// Points that have no figure because a full queue ended their trials.
     queue_full: Vec<Named<String>>,
 }
 
 impl Matrices {
-    /// Returns the report's primary figure over two axes. If only two are varied, the columns need
-    /// no name. An `Err` lists the axes.
+    /// Returns tables of the experiment's primary figure. If it varies exactly two parameters, the
+    /// columns need no name. An `Err` lists the parameters.
     pub fn new(
         report: &ExperimentReport,
         rows: &str,
@@ -197,7 +199,8 @@ impl Matrices {
         Matrices::of_figure(report, &report.primary, rows, columns)
     }
 
-    /// Returns the same for any figure of the report's points.
+    /// Returns tables of any figure of the experiment, as [`Matrices::new`] does for the primary
+    /// one.
     fn of_figure(
         report: &ExperimentReport,
         figure: &str,
@@ -219,8 +222,8 @@ impl Matrices {
         Ok(Matrices { units: report.units.clone(), cores: report.cores, ..tables })
     }
 
-    /// Returns an imported figure over the columns of its file, beginning with the axes in `own`.
-    /// `None` if the file does not have the figure.
+    /// Returns tables of an imported figure. Rows and columns are the columns of its file that
+    /// match the axes in `own`, else the first one. `None` if the file lacks the figure.
     fn of_imported(imported: &Imported, figure: &str, own: [Option<&Axis>; 2]) -> Option<Matrices> {
         let grid = Grid::of_imported(imported, figure)?;
         let column = |own: &Axis| {
@@ -235,9 +238,9 @@ impl Matrices {
         Some(Matrices { units: Named(units.into_iter().collect()), ..tables })
     }
 
-    /// Returns the means of the last ten builds of each series of a history, with the interval
-    /// between builds, over two of the names that distinguish series. If rows or columns are the
-    /// label of the builds, returns the builds themselves.
+    /// Returns tables of a history: the mean over up to ten last builds of each series, with the
+    /// confidence interval from the variation between builds. If rows or columns are the label of
+    /// the builds, the cells are the builds themselves.
     pub fn of_history(
         report: &HistoryReport,
         rows: &str,
@@ -256,9 +259,9 @@ impl Matrices {
         Ok(Matrices { units: report.units.clone(), builds, ..tables })
     }
 
-    /// Compares each cell with that of a value of the columns, or else of the rows: the ratio of
-    /// the figures with its interval. Runs of the same repeat are compared if they alternated often
-    /// enough. An `Err` lists the values.
+    /// Divides each cell by the cell of `value`, which is one of the columns or else of the rows,
+    /// with a confidence interval. Runs of the same repeat are compared as pairs if they alternated
+    /// in enough repeats. An `Err` lists the values to choose from.
     pub fn relative_to(
         mut self,
         report: &ExperimentReport,
@@ -313,7 +316,7 @@ impl Matrices {
         format!("{value} is not a value of rows or columns: choose one of {}", axes.join(" or "))
     }
 
-    /// Returns the values of a cell, by axis.
+    /// Returns the values of a cell on all axes, each with the name of its axis.
     fn values_at<'m>(
         &'m self,
         table: &'m Matrix,
@@ -326,7 +329,7 @@ impl Matrices {
         others.chain([of(&self.rows, row)]).chain(columns).collect()
     }
 
-    /// Returns the axis along which lines go.
+    /// Returns the axis whose values distinguish the cells of a line.
     pub fn axis(&self) -> &Axis {
         match (&self.columns, self.along) {
             (Some(columns), Along::Columns) => columns,
@@ -334,7 +337,7 @@ impl Matrices {
         }
     }
 
-    /// Returns the number of physical cores, in words.
+    /// Describes the number of physical cores of the load generator's machine; `None` if not known.
     pub fn cores_in_words(&self) -> Option<String> {
         let cores = self.cores?;
         Some(format!("the generator's machine has {}", numbers::count(cores, "physical core")))
@@ -342,7 +345,8 @@ impl Matrices {
 }
 
 impl Grid {
-    /// Returns the grid of an imported figure. Without columns, it has a single value.
+    /// Returns the grid of an imported figure; `None` if the file lacks it. A file without other
+    /// columns is one cell.
     fn of_imported(imported: &Imported, figure: &str) -> Option<Grid> {
         let values = imported.values.iter().filter(|value| value.figure == figure);
         let values: Vec<&ImportedValue> = values.collect();
@@ -374,8 +378,8 @@ impl Grid {
         Some(Grid { figure, better, axes, points, queue_full: Vec::new() })
     }
 
-    /// Returns the grid of a history's last builds. The source is another axis if some series are
-    /// imported.
+    /// Returns the grid of a history's series, with the mean of their last builds. If some series
+    /// are imported, their source is a further axis.
     fn of_history(report: &HistoryReport) -> Grid {
         let mut from: Vec<&Option<String>> = Vec::new();
         for point in &report.points {
@@ -522,7 +526,7 @@ impl Grid {
     }
 }
 
-/// Returns the valid runs at a point, with their repeats.
+/// Returns the valid runs of a trial's point, with the numbers of their repeats.
 fn runs_at(trials: &[TrialReport], point: u32) -> SidePoint {
     let is_here = |trial: &&TrialReport| trial.point == point && counts(&trial.report);
     let mut here: Vec<&TrialReport> = trials.iter().filter(is_here).collect();
@@ -534,13 +538,14 @@ fn runs_at(trials: &[TrialReport], point: u32) -> SidePoint {
     }
 }
 
-/// Returns the last builds of a series, on the same machine and with the same settings.
+/// Returns the last builds of a series, at most ten, since the machine or settings last changed.
 fn present(point: &PointHistory) -> &[BuildReport] {
     let start = point.starts.last().map_or(0, |start| start.at);
     &point.builds[start.max(point.builds.len().saturating_sub(OF_LAST))..]
 }
 
-/// Returns the figure over the last builds of a series; for a single build, that over its runs.
+/// Returns the mean over the last builds of a series, with the error from the variation between
+/// them. For a single build, the error is that between its runs.
 fn of_last(point: &PointHistory) -> Option<Figure> {
     match present(point) {
         [one] => Some(one.figure),
@@ -555,8 +560,9 @@ fn others_of(at: &Named<String>, rows: usize, columns: Option<usize>) -> Named<S
     Named(all.filter(|(index, _)| is_other(*index)).map(|(_, pair)| pair.clone()).collect())
 }
 
-/// The best cell, unless all are equal; of equal ones that with the smallest value of its axis, or
-/// the first where values are no numbers.
+/// Returns the index of the best cell of a line; `None` if all cells are equal or there is none. Of
+/// equally good cells it is the one with the smallest value in `along`, or the first if values are
+/// not numbers.
 fn best(direction: Direction, along: &[String], cells: &[Option<Figure>]) -> Option<usize> {
     if direction == Direction::Neither {
         return None;
@@ -578,8 +584,9 @@ fn best(direction: Direction, along: &[String], cells: &[Option<Figure>]) -> Opt
     known.rev().max_by(order).map(|(index, _)| index)
 }
 
-/// The cell with the smallest value of its axis among the best and those that reach it, of which
-/// enough is known.
+/// Returns the index of the cell with the smallest value in `along` whose confidence interval
+/// overlaps that of the best cell. `None` if there is no best cell, its interval is missing or too
+/// wide, or values are not numbers.
 fn smallest(direction: Direction, along: &[String], cells: &[Option<Figure>]) -> Option<usize> {
     let index = best(direction, along, cells)?;
     let best = cells[index].filter(|best| best.half_width.is_some() && !best.is_wide())?;

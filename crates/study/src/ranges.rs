@@ -1,16 +1,17 @@
-//! Sentences that differ in their numbers alone as one, with a range for each number: what several
-//! runs have measured.
+//! Merging of sentences from several runs that differ only in their numbers: one sentence, with a
+//! range for each number.
 //!
-//! Not here: which sentences (analysis).
+//! Not here: the sentences themselves (analysis).
 
 use model::ns_of_unit;
 
-/// Words after which a number is a name.
+/// Words after which a number identifies something, as in `process 1`, and cannot be part of a
+/// range.
 const NAMED: [&str; 4] = ["loop", "process", "client", "thread"];
 
-/// Merges texts to one, such as `Programs took 41 to 72 % of the CPU time.`, from the sentences
-/// that all of them have. `None` if the first sentences differ in more than numbers, or if there is
-/// no text.
+/// Merges texts into one, such as `Programs took 41 to 72 % of the CPU time.`, from the sentences
+/// that all of them have in common. Returns `None` if there is no text, or if the first sentence is
+/// not common to all.
 pub fn in_ranges<'s>(texts: impl IntoIterator<Item = &'s str>) -> Option<String> {
     let all: Vec<Vec<Vec<Piece<'_>>>> = texts.into_iter().map(sentences).collect();
     let (first, others) = all.split_first()?;
@@ -26,12 +27,12 @@ pub fn in_ranges<'s>(texts: impl IntoIterator<Item = &'s str>) -> Option<String>
     Some(found.iter().flatten().map(text).collect::<Vec<_>>().join(" "))
 }
 
-/// Splits a text into sentences: a full stop and a blank end one.
+/// Splits a text into sentences, each into pieces. A full stop followed by a blank ends a sentence.
 fn sentences(text: &str) -> Vec<Vec<Piece<'_>>> {
     text.split_inclusive(". ").map(|sentence| pieces(sentence.trim_end())).collect()
 }
 
-/// Merges two sentences; `None` if they differ in more than numbers.
+/// Merges two sentences into one with ranges; `None` if they differ in more than numbers.
 fn merged<'s>(one: &[Piece<'s>], other: &[Piece<'s>]) -> Option<Vec<Piece<'s>>> {
     if one.len() != other.len() {
         return None;
@@ -39,14 +40,15 @@ fn merged<'s>(one: &[Piece<'s>], other: &[Piece<'s>]) -> Option<Vec<Piece<'s>>> 
     one.iter().zip(other).map(|(one, other)| one.merged(other)).collect()
 }
 
-/// A word, or a number with its unit.
+/// A piece of a sentence: a word, or a number as a range, whose ends are equal for a single number.
 #[derive(Clone, Debug, PartialEq)]
 enum Piece<'s> {
     Word(&'s str),
     Range { before: &'s str, low: End<'s>, high: End<'s>, after: &'s str },
 }
 
-/// A number as written, its unit if that is a unit of time, and its value in seconds then.
+/// One end of a range. If the unit is one of time, `value` is in seconds; otherwise `unit` is empty
+/// and belongs to the text that follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct End<'s> {
     value: f64,
@@ -109,7 +111,8 @@ fn pieces(sentence: &str) -> Vec<Piece<'_>> {
     found
 }
 
-/// Reads the number or range at the beginning of the words. Also returns the number of words read.
+/// Reads the number or range at the beginning of the words. Returns it with the number of words
+/// read; `None` if there is no number.
 fn range<'s>(words: &[&'s str]) -> Option<(Piece<'s>, usize)> {
     let before = &words[0][..words[0].len() - words[0].trim_start_matches('(').len()];
     let (mut low, after, n_words) = end(words)?;
@@ -125,7 +128,8 @@ fn range<'s>(words: &[&'s str]) -> Option<(Piece<'s>, usize)> {
     }
 }
 
-/// Reads a number with its unit. Also returns the marks after it, and the number of words read.
+/// Reads the number at the beginning of the words, with its unit of time if it has one. Returns it
+/// with the punctuation that follows and the number of words read; `None` if there is no number.
 fn end<'s>(words: &[&'s str]) -> Option<(End<'s>, &'s str, usize)> {
     let (text, after) = bare(words.first()?);
     let is_number = text.starts_with(|first: char| first.is_ascii_digit());
@@ -137,7 +141,7 @@ fn end<'s>(words: &[&'s str]) -> Option<(End<'s>, &'s str, usize)> {
     }
 }
 
-/// Strips a word of brackets and marks. Also returns the marks after it.
+/// Strips brackets and punctuation from a word. Also returns the punctuation that followed it.
 fn bare(word: &str) -> (&str, &str) {
     let word = word.trim_start_matches('(');
     let bare = word.trim_end_matches(['.', ',', ';', ':', ')']);

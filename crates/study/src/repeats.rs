@@ -1,11 +1,11 @@
-//! What the repeats of an experiment show: whether there are enough of them, and at which level
-//! they vary.
+//! Repeats of an experiment: whether there are enough of them, and how much builds, server starts
+//! and runs vary.
 //!
-//! Repeats of the highest level are the figures: runs of one start of a server, or of one build of
-//! the data, are not independent of each other, and count as their mean. Where a rule ends them,
-//! intervals are those of `stats`' sequential methods, at the stop as well as on the way to it. A
-//! pure function of trials, so that whoever goes on after a crash stops where it would have
-//! stopped. Not here: who makes the trials (app), and how it looks (render).
+//! Only repeats of the highest level are independent of each other. Runs of one start of a server,
+//! or of one build of the data, count as their mean. If a stop rule ends the repeats, intervals are
+//! those of a sequential method in `stats`, which is valid at every look. All functions are pure
+//! functions of trials, so an experiment that resumes after a crash stops where it would have
+//! stopped. Not here: the execution of trials (app), and pages (render).
 
 use analysis::figures::{direction_in, value_of};
 use analysis::report::{Named, Report};
@@ -16,37 +16,39 @@ use stats::{Components, Mean, Nested};
 use crate::shown_figures::{figures_of, primary_of};
 use crate::trials::{TrialReport, counts};
 
-/// Confidence of intervals; the remainder is the error rate.
+/// Confidence of intervals; 1 minus it is the error rate of decisions.
 const CONFIDENCE: f64 = 0.95;
-/// Differences, as shares, for which repeats are planned.
+/// Differences between two points, as shares, for which the numbers of repeats are planned.
 const DIFFERENCES: [f64; 3] = [0.01, 0.02, 0.05];
-/// Subject of facts about the time that trials took for their repeats.
+/// Subject of facts about the time that a trial took to restart the server or rebuild the data.
 pub const TRIAL: &str = "trial";
-/// Name of the fact with the time of the server's restart for a repeat, in seconds.
+/// Name of the fact with the seconds that the restart of the server before a trial took.
 pub const RESTART_S: &str = "restart_s";
-/// Name of the fact with the time of the data's rebuild for a repeat, in seconds.
+/// Name of the fact with the seconds that the rebuild of the data before a trial took.
 pub const REBUILD_S: &str = "rebuild_s";
 
-/// The figures and the cost of a valid trial.
+/// Figures and duration of a valid trial, from which stop rules and levels of variation are
+/// computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     point: u32,
     repeat: u32,
     figures: Vec<(String, f64)>,
-    /// Primary figure of this trial alone.
+    /// Primary figure of this trial's run alone.
     primary: String,
-    /// Names of its figures of which less is better.
+    /// Names of the figures that are better if they are lower.
     less_is_better: Vec<String>,
-    /// Variance of its TPS within the run, as a square of shares.
+    /// Squared relative standard error of the run's TPS, estimated within the run; `None` if not
+    /// known.
     within: Option<f64>,
-    /// Seconds for the run, the restart and the rebuild; 0 if there was none.
+    /// Seconds that the run, the restart and the rebuild took; 0 if there was none.
     spent_s: [f64; 3],
-    /// Quantiles that have no interval within the run.
+    /// Names of the percentiles that have no confidence interval within the run.
     uncertain: Vec<String>,
 }
 
 impl Measured {
-    /// Reads a trial's report, with a further figure if requested.
+    /// Reads the figures and duration from a trial's report; `also` is a further figure to keep.
     pub fn from_report(point: u32, repeat: u32, report: &Report, also: Option<&str>) -> Measured {
         let block = &report.block;
         let within = block.tps.zip(block.tps_ci95.as_ref()).map(|(tps, interval)| {
@@ -81,7 +83,7 @@ impl Measured {
         }
     }
 
-    /// Reads all valid trials.
+    /// Reads the figures and durations of all valid trials of an experiment.
     pub fn of_all(experiment: &Experiment, trials: &[TrialReport]) -> Vec<Measured> {
         let also = experiment.stop.as_ref().and_then(|rule| rule.figure.as_deref());
         let counted = trials.iter().filter(|trial| counts(&trial.report));
@@ -96,15 +98,16 @@ impl Measured {
     }
 }
 
-/// Returns the figure that a rule uses.
+/// Returns the figure for which repeats are stopped: that of the rule, or else the primary one.
 fn looked_at<'r>(rule: &'r StopRule, measured: &'r [Measured]) -> &'r str {
     rule.figure.as_deref().unwrap_or_else(|| primary(measured))
 }
 
-/// Primary figure of trials with open load.
+/// Primary figure of trials whose load is open.
 const OPEN: &str = "p99_ms";
 
-/// Returns the primary figure of the experiment.
+/// Returns the name of the experiment's primary figure: `p99_ms` if all trials have open load,
+/// otherwise that of a workload, or `tps`.
 fn primary(measured: &[Measured]) -> &str {
     let mut others = measured.iter().map(|one| one.primary.as_str()).filter(|name| *name != OPEN);
     match measured.iter().all(|one| one.primary == OPEN) {
@@ -113,7 +116,8 @@ fn primary(measured: &[Measured]) -> &str {
     }
 }
 
-/// Returns the mean of each repeat of the highest level, in order.
+/// Returns the mean figure of each repeat of the highest level, in order. Each figure comes with
+/// the number of that repeat.
 fn means(figures: impl Iterator<Item = (u32, f64)>) -> Vec<(u32, f64)> {
     let mut all: Vec<(u32, Vec<f64>)> = Vec::new();
     for (unit, figure) in figures {
@@ -137,8 +141,8 @@ fn means_at(
     means(of.filter(|(unit, _)| *unit < units))
 }
 
-/// Returns the mean of a point's figures, by repeat, with an interval that accounts for the rule
-/// that ended the repeats.
+/// Returns the mean of a point's figures, given by repeat, with a confidence interval that is valid
+/// although a stop rule may have ended the repeats. `None` without figures.
 pub(crate) fn mean_of(experiment: &Experiment, figures: &[(u32, f64)]) -> Option<Mean> {
     let of = figures.iter().map(|(repeat, figure)| (experiment.unit_of(*repeat), *figure));
     let values: Vec<f64> = means(of).into_iter().map(|(_, mean)| mean).collect();
@@ -149,20 +153,20 @@ pub(crate) fn mean_of(experiment: &Experiment, figures: &[(u32, f64)]) -> Option
     }
 }
 
-/// The verdict on a value of the first axis, compared with the first value.
+/// The verdict on a point, compared with the point that has the first value of the first axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PairVerdict {
     Better,
     Worse,
-    /// Different by less than the minimum effect.
+    /// The difference is smaller than the minimum effect, with confidence.
     Equivalent,
-    /// Undecided; more repeats are needed.
+    /// There are not yet enough repeats to decide.
     Undecided,
 }
 
 impl PairVerdict {
-    /// Returns the verdict in words.
+    /// Returns the name of the verdict on pages.
     pub fn name(self) -> &'static str {
         match self {
             PairVerdict::Better => "better",
@@ -173,61 +177,66 @@ impl PairVerdict {
     }
 }
 
-/// A point compared with that of the first value of the first axis.
+/// A decision about a point, compared with its baseline: the point that has the first value of the
+/// first axis and is equal otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairDecision {
     /// Values of the point, by axis.
     pub values: Named<String>,
-    /// Values of the baseline, by axis.
+    /// Values of the baseline's point, by axis.
     pub baseline: Named<String>,
-    /// The point divided by the baseline: the geometric mean over the repeats of both.
+    /// The point's figure divided by the baseline's: geometric mean over the repeats that both
+    /// have. Null if there is none.
     pub ratio: Option<f64>,
-    /// The interval, which is valid at every look; null if there are too few repeats.
+    /// Confidence interval of the ratio, which is valid after any number of repeats; null if there
+    /// are too few.
     pub interval: Option<(f64, f64)>,
-    /// Confidence of the interval, so that all pairs together have 95 %.
+    /// Confidence of the interval. It is so high that all pairs together have 95 %.
     pub confidence: f64,
-    /// Number of repeats that both have.
+    /// Number of repeats of the highest level that both points have.
     pub repeats: u64,
     pub verdict: PairVerdict,
 }
 
-/// The precision of a point, compared with the requested one.
+/// The precision of a figure at a point, compared with the one that a stop rule requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointPrecision {
     /// Values of the point, by axis.
     pub values: Named<String>,
     /// Number of repeats of the highest level that have the figure.
     pub repeats: u64,
-    /// Half-width of the interval, as a share of the mean; null if not known.
+    /// Half the width of the confidence interval, as a share of the mean; null if not known.
     pub half_width_share: Option<f64>,
-    /// True if it is narrow enough.
+    /// True if the interval is narrow enough, and there are at least as many repeats as the rule's
+    /// minimum.
     pub is_reached: bool,
 }
 
-/// The result of a rule that ends repeats.
+/// The result of the stop rule that ends an experiment's repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopReport {
-    /// The rule, as written.
+    /// The rule as text, with its largest number of repeats.
     pub rule: String,
-    /// The figure that the rule uses.
+    /// The figure that has to become precise or decided.
     pub figure: String,
-    /// Method that keeps the confidence, however often one looks.
+    /// Statistical method whose confidence holds however often the results are looked at, in words.
     pub method: String,
-    /// True if the rule's goal is reached.
+    /// True if the goal of the rule is reached.
     pub is_reached: bool,
-    /// Number of repeats of the highest level; at the point with the most.
+    /// Number of repeats of the highest level that were made, at the point with the most.
     pub repeats: u64,
-    /// Largest number of repeats.
+    /// Largest number of repeats of the highest level.
     pub repeats_most: u64,
-    /// Time of the trials, in seconds: load, restarts and rebuilds.
+    /// Time of all trials in seconds: load, restarts and rebuilds.
     pub spent_s: f64,
-    /// Precision of the points, if that is the goal.
+    /// Precision of each point, if precision is the goal of the rule; otherwise empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<PointPrecision>,
-    /// Decisions, if these are the goal.
+    /// Decision about each point but the baselines, if decisions are the goal of the rule;
+    /// otherwise empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<PairDecision>,
-    /// Caution about something that more repeats do not change.
+    /// Warning about an error that more repeats do not reduce; null if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caution: Option<String>,
 }
@@ -256,7 +265,8 @@ fn precision(
     }
 }
 
-/// Returns each point that is not of the first value of the first axis, with its baseline.
+/// Returns each point that does not have the first value of the first axis, with its baseline: the
+/// point that has it and is equal otherwise.
 fn pairs(experiment: &Experiment) -> Vec<(u32, u32)> {
     let Some(first) = experiment.axes.first().and_then(|axis| axis.values.first()) else {
         return Vec::new();
@@ -315,7 +325,8 @@ fn decision(
     }
 }
 
-/// Decides all pairs, so that they hold together with [`CONFIDENCE`].
+/// Decides about all points but the baselines. All intervals together have the confidence
+/// [`CONFIDENCE`].
 fn decisions(
     experiment: &Experiment,
     measured: &[Measured],
@@ -331,8 +342,9 @@ fn decisions(
     pairs.into_iter().map(of).collect()
 }
 
-/// Returns true if repeats of the highest level below `units` are enough by the experiment's rule,
-/// at all points or at one; false without a rule.
+/// Returns true if the first `units` repeats of the highest level reach the goal of the
+/// experiment's stop rule, at `point` or at all points. A goal of decisions always concerns all
+/// points. False without a rule.
 pub fn is_reached(
     experiment: &Experiment,
     measured: &[Measured],
@@ -359,7 +371,8 @@ pub fn is_reached(
     }
 }
 
-/// Returns the number of trials of each point, as far as a rule can tell so far.
+/// Returns the number of trials that each point needs: the planned number, or less where the stop
+/// rule is already satisfied.
 pub(crate) fn trials_of_points(experiment: &Experiment, measured: &[Measured]) -> Vec<u64> {
     let most = experiment.units();
     let of_unit = u64::from(experiment.repeats / most.max(1));
@@ -374,7 +387,7 @@ pub(crate) fn trials_of_points(experiment: &Experiment, measured: &[Measured]) -
     }
 }
 
-/// Returns the result of an experiment's rule; `None` without one.
+/// Returns the result of the experiment's stop rule; `None` if it has none.
 pub(crate) fn stop_report(experiment: &Experiment, measured: &[Measured]) -> Option<StopReport> {
     let rule = experiment.stop.as_ref()?;
     let most = experiment.units();
@@ -415,8 +428,8 @@ pub(crate) fn stop_report(experiment: &Experiment, measured: &[Measured]) -> Opt
     })
 }
 
-/// Warns that a quantile is that of short runs, if most have no interval for it: long runs have
-/// more of the rare slow periods, and a higher quantile.
+/// Warns that a percentile is biased low, if most runs are too short for its confidence interval:
+/// longer runs contain more of the rare slow periods. `None` if they are long enough.
 fn too_short_for(figure: &str, measured: &[Measured]) -> Option<String> {
     let quantile = figure.strip_suffix("_ms")?;
     let is_uncertain = |one: &&Measured| one.uncertain.iter().any(|name| name == quantile);
@@ -431,8 +444,8 @@ fn too_short_for(figure: &str, measured: &[Measured]) -> Option<String> {
     })
 }
 
-/// Says why a comparison that takes an experiment's runs for independent, and their number for
-/// fixed, is too certain; `None` if both are so.
+/// Returns the reason why a comparison with the runs of this experiment is too certain: it takes
+/// runs for independent, and their number for fixed. `None` if both are true.
 pub fn not_fixed(experiment: &Experiment) -> Option<String> {
     let show = format!("dbdyno experiments show {}", experiment.id);
     if let Some(rule) = &experiment.stop {
@@ -455,51 +468,51 @@ pub fn not_fixed(experiment: &Experiment) -> Option<String> {
     })
 }
 
-/// The variation that a level adds.
+/// The variation that a level (builds, server starts or runs) adds to a figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelReport {
     pub level: Level,
-    /// Standard deviation, in percent of the mean.
+    /// Standard deviation that the level adds, in percent of the mean.
     pub sd_percent: f64,
-    /// Share of the variance of a single run.
+    /// Share of the level in the total variance of a single run, from 0 to 1.
     pub share: f64,
-    /// Degrees of freedom: repeats beyond the first of each point (or of each repeat of the level
-    /// above). With one or two the variation is hardly known.
+    /// Degrees of freedom: repeats beyond the first of each point, or of each repeat of the level
+    /// above. With one or two, the variation is hardly known.
     pub freedom: u64,
-    /// True if the estimate was negative and is reported as 0: the levels below vary as much by
-    /// themselves.
+    /// True if the estimated variance was negative and is reported as 0, because the levels below
+    /// vary as much by themselves.
     pub is_negative: bool,
 }
 
-/// Repeats with which a difference between two points would be found in four of five experiments.
+/// Numbers of repeats with which a difference between two points would be found with a power of 80
+/// %.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
-    /// The difference, in percent.
+    /// The difference to find, in percent.
     pub difference_percent: f64,
-    /// Number of runs per start (or build).
+    /// Number of runs per start of the server, or per build if starts are not repeated.
     pub runs: u64,
-    /// Number of starts per build; null if they are not repeated.
+    /// Number of server starts per build of the data; null if starts are not repeated.
     pub restarts: Option<u64>,
-    /// Number of builds; null if they are not repeated.
+    /// Number of builds of the data; null if builds are not repeated.
     pub rebuilds: Option<u64>,
-    /// Time needed at each point, in seconds; null if not known.
+    /// Time that these repeats take at each point, in seconds; null if not known.
     pub seconds: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelsReport {
     pub figure: String,
-    /// The repeated levels, the highest first.
+    /// The levels that are repeated, the highest first: builds, starts, runs.
     pub levels: Vec<LevelReport>,
-    /// Variance within runs, as a share of that between runs: longer runs reduce it. Null if not
-    /// known. More than 1 means that it explains all.
+    /// Variance within runs divided by the variance between runs; null if not known. Longer runs
+    /// reduce it; more than 1 means that it explains all variation between runs.
     pub within_run: Option<f64>,
-    /// Repeats needed for differences.
+    /// Numbers of repeats needed to find differences of several sizes.
     pub advice: Vec<Advice>,
 }
 
-/// Returns the variation of the experiment's figure by level; `None` if no level above runs is
-/// repeated.
+/// Returns the variation of the primary figure by level; `None` if only runs are repeated.
 pub(crate) fn levels(experiment: &Experiment, measured: &[Measured]) -> Option<LevelsReport> {
     if experiment.level() == Level::Run {
         return None;
@@ -539,7 +552,8 @@ pub(crate) fn levels(experiment: &Experiment, measured: &[Measured]) -> Option<L
     Some(LevelsReport { figure: name.to_owned(), levels, within_run, advice: advice.collect() })
 }
 
-/// Returns the mean times of a run, a restart and a rebuild, in seconds.
+/// Returns the mean seconds of a run with its pause, of a restart, and of a rebuild; 0 if there was
+/// none.
 fn costs(experiment: &Experiment, measured: &[Measured]) -> [f64; 3] {
     let mean = |level: usize| {
         let spent = measured.iter().map(|one| one.spent_s[level]).filter(|s| *s > 0.0);

@@ -1,10 +1,10 @@
-//! What a probe says of objectives, where the next one goes, and what came of seeking the highest
-//! rate at which they hold.
+//! Searches for the highest load at which objectives are met: the judgement of each probe, the
+//! place of the next one, and the answer.
 //!
-//! A probe is a run. It is scored by the share of requests beyond an objective's time, over the
-//! share allowed, in which lost work is beyond every time; beside the objectives it must have
-//! finished what was offered while it was, without a queue that grew over the window. Not here:
-//! how a probe is made (app), and how it looks (render).
+//! A probe is one run at a value of the axis, such as a rate. Its score is the share of
+//! transactions that take longer than an objective's time, divided by the allowed share; lost
+//! transactions count as too long. A probe also has to finish its offered load within the measured
+//! window, without a queue that grows. Not here: the execution of probes (app), and pages (render).
 
 mod late;
 mod strategy;
@@ -26,37 +26,39 @@ pub use strategy::{
 
 /// The schema of [`SeekReport`].
 pub const SCHEMA: &str = "dbdyno.seek/1";
-/// Number of the method by which a search places, scores and judges probes. Stored probes are where
-/// their method asked for them. The first method scored by times; the second took the times of a
-/// queue for a power of its rate.
+/// Number of the method by which a search places, scores and judges probes. A stored search keeps
+/// its method, because that decided where its probes are. Method 1 scored by times; method 2
+/// assumed that the times of a queue are a power of its rate.
 pub const METHOD: u32 = 3;
 /// Confidence of all intervals of a search.
 pub const CONFIDENCE: f64 = 0.90;
-/// Smallest share of offered transactions that must finish within the window, unless an objective
-/// says otherwise.
+/// Smallest share of offered transactions that have to finish within the measured window, unless an
+/// objective sets another one.
 const ACHIEVED_LEAST: f64 = 0.99;
-/// Largest share of lost transactions for an objective on the mean, which has no time for lost
-/// ones, unless an objective on errors says otherwise.
+/// Largest share of lost transactions with which an objective on the mean can be met, since they
+/// have no time.
 const LOST_MOST: f64 = 0.01;
-/// Half-width of a ratio whose window is too short for an error.
+/// Half-width of the confidence interval that is assumed for a ratio whose error is not known,
+/// because the window is too short.
 const UNKNOWN_HALF_WIDTH: f64 = 0.5;
-/// Degrees of freedom of an error from batches of one window.
+/// Degrees of freedom of an error that is estimated from batches of one measured window.
 const FREEDOM_WITHIN: usize = 18;
 
-/// The verdict of a probe.
+/// The verdict on a probe: whether objectives are met at its load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Every objective is met, with its whole interval.
+    /// Every objective is met, with its whole confidence interval.
     Meets,
-    /// An objective is not met, with its whole interval.
+    /// Some objective is not met, with its whole confidence interval, or the probe failed for
+    /// another reason.
     Fails,
-    /// The interval of the objective nearest to its bound contains the bound.
+    /// The confidence interval of some objective contains its bound, or a figure is not known.
     Undecided,
 }
 
 impl Verdict {
-    /// Returns the name on the page.
+    /// Returns the name of the verdict on pages.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Meets => "meets",
@@ -65,7 +67,8 @@ impl Verdict {
         }
     }
 
-    /// Returns the verdict of a score that is 0 at its bound, with its half-width.
+    /// Returns the verdict for a score whose bound is 0, given half the width of its confidence
+    /// interval: negative scores meet the objective.
     pub fn from_score(score: f64, half_width: f64) -> Verdict {
         match (score + half_width < 0.0, score - half_width > 0.0) {
             (true, _) => Verdict::Meets,
@@ -75,31 +78,34 @@ impl Verdict {
     }
 }
 
-/// A probe, judged by its objectives.
+/// The judgement of a probe by the objectives of its search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
-    /// The verdict of this probe alone.
+    /// The verdict from this probe alone.
     pub verdict: Verdict,
-    /// The logarithm of the worst time divided by its bound: below 0 if all times are within their
-    /// bounds. Null if no objective is on a time, or the worst is not finite.
+    /// Natural logarithm of the worst time divided by its bound, negative if all times are within
+    /// their bounds. Null if no objective is on a time, or the worst time is not known.
     pub score: Option<f64>,
-    /// Half the width of the 90 % CI of the score; null if an end is not known.
+    /// Half the width of the 90 % confidence interval of `score`; null if not known.
     pub half_width: Option<f64>,
-    /// Ratio for each objective on a time, by which the probe is scored.
+    /// Ratio to the bound for each objective on a time. The next probes and the answer follow from
+    /// these ratios.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beyond: Vec<Beyond>,
-    /// True if the probe fails for more than a long time: its times then say nothing about
-    /// neighbouring rates.
+    /// True if the probe fails for another reason than long times, such as a full queue. Then its
+    /// times say nothing about neighbouring values.
     pub is_broken: bool,
-    /// Figures that are unknown for lack of samples, in words: the probe is then undecided.
+    /// Description of a figure that is not known, such as for lack of samples, so that the probe is
+    /// undecided; null if all are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacks: Option<String>,
-    /// Objectives that are not met or undecided, in words.
+    /// Descriptions of the objectives that are not met or undecided.
     pub reasons: Vec<String>,
 }
 
 impl Judged {
-    /// Makes a judgement with this verdict and these ratios, and nothing else.
+    /// Makes a judgement with this verdict and these ratios, without a time, a reason or a missing
+    /// figure.
     pub fn new(verdict: Verdict, beyond: Vec<Beyond>) -> Judged {
         Judged {
             verdict,
@@ -113,36 +119,39 @@ impl Judged {
     }
 }
 
-/// The part of a probe that is beyond an objective on a time.
+/// The part of a probe's transactions that is beyond an objective on a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beyond {
     pub objective: Objective,
-    /// For a percentile, the share of offered transactions above the bound divided by the allowed
-    /// share; for the mean and the maximum, the time divided by its bound. 1 is the bound itself.
+    /// For a percentile, the share of offered transactions beyond the bound divided by the allowed
+    /// share; for the mean and the maximum, the time divided by its bound. The objective's limit is
+    /// 1.
     pub ratio: f64,
-    /// Standard error of the ratio, from batches of the window; null if the window is too short.
+    /// Standard error of the ratio, from batches of the measured window; null if the window is too
+    /// short.
     pub error: Option<f64>,
-    /// Number of independent transactions with as much information about the mean as the dependent
-    /// ones of the window; null if not known.
+    /// Effective sample size: the number of independent transactions that would give the mean with
+    /// the same error as the autocorrelated ones of the window. Null if not known.
     pub independent: Option<f64>,
 }
 
 impl Beyond {
-    /// Returns the allowed share beyond the bound; 0 if the metric is not a percentile.
+    /// Returns the share of transactions that is allowed beyond the bound, such as 0.01 for p99; 0
+    /// if the metric is not a percentile.
     pub fn allowed(&self) -> f64 {
         self.objective.metric.allowed_beyond().unwrap_or(0.0)
     }
 
-    /// Returns the standard error that a ratio of 1 would have in this window. Late transactions
-    /// cluster, since neighbours resemble each other: if hardly any are late, this is a better
-    /// estimate.
+    /// Returns the standard error that a ratio of 1 would have in this window, from the effective
+    /// sample size. It is the better estimate if hardly any transactions are late, because late
+    /// ones cluster. `None` if not known, or the metric is not a percentile.
     pub fn error_at_bound(&self) -> Option<f64> {
         let allowed = self.objective.metric.allowed_beyond()?;
         Some(((1.0 / allowed - 1.0) / self.independent?).sqrt())
     }
 
-    /// Returns true if the objective is not met by the best estimate. A percentile is at its bound
-    /// if the allowed share is beyond; a mean or maximum at its bound is late if it must be below.
+    /// Returns true if the best estimate does not meet the objective. A percentile whose ratio is
+    /// exactly 1 meets it; a mean or maximum does only if the objective is `<=`.
     pub fn is_late(&self) -> bool {
         match self.objective.metric.allowed_beyond() {
             Some(_) => self.ratio > 1.0,
@@ -150,7 +159,8 @@ impl Beyond {
         }
     }
 
-    /// Returns the verdict if the ratio is known to within `half_width`.
+    /// Returns the verdict, given half the width of the ratio's confidence interval; 0 if the ratio
+    /// is exact.
     pub fn verdict(&self, half_width: f64) -> Verdict {
         match half_width {
             0.0 if self.is_late() => Verdict::Fails,
@@ -159,7 +169,7 @@ impl Beyond {
         }
     }
 
-    /// Returns half the width of the 90 % CI of the ratio, from this probe alone.
+    /// Returns half the width of the 90 % confidence interval of the ratio, from this probe alone.
     pub fn half_width(&self) -> f64 {
         let known = [self.error, self.error_at_bound()].into_iter().flatten();
         let error = known.reduce(f64::max);
@@ -169,20 +179,20 @@ impl Beyond {
     }
 }
 
-/// The stage of a search at which a probe is made.
+/// The stage of a search to which a probe belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Short probes, to find the range.
+    /// Short probes that narrow the range of values.
     Bracket,
-    /// Long probes near the boundary.
+    /// Long probes near the boundary, the highest value that meets the objectives.
     Refine,
-    /// Fresh probes at the answer.
+    /// New long probes at the lower end of the answer's confidence interval, which verify it.
     Confirm,
 }
 
 impl Stage {
-    /// Returns the name on the page.
+    /// Returns the name of the stage on pages.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Bracket => "bracket",
@@ -195,72 +205,75 @@ impl Stage {
 /// A probe in the report of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeReport {
-    /// Value on the axis.
+    /// Value of the searched parameter, such as a rate or a number of clients.
     pub at: f64,
     /// Length of the measured phase, in seconds.
     pub measure_s: f64,
     pub stage: Stage,
     /// Id of the run.
     pub run: String,
-    /// The verdict, with the error between probes once that is known.
+    /// The verdict, with the error between probes instead of the probe's own, if that is known.
     pub verdict: Verdict,
-    /// The judgement of this probe alone.
+    /// The judgement from this probe alone.
     pub judged: Judged,
-    /// Figures by name; lost percentiles are null, as JSON has no infinity.
+    /// Figures by name; percentiles among lost transactions are null, since JSON has no infinity.
     pub figures: Named<Option<f64>>,
-    /// Reasons why times are null, by name, such as too few samples.
+    /// Reasons why times are null, such as too few samples, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
-    /// Numbers of samples that unknown times need, by name.
+    /// Number of samples that each unknown time needs, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub samples_needed: Named<u64>,
 }
 
-/// The answer of a search.
+/// The answer of a search for the highest value that meets the objectives.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Answer {
-    /// The value at which times cross their bound, with its 90 % CI.
+    /// The value at which the curve of times crosses the objective's bound, with a 90 % confidence
+    /// interval.
     Found {
         /// The highest value at which the objectives are met.
         value: f64,
-        /// Lower end of the interval.
+        /// Lower end of the value's confidence interval.
         low: f64,
-        /// Upper end of the interval.
+        /// Upper end of the value's confidence interval.
         high: f64,
     },
-    /// A step: objectives are met at one value and not at the other, without a slope between them.
+    /// An abrupt failure: the objectives are met at one value and not at the next higher one,
+    /// without a curve between them.
     Between {
-        /// The highest value at which they were met.
+        /// The highest value at which the objectives were met.
         low: f64,
-        /// The lowest value at which they were not met.
+        /// The lowest value at which the objectives were not met.
         high: f64,
     },
-    /// Times that are close to their bound and do not discernibly depend on the value.
+    /// No answer, because times are close to their bound and do not discernibly depend on the
+    /// value.
     Flat {
-        /// Lower end of the range.
+        /// The lowest value with a long probe.
         low: f64,
-        /// Upper end of the range.
+        /// The highest value with a long probe.
         high: f64,
     },
-    /// Probes too short for a decision: transactions depend on each other for too long.
+    /// No answer, because probes are too short for the autocorrelation of response times.
     TooShort {
-        /// Lower end of the range.
+        /// The lowest value with a long probe.
         low: f64,
-        /// Upper end of the range.
+        /// The highest value with a long probe.
         high: f64,
     },
-    /// Objectives that are not met even at the lowest value.
+    /// The objectives are not met even at the lowest value of the range.
     LowestFails { value: f64 },
-    /// Objectives that are met even at the highest value.
+    /// The objectives are met even at the highest value of the range.
     HighestMeets { value: f64 },
-    /// There are too few probes yet.
+    /// Probes are still missing.
     Unfinished,
 }
 
 impl Answer {
-    /// Returns the recommended value: the lower end of the known range, at which objectives are
-    /// met.
+    /// Returns the recommended value, at which the objectives are met: the lower end of the answer.
+    /// `None` if there is none.
     pub fn recommended(self) -> Option<f64> {
         match self {
             Answer::Found { low, .. } | Answer::Between { low, .. } => Some(low),
@@ -271,13 +284,13 @@ impl Answer {
     }
 }
 
-/// A point of the curve: all probes at one value.
+/// A point of a search's curve: the means of all probes at one value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
-    /// Value on the axis.
+    /// Value of the searched parameter, such as a rate.
     pub at: f64,
     pub probes: u64,
-    /// Means over the probes, by name; null if a probe does not have the figure.
+    /// Means over the probes, by name; null if some probe lacks the figure.
     pub figures: Named<Option<f64>>,
 }
 
@@ -286,44 +299,48 @@ pub struct CurvePoint {
 pub struct SeekReport {
     /// Name of the schema, [`SCHEMA`].
     pub schema: String,
-    /// Id of the experiment.
+    /// Id of the experiment that stores the search.
     pub id: String,
     pub name: String,
     /// Start time, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// Status of the probes; null if not known.
+    /// Status of the experiment, such as still running; null if not known.
     #[serde(default)]
     pub status: Option<model::Status>,
-    /// The target of the search, its range and objectives.
+    /// The searched parameter, its range, and the objectives.
     pub seek: model::Seek,
     pub answer: Answer,
-    /// The environment of the probes; null before the first has ended.
+    /// Workload, database, load and machine of the probes; null before the first probe has ended.
     pub scene: Option<Environment>,
-    /// Confidence of the answer's interval.
+    /// Confidence of the interval in the answer, as a share.
     pub confidence: f64,
-    /// The value to run with: the lower end of the interval, at which fresh probes were made.
+    /// The value to run with: the lower end of the answer, at which confirming probes were made.
+    /// Null if there is none.
     #[serde(default)]
     pub recommended: Option<f64>,
-    /// True if fresh probes show that objectives are met at the recommended value (if even the
-    /// lowest fails: that they are not met); null before they were made.
+    /// True if the confirming probes show that objectives are met at the recommended value (or, if
+    /// even the lowest value fails, that they are not met there). Null before these probes were
+    /// made.
     pub confirmed: Option<bool>,
-    /// Standard deviation between long probes, in searches by the first method.
+    /// Standard deviation between long probes, in searches by method 1; null in others.
     pub residual: Option<f64>,
-    /// Growth of times in percent for one percent of the axis, in searches by the first method.
+    /// Growth of times in percent when the value grows by one percent, in searches by method 1;
+    /// null in others.
     pub elasticity: Option<f64>,
-    /// Standard deviation of a long probe's ratio at the bound.
+    /// Standard deviation of a long probe's ratio at the objective's bound; null if not known.
     #[serde(default)]
     pub noise: Option<f64>,
-    /// Growth of the ratio in percent for one percent of the axis, at the answer.
+    /// Growth of the ratio in percent when the value grows by one percent, at the answer; null if
+    /// not known.
     #[serde(default)]
     pub steepness: Option<f64>,
-    /// The probes, in the order of time.
+    /// All probes, in the order of time.
     pub probes: Vec<ProbeReport>,
-    /// Figures over the axis.
+    /// Mean figures of the probes at each value, in rising order of values.
     pub curve: Vec<CurvePoint>,
 }
 
-/// Judges a probe's run by objectives; `late` has added up all of its seconds.
+/// Judges a probe's run by the objectives. `late` must contain all seconds of the run.
 pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
     let mut judged = Judged::new(Verdict::Meets, Vec::new());
     if is_settled(report) {
@@ -344,7 +361,7 @@ pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
 }
 
 impl Judged {
-    /// Returns true if more is beyond some time than is allowed.
+    /// Returns true if the best estimate of some time does not meet its objective.
     pub fn is_late(&self) -> bool {
         self.beyond.iter().any(Beyond::is_late)
     }
@@ -379,7 +396,8 @@ impl Judged {
         }
     }
 
-    /// Judges an objective on any other figure by the figure's own interval, as `--require` does.
+    /// Judges an objective on any other figure by the confidence interval of that figure, as
+    /// `--require` does.
     fn look_at_figure(&mut self, report: &Report, objective: &Objective) {
         let Some(required) = Required::of_objective(objective) else { return };
         let result = match required.of_run(report) {
@@ -476,7 +494,8 @@ impl Judged {
     }
 }
 
-/// Returns the reason why the mean or the maximum is not known: too many transactions were lost.
+/// Returns the reason why an objective on the mean or the maximum fails: too many transactions were
+/// lost, and these have no time. `None` for other metrics, or if few were lost.
 fn lost_to(report: &Report, metric: Metric) -> Option<String> {
     let counts = &report.block.counts;
     let lost = counts.failed + counts.dropped;
@@ -490,7 +509,8 @@ fn lost_to(report: &Report, metric: Metric) -> Option<String> {
     (lost as f64 > most).then(|| format!("{name} infinite: {lost_of} of {offered} were lost"))
 }
 
-/// Describes what is beyond a percentile's bound.
+/// Describes the share of transactions beyond a percentile's bound, with its error, or the relative
+/// error of another metric.
 fn in_percent(beyond: &Beyond, half_width: f64) -> String {
     let allowed = beyond.allowed() * 100.0;
     match allowed > 0.0 {
@@ -504,7 +524,8 @@ fn in_percent(beyond: &Beyond, half_width: f64) -> String {
     }
 }
 
-/// Returns the transactions that finished within the window, as a share of those offered in it.
+/// Returns the transactions that finished within the measured window, as a share of those offered
+/// in it; `None` if there is no rate or nothing was offered.
 pub(crate) fn achieved(report: &Report) -> Option<f64> {
     let counts = &report.block.counts;
     let tps = report.block.tps?;
@@ -513,19 +534,19 @@ pub(crate) fn achieved(report: &Report) -> Option<f64> {
     (counts.offered > 0).then(|| committed * by_design / counts.offered as f64)
 }
 
-/// Returns the share of offered transactions that clients may have in progress at the end of the
-/// window.
+/// Returns the number of clients as a share of the offered transactions: so many may be in progress
+/// at the end of the measured window.
 fn under_way(report: &Report) -> f64 {
     f64::from(report.clients) / report.block.counts.offered.max(1) as f64
 }
 
-/// Returns true if offered transactions finished within the window, except those that clients have
-/// in progress.
+/// Returns true if all offered transactions but 1 % finished within the measured window, or were in
+/// progress at its end.
 pub(crate) fn keeps_up(report: &Report) -> bool {
     achieved(report).is_some_and(|share| share + under_way(report) >= ACHIEVED_LEAST)
 }
 
-/// Returns the figures of a probe for curves.
+/// Returns the figures of a probe that curves show, by name.
 pub fn figures(report: &Report) -> Named<Option<f64>> {
     let (block, times) = (&report.block, &report.block.offered_ms);
     let counts = &block.counts;
@@ -542,18 +563,18 @@ pub fn figures(report: &Report) -> Named<Option<f64>> {
     Named(all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// Returns the reasons why times of a probe are not known, by the names of their figures.
+/// Returns why times of a probe are not known, by the names of their figures.
 pub fn reasons(report: &Report) -> Named<String> {
     shown_figures::reasons(&report.block.offered_ms)
 }
 
-/// Returns the numbers of samples that unknown times of a probe need, by the names of their
-/// figures.
+/// Returns the number of samples that each unknown time of a probe needs, by the name of its
+/// figure.
 pub fn samples_needed(report: &Report) -> Named<u64> {
     shown_figures::samples_needed(&report.block.offered_ms)
 }
 
-/// Returns the figures over the axis: means over all probes of a value, in rising order.
+/// Returns the means over all probes at each value, in rising order of values.
 pub fn curve(probes: &[ProbeReport]) -> Vec<CurvePoint> {
     let mut values: Vec<f64> = probes.iter().map(|probe| probe.at).collect();
     values.sort_by(f64::total_cmp);
@@ -647,7 +668,7 @@ mod tests {
         assert!(unknown.lacks.expect("it says so").contains("moons"));
     }
 
-    /// Judges transactions that take exactly 20 ms.
+    /// Judges an objective on transactions that all take exactly 20 ms.
     fn constant(objective: &str) -> (Verdict, bool) {
         let mut made = Made::closed();
         for kind in made.seconds.iter_mut().flat_map(|second| &mut second.kinds) {

@@ -1,28 +1,32 @@
-//! Which figures of runs are shown side by side, and by which one the runs are judged.
+//! Choice of figures: which ones several runs show side by side, and by which one runs are judged.
 //!
-//! Not here: what figures there are, and their values in a run (`analysis::figures`).
+//! Not here: the figures that exist, and their values in a run (`analysis::figures`).
 
 use analysis::figures::{samples_lacking, times_of, value_of};
 use analysis::report::{Latency, Named, Report};
 use model::{Load, format_count};
 
-/// The quantiles that experiments and searches show: name of the figure, and name of its quantile.
+/// Percentiles that experiments and searches show: the name of each as a figure, and as a quantile
+/// of [`Latency`].
 const SHOWN_QUANTILES: [(&str, &str); 3] =
     [("p50_ms", "p50"), ("p95_ms", "p95"), ("p99_ms", "p99")];
 
-/// Returns the reasons why quantiles are not known, by the names of their figures.
+/// Returns why shown percentiles have no value, such as too few samples, by the names of their
+/// figures.
 pub(crate) fn reasons(times: &Latency) -> Named<String> {
     let why = |(name, q): &(&str, &str)| Some((name.to_string(), times.reasons.get(q)?.clone()));
     Named(SHOWN_QUANTILES.iter().filter_map(why).collect())
 }
 
-/// Returns the numbers of samples that unknown quantiles need, by the names of their figures.
+/// Returns how many samples each shown percentile without a value would need, by the names of their
+/// figures.
 pub(crate) fn samples_needed(times: &Latency) -> Named<u64> {
     let needed = |(name, q): &(&str, &str)| Some((name.to_string(), times.samples_needed(q)?));
     Named(SHOWN_QUANTILES.iter().filter_map(needed).collect())
 }
 
-/// Returns the reason why a run does not have a figure, if the run has one.
+/// Returns the reason why a run lacks a figure; `None` if the run has the figure, or the reason is
+/// not known.
 pub(crate) fn why_none(report: &Report, name: &str) -> Option<String> {
     if value_of(report, name).is_some() {
         return None;
@@ -32,12 +36,13 @@ pub(crate) fn why_none(report: &Report, name: &str) -> Option<String> {
     of_run.or_else(|| Some(format!("too few samples: needs at least {}", needed()?)))
 }
 
-/// Figures that an experiment shows of each point after the primary metric, in the order of the
+/// Figures that an experiment shows for each point after the primary metric, in the order of the
 /// page.
 const SHOWN: [&str; 7] =
     ["tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "unfinished"];
 
-/// Returns the figures that an experiment shows of a run, by name, and those of `also`.
+/// Returns the figures of a run that its experiment shows, by name: the primary metric, the usual
+/// ones ([`SHOWN`]) and those in `also`. Figures without a value are left out.
 pub(crate) fn figures_of(report: &Report, also: &[&str]) -> Vec<(String, f64)> {
     let known_by = known_by(&[report]);
     let known_by = known_by.as_deref();
@@ -46,7 +51,8 @@ pub(crate) fn figures_of(report: &Report, also: &[&str]) -> Vec<(String, f64)> {
     known_by.into_iter().chain(SHOWN).chain(also).filter_map(named).collect()
 }
 
-/// Returns the first primary metric of the workload of any of these runs that has a value.
+/// Returns the name of the workload's first primary metric, from the first run that has a value for
+/// it; `None` if no run has one.
 pub(crate) fn known_by(reports: &[&Report]) -> Option<String> {
     let first = |report: &&Report| {
         let (name, _) = report.block.primary_metrics.0.first()?;
@@ -55,8 +61,9 @@ pub(crate) fn known_by(reports: &[&Report]) -> Option<String> {
     reports.iter().find_map(first)
 }
 
-/// Returns the figure by which runs are judged: of builds rows per second; of open loads alone
-/// `p99_ms`; else the [primary metric](known_by) of the workload, else `tps`.
+/// Returns the name of the figure by which runs are judged. It is `build.rows_per_s` if all are
+/// data builds, `p99_ms` if all have open load, and otherwise the workload's [primary
+/// metric](known_by), or `tps` if it has none.
 pub(crate) fn primary_of(reports: &[&Report]) -> String {
     let is_open = |report: &&Report| matches!(report.load, Some(Load::Open { .. }));
     if are_builds(reports) {
@@ -68,7 +75,7 @@ pub(crate) fn primary_of(reports: &[&Report]) -> String {
     known_by(reports).unwrap_or_else(|| "tps".to_owned())
 }
 
-/// Returns true if all of these runs are builds of data.
+/// Returns true if there are runs and each of them is a data build.
 pub(crate) fn are_builds(reports: &[&Report]) -> bool {
     !reports.is_empty() && reports.iter().all(|report| report.is_build())
 }

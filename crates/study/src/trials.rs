@@ -1,4 +1,4 @@
-//! Which runs of an experiment count, and why not.
+//! Validity of an experiment's trials: which of them count, and why the others do not.
 //!
 //! Not here: their figures (analysis), and what they show together (experiment).
 
@@ -9,29 +9,30 @@ use model::finding_catalog::in_short;
 
 use crate::ranges::in_ranges;
 
-/// A trial that has a report.
+/// A trial of an experiment that has ended, with the report of its run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialReport {
-    /// Index of the point.
+    /// Index of the trial's point among the points of the experiment, from 0.
     pub point: u32,
-    /// Index of the repeat at the point.
+    /// Index of the repeat at this point, from 0.
     pub repeat: u32,
     pub report: Report,
 }
 
-/// Returns true if a trial is valid.
+/// Returns true if a run is valid: it has completed, and no finding makes it invalid.
 pub fn counts(report: &Report) -> bool {
     let is_invalid = |finding: &model::Finding| finding.severity == model::Severity::Invalid;
     report.status == Status::Completed && !report.findings.iter().any(is_invalid)
 }
 
-/// Returns true if another trial would end in the same way: the plan lets a full queue end it.
+/// Returns true if a repeat would end in the same way: the queue was full, and the plan says to
+/// stop then.
 pub fn is_settled(report: &Report) -> bool {
     report.status == Status::QueueFull
 }
 
-/// Returns the findings that make a trial invalid, with the one that ended it first, since the
-/// others may follow from it.
+/// Returns the findings that make a run invalid. The finding that ended the run comes first, since
+/// the others may follow from it.
 fn against(report: &Report) -> impl Iterator<Item = &Finding> {
     let ended_it = |finding: &&Finding| finding.id == report.status.name();
     let others = move |of: &&Finding| of.severity == model::Severity::Invalid && !ended_it(of);
@@ -39,7 +40,7 @@ fn against(report: &Report) -> impl Iterator<Item = &Finding> {
     findings().filter(ended_it).chain(findings().filter(others))
 }
 
-/// Says why a trial is not valid, in the words of its findings.
+/// Returns the reasons why a run is invalid, in the words of its findings.
 pub fn why_not(report: &Report) -> String {
     let shown: Vec<&str> = against(report).map(|finding| finding.text.as_str()).collect();
     match shown.is_empty() {
@@ -48,7 +49,8 @@ pub fn why_not(report: &Report) -> String {
     }
 }
 
-/// Says the same in a few words, which are equal for all runs of the kind.
+/// Returns the main reason why a run is invalid, in a few words that are the same for all runs with
+/// this reason.
 pub fn why_not_in_short(report: &Report) -> String {
     match against(report).next() {
         Some(finding) => in_short(&finding.id),
@@ -56,22 +58,23 @@ pub fn why_not_in_short(report: &Report) -> String {
     }
 }
 
-/// Returns the findings with at least a warning, by id, and the number of runs with each.
+/// Counts the runs with each finding of severity warning or invalid, by the id of the finding.
 pub(crate) fn warnings<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<u64> {
     let mut found = Named::default();
     warned(reports).for_each(|finding| found.count(&finding.id, 1));
     found
 }
 
-/// Returns a figure of a point over its valid runs that have it.
+/// Returns the mean of a figure, with its error, over the valid runs at a point; `None` if none of
+/// them has the figure.
 pub fn figure_at(trials: &[TrialReport], point: u32, name: &str) -> Option<Figure> {
     let here = trials.iter().filter(|trial| trial.point == point && counts(&trial.report));
     let values: Vec<f64> = here.filter_map(|trial| value_of(&trial.report, name)).collect();
     figure(&values)
 }
 
-/// Returns the observation in the first run with each of these findings, if it is stored apart from
-/// the advice.
+/// Returns the observation of each finding of severity warning or invalid, from the first run that
+/// has it, by the id of the finding. Findings stored without a separate observation are left out.
 pub(crate) fn cases<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<String> {
     let mut found = Named::default();
     for finding in warned(reports) {
@@ -82,8 +85,9 @@ pub(crate) fn cases<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<Stri
     found
 }
 
-/// Returns the observations over all of the runs, with a range for each number; without those whose
-/// words differ.
+/// Merges the observations of each finding of severity warning or invalid over all runs, with a
+/// range for each number, by the id of the finding. Findings whose observations differ in their
+/// words are left out.
 pub(crate) fn case_ranges<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<String> {
     let mut found: Named<Vec<&str>> = Named::default();
     for finding in warned(reports) {

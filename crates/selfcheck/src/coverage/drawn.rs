@@ -1,4 +1,4 @@
-//! Claims tested on random figures.
+//! Rows of the coverage table that test claims on random figures instead of runs.
 
 use model::{NS_PER_MS, Rng, Stream};
 use stats::{
@@ -8,12 +8,12 @@ use stats::{
 
 use super::row::{Row, add_held};
 
-/// Number of `runs` seeds for which `is_so` holds.
+/// Returns for how many of the seeds 1 to `runs` the claim `is_so` holds.
 fn count(runs: u32, is_so: impl Fn(&mut Draws) -> bool) -> u32 {
     (1..=runs).filter(|seed| is_so(&mut Draws::new(*seed))).count() as u32
 }
 
-/// A sequence of random numbers by seed.
+/// Random numbers that follow from a seed.
 struct Draws(Rng);
 
 impl Draws {
@@ -30,8 +30,8 @@ impl Draws {
     }
 }
 
-/// 200 commits per second, whose variance in tenths of a second has a component of 5 % with a time
-/// constant of 5 s.
+/// Tests the interval of TPS on 200 random commits per second, of whose variance 5 % (in tenths of
+/// a second) vary slowly, with a time constant of 5 s.
 pub(super) fn slow_component(length_s: u32, runs: u32) -> Row {
     const PER_SLOT: f64 = 20.0;
     const SLOT_NS: u64 = 100 * NS_PER_MS;
@@ -62,7 +62,8 @@ pub(super) fn slow_component(length_s: u32, runs: u32) -> Row {
     Row::of_interval("interval of TPS", &model, (runs, counts.0, counts.1))
 }
 
-/// Two sides, several sides, and interleaved sides during a common drift.
+/// Tests comparisons of two sides, of several sides, and of interleaved sides during a common
+/// drift.
 pub(super) fn comparisons(runs: u32) -> Vec<Row> {
     let p = |one: &[f64], two: &[f64]| Comparison::new(one, two, 0.95).map_or(1.0, |found| found.p);
     let of_five = |more: f64, sd: f64| {
@@ -96,10 +97,12 @@ pub(super) fn comparisons(runs: u32) -> Vec<Row> {
     ]
 }
 
-/// Power of a test, if the difference is as large as claimed.
+/// Power of a test if the difference is as large as claimed: nominal, least, and the target in
+/// words.
 const POWER: (f64, f64, &str) = (0.8, 0.8, "at least 80 %");
 
-/// Repeats until there is an answer, at most thirty.
+/// Tests stop rules: repeats until the interval is narrow or a difference is decided, at most
+/// thirty.
 pub(super) fn sequences(runs: u32) -> Vec<Row> {
     const MOST: usize = 30;
     // Ratios of two sides, examined after each repeat.
@@ -131,7 +134,7 @@ pub(super) fn sequences(runs: u32) -> Vec<Row> {
     ]
 }
 
-/// Runs repeated until the interval is ±2 %, at most thirty.
+/// Tests the interval of the mean after runs that were repeated until it was ±2 %, at most thirty.
 fn repeated_until(runs: u32) -> Row {
     let mut counts = (0, 0);
     for seed in 1..=runs {
@@ -149,11 +152,12 @@ fn repeated_until(runs: u32) -> Row {
     Row::of_interval("interval at the stop", model, (runs, counts.0, counts.1))
 }
 
-/// Coverage of the law's intervals, which are slightly narrow: with six points 85 to 90 %.
+/// Coverage of the intervals of the Universal Scalability Law, which are slightly narrow: nominal,
+/// least, and the target in words. With six points it is 85 to 90 %.
 const LAW: (f64, f64, &str) = (0.9, 0.85, "at least 85 %");
 
-/// The universal scalability law, fitted to throughputs at eight numbers of clients with 3 % of
-/// noise.
+/// Tests the intervals of the Universal Scalability Law, fitted to throughputs at eight numbers of
+/// clients with 3 % of noise.
 pub(super) fn laws(runs: u32) -> Vec<Row> {
     const CLIENTS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
     const TRUTH: [f64; 3] = [1000.0, 0.05, 0.0004];
@@ -178,8 +182,8 @@ pub(super) fn laws(runs: u32) -> Vec<Row> {
     vec![row("interval of σ", of_sigma), row("interval of the clients at the peak", of_peak)]
 }
 
-/// Repeats that the variance by level recommends for a difference of 3 %, if runs vary by 1 % and
-/// restarts by 2 %.
+/// Tests the power of the numbers of repeats that the variance by level recommends for a difference
+/// of 3 %, if runs vary by 1 % and restarts by 2 %.
 pub(super) fn designs(runs: u32) -> Row {
     let known = |sd: f64| Some(Component { variance: sd * sd, freedom: 10, is_negative: false });
     let design = design_for(&[known(0.01), known(0.02), None], [60.0, 10.0, 0.0], 0.03);
@@ -201,7 +205,8 @@ pub(super) fn designs(runs: u32) -> Row {
     Row::at_least("the difference is found", model, POWER, (runs, runs, found))
 }
 
-/// The last of 21 builds of three runs each, at forty points, none or one of which has changed.
+/// Tests the alarms of a history on the last of 21 builds with three runs each, at forty points of
+/// which none or one has changed.
 pub(super) fn histories(runs: u32) -> Vec<Row> {
     let is_outside = |change: f64| {
         count(runs, |draws| {

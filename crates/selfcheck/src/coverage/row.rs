@@ -1,42 +1,43 @@
-//! A row of the coverage table. Not here: the models.
+//! One row of the coverage table. Not here: the models.
 
 use serde::Serialize;
 
-/// Origin of a row: whole runs in virtual time.
+/// Origin of a row's figures: whole runs of dbdyno in virtual time.
 pub(super) const WHOLE_RUNS: &str = "whole runs";
 pub(super) const DRAWN_FIGURES: &str = "drawn figures";
 
-/// A claim on a model.
+/// A statistical claim, tested on a model whose true values are known.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The claim, in words.
+    /// The claim in words, such as `interval of TPS`.
     pub what: String,
-    /// Model, and length of the runs.
+    /// The model and the length of its runs, in words.
     pub model: String,
-    /// Origin of the figures: whole runs in virtual time, or random.
+    /// Origin of the figures: whole runs in virtual time, or random numbers.
     pub made: &'static str,
-    /// Claimed share: of intervals that contain the truth, or of wrong verdicts.
+    /// Claimed share of intervals that contain the true value, or of wrong verdicts.
     pub nominal: f64,
     pub runs: u32,
-    /// Number of tries that gave an interval or a verdict.
+    /// Number of runs that gave an interval or a verdict.
     pub given: u32,
-    /// Number of those that contained the truth, or were wrong.
+    /// Number of intervals that contained the true value, or of verdicts that were wrong.
     pub counted: u32,
-    /// Target of the share, in words.
+    /// Target for the share in words, such as `at most 5 %`.
     pub target: &'static str,
-    /// Whether the share meets the target.
+    /// True if the observed share meets the target.
     pub is_met: bool,
-    /// Whether the share meets the target within two standard errors.
+    /// True if the observed share meets the target within two standard errors.
     pub is_good: bool,
 }
 
 impl Row {
-    /// Share of the given ones that contained the truth, or were wrong; `None` if none was given.
+    /// Returns the share of given intervals that contained the true value, or of given verdicts
+    /// that were wrong; `None` if none was given.
     pub fn share(&self) -> Option<f64> {
         (self.given > 0).then(|| f64::from(self.counted) / f64::from(self.given))
     }
 
-    /// Row of random figures whose share must be at least `least`.
+    /// Makes a row of random figures, whose share should be at least `least`.
     pub(super) fn at_least(
         what: &str,
         model: &str,
@@ -58,8 +59,8 @@ impl Row {
         }
     }
 
-    /// Row of an interval at 95 %: 92 to 98 % must contain the truth, or 90 % if most tries have
-    /// none.
+    /// Makes a row of a 95 % interval: 92 to 98 % should contain the true value, or at least 90 %
+    /// if fewer than half of the runs have an interval.
     pub(super) fn of_interval(
         what: &str,
         model: &str,
@@ -84,7 +85,7 @@ impl Row {
         }
     }
 
-    /// Row of a verdict that may be wrong in at most `most` of the tries.
+    /// Makes a row of a verdict that may be wrong in at most the share `most` of the runs.
     pub(super) fn of_errors(
         what: &str,
         model: &str,
@@ -109,7 +110,7 @@ impl Row {
     }
 }
 
-/// Counts an interval, and whether it contains the truth.
+/// Counts an interval if there is one, and whether it contains the true value.
 pub(super) fn add_held((given, held): &mut (u32, u32), interval: Option<(f64, f64)>, truth: f64) {
     if let Some((low, high)) = interval {
         *given += 1;

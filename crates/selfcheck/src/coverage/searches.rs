@@ -1,4 +1,5 @@
-//! Searches on queues with random times, whose boundary is known in closed form.
+//! Rows of the coverage table for searches on queues with random times, whose boundary is known in
+//! closed form.
 
 use std::sync::Arc;
 
@@ -10,30 +11,31 @@ use study::seek::{Answer, Judged, Late, METHOD, PlannedProbe, Probe, SearchStrat
 use super::row::Row;
 use app::Error;
 
-/// Number of servers; with 400 requests per second at capacity. The bound is the p99 at a given
-/// utilization.
+/// Number of servers of the queue. With the mean service time, its capacity is 400 requests per
+/// second; the objective is the p99 at one of the utilizations in [`LOADS`].
 const SERVERS: u32 = 4;
 const SERVICE_NS: f64 = 1e7;
 const LOADS: [f64; 2] = [0.85, 0.90];
 
-/// Default budget of a search.
+/// Budget of each search in nanoseconds, the default of dbdyno.
 const BUDGET_NS: u64 = 600 * NS_PER_S;
 const RAMP_UP_NS: u64 = 2 * NS_PER_S;
 
-/// Requests of a probe of a simulated queue.
+/// The requests of one probe of a simulated queue.
 #[derive(Clone, Debug)]
 pub struct Probed {
-    /// Arrival and response time in nanoseconds, in the order of arrival.
+    /// Arrival and response time of each request in nanoseconds, in the order of arrival.
     pub requests: Vec<(u64, u64)>,
-    /// Length of the ramp-up, in nanoseconds.
+    /// Duration of the ramp-up, in nanoseconds.
     pub ramp_up_ns: u64,
-    /// Length including the ramp-up, in nanoseconds.
+    /// Duration of the probe including its ramp-up, in nanoseconds.
     pub length_ns: u64,
-    /// Number of servers: this many requests may be running at the end without being late.
+    /// Number of servers of the queue. As many requests may be in progress at the end without
+    /// failing the probe.
     pub servers: u32,
 }
 
-/// Verdict of a probe on an objective.
+/// Judges a probe by an objective on a time.
 pub fn probed(probe: &Probed, objective: Objective) -> Judged {
     let mut seconds: Vec<Second> = Vec::new();
     let (mut offered, mut done) = (0.0, 0.0);
@@ -74,8 +76,8 @@ fn draw(planned: &PlannedProbe, seed: u64) -> Probed {
     Probed { requests, ramp_up_ns: RAMP_UP_NS, length_ns, servers: SERVERS }
 }
 
-/// Rows of `runs` searches of each queue: whether their intervals contain the boundary, and whether
-/// confirmed results exceed it.
+/// Runs `runs` searches of each queue, and tests whether their intervals contain the boundary and
+/// whether confirmed values exceed it.
 pub(super) fn rows(runs: u32, stop: &Arc<Stop>) -> Result<Vec<Row>, Error> {
     let mut rows = Vec::new();
     for load in LOADS {

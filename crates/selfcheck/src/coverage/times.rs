@@ -1,6 +1,6 @@
-//! Intervals within runs with random times or rates: mixtures and heavy tails, a wandering rate,
-//! and rates that a plan changes. Without a closed form, the truth is the result of all runs
-//! together.
+//! Rows of the coverage table for intervals within one run, on random times or rates: mixtures and
+//! heavy tails, a rate that wanders, and rates that a plan changes. Where no closed form exists,
+//! the truth is the result of all runs together.
 
 use std::ops::Range;
 
@@ -16,13 +16,13 @@ use super::row::{Row, add_held};
 const SLOT_NS: u64 = 100 * NS_PER_MS;
 const SLOTS_PER_S: u32 = 10;
 
-/// Histograms are in microseconds, which are much faster to add up than nanoseconds.
+/// Nanoseconds per unit of the histograms. Microseconds are much faster to add up than nanoseconds.
 const UNIT_NS: u64 = 1_000;
 const RANGE: stats::Range = stats::Range { highest_ns: 1_000 * NS_PER_S / UNIT_NS };
 
 const QUANTILES: [(&str, f64); 3] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95)];
 
-/// A sequence of random numbers by seed.
+/// Random numbers that follow from a seed.
 struct Draws(Rng);
 
 impl Draws {
@@ -39,10 +39,10 @@ impl Draws {
     }
 }
 
-/// Rate of random arrivals, and the service time in nanoseconds.
+/// Random arrivals per second, and a function that draws their service times in nanoseconds.
 type Offered = (f64, fn(&mut Draws) -> f64);
 
-/// A queue of four servers, and the length of its warm-up.
+/// A queue of four servers, with its arrivals and the length of its warm-up.
 struct Queue {
     model: &'static str,
     offered: &'static [Offered],
@@ -70,7 +70,7 @@ const QUEUES: [Queue; 2] = [
     },
 ];
 
-/// Seconds of a queue after its warm-up.
+/// Draws a run of a queue, and returns its response times by second after the warm-up.
 fn seconds(queue: &Queue, length_s: u32, seed: u32) -> Vec<Stretch> {
     let mut draws = Draws::new(seed);
     let within = u64::from(queue.warm_s) * NS_PER_S..u64::from(queue.warm_s + length_s) * NS_PER_S;
@@ -85,7 +85,8 @@ fn seconds(queue: &Queue, length_s: u32, seed: u32) -> Vec<Stretch> {
     by_second(all, within)
 }
 
-/// Response times of arrivals with their service times, by second.
+/// Computes the response times of arrivals, given with their service times, by second within a
+/// period. All times are in nanoseconds.
 fn by_second(mut all: Vec<(u64, u64)>, within: Range<u64>) -> Vec<Stretch> {
     all.sort_unstable();
     let (arrivals, services): (Vec<u64>, Vec<u64>) = all.into_iter().unzip();
@@ -101,7 +102,7 @@ fn by_second(mut all: Vec<(u64, u64)>, within: Range<u64>) -> Vec<Stretch> {
     seconds
 }
 
-/// Intervals of a run, in the order of the rows.
+/// Confidence intervals of a run, in the order of the rows: mean, then percentiles.
 type Intervals = [Option<(f64, f64)>; 1 + QUANTILES.len()];
 
 fn intervals(seconds: &[Stretch], course: &Course, all: &Histogram) -> Intervals {
@@ -116,8 +117,8 @@ fn intervals(seconds: &[Stretch], course: &Course, all: &Histogram) -> Intervals
     found
 }
 
-/// Mean and quantiles of mixtures and heavy tails: how many intervals contain the truth, and how
-/// many upper ends are below it, so that a limit would wrongly pass.
+/// Tests mean and percentiles of mixtures and heavy tails: the share of intervals that contain the
+/// true value, and the share of upper ends below it, with which a limit would wrongly pass.
 pub(super) fn queues(length_s: u32, runs: u32) -> Vec<Row> {
     QUEUES.iter().flat_map(|queue| rows_of(queue, length_s, runs)).collect()
 }
@@ -163,17 +164,19 @@ fn rows_of(queue: &Queue, length_s: u32, runs: u32) -> Vec<Row> {
     figures.enumerate().flat_map(rows).chain(alarms(&model, runs, drifts, warms_up)).collect()
 }
 
-/// Claimed coverage for runs as long as three time constants; there is no claim for shorter ones.
+/// Coverage for runs as long as three time constants of a wandering rate: nominal, least, and the
+/// target in words. Nothing is claimed for shorter runs.
 const WANDERS: (f64, f64, &str) = (0.95, 0.80, "at least 80 %: three time constants");
 
-/// Most findings on steady loads.
+/// Largest share of findings on a steady load, which are false alarms.
 const FALSE_ALARMS: (f64, &str) = (0.03, "at most 3 %");
 
-/// Share of advised lengths that must be right within a factor of two.
+/// Share of advised run lengths that are right within a factor of two: nominal, least, and the
+/// target in words.
 const ADVICE: (f64, f64, &str) = (0.9, 0.7, "at least 70 %");
 
-/// 200 commits per second, at random, or with a rate that wanders by 6 % with a time constant of 10
-/// s: the interval of TPS, the advised length for ±1 %, and findings on a steady load.
+/// Tests 200 random commits per second at a constant rate, and at one that wanders by 6 % with a
+/// time constant of 10 s: the interval of TPS, the run length advised for ±1 %, and false alarms.
 pub(super) fn steady(length_s: u32, runs: u32) -> Vec<Row> {
     [("200/s at random", 0.0), ("rate that wanders by 6 %, 10 s", 0.06)]
         .into_iter()
@@ -234,7 +237,7 @@ fn alarms(model: &str, runs: u32, drifts: u32, warms_up: u32) -> [Row; 2] {
         .map(|(what, wrong)| Row::of_errors(what, model, most, target, (runs, wrong)))
 }
 
-/// Number of random arrivals in each slot; `due` are the means.
+/// Draws the number of random arrivals in each slot; `due` has their means.
 fn at_random(draws: &mut Draws, due: &[f64]) -> Vec<u64> {
     let mut left = draws.exponential();
     let mut count = |due: &f64| {
@@ -250,10 +253,11 @@ fn at_random(draws: &mut Draws, due: &[f64]) -> Vec<u64> {
     due.iter().map(&mut count).collect()
 }
 
-/// A planned rate over time, and the system's limit per slot.
+/// A plan in words, its rate over time, and the largest number of commits per slot that the system
+/// can do.
 type Planned = (&'static str, PerS, u64);
 
-/// A rate per second over time in seconds.
+/// A rate per second as a function of the time in seconds.
 type PerS = fn(f64) -> f64;
 
 const PLANS: [Planned; 3] = [
@@ -268,16 +272,17 @@ fn bursts(at: f64) -> f64 {
     if at % 10.0 < 8.0 { 400.0 } else { 2_200.0 }
 }
 
-/// Expected and least share of intervals that are at most twice as wide as the right one. Constant
-/// rates have a larger share.
+/// Share of intervals that are at most twice as wide as necessary: nominal, least, and the target
+/// in words. With constant rates it is larger.
 const WIDTH: (f64, f64, &str) = (0.75, 0.70, "at least 70 %");
 
-/// The same for times. A plan can hide slow changes of the system, and the intervals allow for
+/// Share of intervals of times that are at most twice as wide as necessary: nominal, least, and the
+/// target in words. A plan can hide slow changes of the system, so the intervals allow for
 /// everything that the run cannot rule out.
 const WIDTH_OF_TIMES: (f64, f64, &str) = (0.5, 0.5, "at least 50 %");
 
-/// TPS of random arrivals at planned rates: coverage of the intervals, and the share that is at
-/// most twice as wide as necessary.
+/// Tests TPS of random arrivals at planned rates: coverage of the intervals, and the share of them
+/// that are at most twice as wide as necessary.
 pub(super) fn plans(length_s: u32, runs: u32) -> Vec<Row> {
     let rows = |(plan, per_s, most): &Planned| {
         let slots = SLOTS_PER_S * length_s;
@@ -310,8 +315,8 @@ pub(super) fn plans(length_s: u32, runs: u32) -> Vec<Row> {
     PLANS.iter().flat_map(rows).collect()
 }
 
-/// Plans for response times, with four servers of 2 ms. The system keeps up, except for bursts of
-/// 2,200/s.
+/// Plans in words with their rates over time, for response times of four servers of 2 ms. The
+/// servers keep up, except for bursts of 2,200/s.
 const QUEUED: [(&str, PerS); 5] = [
     (PLANS[0].0, PLANS[0].1),
     ("8 s of 400/s, 2 s of 2,200/s", bursts),
@@ -323,11 +328,11 @@ const QUEUED: [(&str, PerS); 5] = [
 const PLANNED_NS: f64 = 2e6;
 const PLANNED_WARM_S: u32 = 10;
 
-/// Slots per second in which a plan is examined.
+/// Number of slots per second into which a planned rate is divided.
 const COURSE_SLOTS: u32 = 20;
 
-/// Mean and quantiles of response times at planned rates: coverage of the intervals, and the share
-/// that is at most twice as wide as necessary.
+/// Tests mean and percentiles of response times at planned rates: coverage of the intervals, and
+/// the share of them that are at most twice as wide as necessary.
 pub(super) fn planned_queues(length_s: u32, runs: u32) -> Vec<Row> {
     QUEUED.iter().flat_map(|plan| planned_rows(*plan, length_s, runs)).collect()
 }
@@ -364,7 +369,7 @@ fn planned_rows((plan, per_s): (&str, PerS), length_s: u32, runs: u32) -> Vec<Ro
     names.zip(figures(&pooled)).enumerate().flat_map(rows).collect()
 }
 
-/// Mean and quantiles of a histogram.
+/// Returns the mean and the percentiles of a histogram, in its unit.
 fn figures(all: &Histogram) -> [f64; 1 + QUANTILES.len()] {
     let mut figures = [all.mean(); 1 + QUANTILES.len()];
     for (figure, (_, q)) in figures[1..].iter_mut().zip(QUANTILES) {
@@ -373,7 +378,8 @@ fn figures(all: &Histogram) -> [f64; 1 + QUANTILES.len()] {
     figures
 }
 
-/// Seconds of a queue whose arrivals follow a plan, warmed up at its first rate.
+/// Draws a run of a queue whose arrivals follow a plan, and returns its response times by second,
+/// after a warm-up at the first rate.
 fn planned_seconds(per_s: PerS, length_s: u32, seed: u32) -> Vec<Stretch> {
     const LINES_PER_S: u32 = 100;
     let mut draws = Draws::new(seed);
@@ -396,7 +402,8 @@ fn planned_seconds(per_s: PerS, length_s: u32, seed: u32) -> Vec<Stretch> {
     }
 }
 
-/// Number of arrivals done in each slot, at most `most`; the rest waits.
+/// Returns the number of arrivals that are done in each slot, at most `most`; the rest waits for
+/// the next one.
 fn done(came: &[u64], most: u64) -> Vec<u64> {
     let mut waits = 0;
     let mut slot = |came: &u64| {

@@ -1,9 +1,10 @@
-//! The whole tool on `sim` equals the queueing recursion, and reports losses truthfully.
+//! The whole tool on `sim` gives the same times as the queueing recursion, and reports losses
+//! truthfully.
 
 use model::{Arrivals, NS_PER_MS, NS_PER_S, Placement};
 use selfcheck::{Calibration, accuracy_over_tcp, calibrate, truth};
 
-/// An open load on `servers` with exponential service times of mean 2 ms.
+/// Makes an open load against `servers` servers with exponential service times of mean 2 ms.
 fn queue(servers: u32, clients: u32, rate_per_s: f64) -> Calibration {
     Calibration {
         seed: 11,

@@ -1,10 +1,11 @@
-//! Distinguishes whether the generator or the server limits the rate, on threads and event loops.
+//! Findings tell whether the load generator or the server limits the rate, on threads and event
+//! loops.
 
 use analysis::report::Report;
 use model::{Arrivals, FactValue, NS_PER_MS, NS_PER_S, Placement};
 use selfcheck::{Calibration, calibrate};
 
-/// Runs a second of closed load against a simulated server, in real time.
+/// Runs 1.2 seconds of closed load against a simulated server, in real time.
 fn ran(placement: Placement, clients: u32, sim: &str) -> Report {
     let plan = Calibration {
         seed: 1,
@@ -25,18 +26,19 @@ fn fact<'r>(report: &'r Report, name: &str) -> Option<&'r FactValue> {
     report.facts.get("client")?.get(name)
 }
 
-/// Text of the finding on a saturated generator; empty if there is none.
+/// Returns the text of the finding that the generator is saturated; empty if there is none.
 fn saturated(report: &Report) -> &str {
     let found = report.findings.iter().find(|finding| finding.id == "generator_saturated");
     found.map_or("", |finding| finding.text.as_str())
 }
 
-/// Replies at once, so that clients wait only for themselves.
+/// Options of a simulated server that replies at once, so that clients wait only for themselves.
 const FAST: &str = "servers=0&service=constant:0s";
-/// One request at a time, so that each client waits for seconds: far longer than for a CPU.
+/// Options of a simulated server that handles one request at a time, so that each client waits for
+/// seconds, far longer than for a CPU.
 const SLOW: &str = "servers=1&service=constant:200ms";
 
-/// Largest percentage of a fact.
+/// Returns the largest percentage among the values of a fact.
 fn largest(report: &Report, name: &str) -> f64 {
     let all = fact(report, name).expect("it is known").all();
     all.iter().filter_map(FactValue::as_percent).fold(0.0, f64::max)

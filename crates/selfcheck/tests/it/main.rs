@@ -1,4 +1,4 @@
-//! The whole tool beside a known truth, and the share of its generator.
+//! Tests of the whole tool against known true values, and of the findings on its load generator.
 
 mod calibration;
 mod generator;

@@ -1,8 +1,8 @@
-//! What else changed between two sides: gauges of machine, process and database, the clearest
-//! change first.
+//! Gauges of machine, process and database that changed between two sides; the clearest change
+//! comes first.
 //!
-//! Nothing is judged here: many gauges are looked at, and some always differ. Not here: settings
-//! and facts (differences).
+//! Nothing is judged here, because many gauges are compared and some always differ. Not here:
+//! settings and facts (differences).
 
 use std::collections::BTreeMap;
 
@@ -13,33 +13,33 @@ use super::SidePoint;
 
 /// Largest number of gauges that are listed.
 const SHOWN: usize = 12;
-/// Smallest change that counts, as a share.
+/// Smallest change of a gauge that is reported, as a share.
 const LEAST: f64 = 0.05;
-/// Smallest variation of runs that is assumed, so that a nearly constant gauge with a tiny change
-/// is not first.
+/// Smallest assumed variation between runs, as a share. Without it, a tiny change of a nearly
+/// constant gauge would come first.
 const SPREAD_LEAST: f64 = 0.05;
 /// Share of a gauge's largest value below which a value counts as 0.
 const NOTHING: f64 = 1e-3;
 
-/// A gauge that changed.
+/// A gauge whose mean differs between two sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GaugeChange {
-    /// Name of the gauge as a figure: `server.disk_written`.
+    /// Name of the gauge as a figure, such as `server.disk_written`.
     pub name: String,
     pub unit: String,
-    /// Mean over the baseline's runs at the points that both have.
+    /// Mean over the baseline's runs at the points that both sides have.
     pub baseline: f64,
-    /// Mean over the other side's runs.
+    /// Mean over the other side's runs at the same points.
     pub side: f64,
-    /// Ratio of the means; null if the baseline's is 0 or almost 0.
+    /// The side's mean divided by the baseline's; null if the baseline's is 0 or almost 0.
     pub ratio: Option<f64>,
 }
 
-/// The unit of each gauge, and the values of both sides' runs by point.
+/// The unit of each gauge by name, and its means in the runs of baseline and side, by point.
 type Values = BTreeMap<String, (String, Vec<[Vec<f64>; 2]>)>;
 
-/// Returns the gauges that changed most, the clearest change first: its size relative to the
-/// variation between runs of a side.
+/// Returns the gauges that changed most between two sides, given their points in pairs. The change
+/// that is largest relative to the variation between runs of a side comes first.
 pub(super) fn most_changed(both: &[(&SidePoint, &SidePoint)]) -> Vec<GaugeChange> {
     let mut all = Values::new();
     for (at, (base, side)) in both.iter().enumerate() {
@@ -69,8 +69,8 @@ fn add(all: &mut Values, report: &Report, (at, which): (usize, usize), n_points:
     }
 }
 
-/// Returns the clearness of a change, and the change; `None` if it is too small, or a side lacks
-/// the gauge.
+/// Returns a gauge's change, preceded by its size relative to the variation between runs; `None` if
+/// the change is too small, or a side lacks the gauge at some point.
 fn change(name: String, unit: String, values: &[[Vec<f64>; 2]]) -> Option<(f64, GaugeChange)> {
     if values.iter().flatten().any(Vec::is_empty) {
         return None;

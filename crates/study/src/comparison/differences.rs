@@ -1,7 +1,7 @@
-//! What differs between sides besides their figures: plan, database, machine, build; and what
-//! differs between runs that make one figure together.
+//! Differences between sides other than their figures (plan, database, machine, build), and
+//! differences between runs of one side that count as repeats.
 //!
-//! Not here: what a condition is (condition).
+//! Not here: which values a run's condition has (condition).
 
 use std::collections::BTreeSet;
 
@@ -11,21 +11,23 @@ use serde::{Deserialize, Serialize};
 use super::{Side, SidePoint};
 use crate::condition::{Condition, Key};
 
-/// Largest number of values of a side that are listed; with more it is said to vary.
+/// Largest number of values of a side that are listed. Of more, only their number is given.
 const VALUES_SHOWN_MAX: usize = 3;
 
-/// A trait that differs between sides.
+/// A value of plan, target, settings or facts that differs between sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// `plan`, `target`, or the subject of the fact.
+    /// The source of the value: `plan`, `target`, `setting` (of the server), or the subject of a
+    /// fact such as `cpu`.
     pub about: String,
     pub name: String,
-    /// Values by side; null if not known.
+    /// Values by side; null if a side does not have it.
     pub values: Vec<Option<String>>,
 }
 
 impl Difference {
-    /// Returns the short name: the last part of a key of the plan, if it is unique.
+    /// Returns the last part of a plan's key, if no other difference in `all` has the same;
+    /// otherwise source and name, joined by a dot.
     pub fn short_among<'d>(&self, mut all: impl Iterator<Item = &'d Difference>) -> String {
         let whole = format!("{}.{}", self.about, self.name);
         if !matches!(&*self.about, "plan" | "target") {
@@ -40,21 +42,23 @@ impl Difference {
     }
 }
 
-/// A trait that differs between runs of a side at one point, which make one figure.
+/// A value of plan, settings or facts that differs between runs of one side at one point, though
+/// these count as repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mixed {
-    /// Name of the side.
     pub side: String,
-    /// Values of the point.
+    /// Values of the point, by axis.
     pub values: Named<String>,
-    /// `plan`, `target`, or the subject of the fact.
+    /// The source of the value: `plan`, `target`, `setting` (of the server), or the subject of a
+    /// fact such as `cpu`.
     pub about: String,
     pub name: String,
-    /// The values of these runs.
+    /// The different values in these runs.
     pub of_runs: Vec<String>,
 }
 
-/// Returns all differences, those of the plan first, then by subject.
+/// Returns the values of plan, target, settings and facts that differ between sides, each given by
+/// its reports. Differences in the plan come first.
 pub fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
     let common = common_settings(sides.iter().flatten().copied());
     let of = |report: &&Report| Condition::from_report(report).with_settings(report, &common);
@@ -80,7 +84,8 @@ pub fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
     once(keys.into_iter().filter_map(difference).collect())
 }
 
-/// Lists a requested setting and the server's own value once, if they agree.
+/// Removes repeated differences: a setting that was requested for a server and the server's own
+/// value are the same one if they agree.
 fn once(all: Vec<Difference>) -> Vec<Difference> {
     let mut kept: Vec<Difference> = Vec::new();
     for one in all {
@@ -94,15 +99,16 @@ fn once(all: Vec<Difference>) -> Vec<Difference> {
     kept
 }
 
-/// Returns the load parameters that differ between a side and the baseline, each with the
-/// baseline's value and the side's.
+/// Returns the load parameters that differ between the baseline and the side with this index, each
+/// with the values of baseline and side.
 pub(super) fn of_load(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     let of_load = of_pair(all, side).into_iter().filter(|(key, _)| key.is_of_load());
     let told = of_load.map(|(key, one)| (key.short(), [0, side].map(|at| value(one, at))));
     told.collect()
 }
 
-/// Returns true if the names of two sides state their difference, such as `clients=8`.
+/// Returns true if the names of baseline and side both state one of their differences, such as
+/// `clients=8`.
 pub(super) fn are_named_by(all: &[Difference], side: usize, names: [&str; 2]) -> bool {
     of_pair(all, side).iter().any(|(key, _)| {
         let key = format!("{}=", key.short());
@@ -110,7 +116,7 @@ pub(super) fn are_named_by(all: &[Difference], side: usize, names: [&str; 2]) ->
     })
 }
 
-/// Returns the differences between a side and the baseline, with their keys.
+/// Returns the differences between the baseline and the side with this index, with their keys.
 fn of_pair(all: &[Difference], side: usize) -> Vec<(Key, &Difference)> {
     let differs = all.iter().filter(|one| one.values[0] != one.values[side]);
     differs.map(|one| (Key::new(&one.about, &one.name), one)).collect()
@@ -120,7 +126,8 @@ fn value(one: &Difference, side: usize) -> String {
     one.values[side].clone().unwrap_or_else(|| NOT_KNOWN.to_owned())
 }
 
-/// Returns the differences between the runs of one side at one point.
+/// Returns the values that differ between the runs of a side at one point, over all sides and
+/// points.
 pub(super) fn within(sides: &[Side]) -> Vec<Mixed> {
     let of_side = |side: &Side| {
         let points = side.points.iter().flat_map(|point| within_point(&side.name, point));
@@ -147,8 +154,8 @@ fn within_point(side: &str, point: &SidePoint) -> Vec<Mixed> {
     keys.into_iter().filter_map(mixed).collect()
 }
 
-/// Returns the names of the settings that every run has. Another product or version has other
-/// settings, so that a missing one is not a difference in configuration.
+/// Returns the names of the server settings that every run has. Other settings are not compared,
+/// because another product or version has other ones.
 fn common_settings<'r>(all: impl Iterator<Item = &'r Report>) -> BTreeSet<String> {
     let names = |report: &Report| -> BTreeSet<String> {
         report.settings.iter().map(|(name, _)| name.to_owned()).collect()
@@ -156,10 +163,12 @@ fn common_settings<'r>(all: impl Iterator<Item = &'r Report>) -> BTreeSet<String
     all.map(names).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
 }
 
-/// Value of a trait that a side does not have.
+/// Text for a value that a side does not have.
 const NOT_KNOWN: &str = "none";
 
-/// Returns the main differences between a side and the baseline, for a sentence.
+/// Returns the most important differences between the baseline and the side with this index, such
+/// as product or workload, for use in a sentence. Each has a short name and the values of baseline
+/// and side.
 pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     let all = of_pair(all, side);
     let has = |about: &str, name: &str| {

@@ -1,5 +1,5 @@
-//! Which sides may lose acknowledged commits while others keep them: a gain that is bought so has
-//! its price beside it. Not here: which modes those are (drivers).
+//! Sides that may lose acknowledged commits in a crash while others keep them, so that a gain in
+//! speed is shown with its price. Not here: which modes lose commits (drivers).
 
 use analysis::report::Report;
 use model::CommitRisk;
@@ -9,10 +9,11 @@ use crate::trials::TrialReport;
 /// Largest number of sides that a sentence names.
 const NAMED_MOST: usize = 3;
 
-/// The durability of a side's commits.
+/// Durability of the commits in the runs of a side.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Commits {
-    /// A crash may lose commits: which ones, and whether in every run of the side.
+    /// A crash may lose commits. `loss` describes which ones; `is_in_all` is false if some runs of
+    /// the side keep them or lose others.
     AtRisk {
         loss: String,
         is_in_all: bool,
@@ -21,8 +22,8 @@ enum Commits {
     NotKnown,
 }
 
-/// Describes which sides may lose commits that others keep; `None` if all sides lose the same, or
-/// none is known to lose any.
+/// Describes which sides may lose commits that others keep, given the name and the reports of each.
+/// `None` if all sides have the same durability, or none is known to lose commits.
 pub(super) fn unequal<'r, R>(sides: impl IntoIterator<Item = (&'r str, R)>) -> Option<String>
 where
     R: IntoIterator<Item = &'r Report>,
@@ -45,8 +46,9 @@ where
     Some(format!("Not equally durable: {}.", clauses.collect::<Vec<_>>().join("; ")))
 }
 
-/// Describes the same for the values of an axis of an experiment, the first axis that distinguishes
-/// such trials. `axis` names the values of a point.
+/// Describes which values of an experiment's axis may lose commits that other values keep, for the
+/// first axis with such a difference. `axis` names the values of a point, one for each axis. `None`
+/// if there is no such axis.
 pub fn unequally_durable(
     trials: &[TrialReport],
     axis: impl Fn(u32) -> Vec<String>,
@@ -83,7 +85,8 @@ fn commits<'r>(reports: impl IntoIterator<Item = &'r Report>) -> Commits {
     }
 }
 
-/// Describes the risk of a side: `with off, a crash may lose the last commits`.
+/// Describes the risk of sides with the same durability, such as `with off, a crash may lose the
+/// last commits`.
 fn clause(of: &Commits, names: &[&str], n_losses: usize) -> String {
     let names = match names.len() > NAMED_MOST {
         true => format!("{} and {} others", names[0], names.len() - 1),

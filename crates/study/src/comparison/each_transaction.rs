@@ -1,8 +1,8 @@
-//! What a transaction takes on either side: its time by parts, CPU, bytes, round trips, switches,
-//! waits. What explains most of a difference comes first.
+//! Cost of the average transaction on both sides: its service time by parts, CPU time, bytes, round
+//! trips, context switches, waits. Figures that explain most of a difference come first.
 //!
-//! Nothing is judged here: an interval is that of one figure among many. Not here: gauges as they
-//! are (beside).
+//! Nothing is judged here: each interval is that of one figure among many. Not here: gauges that
+//! are not divided by transactions (beside).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,39 +16,40 @@ use stats::Comparison;
 
 use super::SidePoint;
 
-/// Smallest change of a ratio that counts, as a share.
+/// Smallest change of a figure that is reported as a change, as a share.
 const CHANGE_MIN: f64 = 0.05;
 
-/// Confidence of the interval of a ratio.
+/// Confidence of the intervals of ratios.
 const CONFIDENCE: f64 = 0.95;
 
-/// Smallest part of the service time that matters, as a share.
+/// Smallest part of the service time that is reported, as a share.
 const PART_MIN: f64 = 0.001;
 
-/// A figure of the average transaction, on both sides.
+/// A figure of the average transaction, on both sides of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EachTransaction {
-    /// Name of the figure: `time.lock`, `server.cpu`, `locks.warehouse.time`.
+    /// Name of the figure, such as `time.lock`, `server.cpu` or `locks.warehouse.time`.
     pub name: String,
     pub unit: String,
-    /// Mean over the baseline's runs at the points that both have.
+    /// Mean over the baseline's runs at the points that both sides have.
     pub baseline: f64,
-    /// Mean over the other side's runs.
+    /// Mean over the other side's runs at the same points.
     pub side: f64,
-    /// Ratio of side to baseline; null if one of them is 0 or almost 0.
+    /// The side's value divided by the baseline's; null if one of them is 0 or almost 0.
     pub ratio: Option<f64>,
-    /// Reason why there is no ratio.
+    /// Reason why there is no ratio; null if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The 95 % CI over runs; null if there are too few.
+    /// The 95 % confidence interval of the ratio, from the variation between runs; null without a
+    /// ratio, or if there are too few runs.
     pub interval: Option<(f64, f64)>,
-    /// True if it is a part of the time, or differs by more than 5 % with an interval on one side
-    /// of 1.
+    /// True for times, and for other figures that changed by more than 5 % with a confidence
+    /// interval that, if known, excludes 1.
     pub is_change: bool,
 }
 
-/// Key figures, which are listed whether they changed or not, in this order: beginning and end of
-/// the name.
+/// Key figures, in the order in which they are listed whether they changed or not. Each is a name,
+/// given by its beginning and end.
 const KEYS: [(&str, &str); 11] = [
     ("round_trips", ""),
     ("connections.", ""),
@@ -64,41 +65,44 @@ const KEYS: [(&str, &str); 11] = [
 ];
 
 impl EachTransaction {
-    /// Returns the rank among the key figures; `None` for any other.
+    /// Returns the position of the figure among the key figures, which are always listed; `None`
+    /// for any other.
     pub fn key_rank(&self) -> Option<usize> {
         let name = &self.name;
         KEYS.iter().position(|(begin, end)| name.starts_with(begin) && name.ends_with(end))
     }
 
-    /// Returns true if the figure is the service time, one of its parts, or measured beside it.
+    /// Returns true if the figure is the service time, a part of it, or activity measured outside
+    /// of it.
     pub fn is_time(&self) -> bool {
         self.name.starts_with(TIME)
     }
 
-    /// Returns true if it is the service time itself.
+    /// Returns true if the figure is the whole service time.
     pub fn is_service_time(&self) -> bool {
         self.name == SERVICE
     }
 
-    /// Returns true if it was measured beyond the service time, and is in no part of it.
+    /// Returns true if the figure is activity that was measured outside of the service time, such
+    /// as CPU time after the reply.
     pub fn is_beside(&self) -> bool {
         self.name.starts_with(BESIDE)
     }
 
-    /// Returns true if it is a part of the time that is estimated from samples of sessions and
-    /// probes.
+    /// Returns true if the figure is a part of the service time that is estimated from samples of
+    /// the server's sessions, or is the unexplained rest.
     pub fn is_of_samples(&self) -> bool {
         let part = self.name.strip_prefix(BESIDE).or_else(|| self.name.strip_prefix(TIME));
         part.is_some_and(is_of_samples)
     }
 
-    /// Returns the title on pages.
     pub fn title(&self) -> Cow<'_, str> {
         figure_title(&self.name)
     }
 }
 
-/// Returns the title of a figure of a transaction; parts of the time have those of a run's page.
+/// Returns the title of a figure per transaction for pages. Parts of the service time have the same
+/// titles as on the page of a run.
 pub fn figure_title(name: &str) -> Cow<'_, str> {
     let part = |begin: &str| name.strip_prefix(begin).map(part_title);
     match (part(BESIDE), part(TIME)) {
@@ -108,37 +112,38 @@ pub fn figure_title(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Figures per transaction at a point, or over all points.
+/// Figures of the average transaction at one point, or over all points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EachTransactionAt {
     /// Values of the point, by axis; empty for all points together.
     pub values: Named<String>,
-    /// The figures in order: the time of a transaction and its parts, by change in milliseconds;
-    /// activity measured beside them; other changes, by ratio; all others, by name.
+    /// The figures: first the service time and its parts by change in milliseconds, then activity
+    /// outside of it, other figures that changed by ratio, and all others by name.
     pub figures: Vec<EachTransaction>,
-    /// Number of samples of the server's sessions for the parts of the time, on the side with
-    /// fewer; null if not known.
+    /// Number of samples of the server's sessions from which the parts of the service time are
+    /// estimated, on the side with fewer; null if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<u64>,
 }
 
 impl EachTransactionAt {
-    /// Returns the number of samples of sessions for the parts of the time, if they are so few that
-    /// the parts are rough.
+    /// Returns the number of samples of the server's sessions on the side with fewer, if it is so
+    /// small that the parts of the service time are inexact; `None` otherwise.
     pub fn samples_if_few(&self) -> Option<u64> {
         self.samples.filter(|n| *n < SAMPLES_LEAST && self.has_parts_of_samples())
     }
 
-    /// Returns true if any of the figures is estimated from samples of sessions.
+    /// Returns true if any figure is estimated from samples of the server's sessions.
     pub fn has_parts_of_samples(&self) -> bool {
         self.figures.iter().any(EachTransaction::is_of_samples)
     }
 }
 
-/// Largest number of points that are reported separately.
+/// Largest number of points that are reported one by one; more are averaged.
 const POINTS_MAX: usize = 12;
 
-/// Returns the figures of both sides, at each point if there are few.
+/// Returns the figures of the average transaction on both sides, given their points in pairs: for
+/// each point, or over all if there are many. Points without a change are left out.
 pub(super) fn each_transaction(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransactionAt> {
     let at = |values: Named<String>, both: &[(&SidePoint, &SidePoint)]| EachTransactionAt {
         values,
@@ -152,7 +157,8 @@ pub(super) fn each_transaction(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTra
     all.into_iter().filter(|at| at.figures.iter().any(|of| of.is_change)).collect()
 }
 
-/// Returns the number of samples of sessions in all runs of the side with fewer.
+/// Returns the number of samples of the server's sessions over all runs of a side, for the side
+/// with fewer; `None` if a run has none.
 fn samples(both: &[(&SidePoint, &SidePoint)]) -> Option<u64> {
     let of_side = |points: &mut dyn Iterator<Item = &SidePoint>| {
         points.flat_map(|point| &point.reports).map(Report::session_samples).sum::<Option<u64>>()
@@ -161,10 +167,11 @@ fn samples(both: &[(&SidePoint, &SidePoint)]) -> Option<u64> {
     Some(base.min(of_side(&mut both.iter().map(|(_, side)| *side))?))
 }
 
-/// The unit of each figure, and the values of both sides' runs by point.
+/// The unit of each figure by name, and its values in the runs of baseline and side, by point.
 type Values = BTreeMap<String, (&'static str, Vec<[Vec<f64>; 2]>)>;
 
-/// Returns the figures of both sides, in order.
+/// Returns the figures of both sides over these points, in the order of
+/// [`EachTransactionAt::figures`].
 fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
     let mut all = Values::new();
     for (at, (base, side)) in both.iter().enumerate() {
@@ -206,7 +213,7 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
     times.into_iter().chain(changed).chain(same).collect()
 }
 
-/// Returns true if the amount per transaction is too small to matter.
+/// Returns true if an amount per transaction is too small to matter, given its unit.
 fn is_nothing(most: f64, unit: &str) -> bool {
     most < match unit {
         "B" => 0.5,
@@ -215,10 +222,10 @@ fn is_nothing(most: f64, unit: &str) -> bool {
     }
 }
 
-/// Share of the other side's value below which a value is almost 0: no ratio says more.
+/// Share of the other side's value below which a value counts as almost 0 and has no ratio.
 const ALMOST_NOTHING: f64 = 1e-4;
 
-/// Returns true if one of the two is almost 0, so that their ratio would be noise.
+/// Returns true if one of the values is almost 0, so that their ratio would be noise.
 fn is_beside_nothing(baseline: f64, side: f64, unit: &str) -> bool {
     let (least, most) = (baseline.min(side), baseline.max(side));
     is_nothing(least, unit) || least < ALMOST_NOTHING * most
@@ -230,8 +237,8 @@ fn leave_out_ratio(of: &mut EachTransaction) {
     of.reason = Some(format!("{which} has almost none"));
 }
 
-/// Figures that count the same under another name: statements as the server counts them, and
-/// traffic that leaves the loopback device and enters it again.
+/// Pairs of names for the same figure, of which the first is left out if both agree. The server
+/// counts statements as well, and traffic that leaves the loopback device enters it again.
 const TWINS: [(&str, &str); 5] = [
     ("statements", "round_trips"),
     ("database.Questions", "statements"),
@@ -239,10 +246,11 @@ const TWINS: [(&str, &str); 5] = [
     ("machine.packets_out/lo", "machine.packets_in/lo"),
     ("machine.net_in/lo", "machine.net_out/lo"),
 ];
-/// Largest difference between such twins, as a share: dbdyno's own queries are counted too.
+/// Largest difference between two names for the same figure, as a share. They differ because
+/// dbdyno's own queries are counted too.
 const TWINS_DIFFER: f64 = 0.05;
 
-/// Removes one of two names for the same figure.
+/// Removes figures that are known by another name with about the same values.
 fn without_twins(all: Vec<EachTransaction>) -> Vec<EachTransaction> {
     let is_twin = |of: &EachTransaction| {
         let of_waits = of.name.strip_prefix("waits.").map(|name| format!("connections.{name}"));
@@ -261,10 +269,11 @@ fn without_twins(all: Vec<EachTransaction>) -> Vec<EachTransaction> {
 
 const TIME: &str = "time.";
 const SERVICE: &str = "time.service";
-/// Beginning of the names of activity measured beside the service time.
+/// Beginning of the names of activity measured outside of the service time.
 const BESIDE: &str = "time.beside.";
 
-/// Returns the time of a transaction, its parts, and the activity measured beside each of them.
+/// Returns the service time of a transaction, its parts, and the activity measured outside of it,
+/// each with name, unit and milliseconds.
 fn times(profile: &TimeProfile) -> impl Iterator<Item = (String, &'static str, f64)> {
     let part = |begin: &str, name: &str, ms: f64| (format!("{begin}{name}"), "ms", ms);
     let parts = profile.parts.iter().map(move |of| part(TIME, &of.name, of.ms));
@@ -281,7 +290,7 @@ fn times(profile: &TimeProfile) -> impl Iterator<Item = (String, &'static str, f
     sum.into_iter().chain(parts).chain(beside)
 }
 
-/// Returns the figures per transaction of a run.
+/// Returns the figures per transaction of a run, each with name, unit and value.
 fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
     let mut all: Vec<(String, &'static str, f64)> = Vec::new();
     if let Some(profile) = &report.time_profile {
@@ -326,7 +335,8 @@ fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
     all
 }
 
-/// Returns a figure of both sides; `None` if a side lacks it at a point.
+/// Compares a figure of both sides, given its values by point; `None` if a side lacks it at a
+/// point.
 fn beside(name: String, unit: &str, values: &[[Vec<f64>; 2]]) -> Option<EachTransaction> {
     if values.iter().flatten().any(Vec::is_empty) {
         return None;

@@ -1,7 +1,7 @@
-//! A limit that a change must not break: for builds that are to fail on a regression.
+//! Gates: limits on a change, for pipelines that have to fail on a regression.
 //!
-//! `p99>+5%` is broken when p99 has risen by more than 5 %, and that surely: the end of the
-//! interval that lies nearer to no change decides. Not here: exit codes.
+//! `p99>+5%` fails when p99 has risen by more than 5 % with confidence: both ends of the confidence
+//! interval are beyond the limit. Not here: exit codes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,112 +14,115 @@ use serde::{Deserialize, Serialize};
 
 use super::{ComparisonReport, Judged, PairReport, PointPair, Ratio, SideReport};
 
-/// A limit on a change, as written: a figure, a direction and a share.
+/// A limit on the change of a figure from the baseline, such as `p99>+5%`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
-    /// The figure, as the user wrote it.
+    /// Name of the figure, as the user wrote it.
     pub figure: String,
-    /// True if a rise violates it.
+    /// True if the limit is on a rise of the figure, false if it is on a fall.
     pub is_rise: bool,
-    /// The largest change: 0.05 is 5 %.
+    /// The largest allowed change as a share, negative for a fall: 0.05 is 5 %.
     pub by: f64,
 }
 
-/// The outcome of a limit.
+/// The outcome of a limit on a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Passed {
-    /// Passed: the whole interval is within the limit.
+    /// The change is within the limit, with confidence.
     Held,
-    /// Failed: the whole interval is beyond the limit.
+    /// The whole confidence interval of the change is beyond the limit.
     Broken,
-    /// The interval contains the limit, or there is none.
+    /// The confidence interval of the change contains the limit, or there is no interval.
     Undecided,
 }
 
-/// The result of a limit in a comparison.
+/// The result of a limit over all sides and points of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GateResult {
-    /// The limit, as written.
+    /// The limit as text, such as `p99>+5%`.
     pub gate: String,
     /// The worst outcome over all sides and points.
     #[serde(rename = "verdict")]
     pub passed: Passed,
-    /// Places and changes for which it is failed or undecided.
+    /// Descriptions of the sides and points at which the limit failed, with the change; if it
+    /// failed at none, of those at which it is undecided.
     pub at: Vec<String>,
-    /// All sides and points at which it was checked.
+    /// Outcome at each side and point that has the figure.
     pub places: Vec<GatePlace>,
-    /// Smallest number of runs of a side at a place: from [`stats::BOUNDS_MIN`] on it can be
-    /// decided.
+    /// Smallest number of runs of a side at any point. A limit cannot be decided with fewer than
+    /// [`stats::BOUNDS_MIN`].
     #[serde(skip)]
     pub runs_least: usize,
-    /// The side with the fewest runs.
+    /// Name of the side that has this smallest number of runs.
     #[serde(skip)]
     pub side_least: String,
-    /// Reason why it is undecided, if it is.
+    /// Reason why the limit is undecided; meaningless for another outcome.
     #[serde(skip)]
     pub undecided_by: UndecidedBy,
-    /// The worst one-sided 95 % bound, over all sides and points: the margin of a limit that
-    /// passed. `None` without an interval.
+    /// The worst one-sided 95 % confidence bound over all sides and points, which shows the margin
+    /// of a limit that passed; `None` if there is no interval.
     #[serde(skip)]
     pub worst: Option<Worst>,
-    /// The place that needs most runs, if there are too few to detect a change as large as the
-    /// limit.
+    /// The place that needs the most runs, if there are too few to detect a change as large as the
+    /// limit; `None` if there are enough.
     #[serde(skip)]
     pub too_few: Option<TooFew>,
-    /// The limit for the opposite change, if this one fails on a gain.
+    /// The limit in the other direction that the user may have meant, if this one fails when the
+    /// figure gets better; `None` otherwise.
     #[serde(skip)]
     pub meant: Option<String>,
-    /// The figure that was 0 in every run of the baseline, so that any rise is infinite.
+    /// Short name of the figure, if it was 0 in every run of the baseline, so that any rise is
+    /// infinite; `None` otherwise.
     #[serde(skip)]
     pub from_zero: Option<String>,
-    /// The limit's own change, as a share.
+    /// The allowed change as a share: 0.05 is 5 %.
     #[serde(skip)]
     pub limit: f64,
-    /// Number of pairs of runs for these bounds, if runs alternated: the smallest over places.
+    /// Smallest number of pairs of runs at any side and point; `None` if the runs are not paired.
     #[serde(skip)]
     pub pairs_least: Option<usize>,
 }
 
-/// The place with the smallest margin.
+/// The confidence bound with the smallest margin to a limit, over all sides and points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Worst {
-    /// The one-sided 95 % bound of the ratio.
+    /// One-sided 95 % confidence bound of the ratio of side to baseline.
     pub bound: f64,
-    /// The ratio that was measured there.
+    /// The measured ratio of side to baseline at the same point.
     pub measured: f64,
 }
 
-/// A change as large as the limit takes more runs.
+/// The number of runs needed to detect a change as large as a limit, if there are fewer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TooFew {
-    /// The fewest runs of a side.
+    /// Number of runs of the side that has fewer.
     pub runs: usize,
-    /// The smallest share that these detect with a power of 80 %.
+    /// The smallest change, as a share, that these runs detect with a power of 80 %.
     pub detectable: f64,
-    /// About how many runs a side detect the limit.
+    /// Approximate number of runs per side that detect a change as large as the limit.
     pub needed: u64,
 }
 
-/// A limit at one point of a side.
+/// The outcome of a limit for one side at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GatePlace {
-    /// Name of the side.
     pub side: String,
     /// Values of the point, by axis; empty if there is only one.
     pub values: Named<String>,
     #[serde(rename = "verdict")]
     pub passed: Passed,
-    /// Full name of the figure.
+    /// Full name of the figure, such as `p99_ms`.
     pub figure: String,
-    /// The side divided by the baseline; null if not known.
+    /// The side divided by the baseline, with its confidence interval; null if not known.
     pub ratio: Option<Ratio>,
-    /// One-sided 95 % bounds of that ratio: of pairs, if runs alternated.
+    /// Lower and upper one-sided 95 % confidence bound of the ratio; null if not known. If runs
+    /// alternated, it is computed from pairs.
     pub bounds: Option<(f64, f64)>,
-    /// Number of pairs of runs for these bounds; null if runs did not alternate.
+    /// Number of pairs of runs from which the bounds are computed; null if the runs are not paired.
     pub pairs: Option<usize>,
-    /// The same bounds adjusted for a drift through all runs, which must be within the limit too;
-    /// left out if runs alternated.
+    /// The same bounds adjusted for a drift of the machine, which have to be within the limit too;
+    /// absent if the runs alternated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds_beside_drift: Option<(f64, f64)>,
 }
@@ -127,29 +130,31 @@ pub struct GatePlace {
 /// The reason why a limit is undecided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UndecidedBy {
-    /// The runs vary too much, or are too few.
+    /// The runs vary too much, or there are too few of them.
     #[default]
     Noise,
-    /// The figure has certainly changed in the direction of the limit, by about as much.
+    /// The figure has changed in the direction of the limit, with confidence, by about as much as
+    /// is allowed.
     Near,
-    /// Runs did not alternate, and a drift may explain the change.
+    /// The change is beyond the limit, but the runs did not alternate, and a drift may explain it.
     Drift,
-    /// Runs did not alternate, and a drift may hide a change beyond the limit.
+    /// The change is within the limit, but the runs did not alternate, and a drift may hide a
+    /// larger one.
     HiddenByDrift,
-    /// Only one side has runs at a point.
+    /// At some point, only one of the two sides has valid runs.
     OneSide,
     /// Some runs have too few samples for the figure.
     Samples,
-    /// One side has many more invalid runs than the other.
+    /// One side has a much larger share of invalid runs than the other.
     LostRuns,
-    /// The sides had different loads.
+    /// The two sides had different loads, so the change cannot be attributed.
     Load,
-    /// Some runs have not ended.
+    /// Some runs of a side are still in progress.
     Running,
 }
 
 impl GateResult {
-    /// Makes the result of a limit before any check.
+    /// Makes a result that has passed, before the first check.
     fn new(gate: &Gate) -> GateResult {
         GateResult {
             gate: gate.to_string(),
@@ -168,8 +173,8 @@ impl GateResult {
         }
     }
 
-    /// Adds a place where the limit does not hold. A failed limit stays failed, even if it is
-    /// undecided at other places.
+    /// Adds the outcome at one side and point, described by `at`. A failed limit stays failed; its
+    /// list then has only failures.
     fn put(&mut self, passed: Passed, at: String, undecided_by: UndecidedBy) {
         match (self.passed, passed) {
             (_, Passed::Held) | (Passed::Broken, Passed::Undecided) => return,
@@ -183,7 +188,7 @@ impl GateResult {
         }
     }
 
-    /// Returns true if a side has so few runs at a place that no limit can be decided there.
+    /// Returns true if a side has too few runs at some point for the limit to be decided there.
     pub fn has_too_few_runs(&self) -> bool {
         self.runs_least < stats::BOUNDS_MIN
     }
@@ -242,7 +247,7 @@ impl fmt::Display for Gate {
 }
 
 impl Gate {
-    /// Returns the limit of about the same size that fails if the figure gets worse; `None` for a
+    /// Returns a limit of about the same size that fails if the figure gets worse; `None` for a
     /// figure without a better direction.
     fn on_losses(&self, better: Direction) -> Option<Gate> {
         let is_rise = match better {
@@ -259,8 +264,8 @@ impl Gate {
         Some(Gate { figure: self.figure.clone(), is_rise, by })
     }
 
-    /// Checks the limit at every side and point that has the figure. An `Err` says that none has
-    /// it: such a limit could never fail.
+    /// Checks the limit at every side and point that has the figure. Returns an error if none has
+    /// it, because such a limit could never fail.
     pub fn hold(&self, report: &ComparisonReport) -> Result<GateResult, String> {
         let mut found = GateResult::new(self);
         for pair in &report.pairs {
@@ -280,7 +285,7 @@ impl Gate {
         }
     }
 
-    /// Checks the limit at one point of a side.
+    /// Checks the limit for one side at one point, and adds the outcome to `found`.
     fn hold_at(
         &self,
         report: &ComparisonReport,
@@ -335,7 +340,8 @@ impl Gate {
         found.put(passed, at, undecided_by);
     }
 
-    /// Says why no run has its figure: it takes more transactions, or the name is unknown.
+    /// Returns the end of an error message that says why no run has the figure: it needs more
+    /// transactions, or its name is unknown.
     fn why_none(&self, report: &ComparisonReport) -> String {
         if spellings(&self.figure).iter().any(|name| OF_RUN.iter().any(|of| of.name == *name)) {
             return "; it takes more transactions, or another workload: run longer, or name another \
@@ -348,7 +354,8 @@ impl Gate {
         did_you_mean(&self.figure, names.map(short))
     }
 
-    /// Returns the worse of a known bound and of the worst ratio within a figure's bounds.
+    /// Returns the bound with the smaller margin: the known one of other places, or that of
+    /// `judged`.
     fn worse(&self, known: Option<Worst>, judged: &Judged) -> Option<Worst> {
         let ratio = judged.ratio;
         let interval = ratio.and_then(|ratio| ratio.interval);
@@ -370,8 +377,8 @@ impl Gate {
         }
     }
 
-    /// Returns how many runs detect a change as large as the limit, if these are too few: the error
-    /// falls with the root of the number of runs.
+    /// Returns how many runs detect a change as large as the limit, if that is more than `runs`.
+    /// The error falls with the square root of the number of runs.
     fn too_few(&self, judged: &Judged, runs: usize) -> Option<TooFew> {
         let detectable = judged.detectable?;
         let times = ((1.0 + detectable).ln() / (1.0 + self.by).ln()).powi(2);
@@ -380,20 +387,22 @@ impl Gate {
         is_more.then_some(TooFew { runs, detectable, needed: needed as u64 })
     }
 
-    /// Returns true if the figure has certainly changed in the direction of the limit.
+    /// Returns true if the whole confidence interval lies on the limit's side of no change.
     fn is_near(&self, judged: &Judged) -> bool {
         let interval = judged.ratio.and_then(|ratio| ratio.interval);
         interval.is_some_and(|(low, high)| if self.is_rise { low > 1.0 } else { high < 1.0 })
     }
 
-    /// Returns the end of an interval with which a limit is compared.
+    /// Returns the end of an interval that is worse for this limit: the upper end for a rise, the
+    /// lower end for a fall.
     fn end_of(&self, (least, most): (f64, f64)) -> f64 {
         if self.is_rise { most } else { least }
     }
 
-    /// Returns the outcome of a limit. It fails if the whole interval of the ratio is beyond it. It
-    /// passes if the interval or the one-sided bound is within it, which is a test of
-    /// non-inferiority at 5 %; if runs did not alternate, so must the bound adjusted for a drift.
+    /// Returns the outcome of the limit for a figure, with the reason if it is undecided. It fails
+    /// if the whole confidence interval of the ratio is beyond the limit. It passes if the interval
+    /// or the one-sided bound is within the limit, which is a test of non-inferiority at 5 %. If
+    /// runs did not alternate, the bound adjusted for a drift has to be within it too.
     fn passed(&self, judged: &Judged) -> (Passed, UndecidedBy) {
         let limit = 1.0 + self.by;
         let Some((low, high)) = judged.ratio.and_then(|ratio| ratio.interval) else {
@@ -419,13 +428,13 @@ impl Gate {
     }
 }
 
-/// Formats a side with its point: `new clients=8`.
+/// Formats a side with its point, such as `new clients=8`.
 fn place_words(side: &str, values: &Named<String>) -> String {
     format!("{side} {}", values.pairs(" ")).trim_end().to_owned()
 }
 
-/// Formats a change with its interval: `-4.8 % (95 % CI -6.1 to -3.4 %)`, or `from 0 to 0.31`, if
-/// the baseline is 0 in every run.
+/// Formats a change with its confidence interval, such as `-4.8 % (95 % CI -6.1 to -3.4 %)`, or
+/// `from 0 to 0.31` if the baseline is 0 in every run. `None` without a ratio.
 fn changed(judged: &Judged) -> Option<String> {
     let ratio = judged.ratio?;
     if is_from_zero(judged)
@@ -441,14 +450,14 @@ fn changed(judged: &Judged) -> Option<String> {
     Some(format!("{} %{}", percent_of(ratio.value), interval.unwrap_or_default()))
 }
 
-/// Returns true if the figure was 0 in every run of the baseline, so that no percentage says how
-/// much it rose.
+/// Returns true if the figure was 0 in every run of the baseline and is not in the side's, so that
+/// its rise has no percentage.
 fn is_from_zero(judged: &Judged) -> bool {
     let is_zero = judged.baseline.is_some_and(|base| base.mean == 0.0);
     is_zero && judged.ratio.is_some_and(|ratio| ratio.value.is_infinite())
 }
 
-/// Formats a ratio as a change in percent: `-4.8`.
+/// Formats a ratio as a change in percent, such as `-4.8` for 0.952.
 pub(crate) fn percent_of(ratio: f64) -> String {
     match ratio.is_finite() {
         true => format!("{:+.1}", 100.0 * (ratio - 1.0)),
@@ -456,11 +465,11 @@ pub(crate) fn percent_of(ratio: f64) -> String {
     }
 }
 
-/// Share of lost runs above which a side has failed.
+/// Share of invalid runs above which a side fails a limit, if the baseline has fewer.
 const LOST_MOST: f64 = 0.5;
 
-/// Adds what decides a limit besides the figure: invalid runs and runs in progress, points that
-/// only one side has, and another load.
+/// Adds outcomes that do not depend on the figure: invalid runs, runs in progress, points that only
+/// one side has, and different loads.
 fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut GateResult) {
     for lost in pair.lost() {
         let at = format!("no valid run at {}", place_words(&pair.side, &lost.values));
@@ -494,7 +503,8 @@ fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut 
     }
 }
 
-/// Describes a difference of load: `clients (8, baseline 4)`.
+/// Lists load parameters with the side's value and the baseline's, such as `clients (8, baseline
+/// 4)`.
 fn load_words(load: &[(String, [String; 2])]) -> String {
     let words = load.iter().map(|(name, [base, side])| format!("{name} ({side}, baseline {base})"));
     words.collect::<Vec<_>>().join(", ")

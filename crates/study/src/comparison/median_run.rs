@@ -1,6 +1,7 @@
-//! The run of a side that stands for it where only one is drawn: the one in the middle.
+//! The run that represents a side where a chart can show only one: the run with the median of the
+//! primary figure.
 //!
-//! Not here: how it is drawn (render).
+//! Not here: the chart itself (render).
 
 use analysis::figures::value_of;
 use analysis::report::{Named, Report};
@@ -8,17 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use super::SidePoint;
 
-/// A run whose primary figure is the median of its side's runs at a point.
+/// The run whose primary figure is the median of its side's runs at a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MedianRun {
-    /// Id of the run.
     pub run: String,
-    /// Values of its point, by axis.
+    /// Values of the run's point, by axis.
     pub values: Named<String>,
 }
 
-/// Returns the run with the median of a figure; of an even number, the lower one of the two in the
-/// middle. `None` if no run has the figure.
+/// Returns the run with the median of a figure at a point; of an even number of runs, the lower of
+/// the two in the middle. `None` if no run has the figure.
 pub(super) fn median_run(point: &SidePoint, figure: &str) -> Option<MedianRun> {
     let value = |report| Some((value_of(report, figure)?, report));
     let mut all: Vec<(f64, &Report)> = point.reports.iter().filter_map(value).collect();

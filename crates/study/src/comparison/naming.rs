@@ -1,4 +1,5 @@
-//! Names of sides: short ones that tell them apart, and by which axes two have no point in common.
+//! Short names that distinguish sides, and the description of axes by which two sides have no point
+//! in common.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +8,14 @@ use model::numbers::cut;
 use super::differences::telling;
 use super::{ComparisonReport, Side};
 
-/// Largest number of traits in the name of a side.
+/// Largest number of differences in the name of a side.
 const NAMED_BY: usize = 2;
-/// Largest length of a trait in a name.
+/// Largest number of characters of a value in the name of a side.
 const VALUE_MAX: usize = 30;
 
 impl ComparisonReport {
-    /// Names sides that the user did not name by their differences: by as few of them as make the
-    /// names distinct.
+    /// Gives sides whose name is only a run's id another one: as few of their differences as make
+    /// all names distinct, such as `clients=8`.
     pub(super) fn with_names(mut self, sides: &[Side]) -> ComparisonReport {
         let name = |index: usize, traits: usize| {
             let against = index.max(1);
@@ -56,12 +57,12 @@ impl ComparisonReport {
 
 /// Largest number of axes named in the error that two sides have no point in common.
 const AXES_TOLD: usize = 4;
-/// Largest number of values named there, and largest length of each.
+/// Largest number of values per axis named in that error.
 const VALUES_TOLD: usize = 3;
 const VALUE_TOLD: usize = 30;
 
-/// Describes the axes by which two sides have no point in common: those without a shared value, or
-/// all.
+/// Describes the axes in which two sides that have no point in common differ, with their values:
+/// axes without a common value, or else all axes.
 pub(super) fn apart(base: &Side, other: &Side) -> String {
     let values = |side: &Side, axis: &str| -> BTreeSet<String> {
         side.points.iter().filter_map(|point| point.values.get(axis).cloned()).collect()

@@ -1,7 +1,7 @@
-//! The figures of a side against the baseline's: ratios with their intervals, point by point and
-//! over all points, before anything is judged.
+//! Figures of a side compared with the baseline's, at each point and over all points: ratios with
+//! confidence intervals and p-values.
 //!
-//! Not here: what is to be thought of them (verdicts).
+//! Not here: verdicts, and the correction of p-values for each other (verdicts).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,18 +19,19 @@ use super::{
 };
 use crate::shown_figures::{primary_of, why_none};
 
-/// The figures that a comparison judges.
+/// Names of the figures that a comparison judges.
 pub(super) struct JudgedFigures<'f> {
-    /// The primary figure, if the user named it.
+    /// The primary figure, if the user named it; `None` otherwise.
     pub asked: Option<&'f str>,
-    /// The primary figure of all runs.
+    /// The primary figure of all runs together.
     pub primary: &'f str,
-    /// All figures but the primary one.
+    /// Figures that are judged besides the primary one.
     pub others: &'f [String],
 }
 
 impl JudgedFigures<'_> {
-    /// Returns the primary figure of some points: each of several workloads has its own.
+    /// Returns the primary figure at these points. If there are several workloads and the user
+    /// named no figure, it is that of the workload at these points.
     fn primary_at(&self, both: &[(&SidePoint, &SidePoint)], has_several: bool) -> String {
         let reports = both.iter().flat_map(|(base, side)| base.reports.iter().chain(&side.reports));
         match self.asked {
@@ -40,7 +41,7 @@ impl JudgedFigures<'_> {
     }
 }
 
-/// The workloads of points, in their order.
+/// Returns the distinct workloads of the points, in their order.
 fn workloads<'s>(both: &[(&'s SidePoint, &'s SidePoint)]) -> Vec<&'s str> {
     let mut found: Vec<&str> = Vec::new();
     for workload in both.iter().filter_map(|(base, _)| workload_of(base)) {
@@ -55,8 +56,9 @@ fn workload_of(point: &SidePoint) -> Option<&str> {
     Some(point.reports.first()?.workload.as_str())
 }
 
-/// Compares a side with the baseline. From `pairs_min` repeats on in which both alternated, runs of
-/// the same repeat are compared.
+/// Compares a side with the baseline at the points that both have. Runs of the same repeat are
+/// compared as pairs if the sides took turns in every repeat and there are at least `pairs_min`
+/// pairs.
 pub(super) fn pair(
     baseline: &Side,
     side: &Side,
@@ -113,7 +115,8 @@ pub(super) fn pair(
     }
 }
 
-/// Compares the primary figure of one of several workloads over all of its points.
+/// Compares the primary figure of one workload over all of its points, for sides with several
+/// workloads.
 fn of_workload(
     workload: &str,
     both: &[(&SidePoint, &SidePoint)],
@@ -128,8 +131,9 @@ fn of_workload(
     WorkloadPair { workload: workload.to_owned(), primary }
 }
 
-/// Returns the number of seeds with which a simulated database drew the same numbers for runs of
-/// both sides. Repeats that are judged in pairs share theirs on purpose.
+/// Returns the largest number of seeds per point with which a simulated database drew the same
+/// numbers for both sides; 0 at points whose runs are judged in pairs, since these share seeds on
+/// purpose.
 fn seeds_shared(both: &[(&SidePoint, &SidePoint)], pairs_min: Option<usize>) -> u64 {
     let of_point = |(base, point): &(&SidePoint, &SidePoint)| {
         let seeds = |point: &SidePoint| -> BTreeSet<u64> {
@@ -144,12 +148,12 @@ fn seeds_shared(both: &[(&SidePoint, &SidePoint)], pairs_min: Option<usize>) -> 
     both.iter().map(of_point).max().unwrap_or(0)
 }
 
-/// Returns true if any run has the figure.
+/// Returns true if any run of either side has the figure.
 fn is_known(judged: &Judged) -> bool {
     judged.of_runs.iter().any(|runs| !runs.is_empty())
 }
 
-/// Returns the points that only one of two sides has.
+/// Returns the points at which `side` has valid runs and `other` has none.
 fn unpaired(side: &Side, other: &Side) -> Vec<UnpairedPoint> {
     let is_there = |at: &Named<String>| other.points.iter().any(|point| point.values == *at);
     let was_tried =
@@ -163,8 +167,8 @@ fn unpaired(side: &Side, other: &Side) -> Vec<UnpairedPoint> {
     alone.map(point).collect()
 }
 
-/// Returns true if runs of both alternated: at least as many changes from one to the other, in the
-/// order of time, as the smaller side has runs. Blocks have one.
+/// Returns true if the runs of both sides alternated. In the order of time, the side has to change
+/// at least as often as the smaller side has runs; two blocks have one change.
 fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
     let began = |reports: &[Report], is_side| {
         reports.iter().map(|report| (report.started.clone(), is_side)).collect::<Vec<_>>()
@@ -175,8 +179,8 @@ fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
     turns >= base.reports.len().min(side.reports.len()).max(2)
 }
 
-/// Returns true if both were interleaved in every repeat: all runs of one repeat began before any
-/// of the next.
+/// Returns true if both sides took turns in every repeat: all runs of one repeat began before any
+/// run of the next.
 fn took_turns(base: &SidePoint, side: &SidePoint) -> bool {
     let mut rounds: BTreeMap<u32, (&str, &str)> = BTreeMap::new();
     for (repeat, report) in runs_of(base).chain(runs_of(side)) {
@@ -193,11 +197,11 @@ fn runs_of(point: &SidePoint) -> impl Iterator<Item = (u32, &Report)> {
     point.repeats.iter().copied().zip(&point.reports)
 }
 
-/// Figures, each with its repeat.
+/// Figures of single runs or means, each with the number of its repeat.
 type Repeats = Vec<(u32, f64)>;
 
-/// Judges a figure over all points: the geometric mean per repeat. `None` if there is only one
-/// point.
+/// Compares a figure over all points, by the geometric mean over the points for each repeat. `None`
+/// if there is only one point.
 fn overall(
     both: &[(&SidePoint, &SidePoint)],
     name: &str,
@@ -224,7 +228,8 @@ fn sides_of<'s>(both: &[(&'s SidePoint, &'s SidePoint)]) -> [Vec<&'s SidePoint>;
     both.iter().copied().unzip::<_, _, Vec<_>, Vec<_>>().into()
 }
 
-/// Returns the figures of the repeats that every point has. An `Err` says why there are none.
+/// Returns the geometric mean of a figure over the points, for each repeat that every point has. An
+/// `Err` says why there is none.
 fn over_points(points: &[&SidePoint], name: &str) -> Result<Repeats, &'static str> {
     let complete = complete(points);
     if complete.is_empty() {
@@ -242,7 +247,7 @@ fn over_points(points: &[&SidePoint], name: &str) -> Result<Repeats, &'static st
     figures.ok_or("some of the runs do not have the figure")
 }
 
-/// Returns the repeats that every point has.
+/// Returns the numbers of the repeats that every point has.
 fn complete(points: &[&SidePoint]) -> BTreeSet<u32> {
     let of = |point: &&SidePoint| point.repeats.iter().copied().collect::<BTreeSet<u32>>();
     points.iter().map(of).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
@@ -256,15 +261,15 @@ fn repeats_left_out(both: &[(&SidePoint, &SidePoint)]) -> u64 {
     sides_of(both).map(lost).iter().sum()
 }
 
-/// Compares one point with another as if nothing else were compared: the ratio with its interval,
-/// without a verdict.
+/// Compares one point with another as if nothing else were compared: a ratio with its confidence
+/// interval, without a verdict.
 pub(crate) fn held_against(name: &str, base: &SidePoint, side: &SidePoint) -> Judged {
     let pairs_min = took_turns(base, side).then(|| pairs_needed(1.0 - CONFIDENCE));
     of_all_runs(name, base, side, pairs_min)
 }
 
-/// Judges a figure as [`judged`] does. If some runs of a side lack it, the others do not decide:
-/// they may be the good ones only.
+/// Compares a figure of all runs at a point, as [`judged`] does. If some runs lack the figure,
+/// there is no ratio, because the others may be a favourable selection.
 fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option<usize>) -> Judged {
     let (base_values, side_values) = (by_repeat(base, name), by_repeat(side, name));
     let mut judged = judged(name, &base_values, &side_values, pairs_min);
@@ -300,8 +305,8 @@ fn by_repeat(point: &SidePoint, name: &str) -> Repeats {
     runs_of(point).filter_map(of).collect()
 }
 
-/// Returns the difference adjusted for a drift through all runs, from the figures of both sides by
-/// repeat, with their points. `None` if there is no ratio.
+/// Returns the difference adjusted for a linear drift through all runs, given each side's points
+/// and its figures by repeat. `None` if there is no ratio.
 fn beside_drift(judged: &Judged, sides: [(&[&SidePoint], &Repeats); 2]) -> Option<BesideDrift> {
     let shift = judged.ratio?.value.ln();
     let mut in_order: Vec<(&str, f64, bool)> = Vec::new();
@@ -321,7 +326,8 @@ fn beside_drift(judged: &Judged, sides: [(&[&SidePoint], &Repeats); 2]) -> Optio
     })
 }
 
-/// Returns the differences of logarithms within each repeat that both have, if there are enough.
+/// Returns the differences between the logarithms of both sides, for each repeat that both have;
+/// `None` if these are fewer than `pairs_min`.
 fn within_repeats(base: &Repeats, side: &Repeats, pairs_min: usize) -> Option<Vec<f64>> {
     let of = |(repeat, theirs): &(u32, f64)| {
         let ours = base.iter().find(|(known, _)| known == repeat)?;
@@ -330,10 +336,11 @@ fn within_repeats(base: &Repeats, side: &Repeats, pairs_min: usize) -> Option<Ve
     Some(side.iter().filter_map(of).collect::<Vec<f64>>()).filter(|all| all.len() >= pairs_min)
 }
 
-/// Ratio below which a side is nothing but rounding errors.
+/// Ratio (or its inverse) below which the smaller value consists of rounding errors.
 const RATIO_LEAST: f64 = 1e-9;
 
-/// Judges a figure alone: ratio and test, without a verdict.
+/// Compares a figure of two sides by ratio and p-value, without a verdict. Runs are compared as
+/// pairs if there are at least `pairs_min` of them.
 fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) -> Judged {
     let within = pairs_min.and_then(|least| within_repeats(base, side, least));
     let (base_by_repeat, side_by_repeat) = (base, side);
@@ -398,8 +405,9 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
     }
 }
 
-/// Returns the centre of the runs of each side: their geometric means, for pairs over the repeats
-/// that both sides have; or the medians if a figure is infinite or zero.
+/// Returns the center of the judged runs of each side: the geometric mean, or the median if some
+/// figure is infinite or zero. If runs are judged as pairs, only repeats that both sides have
+/// count.
 fn centers(
     in_pairs: Option<[&Repeats; 2]>,
     of_runs: &[Vec<f64>; 2],
@@ -426,7 +434,8 @@ fn centers(
     (Center::GeometricMean, judged.each_ref().map(mean))
 }
 
-/// Says why the runs of the baseline and of the side, so many, cannot be compared.
+/// Returns the reason why the sides cannot be compared, given the numbers of runs of the baseline
+/// and of the side.
 fn why_not(why: Incomparable, runs: [usize; 2]) -> String {
     match why {
         Incomparable::TooFew { have, .. } => format!(

@@ -1,6 +1,6 @@
-//! Verdicts on differences: from p-values, corrected for one another, and the minimum effect.
+//! Verdicts on differences between sides, from corrected p-values and the minimum effect.
 //!
-//! Not here: the differences themselves (pairs).
+//! Not here: the ratios and uncorrected p-values (pairs).
 
 use stats::{detectable, detectable_by_means, detectable_of_pairs, hommel, needed, pairs_needed};
 
@@ -8,29 +8,29 @@ use super::{CONFIDENCE, FIRST, Judged, PairReport, SECOND, is_worse, matters};
 use model::Direction;
 use serde::{Deserialize, Serialize};
 
-/// Verdict on a figure of a side, compared with the baseline. JSON has the words of
+/// The verdict on a figure of a side, compared with the baseline. JSON has the words of
 /// [`Verdict::name`] joined by `_`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Better than the baseline.
+    /// The figure is better than the baseline's, by more than the minimum effect.
     Better,
-    /// Worse than the baseline.
+    /// The figure is worse than the baseline's, by more than the minimum effect.
     Worse,
-    /// Higher than the baseline, of a figure without a better direction.
+    /// The figure is higher than the baseline's and has no better direction.
     Higher,
-    /// Lower than the baseline, of a figure without a better direction.
+    /// The figure is lower than the baseline's and has no better direction.
     Lower,
-    /// Any difference is below the minimum effect, with confidence.
+    /// The whole confidence interval of the difference is within the minimum effect.
     TooSmallToMatter,
-    /// A difference that may be below the minimum effect.
+    /// There is a significant difference, but it may be smaller than the minimum effect.
     DiffersSizeNotKnown,
-    /// A difference or a drift of the machine: the sides were not interleaved, and a drift as fast
-    /// as within the sides explains it.
+    /// There is a significant difference, but the sides did not alternate, and a drift of the
+    /// machine like that within the sides would explain it.
     DiffersOrTheMachineDrifted,
-    /// The runs could have shown a difference, and show none.
+    /// There is no significant difference, though the runs are enough to show one.
     NoEvidence,
-    /// Too few runs, or no figure: no difference could have been shown.
+    /// There are too few runs to show any difference, or the figure has no value.
     CannotBeJudged,
 }
 
@@ -48,7 +48,7 @@ impl Verdict {
         Verdict::CannotBeJudged,
     ];
 
-    /// Returns the words for reports.
+    /// Returns the verdict in the words of reports.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Better => "better",
@@ -64,11 +64,13 @@ impl Verdict {
     }
 }
 
-/// Judges all statements of the headlines. If nothing differs, the chance that any of them is wrong
-/// is at most that of [`FIRST`] and [`SECOND`] together. The overall figure of each side comes
-/// first, corrected over sides; then its points and the figure beside it, corrected over all of
-/// these, and more strictly for a side without an overall difference (a fallback procedure: B. L.
-/// Wiens, Pharm. Stat. 2, 211, 2003). All other figures are a family of their own.
+/// Judges all figures of a comparison, so that the probability of any wrong difference in the
+/// headlines is at most [`FIRST`] plus [`SECOND`] if nothing differs.
+///
+/// The overall figure of each side comes first, corrected over sides. Its points and the figure
+/// beside it follow, corrected together, and more strictly for a side without an overall difference
+/// (a fallback procedure: B. L. Wiens, Pharm. Stat. 2, 211, 2003). All other figures are corrected
+/// as a family of their own.
 pub(super) fn judge_all(
     pairs: &mut [PairReport],
     (primary, better): (&str, Direction),
@@ -107,7 +109,8 @@ pub(super) fn judge_all(
     judge_together(others, min_effect);
 }
 
-/// The figure that a headline states beside the one that is judged.
+/// Returns the second figure that a headline states beside the primary one: `tps` beside a time,
+/// `p99_ms` beside a rate, `build.elapsed_s` for data builds.
 pub fn beside(primary: &str, better: Direction) -> &'static str {
     match primary {
         of_build if of_build.starts_with("build.") => "build.elapsed_s",
@@ -116,7 +119,9 @@ pub fn beside(primary: &str, better: Direction) -> &'static str {
     }
 }
 
-/// Corrects p-values for each other, and decides. Each figure has a further factor for its p-value.
+/// Corrects the p-values of these figures for each other (Hommel), and sets their verdicts. The
+/// number beside each figure multiplies its p-value. Figures without a p-value are left as they
+/// are.
 fn judge_together(family: Vec<(&mut Judged, f64)>, min_effect: f64) {
     let known = family.into_iter().filter(|(judged, _)| judged.p.is_some());
     let known: Vec<(&mut Judged, f64)> = known.collect();
@@ -136,8 +141,9 @@ fn judge_together(family: Vec<(&mut Judged, f64)>, min_effect: f64) {
     }
 }
 
-/// Returns the verdict, and its reason if needed. `error` is the level at which ranks are
-/// surprising for a figure alone in its family.
+/// Returns the verdict on a figure with the corrected p-value `p`, and the reason if it needs one.
+/// `error` is the level that the smallest p-value of the family has to reach, which decides how
+/// many runs are advised.
 fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Option<String>) {
     let Some(ratio) = judged.ratio else {
         return (Verdict::CannotBeJudged, Some("the ratio has no value".to_owned()));
@@ -185,7 +191,7 @@ fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Op
     }
 }
 
-/// Reason why a difference may be a drift.
+/// Reason of a verdict that a drift may explain the difference.
 const DRIFT: &str = "the runs were not interleaved, and a drift of the machine like that within the sides explains it";
 
 fn share(min_effect: f64) -> String {

@@ -1,5 +1,5 @@
-//! Series of figures that were measured elsewhere, beside those of our runs and judged apart from
-//! them. Not here: how they are judged (judge).
+//! Series of imported figures, which are shown beside the series of runs and judged apart from
+//! them. Not here: the judgement (judge).
 
 use analysis::figures::{Figure, figure, spellings};
 use analysis::report::Named;
@@ -9,11 +9,11 @@ use super::Question;
 use super::order::Dated;
 use super::series::{Known, Series};
 
-/// A build of imported figures.
+/// A build of an imported file, with its values of one figure.
 pub(super) struct Build<'i> {
     name: &'i str,
     values: Vec<&'i ImportedValue>,
-    /// The earliest time written for the build.
+    /// The earliest time that the file has for the build; `None` if it has none.
     first: Option<&'i str>,
 }
 
@@ -27,8 +27,8 @@ impl Dated for Build<'_> {
     }
 }
 
-/// Returns the name of the requested figure in imported figures, or of their first; `None` if they
-/// do not have it.
+/// Returns the name of the requested figure as imported files have it, or of their first figure if
+/// none is requested; `None` if no file has it.
 pub(super) fn primary(question: &Question) -> Option<String> {
     let all = || question.imported.iter().flat_map(Imported::figures);
     match &question.judge.primary {
@@ -37,7 +37,8 @@ pub(super) fn primary(question: &Question) -> Option<String> {
     }
 }
 
-/// Returns the builds of imported figures, unordered. An `Err` says why there are none.
+/// Returns the builds of an imported file, in the order of the file. Returns an error if the file
+/// lacks the column `by` or the figure.
 pub(super) fn builds<'i>(
     imported: &'i Imported,
     by: &str,
@@ -70,7 +71,8 @@ pub(super) fn builds<'i>(
     Ok(builds)
 }
 
-/// Returns the points of imported figures: the values of all columns except the builds'.
+/// Returns the distinct points of an imported file, in its order: the values of all columns except
+/// the one with the builds.
 pub(super) fn points(imported: &Imported, by: &str, builds: &[&Build<'_>]) -> Vec<Named<String>> {
     let mut points: Vec<Named<String>> = Vec::new();
     for value in builds.iter().flat_map(|build| &build.values) {
@@ -92,7 +94,7 @@ fn point(imported: &Imported, by: &str, value: &ImportedValue) -> Named<String> 
     Named(all.map(|(column, at)| (column.clone(), at.clone())).collect())
 }
 
-/// Returns a series for each point.
+/// Makes a series for each point that has a build.
 pub(super) fn series<'s>(
     imported: &'s Imported,
     by: &str,
@@ -113,7 +115,8 @@ pub(super) fn series<'s>(
     points.iter().filter_map(of).collect()
 }
 
-/// Returns the figure of a build. A single value keeps the error that is written with it.
+/// Returns the mean and error of a build's values. A single value keeps the error and count that
+/// the file gives for it.
 fn given(values: &[&ImportedValue]) -> Option<Figure> {
     let all: Vec<f64> = values.iter().map(|value| value.value).collect();
     let of_values = figure(&all)?;
@@ -126,8 +129,8 @@ fn given(values: &[&ImportedValue]) -> Option<Figure> {
     })
 }
 
-/// Returns a build as it is judged: a single value that is the mean of several runs, with its
-/// error, as these runs; otherwise each value as a run.
+/// Returns a build as it is weighed in judgements. A single value that is the mean of several runs
+/// with an error stands for these runs; otherwise each value counts as a run.
 fn judged_as(values: &[&ImportedValue]) -> stats::Build {
     if let [ImportedValue { value, count: Some(count @ 2..), half_width: Some(half), .. }] = values
     {
@@ -147,7 +150,7 @@ mod tests {
     use crate::fixtures::sides;
     use crate::matrix::Matrices;
 
-    /// Makes imported figures from builds, numbers of clients and values of `tps`.
+    /// Makes an imported file of `tps` from builds, numbers of clients and values.
     fn imported(columns: [&str; 2], values: &[(&str, &str, f64)]) -> Imported {
         let value = |(build, clients, value): &(&str, &str, f64)| ImportedValue {
             at: vec![(*build).to_owned(), (*clients).to_owned()],
@@ -173,7 +176,7 @@ mod tests {
         HistoryReport::new(question, builds, &mut || rng.bits())
     }
 
-    /// Makes builds of one level with some noise, followed by the last one.
+    /// Makes eight builds of one level with some noise, and a last build with this value.
     fn with_last(last: f64) -> Vec<(String, f64)> {
         let noise = [0.3, -0.7, 0.9, -0.2, -0.4, 0.6, 0.1, -0.1];
         let build = |(n, noise): (usize, f64)| (format!("1.{n}"), 1000.0 * (1.0 + 0.01 * noise));

@@ -1,7 +1,8 @@
-//! What begins a series again: another machine, or other settings of the same server.
+//! Conditions that split a history: another machine, or other settings of the same server version,
+//! begin a new series.
 //!
-//! A build is what is tested: its version, and what the server then has by default, begin nothing.
-//! Not here: plans, loads and targets, which make points (condition).
+//! The version of a build is what is tested, so it begins nothing; neither do settings that change
+//! with it. Not here: plans, loads and targets, which make points (condition).
 
 use std::collections::BTreeMap;
 
@@ -11,18 +12,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::Difference;
 
-/// The beginning of a new series.
+/// The beginning of a new series in the history of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Start {
     /// The first build of the new series.
     pub build: String,
-    /// Index of that build among the builds of the point.
+    /// Index of the first build among the builds of the point.
     pub at: usize,
-    /// Differences from the builds before.
+    /// Facts and settings in which the first build differs from the build before.
     pub changed: Vec<Difference>,
 }
 
-/// Facts of the machine that begin a series, by subject and name.
+/// Facts about the machine that begin a new series when they change, by subject and name.
 const MACHINE: [(&str, &str); 6] = [
     ("machine", "product"),
     ("cpu", "model"),
@@ -31,7 +32,8 @@ const MACHINE: [(&str, &str); 6] = [
     ("cgroup", "cpu_limit_cores"),
     ("cgroup", "memory_limit_bytes"),
 ];
-/// Last words in the names of settings that give the place of a server, or a time.
+/// Last words in the names of settings that are the place of a server, an identity, or a time. Such
+/// settings do not begin a series.
 const OF_PLACE_OR_TIME: [&str; 17] = [
     "dir",
     "directory",
@@ -51,11 +53,12 @@ const OF_PLACE_OR_TIME: [&str; 17] = [
     "basename",
     "seed",
 ];
-/// Last words of settings about transaction ids; the others are positions that move.
+/// Last words in the names of settings about global transaction ids (GTID) that begin a series.
+/// Other GTID variables are positions that always move.
 const OF_GTID_SET: [&str; 2] = ["mode", "consistency"];
 const GIB: u64 = 1 << 30;
 
-/// Facts and settings whose change begins a new series, by subject and name.
+/// Facts and settings of a run that begin a new series when they change, by subject and name.
 pub(super) struct Environment {
     machine: BTreeMap<(String, String), String>,
     settings: BTreeMap<(String, String), String>,
@@ -93,7 +96,8 @@ impl Environment {
         }
     }
 
-    /// Returns the differences from an earlier environment.
+    /// Returns the differences from the environment of an earlier run. Settings count only if both
+    /// have the same version of the database.
     fn changed(&self, before: &Environment) -> Vec<Difference> {
         let mut changed = differing(&before.machine, &self.machine);
         if self.version == before.version {
@@ -103,8 +107,8 @@ impl Environment {
     }
 }
 
-/// Returns true if a user sets this variable. The last word of the name decides:
-/// `innodb_log_file_size` is a size, and `general_log_file` a file.
+/// Returns true if a user sets this server variable, judging by the last word of its name:
+/// `innodb_log_file_size` is a size, `general_log_file` is only a file.
 fn is_setting(name: &str) -> bool {
     let words: Vec<&str> = name.split(['_', '.']).collect();
     let last = words.last().map_or("", |last| last.trim_end_matches(|c: char| c.is_ascii_digit()));
@@ -122,7 +126,7 @@ fn is_file(value: &str) -> bool {
     value.contains('/') || name.is_some_and(|(_, end)| is_extension(end))
 }
 
-/// Returns the differences in values that both sides have.
+/// Returns the differences between values that both have.
 fn differing(
     before: &BTreeMap<(String, String), String>,
     after: &BTreeMap<(String, String), String>,
@@ -138,8 +142,8 @@ fn differing(
     after.iter().filter_map(one).collect()
 }
 
-/// Returns the builds of a point, each given with its first run, that begin another series. A value
-/// that changes with every other build is not a setting.
+/// Returns the builds that begin a new series, given each build of a point with its first run. A
+/// setting that changes with at least every other build does not count.
 pub(super) fn starts(builds: &[(&str, &Report)]) -> Vec<Start> {
     let all: Vec<Environment> =
         builds.iter().map(|(_, run)| Environment::from_report(run)).collect();

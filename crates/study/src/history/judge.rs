@@ -1,4 +1,4 @@
-//! What is to be thought of series: of all points together.
+//! Judgement of all series of a history together: changes of level, slow falls, and the last build.
 
 use std::iter;
 use std::ops::Range;
@@ -12,12 +12,13 @@ use super::{
 };
 use crate::comparison::{between, is_worse};
 
-/// Number of builds from which the variation between builds is known.
+/// Smallest number of earlier builds that show how much builds vary.
 const BEFORE_MIN: usize = 3;
-/// The last build is judged from so many builds on.
+/// Smallest number of builds in a series of which the last one is judged.
 pub const JUDGED_FROM: usize = BEFORE_MIN + 1;
 
-/// Judges all series together.
+/// Judges all series together, so that error rates hold for all of them. `bits` are random numbers
+/// for p-values.
 pub(super) fn judged(
     all: Vec<Series<'_>>,
     question: &Question,
@@ -58,7 +59,8 @@ pub(super) fn judged(
     all.map(|(series, point)| point.into_point_history(series, &question.acknowledged)).collect()
 }
 
-/// Finds the levels of each point's present series.
+/// Finds the levels of each point's present series, with the index of the first build that was
+/// searched.
 fn of_all(
     all: &[Series<'_>],
     bits: &mut dyn FnMut() -> u64,
@@ -74,8 +76,8 @@ fn of_all(
     all.iter().map(from).zip(levels(&figures, ERROR, bits)).collect()
 }
 
-/// Finds the changes in earlier series, which raise no alarm, with their places among the figures
-/// of the point.
+/// Finds the changes of level in earlier series of each point, which raise no alarm. Each has its
+/// index among the builds with a finite figure.
 fn earlier(
     all: &[Series<'_>],
     bits: &mut dyn FnMut() -> u64,
@@ -101,30 +103,31 @@ fn earlier(
     found
 }
 
-/// The present series of a point.
+/// The present series of a point: the builds since the machine or settings last changed.
 struct Present<'a, 's> {
     of: &'a Series<'s>,
-    /// Index of its first figure, and its levels.
+    /// Index in `of.finite` of the first build that was searched for levels, and the levels found.
     found: (usize, Result<Levels, NotDivided>),
     accepted: Vec<Accepted>,
-    /// Indices of the acknowledgements whose change is visible.
+    /// Indices, in the request, of the acknowledgements whose change is visible in the series.
     visible: Vec<usize>,
-    /// Beginnings of the levels, in order: those that were found, and acknowledged changes that are
-    /// visible.
+    /// Beginnings of the levels, in order: changes that were found, and acknowledged changes that
+    /// are visible.
     begun: Vec<Begun>,
-    /// The figures with which the last build is compared.
+    /// Builds with which the last build is compared, as indices in `of.finite`.
     reference: Range<usize>,
 }
 
 /// The beginning of a level.
 #[derive(Clone, Copy, Debug)]
 struct Begun {
-    /// Index of its first figure.
+    /// Index of the first build at this level, among the builds with a finite figure.
     at: usize,
-    /// True if the change to this level is acknowledged: then the last build is compared with it,
-    /// however few builds it has.
+    /// True if the change to this level is acknowledged. Then the last build is compared with this
+    /// level, however few builds it has.
     is_acknowledged: bool,
-    /// True if the acknowledgement alone shows it: it has too few builds to be found.
+    /// True if the level has too few builds to be found, and is known only from its
+    /// acknowledgement.
     is_only_acknowledged: bool,
 }
 
@@ -143,7 +146,7 @@ impl<'a, 's> Present<'a, 's> {
         present
     }
 
-    /// Returns the last build and those that it is compared with.
+    /// Returns the last build, the builds with which it is compared, and those of earlier levels.
     fn held(&self) -> Held {
         let builds = |range: Range<usize>| -> Vec<Build> {
             self.of.finite[range].iter().map(|(_, build)| *build).collect()
@@ -154,8 +157,8 @@ impl<'a, 's> Present<'a, 's> {
         Held { before, earlier, last: self.of.newest, pinned: None }
     }
 
-    /// Returns the changes of level that were found: the place of each among the figures, and the
-    /// ratio by which the figure changed.
+    /// Returns the changes of level that were found: the index of each in `of.finite`, and the
+    /// ratio of the new level to the old one.
     fn found_changes(&self) -> Vec<(usize, f64)> {
         let (from, levels) = &self.found;
         let changes = levels.as_ref().map(|levels| &levels.changes[..]).unwrap_or_default();
@@ -195,13 +198,15 @@ impl<'a, 's> Present<'a, 's> {
         begun
     }
 
-    /// Returns the place of an acknowledged build among the figures of the present series.
+    /// Returns the index of an acknowledged build in `of.finite`; `None` if it is not in the
+    /// present series.
     fn place_in_figures(&self, one: &Accepted) -> Option<usize> {
         self.place(one.index).map(|place| self.found.0 + place)
     }
 
-    /// Returns true if an acknowledged build is outside the range of its level's builds before it,
-    /// and those after it are nearer to it than to them.
+    /// Returns true if an acknowledged change is visible: its build is outside of the expected
+    /// range of the earlier builds of its level, and all builds after it stay nearer to it than to
+    /// these.
     fn is_visible(&self, one: &Accepted) -> bool {
         let Some(at) = self.place_in_figures(one) else { return false };
         let figures = &self.of.finite;
@@ -220,8 +225,9 @@ impl<'a, 's> Present<'a, 's> {
         first.is_outside && since.all(|(_, build)| (build.mean - first.before) / change > 0.5)
     }
 
-    /// Returns the figures with which the last build is compared: the others of its level. If that
-    /// level has only begun, and is not acknowledged, it is the level before.
+    /// Returns the builds with which the last build is compared, as indices in `of.finite`: the
+    /// others of its level, or the level before if its own has too few builds and is not
+    /// acknowledged.
     fn reference(&self) -> Range<usize> {
         let end = self.of.finite_before_last();
         let n_before = self.begun.partition_point(|level| level.at < end);
@@ -234,44 +240,45 @@ impl<'a, 's> Present<'a, 's> {
         }
     }
 
-    /// Returns true if the level of the last build began after the builds with which it is
-    /// compared.
+    /// Returns true if the last build is compared with builds of an earlier level than its own.
     fn is_of_former_level(&self) -> bool {
         self.begun.last().is_some_and(|level| level.at > self.reference.start)
     }
 
-    /// Returns the acknowledged build from which on the last one is compared with its level, if the
-    /// acknowledgement alone shows that level.
+    /// Returns the acknowledged build that begins the level with which the last build is compared,
+    /// if only its acknowledgement shows that level.
     fn acknowledged_since(&self) -> Option<String> {
         let level = self.begun.iter().find(|level| level.at == self.reference.start)?;
         let (index, _) = self.of.finite.get(level.at)?;
         level.is_only_acknowledged.then(|| self.of.reports[*index].build.clone())
     }
 
-    /// Returns the build from which on the figures vary more.
+    /// Returns the first of the builds that vary more than those before, if the last build is
+    /// compared with these alone.
     fn varies_more_since(&self, last: &LatestBuild) -> Option<String> {
         let at = self.reference.end.checked_sub(last.varies_more_for?)?;
         let (index, _) = self.of.finite.get(at)?;
         Some(self.of.reports[*index].build.clone())
     }
 
-    /// Returns the place of a build in the present series, by its index.
+    /// Returns the position of a build in the present series, given its index in the series of the
+    /// point; `None` if it is earlier or has no finite figure.
     fn place(&self, index: usize) -> Option<usize> {
         let (from, _) = self.found;
         self.of.finite[from..].iter().position(|(known, _)| *known == index)
     }
 }
 
-/// The judgement of a point, without its builds.
+/// The judgement of a point, to be joined with its builds.
 struct Judged {
     changes: Option<Vec<Change>>,
     fall: Option<Fall>,
     last: Option<Last>,
     baseline: Option<Last>,
     has_regressed: bool,
-    /// Indices of the acknowledgements whose change was found.
+    /// Indices of the acknowledgements whose change the series shows.
     seen: Vec<usize>,
-    /// Indices of the acknowledgements for a build of the series whose change was not found.
+    /// Indices of the acknowledgements for a build of the series whose change it does not show.
     unseen: Vec<usize>,
 }
 
@@ -297,8 +304,8 @@ impl Judged {
     }
 }
 
-/// Returns true if several runs on a simulated database all have one seed: it draws the same
-/// numbers for them.
+/// Returns true if a simulated database drew the same random numbers for several runs, because all
+/// have the same seed.
 fn is_one_seed(builds: &[(&str, &[Report])]) -> bool {
     let runs = || builds.iter().flat_map(|(_, runs)| runs.iter());
     let first = runs().next().map(|run| run.seed);
@@ -306,25 +313,27 @@ fn is_one_seed(builds: &[(&str, &[Report])]) -> bool {
 }
 
 struct Accepted {
-    /// Index of the acknowledgement.
+    /// Index of the acknowledgement in the request.
     nth: usize,
     index: usize,
     reason: String,
     size: Option<f64>,
 }
 
-/// Factor by which a change may exceed its acknowledged size, which was estimated from few builds.
+/// Factor by which a change may exceed the acknowledged size and still be that change, since its
+/// size was estimated from few builds.
 pub const SIZE_MOST: f64 = 1.5;
 
 impl Accepted {
-    /// Returns true if a change of this ratio may be the acknowledged one.
+    /// Returns true if a change by this ratio may be the acknowledged one, judging by its size.
     fn covers(&self, ratio: f64) -> bool {
         self.size.is_none_or(|size| ratio.ln().abs() <= SIZE_MOST * size)
     }
 }
 
-/// Divides acknowledgements into those whose change is visible, or whose last build is still
-/// outside its range, and the others; the latter are empty if there are no levels.
+/// Divides the acknowledgements of a series, by index, into those whose change it shows and the
+/// others. A last build still outside of its range counts as a change; without levels, both lists
+/// are empty.
 fn seen(
     present: &Present<'_, '_>,
     changes: Option<&[Change]>,
@@ -342,7 +351,7 @@ fn seen(
     (numbers(seen), numbers(unseen))
 }
 
-/// Settings for judging a point.
+/// The request and the better direction, by which points are judged.
 struct Said<'q> {
     question: &'q Question,
     better: Direction,
@@ -385,7 +394,7 @@ impl Said<'_> {
         Judged { changes, fall, last, baseline, has_regressed, seen, unseen }
     }
 
-    /// Returns the acknowledgements for a point.
+    /// Returns the acknowledgements for a point that name a build of its series.
     fn accepted(&self, series: &Series<'_>) -> Vec<Accepted> {
         let at = series.values.pairs(" ");
         let is_here = |one: &Acknowledged| one.point.is_empty() || one.point == at;
@@ -427,8 +436,8 @@ impl Said<'_> {
         }
     }
 
-    /// Compares the present level with that of ten builds ago, or with the last acknowledged one
-    /// since.
+    /// Compares the present level with that of ten builds ago, or of the last acknowledged build if
+    /// that is newer. `None` if the level has not become worse.
     fn fall(
         &self,
         present: &Present<'_, '_>,
@@ -464,7 +473,8 @@ impl Said<'_> {
         })
     }
 
-    /// Compares the last build with its reference; values are logarithms.
+    /// Describes the comparison of the last build with its reference. `newest` and `known` are
+    /// logarithms.
     fn last(&self, known: &LatestBuild, newest: f64) -> Last {
         let min_effect = self.question.judge.min_effect;
         let ratio = (newest - known.before).exp();
@@ -487,8 +497,8 @@ impl Said<'_> {
         }
     }
 
-    /// Returns the reason why a worse last build is acknowledged: it is itself acknowledged, or
-    /// follows an acknowledged build and is not noticeably worse than that.
+    /// Returns the reason why the last build is accepted: it is acknowledged itself, or follows an
+    /// acknowledged build within two builds and is not noticeably worse than that one.
     fn accepts_last(
         &self,
         series: &Series<'_>,

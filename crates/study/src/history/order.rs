@@ -1,39 +1,40 @@
-//! In which order builds stand. Not here: what makes a build.
+//! The order of builds in a history. Not here: which runs form a build.
 
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::Side;
 
-/// An order of builds.
+/// An order of builds that the user requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// By name, as packagers compare versions; equal versions by time.
+    /// By version, compared as package managers do; builds of equal versions by time.
     Version,
-    /// By the start of their first runs.
+    /// By the start of each build's first run.
     Time,
-    /// By these commits, the oldest first: `git log --reverse --format=%H`.
+    /// By the positions in this list of commits, the oldest first, as `git log --reverse
+    /// --format=%H` prints them.
     Commits(Vec<String>),
 }
 
-/// The order of builds in a report.
+/// The order that the builds of a report have, and why.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ordered {
     #[default]
     Version,
-    /// By time, as requested.
+    /// By the start of the first run, as requested.
     Time,
-    /// By time, since the names are hashes of commits and not versions.
+    /// By the start of the first run, because the names are hashes of commits and have no order.
     TimeOfHashes,
-    /// By time, because the names are not versions of one series: some have no number, or a
-    /// different word before the number.
+    /// By the start of the first run, because the names are not versions of one series: some have
+    /// no number, or another word before it.
     TimeOfWords,
-    /// By a list of commits.
+    /// By a list of commits that the user gave.
     Commit,
 }
 
 impl Ordered {
-    /// Returns the order in words.
+    /// Returns the name of the order in sentences.
     pub fn name(self) -> &'static str {
         match self {
             Ordered::Version => "version",
@@ -43,12 +44,12 @@ impl Ordered {
     }
 }
 
-/// An item that can be ordered by name or time.
+/// A build that can be ordered by its name or by time.
 pub(super) trait Dated {
     fn name(&self) -> &str;
 
-    /// Returns the time of the first run, as text that sorts by time, and its id (UUID version 7),
-    /// which orders runs of the same second.
+    /// Returns the start of the first run, as text that sorts by time, and its id (a UUID of
+    /// version 7), which orders runs of the same second. `None` without a run.
     fn first(&self) -> Option<(&str, &str)>;
 }
 
@@ -63,17 +64,18 @@ impl Dated for Side {
     }
 }
 
-/// Builds in order, the kind of order, and the builds that a list of commits does not have.
+/// Builds in order, the kind of order, and the names of the builds that a list of commits lacks.
 pub(super) struct InOrder<'s, B> {
     pub(super) builds: Vec<&'s B>,
     pub(super) ordered: Ordered,
     pub(super) unlisted: Vec<String>,
-    /// The build that was measured last, if another one is last in the order: it may be unlisted.
+    /// The build that was measured last, if another build is last in the order; it may be unlisted.
+    /// `None` if the last one is also the newest.
     pub(super) measured_last: Option<String>,
 }
 
-/// Orders builds as requested. The default is by version; by time if most names are hashes of
-/// commits, or if they are not versions of one series.
+/// Orders builds as requested, or by version. If most names are hashes of commits, or they are not
+/// versions of one series, the default order is by time.
 pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> InOrder<'s, B> {
     let mut all: Vec<&B> = builds.iter().collect();
     let mut unlisted: Vec<String> = Vec::new();
@@ -119,19 +121,21 @@ pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> 
     InOrder { builds: all, ordered, unlisted, measured_last }
 }
 
-/// Returns true if a name is that of a commit: either may be abbreviated.
+/// Returns true if a build's name is this commit. Either hash may be abbreviated to seven digits or
+/// more.
 fn is_of(commit: &str, name: &str) -> bool {
     let least = commit.len().min(name.len());
     least >= HASH_MIN && commit.as_bytes()[..least].eq_ignore_ascii_case(&name.as_bytes()[..least])
         || commit == name
 }
 
-/// Smallest number of digits to which Git abbreviates a hash.
+/// Smallest number of digits of an abbreviated commit hash.
 const HASH_MIN: usize = 7;
 /// Number of digits of a SHA-1 hash.
 const HASH_MAX: usize = 40;
 
-/// Returns true if most names can only be hashes: a date, too, has only digits.
+/// Returns true if most names look like commit hashes and most of those have a letter, since dates
+/// are only digits.
 fn are_hashes<B: Dated>(builds: &[&B]) -> bool {
     let is_hex = |name: &str| {
         (HASH_MIN..=HASH_MAX).contains(&name.len())
@@ -145,8 +149,8 @@ fn are_hashes<B: Dated>(builds: &[&B]) -> bool {
     2 * n_hashes > builds.len() && 2 * n_with_letters > n_hashes
 }
 
-/// Splits a name into the word before its first digit, in lower case, and the rest. A single `v` is
-/// left out: `v1.2` is `1.2`.
+/// Splits a name into the word before its first digit, in lower case, and the rest. The word `v`
+/// alone is left out, so `v1.2` has the word of `1.2`.
 fn number_of(name: &str) -> (String, &str) {
     let at = name.find(|letter: char| letter.is_ascii_digit()).unwrap_or(name.len());
     match name[..at].to_lowercase() {
@@ -155,14 +159,14 @@ fn number_of(name: &str) -> (String, &str) {
     }
 }
 
-/// Returns true if all names have a number, and the same word before it.
+/// Returns true if all names contain a number, with the same word before it.
 fn are_versions<B: Dated>(builds: &[&B]) -> bool {
     let mut all = builds.iter().map(|build| number_of(build.name()));
     let Some((first, number)) = all.next() else { return true };
     !number.is_empty() && all.all(|(word, number)| word == first && !number.is_empty())
 }
 
-/// Returns the commits of a list with one per line; further text on a line is ignored.
+/// Reads a list of commits: the first word of each line. Further text on a line is ignored.
 pub fn commits_of(text: &str) -> Vec<String> {
     text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }

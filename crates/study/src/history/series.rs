@@ -1,4 +1,4 @@
-//! The builds of a point, put together before they are judged.
+//! The series of a history: the builds of each point, before they are judged.
 
 use analysis::figures::{Figure, figure};
 use analysis::report::{Named, Report};
@@ -8,37 +8,40 @@ use super::environment::{self, Start};
 use super::{BuildReport, LeftOut, OF_LAST, RECENT, lacks, lost};
 use crate::comparison::{Difference, Side, values_of};
 
-/// The builds of a point with all their data, for judging.
+/// The builds of a point with all data that is needed to judge them.
 pub(super) struct Series<'s> {
     pub(super) values: &'s Named<String>,
-    /// Builds, each with its runs.
+    /// Names of the builds, each with its runs.
     pub(super) builds: Vec<(&'s str, &'s [Report])>,
     pub(super) reports: Vec<BuildReport>,
-    /// Builds that have a figure: index and logarithms.
+    /// Builds whose figure is finite: the index in `reports`, and the mean and variation of the
+    /// runs' logarithms.
     pub(super) finite: Vec<(usize, Build)>,
-    /// The last build, with or without a figure.
+    /// Mean and variation of the logarithms of the last build's runs. Its figure may be infinite.
     pub(super) newest: Build,
     pub(super) starts: Vec<Start>,
     pub(super) lacks: Option<LeftOut>,
     pub(super) lost: String,
-    /// True if the last build of the series is among the last of all.
+    /// True if the last build of this series is among the last ten builds of the history. Older
+    /// ones raise no alarm.
     pub(super) is_recent: bool,
 }
 
-/// A build of a series under construction.
+/// A build of which a series is made.
 pub(super) struct Known<'s> {
     pub(super) build: &'s str,
     pub(super) reports: &'s [Report],
-    /// The values of its runs.
+    /// Values of the figure in the runs of the build.
     pub(super) figures: Vec<f64>,
-    /// The figure over these values.
+    /// Mean and error of these values.
     pub(super) figure: Figure,
-    /// The logarithms, for judging.
+    /// Mean and variation of the logarithms of these values.
     pub(super) of_build: Build,
 }
 
 impl<'s> Series<'s> {
-    /// Makes the series of the builds that have the figure at a point; `None` if no build has it.
+    /// Makes the series of a point from the builds that have the figure there; `None` if no build
+    /// has it.
     pub(super) fn from_sides(
         values: &'s Named<String>,
         all: &[&'s Side],
@@ -61,8 +64,8 @@ impl<'s> Series<'s> {
         Some(Series { lacks, lost: lost.unwrap_or_default(), ..series })
     }
 
-    /// Makes the series of a point from its builds and the names of all; `None` if there are no
-    /// builds.
+    /// Makes the series of a point from its builds; `all` are the names of all builds in order.
+    /// `None` if there are no builds.
     pub(super) fn known(
         values: &'s Named<String>,
         known: Vec<Known<'s>>,
@@ -103,7 +106,8 @@ impl<'s> Series<'s> {
         Some(Series { values, builds, reports, finite, newest, starts, lacks, lost, is_recent })
     }
 
-    /// Returns the beginning of the present series, as an index of `finite`.
+    /// Returns the index in `finite` at which the present series begins; earlier builds had another
+    /// machine or other settings.
     pub(super) fn from(&self) -> usize {
         let start = self.starts.last().map_or(0, |start| start.at);
         self.finite.iter().position(|(index, _)| *index >= start).unwrap_or(self.finite.len())
@@ -114,7 +118,8 @@ impl<'s> Series<'s> {
     }
 }
 
-/// Finds points that continue another point, which has ended: their difference begins a new series.
+/// Joins points in time: if all builds of another point are older than a series, the series starts
+/// with the differences from the most similar such point.
 pub(super) fn follow(all: &mut [Series<'_>], builds: &[&Side]) {
     let place = |name: &str| builds.iter().position(|build| build.name == name);
     let ends: Vec<(Option<usize>, Option<usize>, Named<String>)> = all

@@ -89,7 +89,8 @@ fn series(tps: impl IntoIterator<Item = f64>) -> Vec<Side> {
     tps.into_iter().enumerate().map(side).collect()
 }
 
-/// Returns a noise of one percent, without a pattern.
+/// Returns the relative deviation of the n-th build, without a pattern and with a standard
+/// deviation of 1 %.
 fn wobble(n: usize) -> f64 {
     let bits = (n as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let bits = (bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -427,9 +428,9 @@ fn one_run_after_twenty_builds_of_five_is_seldom_an_alarm() {
     assert!(n_alarms <= 2, "{n_alarms} of 200");
 }
 
-/// Counts, among `rounds` series, those whose twelfth build changed by `change`, was found and
-/// acknowledged; and of these the alarms and the undecided, `n_since` builds later, when the last
-/// one falls by `fall`.
+/// Counts series in which the twelfth build changed by `change`, and this was found and
+/// acknowledged, among `rounds`; and those of them with an alarm or an undecided last build, if
+/// that falls by `fall`, `n_since` builds later.
 fn n_alarms_since(change: f64, n_since: usize, fall: f64, rounds: usize) -> (usize, usize, usize) {
     let mut rng = Rng::new(8, Stream::Order, 0);
     let mut noise = |sd: f64| {

@@ -1,7 +1,7 @@
-//! The builds of a history as rows or columns: a table for each value of the parameters that are
-//! neither, and the mean of the last builds as its last line.
+//! Tables of a history with its builds as rows or columns, followed by the mean over the last
+//! builds. Each combination of the other parameters has its own table.
 //!
-//! Not here: means of builds over other parameters (matrix).
+//! Not here: tables of means over other parameters (matrix).
 
 use analysis::figures::{Figure, number};
 use analysis::report::Named;
@@ -10,8 +10,9 @@ use model::Axis;
 use super::{Along, Grid, Line, Matrices, Matrix, OfBuilds, others_of, present};
 use crate::history::{HistoryReport, OF_LAST};
 
-/// Returns the tables of a history with builds as rows or columns. The other axis defaults to the
-/// parameter whose values are not numbers, so that each number of clients has a table.
+/// Returns the tables of a history with builds as rows or columns. If no columns are named, they
+/// are the parameter whose values are not numbers, so that each number of clients has its own
+/// table.
 pub(super) fn of_builds(
     report: &HistoryReport,
     rows: &str,
@@ -42,7 +43,7 @@ pub(super) fn of_builds(
     Ok(Matrices { units: report.units.clone(), builds, ..tables })
 }
 
-/// Returns the last builds of every series, with the build as a further axis, the last one.
+/// Returns a grid of the last builds of each series, with the builds as an additional last axis.
 fn with_builds(report: &HistoryReport, means: &Grid) -> Grid {
     let mut builds: Vec<String> = Vec::new();
     let mut points = Vec::new();
@@ -68,7 +69,8 @@ fn with_builds(report: &HistoryReport, means: &Grid) -> Grid {
     Grid { figure, better, axes, points, queue_full: Vec::new() }
 }
 
-/// Returns the name of the means: `mean of 10`, or `mean of up to 10` if series differ in length.
+/// Returns the name of the row or column of means: `mean of 10`, or `mean of up to 10` if series
+/// differ in length.
 fn mean_name(report: &HistoryReport) -> String {
     let mut counts: Vec<usize> = report.points.iter().map(|of| present(of).len()).collect();
     counts.sort_unstable();
@@ -79,7 +81,7 @@ fn mean_name(report: &HistoryReport) -> String {
     }
 }
 
-/// Adds the mean of each series after its builds.
+/// Adds the mean of each series to a table, as its last row or column.
 fn add_means(table: &mut Matrix, means: &Grid, other: Option<&Axis>, is_of_rows: bool) {
     let axis = other.and_then(|of| means.axes.iter().position(|axis| axis.name == of.name));
     let value = |at: &Named<String>| axis.and_then(|axis| at.0.get(axis).map(|(_, v)| v.clone()));
@@ -110,7 +112,8 @@ mod tests {
     use crate::fixtures::studies;
     use crate::history::{BuildReport, PointHistory};
 
-    /// Makes two scenarios with two numbers of writers, each with its own builds.
+    /// Makes a history of two scenarios and two numbers of writers, whose series have different
+    /// builds.
     fn history() -> HistoryReport {
         let mut report = studies::history();
         let first = report.points[0].clone();

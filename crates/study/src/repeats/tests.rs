@@ -1,4 +1,4 @@
-//! Rules and levels on figures whose truth is known.
+//! Stop rules and levels of variation, on made-up figures with known means and variances.
 
 use model::{Axis, DataPolicy, Nesting, Order, Point, Rng, Stream};
 
@@ -77,7 +77,8 @@ fn normal(rng: &mut Rng) -> f64 {
     stats::normal(&mut || rng.bits())
 }
 
-/// Makes rounds until the rule ends them, with figures around `means`.
+/// Makes repeats of all points until the stop rule ends them, with figures that vary around `means`
+/// by the coefficient of variation `cv`.
 fn walk(experiment: &Experiment, means: &[f64], cv: f64, seed: u64) -> Vec<Measured> {
     let mut rng = Rng::new(seed, Stream::Sim, 0);
     let mut all = Vec::new();
@@ -185,7 +186,7 @@ fn points_that_follow_each_other_end_each_by_itself() {
     assert!(trials[1] > 6 && trials.iter().sum::<u64>() == all.len() as u64, "{trials:?}");
 }
 
-/// Makes starts of a server that differ by 3 %, with runs that differ by 0.5 %.
+/// Makes an experiment of server starts that differ by 3 %, each with runs that differ by 0.5 %.
 fn nested(restarts: u32, runs: u32, seed: u64) -> (Experiment, Vec<Measured>) {
     let mut of = experiment(1, restarts * runs, None);
     of.nesting = Nesting { restarts: Some(restarts), rebuilds: None };

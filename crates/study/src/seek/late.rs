@@ -1,8 +1,9 @@
-//! How much of a run is beyond the times of objectives, second by second.
+//! Share of a run's transactions that are beyond the times of objectives, added up second by
+//! second.
 //!
-//! A share of requests is a mean, so it is linear: batches of seconds tell its error however
-//! requests depend on each other. Lost work is beyond every time, and so is what had not ended: of
-//! the mean and the longest, that counts its age. Not here: what follows (seek).
+//! A share is a mean and thus linear, so its error follows from batches of seconds even if
+//! transactions are autocorrelated. Lost and unfinished transactions are beyond every time; in the
+//! mean and the maximum, unfinished ones count with their age. Not here: the verdict (seek).
 
 use std::collections::BTreeMap;
 
@@ -11,27 +12,26 @@ use stats::ratio_error;
 
 use super::Beyond;
 
-/// Number of batches of a window for the error of the maximum.
+/// Largest number of batches into which a window is divided for the error of its maximum.
 const BATCHES: usize = 20;
-/// Smallest number of batches that have a maximum.
+/// Smallest number of batches with a maximum from which the error of the maximum is estimated.
 const BATCHES_MIN: usize = 8;
 
-/// The seconds of a run, compared with objectives on times.
+/// The seconds of a run, compared with the objectives on times.
 #[derive(Clone, Debug)]
 pub struct Late {
     objectives: Vec<(Objective, u64)>,
     seconds: BTreeMap<i64, OfSecond>,
 }
 
-/// Transactions intended in one second, of all groups and types.
+/// Transactions intended in one second, of all groups and types together.
 #[derive(Clone, Debug, Default)]
 struct OfSecond {
-    /// Number of offered transactions.
     offered: f64,
-    /// Number of offered transactions beyond the time of each objective.
+    /// Number of offered transactions that are beyond the time of each objective.
     beyond: Vec<f64>,
-    /// Number of transactions with a known time, the sum of these times (ms), and the sum of their
-    /// squares.
+    /// Number of transactions with a known time; the next fields are the sum and the sum of squares
+    /// of these times.
     timed: f64,
     sum_ms: f64,
     sum_ms_sq: f64,
@@ -39,7 +39,7 @@ struct OfSecond {
 }
 
 impl Late {
-    /// Makes an empty sum; objectives that are not on a time are left out.
+    /// Makes an empty sum for these objectives. Objectives that are not on a time are left out.
     pub fn new(objectives: &[Objective]) -> Late {
         let of = |objective: &Objective| match objective.bound {
             Bound::Time(ns) => Some((*objective, ns)),
@@ -48,7 +48,7 @@ impl Late {
         Late { objectives: objectives.iter().filter_map(of).collect(), seconds: BTreeMap::new() }
     }
 
-    /// Adds a second, or a part of one; those of the ramp-up are ignored.
+    /// Adds a second of the run, or a part of one. Seconds of the ramp-up are ignored.
     pub fn add(&mut self, second: &Second) {
         if second.second < 0 {
             return;
@@ -73,8 +73,8 @@ impl Late {
         }
     }
 
-    /// Returns the mean or the maximum of known times; unfinished transactions count with their
-    /// age.
+    /// Returns the mean or the maximum of the known times in milliseconds, with unfinished
+    /// transactions at their age. `None` for other metrics, or if no time is known.
     pub(super) fn time_ms(&self, metric: Metric) -> Option<f64> {
         let sum = |of: &dyn Fn(&OfSecond) -> f64| self.seconds.values().map(of).sum::<f64>();
         let timed = sum(&|second| second.timed);
@@ -88,7 +88,8 @@ impl Late {
         }
     }
 
-    /// Returns the ratio for an objective; `None` if nothing was offered.
+    /// Returns how much is beyond an objective on a time, with its error; `None` if nothing was
+    /// offered, or the objective is not in this sum.
     pub fn beyond(&self, objective: &Objective) -> Option<Beyond> {
         let index = self.objectives.iter().position(|(known, _)| known == objective)?;
         let bound_ms = self.objectives[index].1 as f64 / NS_PER_MS as f64;
@@ -117,8 +118,8 @@ impl Late {
         Some(Beyond { objective: *objective, ratio, error, independent: self.independent() })
     }
 
-    /// Returns the number of independent transactions with as much information about the mean time
-    /// as these.
+    /// Returns the effective sample size: the number of independent transactions that would give
+    /// the mean time with the same error as these. `None` if not known.
     fn independent(&self) -> Option<f64> {
         let times: Vec<(f64, f64)> =
             self.seconds.values().map(|second| (second.sum_ms, second.timed)).collect();
@@ -130,9 +131,10 @@ impl Late {
         (independent.is_finite() && independent > 0.0).then_some(independent)
     }
 
-    /// Returns the standard error of the logarithm of the maximum: that between the maxima of
-    /// batches. The maximum of many varies as that of few if tails are exponential, and more if
-    /// they are heavier (E. J. Gumbel, Statistics of Extremes, 1958).
+    /// Returns the standard error of the logarithm of the maximum, from the variation between
+    /// maxima of batches; `None` if there are too few batches. The maximum of many varies as that
+    /// of few if tails are exponential, and more if they are heavier (E. J. Gumbel, Statistics of
+    /// Extremes, 1958).
     fn error_of_longest(&self) -> Option<f64> {
         let all: Vec<u64> = self.seconds.values().map(|second| second.max_ns).collect();
         let n = all.len().min(BATCHES);
@@ -147,8 +149,8 @@ fn sum(series: &[(f64, f64)]) -> (f64, f64) {
     series.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
-/// Returns the number of transactions of a type beyond a time: those that took longer (or as long,
-/// if times must be below it), were lost, or are unfinished.
+/// Returns the number of transactions of a type beyond a time: those that took longer, were lost,
+/// or are unfinished. Those that took exactly as long count too if times have to be below it.
 fn beyond_in(kind: &KindSecond, comparison: Comparison, bound_ns: u64) -> u64 {
     let slow = kind.response.as_ref().map_or(0, |response| {
         let in_time = match comparison {
@@ -167,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the ratio of the maximum over 40 seconds with 100 transactions each.
+    /// Returns how much the longest of 40 seconds with 100 random times each is beyond one second.
     fn longest(seed: u64, draw_ms: fn(f64) -> f64) -> Beyond {
         let objective: Objective = "max<1s".parse().expect("an objective");
         let mut late = Late::new(&[objective]);

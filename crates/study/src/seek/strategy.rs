@@ -1,98 +1,105 @@
-//! How a search goes: from the probes so far, where the next one goes, and what they show.
+//! Strategy of a search: the next probe, and the answer, from the probes so far.
 //!
-//! Two pure functions of a list of probes. Nothing is remembered beside it, so a search that was
-//! interrupted goes on from its stored runs, and one that has ended is concluded again from them.
+//! Both are pure functions of a list of probes. There is no other state, so an interrupted search
+//! resumes from its stored runs, and the answer of a completed one can be computed again. The
+//! *boundary* is the highest value of the axis at which all objectives are met.
 //!
-//! 1. *Bracket.* Short probes halve the range (by ratios) until it is within 15 %. An end of the
-//!    range that nobody has contradicted is tried itself.
-//! 2. *Refine.* Long probes lie around the boundary. What is scored is the share of requests beyond
-//!    an objective's time over the share allowed: it is linear, so nearly unbiased however samples
-//!    depend on each other. A curve goes through these ratios (`stats::Crossing`), and the next
-//!    place follows from the curve so far.
-//! 3. *Confirm.* Fresh probes at the lower end of the interval, which is what is recommended. They
-//!    confirm it if they show that no objective is broken there; where they cannot any more, the
-//!    lower end goes down, as long as there are probes left.
+//! 1. *Bracket.* Short probes halve the range (by ratios) until its ends differ by at most 15 %. An
+//!    end of the range is probed itself if the boundary may lie beyond it.
+//! 2. *Refine.* Long probes lie around the boundary. Each is scored by the share of transactions
+//!    beyond an objective's time, divided by the allowed share; a share is linear, so it is nearly
+//!    unbiased even if transactions are autocorrelated. A curve is fitted to these ratios
+//!    (`stats::Crossing`), and the next place follows from it.
+//! 3. *Confirm.* New probes are made at the lower end of the confidence interval, which is the
+//!    recommended value. They confirm it if they show that every objective is met there. If they
+//!    cannot show it any more, the value is lowered, as long as there are probes left.
 //!
-//! A probe that breaks in another way than by times is repeated before it counts: two of three
-//! decide. Not here: how a probe is made, and what it says by itself.
+//! A probe that fails for another reason than long times is repeated before it counts: two of three
+//! decide. Not here: the execution of a probe, and its judgement (seek).
 
 use stats::{Crossing, Grows, RatioPoint, students_t};
 
 use super::{Answer, Beyond, CONFIDENCE, Judged, Stage, Verdict};
 
-/// Share of the budget for a short probe.
+/// Share of the budget for one short probe.
 pub const SHORT_PROBE_SHARE: f64 = 1.0 / 32.0;
-/// The first method that scores by shares; searches by it continue with it.
+/// The first method that scores probes by shares of transactions. A search that began with it
+/// continues with it.
 pub const METHOD_OF_SHARES: u32 = 2;
-/// Ratio of the ends of the range at which bracketing stops.
+/// Ratio of the ends of the range at which short probes stop.
 const RATIO_NARROW: f64 = 1.15;
-/// Largest number of short probes, whatever the range.
+/// Largest number of short probes, however wide the range is.
 const BRACKETS_MOST: usize = 12;
-/// Number of long probes.
+/// Number of long probes around the boundary.
 const REFINES: usize = 9;
-/// Number of fresh probes at the end.
+/// Largest number of long probes that confirm the recommended value.
 const CONFIRMS: usize = 7;
-/// Number of fresh probes if an end of the range is the answer.
+/// Number of long probes at an end of the range, if the boundary lies beyond it.
 const CONFIRMS_OF_END: usize = 3;
-/// Offsets of long probes from the boundary, in units of their reach.
+/// Distances of long probes from the boundary, as multiples of the current reach.
 const OFFSETS: [f64; 9] = [-1.0, 1.0, 0.0, -0.5, 0.5, -0.8, 0.8, -0.25, 0.25];
-/// Smallest and largest reach, as a difference of the logarithm of the ratio from that at the
-/// bound.
+/// Smallest and largest reach of long probes around the boundary, as a difference in the logarithm
+/// of the ratio.
 const REACH: (f64, f64) = (0.15, 2.0);
-/// Reach in standard deviations of a probe: the more noise, the larger, but no larger than needed,
-/// since over a wider range the curve bends.
+/// Reach of long probes around the boundary, in standard deviations of a probe's ratio. More noise
+/// needs a wider reach, but over a wide one the curve bends.
 const REACH_IN_NOISE: f64 = 1.5;
-/// Smallest and largest reach, as a logarithm of the value.
+/// Smallest and largest reach of long probes around the boundary, as a difference in the logarithm
+/// of the value.
 const AROUND: (f64, f64) = (0.002, 0.12);
-/// Distance in units of the reach beyond which probes are left out of the curve.
+/// Distance from the boundary beyond which probes are left out of the curve, as a multiple of the
+/// reach.
 const NEAR: f64 = 2.5;
-/// Distance as a logarithm of the value beyond which probes are left out: over a wider range the
-/// curve bends.
+/// Distance from the boundary beyond which probes are left out of the curve, as a difference in the
+/// logarithm of the value, because over a wide range the curve bends.
 const NEAR_VALUES: f64 = 0.12;
-/// Number of long probes on one side of the boundary after which the search looks beyond them.
+/// Number of long probes after which, if all are on one side of the boundary, the next ones are
+/// made beyond them.
 const ONE_SIDED_LEAST: usize = 3;
-/// Factor by which the search widens with each probe that has shown no slope.
+/// Factor by which the distance of long probes grows with each one, as long as they show no slope.
 const WIDER: f64 = 1.35;
-/// Smallest number of probes for a curve.
+/// Smallest number of probes to which a curve is fitted.
 const CURVE_LEAST: usize = 5;
-/// Smallest number of independent transactions in a long probe; with fewer, other probes cannot be
-/// predicted.
+/// Smallest effective sample size of a long probe. With less, a probe does not predict the result
+/// of another.
 const INDEPENDENT_LEAST: f64 = 5.0;
-/// z value from which ratios rise: random ranks exceed it once in a hundred times.
+/// z value of the rank test above which ratios count as rising with the value: random ranks exceed
+/// it with a probability of 1 %.
 const RISES_LEAST: f64 = 2.33;
-/// Number of fresh probes after which a place may be given up; as many must be left.
+/// Number of confirming probes at a value before it may be given up for a lower one. At least as
+/// many have to be left then.
 const STEP_AFTER: usize = 3;
-/// Degrees of freedom of an error from batches within several probes.
+/// Degrees of freedom of an error that is estimated from batches within several probes.
 const FREEDOM_WITHIN: usize = 30;
-/// Smallest step down, as a logarithm of the value.
+/// Smallest step to a lower value while confirming, as a difference in the logarithm of the value.
 const STEP_LEAST: f64 = 0.002;
 
-/// The range and budget of a search.
+/// The range and budget of a search, from which its next probes follow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchStrategy {
     pub low: f64,
     pub high: f64,
-    /// True if values are whole numbers.
+    /// True if only whole numbers are probed, such as numbers of clients.
     pub is_whole: bool,
-    /// Total length of the load, including ramp-ups, in nanoseconds.
+    /// Total duration of all probes including their ramp-ups, in nanoseconds.
     pub budget_ns: u64,
-    /// Length of the ramp-up of each probe, in nanoseconds.
+    /// Duration of the ramp-up of each probe, in nanoseconds.
     pub ramp_up_ns: u64,
-    /// Number of the method, from [`METHOD_OF_SHARES`] on.
+    /// Number of the search method; [`METHOD_OF_SHARES`] or later.
     pub method: u32,
 }
 
-/// A probe to be made.
+/// A probe that is to be made next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlannedProbe {
-    /// Value on the axis.
+    /// Value of the searched parameter, such as a rate.
     pub at: f64,
-    /// Length of the measured phase, in nanoseconds.
+    /// Duration of the measured phase, in nanoseconds.
     pub measure_ns: u64,
     pub stage: Stage,
 }
 
-/// A probe that was made.
+/// A probe that was made, with its judgement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
     /// The probe as it was requested.
@@ -100,21 +107,23 @@ pub struct Probe {
     pub judged: Judged,
 }
 
-/// The conclusion from the probes.
+/// The conclusion of a search from its probes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conclusion {
     pub answer: Answer,
-    /// True if fresh probes show that objectives are met at the lower end.
+    /// True if the confirming probes show that objectives are met at the lower end of the answer
+    /// (or are not, if even the lowest value fails); `None` before they were made.
     pub confirmed: Option<bool>,
-    /// Standard deviation of a long probe's ratio at the bound.
+    /// Standard deviation of a long probe's ratio at the objective's bound; `None` without a curve.
     pub noise: Option<f64>,
-    /// Growth of the ratio in percent for one percent of the axis, at the answer.
+    /// Growth of the ratio in percent when the value grows by one percent, at the answer; `None`
+    /// without a curve.
     pub steepness: Option<f64>,
-    /// The verdict of each probe, with the error between probes.
+    /// The verdict of each probe, with the error between probes if that is known.
     pub verdicts: Vec<Verdict>,
 }
 
-/// The state of bracketing.
+/// The range that short probes have left, and whether probes support its ends.
 struct Bracket {
     low: f64,
     high: f64,
@@ -123,19 +132,20 @@ struct Bracket {
     count: usize,
 }
 
-/// The state of a place by its probes.
+/// The state of a value by its probes, of which some broke: failed for another reason than long
+/// times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// The place is not broken: other probes outvoted a broken one.
+    /// No probe broke, or at least two others outvoted a broken one.
     Sound,
-    /// One probe was broken, and another is needed.
+    /// A probe broke, and another one has to decide.
     Doubtful,
-    /// Two of at most three probes were broken.
+    /// At least two probes broke, and these are half or more of all.
     Broken,
 }
 
 impl SearchStrategy {
-    /// Returns the next probe; `None` when all are made.
+    /// Returns the next probe; `None` when the search is complete.
     pub fn next(&self, probes: &[Probe]) -> Option<PlannedProbe> {
         let bracket = self.bracket(probes);
         if let Some(at) = self.next_of_bracket(probes, &bracket) {
@@ -160,8 +170,8 @@ impl SearchStrategy {
         }
     }
 
-    /// Returns the number of probes that are left, and the nanoseconds of load, as far as they are
-    /// known.
+    /// Returns the estimated number of probes that are left, and the nanoseconds of load that are
+    /// left in the budget.
     pub fn left(&self, probes: &[Probe]) -> (u64, u64) {
         let spent: u64 =
             probes.iter().map(|probe| probe.planned.measure_ns + self.ramp_up_ns).sum();
@@ -179,7 +189,8 @@ impl SearchStrategy {
         (n_short + n_long_left as u64, self.budget_ns.saturating_sub(spent))
     }
 
-    /// Concludes from the probes.
+    /// Returns the conclusion from the probes so far; the answer is [`Answer::Unfinished`] until
+    /// all are made.
     pub fn conclude(&self, probes: &[Probe]) -> Conclusion {
         match self.next(probes) {
             None => self.conclude_as_they_are(probes),
@@ -190,7 +201,8 @@ impl SearchStrategy {
         }
     }
 
-    /// Concludes from all probes of a search by another method.
+    /// Returns the conclusion from these probes as if they were all, which is needed for searches
+    /// by an older method.
     pub fn conclude_as_they_are(&self, probes: &[Probe]) -> Conclusion {
         let answer = self.answer_with_fresh(probes);
         let curves = self.curves(probes);
@@ -212,8 +224,8 @@ impl SearchStrategy {
         (measure_ns / 1_000_000_000).max(1) * 1_000_000_000
     }
 
-    /// Returns the length of a long probe, in nanoseconds: all share the time that short ones
-    /// leave.
+    /// Returns the measured phase of a long probe, in nanoseconds. All long probes share equally
+    /// the time that short ones leave.
     fn long_ns(&self, probes: &[Probe]) -> u64 {
         let short = probes.iter().filter(|probe| probe.planned.stage == Stage::Bracket);
         let short: u64 = short.map(|probe| probe.planned.measure_ns + self.ramp_up_ns).sum();
@@ -221,14 +233,14 @@ impl SearchStrategy {
         self.measure_ns(long)
     }
 
-    /// Rounds a value: within the range, to five digits, or to a whole number.
+    /// Rounds a value to a whole number or to five digits, and limits it to the range.
     fn rounded(&self, at: f64) -> f64 {
         let digits = |at: f64| format!("{at:.4e}").parse().unwrap_or(at);
         let at = if self.is_whole { at.round() } else { digits(at) };
         at.clamp(self.low, self.high)
     }
 
-    /// Rounds a value down.
+    /// Rounds a value down to a whole number or to five digits, and limits it to the range.
     fn rounded_down(&self, at: f64) -> f64 {
         let at = if self.is_whole { at.floor() } else { at * (1.0 - 5e-5) };
         self.rounded(at)
@@ -281,7 +293,8 @@ impl SearchStrategy {
         }
     }
 
-    /// Returns the end of the range, if even that fails or meets the objectives.
+    /// Returns an end of the range if short probes show that the boundary is beyond it: objectives
+    /// fail at the lowest value, or are met at the highest.
     fn end(&self, probes: &[Probe]) -> Option<f64> {
         let short = |at: f64| {
             probes
@@ -298,7 +311,7 @@ impl SearchStrategy {
         }
     }
 
-    /// Returns the place of the next long probe.
+    /// Returns the value for the next long probe around the boundary, of which `nth` were made.
     fn refined(&self, probes: &[Probe], bracket: &Bracket, nth: usize) -> f64 {
         let (low, high) = (bracket.low.ln(), bracket.high.ln());
         let (first, first_around) = (f64::midpoint(low, high), ((high - low) / 2.0).max(0.02));
@@ -335,13 +348,14 @@ impl SearchStrategy {
         }
     }
 
-    /// Returns a curve for each objective on a time, through the probes near its crossing.
+    /// Fits a curve for each objective on a time; `None` where none can be fitted.
     fn curves(&self, probes: &[Probe]) -> Vec<Option<Crossing>> {
         let most = probes.iter().map(|probe| probe.judged.beyond.len()).max().unwrap_or(0);
         (0..most).map(|index| self.curve(probes, index)).collect()
     }
 
-    /// Returns the curve of an objective through the probes near its crossing.
+    /// Fits the curve of one objective to the probes near the place where it crosses the
+    /// objective's bound.
     fn curve(&self, probes: &[Probe], index: usize) -> Option<Crossing> {
         let edge = edge(probes).unwrap_or(f64::INFINITY);
         let counted = |probe: &&Probe| probe.planned.at < edge;
@@ -380,8 +394,8 @@ impl SearchStrategy {
         Some(curve)
     }
 
-    /// Returns the smallest distance between places, as a logarithm of the value: small whole
-    /// numbers are far apart.
+    /// Returns the smallest distance between two values near `at`, as a logarithm: whole numbers
+    /// that are small are far apart.
     fn spacing(&self, at: f64) -> f64 {
         if self.is_whole { (1.0 / at.exp()).ln_1p() } else { 0.0 }
     }
@@ -433,8 +447,8 @@ impl SearchStrategy {
         }
     }
 
-    /// Returns the answer if long probes at an end of the range each show that the boundary is
-    /// beyond it. Hardly any other place was probed then, so that there is no curve.
+    /// Returns the answer if at least three long probes at an end of the range agree that the
+    /// boundary is beyond it. Then hardly any other value was probed, and there is no curve.
     fn beyond_an_end(&self, probes: &[Probe]) -> Option<Answer> {
         let all_say = |end: f64, verdict: Verdict| {
             let here = || long(probes).filter(|probe| probe.planned.at == end);
@@ -451,8 +465,8 @@ impl SearchStrategy {
         }
     }
 
-    /// Returns the answer at a crossing, within the range and below the edge. Of whole numbers it
-    /// is the highest at which objectives are met, so each end of the interval is rounded down.
+    /// Returns the answer for a curve that crosses the bound at `value`, limited to the range and
+    /// to `edge`. Whole numbers are rounded down, so that objectives are met there.
     fn found(&self, value: f64, (low, high): (f64, f64), edge: Option<f64>) -> Answer {
         let whole = |at: f64| if self.is_whole { at.floor() } else { at };
         // The edge itself is not in the interval of whole numbers below it.
@@ -464,8 +478,8 @@ impl SearchStrategy {
         Answer::Found { value, low, high }
     }
 
-    /// Returns the answer of all probes. The lower end is no higher than the place of fresh probes,
-    /// and no value is below a place at which these show that objectives are met.
+    /// Returns the answer from all probes. Its lower end is at most the value of the confirming
+    /// probes, and `value` is at least that if these show that objectives are met.
     fn answer_with_fresh(&self, probes: &[Probe]) -> Answer {
         let site = fresh(probes).last().map(|probe| probe.planned.at);
         // A value that is lower only by rounding is the place itself.
@@ -483,7 +497,7 @@ impl SearchStrategy {
         }
     }
 
-    /// Returns the place of the next fresh probe; `None` if there is nothing to confirm.
+    /// Returns the value for the next confirming probe; `None` if there is no answer to confirm.
     fn confirming(&self, probes: &[Probe]) -> Option<f64> {
         let low_end = |probes: &[Probe]| match self.answer(probes) {
             Answer::Found { low, .. } | Answer::Between { low, .. } => Some(low),
@@ -506,8 +520,9 @@ impl SearchStrategy {
         Some(self.rounded_down(lower))
     }
 
-    /// Returns true if fresh probes at a place show that every objective is met, if there were
-    /// `count` such probes: a one-sided test of a ratio that is not below 1.
+    /// Returns true if the confirming probes at `site` show that every objective is met, with the
+    /// error that `count` such probes would have. It is a one-sided test of the hypothesis that the
+    /// ratio is not below 1.
     fn shows(&self, probes: &[Probe], site: f64, count: usize) -> bool {
         let here = || fresh(probes).filter(|probe| probe.planned.at == site);
         if here().filter(|probe| probe.judged.is_broken).count() > 1 {
@@ -523,7 +538,8 @@ impl SearchStrategy {
             })
     }
 
-    /// Returns true if the fresh probes agree with the answer; `None` if there are none.
+    /// Returns true if the confirming probes agree with the answer, false if they do not yet;
+    /// `None` if there are none.
     fn confirmed(&self, probes: &[Probe]) -> Option<bool> {
         let site = fresh(probes).last()?.planned.at;
         let here: Vec<&Probe> = fresh(probes).filter(|probe| probe.planned.at == site).collect();
@@ -534,9 +550,9 @@ impl SearchStrategy {
     }
 }
 
-/// Returns true if the mean of fresh ratios is below 1 by more than its error: mean + t se <= 1.
-/// The error is the largest of that between probes, that within them, and that of a ratio of 1 in
-/// windows as correlated: if late transactions are rare and cluster, to see none says little.
+/// Returns true if the mean of the ratios is below 1 by more than its error: mean + t·se ≤ 1. The
+/// error is the largest of that between probes, that within them, and that of a ratio of 1 in
+/// windows with the same autocorrelation, since late transactions may be rare and cluster.
 fn is_below(points: &[RatioPoint], count: usize) -> bool {
     let n = points.len() as f64;
     let ratios: Vec<f64> = points.iter().map(|point| point.ratio).collect();
@@ -560,20 +576,22 @@ fn point(probe: &Probe, index: usize) -> Option<RatioPoint> {
     Some(RatioPoint { x: probe.planned.at.ln(), ratio, weight, error, error_at_bound })
 }
 
-/// Returns the curve of the objective that fails first.
+/// Returns the curve that crosses its objective's bound at the lowest value; `None` if no curve
+/// rises.
 fn binding(curves: &[Option<Crossing>]) -> Option<&Crossing> {
     let rising = curves.iter().flatten().filter(|curve| curve.slope > 0.0);
     rising.min_by(|a, b| a.at.total_cmp(&b.at))
 }
 
-/// Returns the probes that locate the boundary: only long ones if there are enough, since short
-/// ones may have measured the system in another state.
+/// Returns the probes that locate the boundary: only the long ones once there are enough, since
+/// short ones may have measured the system in another state.
 fn steering(probes: &[Probe]) -> impl Iterator<Item = &Probe> {
     let is_enough = long(probes).count() >= CURVE_LEAST;
     probes.iter().filter(move |probe| !is_enough || probe.planned.stage != Stage::Bracket)
 }
 
-/// Returns true if ratios rise over all places, or over those of long probes, by more than chance.
+/// Returns true if ratios rise significantly with the value, over all probes or over those that
+/// locate the boundary.
 fn rises(probes: &[Probe]) -> bool {
     ranks_rise(probes.iter()) || ranks_rise(steering(probes))
 }
@@ -586,7 +604,7 @@ fn ranks_rise<'p>(probes: impl Iterator<Item = &'p Probe>) -> bool {
     stats::rank_trend(&all.iter().map(worst).collect::<Vec<f64>>()) > RISES_LEAST
 }
 
-/// Returns the verdict of a probe, with the error between probes if it is known.
+/// Returns the verdict on a probe, with the error between probes if a curve shows it.
 fn verdict(probe: &Probe, curves: &[Option<Crossing>]) -> Verdict {
     if probe.judged.is_broken || probe.judged.lacks.is_some() {
         return probe.judged.verdict;
@@ -609,7 +627,7 @@ fn verdict(probe: &Probe, curves: &[Option<Crossing>]) -> Verdict {
     }
 }
 
-/// Returns the probes from which an answer is drawn before fresh ones confirm it.
+/// Returns all probes but the confirming ones.
 fn refined(probes: &[Probe]) -> Vec<Probe> {
     probes.iter().filter(|probe| probe.planned.stage != Stage::Confirm).cloned().collect()
 }
@@ -633,30 +651,31 @@ fn standing(probes: &[Probe], at: f64) -> Standing {
     }
 }
 
-/// Returns true if a probe is broken, but others of its place are not.
+/// Returns true if a probe broke, but enough others at the same value did not.
 fn is_outvoted(probes: &[Probe], probe: &Probe) -> bool {
     probe.judged.is_broken && standing(probes, probe.planned.at) == Standing::Sound
 }
 
-/// Returns true if a place is above the boundary, by the best estimate.
+/// Returns true if most probes at a value are above the boundary, by their best estimates.
 fn is_place_above(probes: &[Probe], at: f64) -> bool {
     let here = || probes.iter().filter(|probe| probe.planned.at == at);
     2 * here().filter(|probe| is_above(probe)).count() > here().count()
 }
 
-/// Returns true if probes of a place have not yet agreed twice on the side of the boundary.
+/// Returns true if no two probes at a value agree yet on which side of the boundary it is.
 fn is_said_once(probes: &[Probe], at: f64) -> bool {
     let here = || probes.iter().filter(|probe| probe.planned.at == at);
     let n_above = here().filter(|probe| is_above(probe)).count();
     n_above < 2 && here().count() - n_above < 2
 }
 
-/// Returns true if a probe is above the boundary, by its best estimate.
+/// Returns true if a probe broke or, by its best estimate, misses an objective on a time.
 fn is_above(probe: &Probe) -> bool {
     probe.judged.is_broken || probe.judged.is_late()
 }
 
-/// Returns the lowest value from which on probes fail for other reasons than rising times.
+/// Returns the lowest value at which probes break, that is fail for another reason than long times;
+/// `None` if there is none.
 fn edge(probes: &[Probe]) -> Option<f64> {
     let places = probes.iter().map(|probe| probe.planned.at);
     let broken = places.filter(|at| standing(probes, *at) == Standing::Broken);
@@ -664,30 +683,34 @@ fn edge(probes: &[Probe]) -> Option<f64> {
     edge.is_finite().then_some(edge)
 }
 
-/// Returns the reach around the crossing of a curve, on the scale of its link.
+/// Returns how far probes should lie from the boundary, as a difference on the scale of the curve's
+/// link, nearly the logarithm of the ratio.
 fn reach(curve: &Crossing, weight: f64) -> f64 {
     (REACH_IN_NOISE * noise(curve, weight)).clamp(REACH.0, REACH.1)
 }
 
-/// Returns the standard deviation of the ratio of a probe of this weight at the bound.
+/// Returns the standard deviation of the ratio of a probe of this weight, in seconds, at the
+/// objective's bound.
 fn noise(curve: &Crossing, weight: f64) -> f64 {
     noise_at(curve, weight, 1.0)
 }
 
-/// Returns the standard deviation of a ratio with expectation `mean`.
+/// Returns the standard deviation of the ratio of a probe of this weight, in seconds, whose
+/// expected ratio is `mean`.
 fn noise_at(curve: &Crossing, weight: f64, mean: f64) -> f64 {
     (curve.dispersion * curve.variance_at(mean).max(0.0) / weight).sqrt()
 }
 
-/// Returns the reach as a logarithm of the value: at least half of the uncertainty of the crossing.
+/// Returns how far probes should lie from the boundary, as a difference in the logarithm of the
+/// value: at least a quarter of the width of the boundary's confidence interval.
 fn around(curve: &Crossing, weight: f64) -> f64 {
     let open = (curve.interval.1 - curve.interval.0) / 4.0;
     let open = if open.is_finite() { open } else { 0.0 };
     (reach(curve, weight) / curve.slope).max(open).clamp(AROUND.0, AROUND.1)
 }
 
-/// Returns true if transactions depend on each other for so long that probes of this length show
-/// nothing.
+/// Returns true if response times are autocorrelated for so long that probes of this length cannot
+/// decide.
 fn is_too_short(probes: &[Probe]) -> bool {
     let known = |probe: &Probe| {
         probe.judged.beyond.iter().filter_map(|beyond| beyond.independent).reduce(f64::min)

@@ -1,11 +1,11 @@
-//! Searches on made-up curves; those on queues whose answer is known are the example `seek`.
+//! Searches on made-up curves. Searches on queues whose answer is known are in the example `seek`.
 
 use crate::seek::METHOD;
 use model::{Rng, Stream};
 
 use super::*;
 
-/// Runs a search in which `look` stands for the database.
+/// Runs a search to its end; `look` takes the place of the database and judges each probe.
 fn search(
     strategy: &SearchStrategy,
     look: &mut dyn FnMut(&PlannedProbe) -> Judged,
@@ -19,7 +19,8 @@ fn search(
     (strategy.conclude(&probes), probes)
 }
 
-/// Makes a probe whose ratio has this logarithm, with this noise.
+/// Makes a judgement whose ratio has the natural logarithm `score`, with this half-width of its
+/// confidence interval.
 fn judged(score: f64, half_width: f64) -> Judged {
     of_ratios(&[score.exp()], half_width)
 }
