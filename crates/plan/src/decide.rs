@@ -168,7 +168,7 @@ fn workloads_of(groups: &[Group]) -> String {
 fn check_network<T>(value: &Given<T>, is_asked: bool, target: &Target) -> Result<(), BadPlan> {
     let is_over_network = match managed::is_managed(target) {
         true => managed::read(target).map_or(true, |wanted| !wanted.by_socket),
-        false => drivers::of_target(target).is_some_and(|of| (of.is_over_network)(target)),
+        false => drivers::of_target(target).is_some_and(|entry| (entry.is_over_network)(target)),
     };
     match is_asked && !is_over_network {
         true => Err(value.bad(format!(
@@ -329,13 +329,17 @@ fn check_processes(processes: &Given<u32>, clients: u32) -> Result<(), BadPlan> 
 /// Rejects disturbances that change the hosts of clients if some clients run in other processes,
 /// which would not notice.
 fn check_hosts(groups: &[Group], disturbances: &[Disturbance]) -> Result<(), BadPlan> {
-    let is_of_hosts = |of: &&Disturbance| matches!(of.action, Action::Hosts { .. } | Action::Join);
+    let is_of_hosts = |disturbance: &&Disturbance| {
+        matches!(disturbance.action, Action::Hosts { .. } | Action::Join)
+    };
     match disturbances.iter().find(is_of_hosts) {
-        Some(of) if groups.iter().any(|group| group.processes > 0) => Err(BadPlan(format!(
-            "the disturbance '{}' changes the hosts of clients, which extra processes do not \
-             support: leave out one of the two",
-            of.name
-        ))),
+        Some(disturbance) if groups.iter().any(|group| group.processes > 0) => {
+            Err(BadPlan(format!(
+                "the disturbance '{}' changes the hosts of clients, which extra processes do not \
+                 support: leave out one of the two",
+                disturbance.name
+            )))
+        }
         _ => Ok(()),
     }
 }

@@ -87,7 +87,9 @@ impl Draft {
         keep_said(PLAN, &mut self.values);
         self.values.extend(limit.map(|limit| ("duration", limit)));
         keep_said(EXPERIMENT, &mut self.experiment);
-        if self.values.get("name").map(|name| &name.text) == workload.as_ref().map(|of| &of.text) {
+        if self.values.get("name").map(|name| &name.text)
+            == workload.as_ref().map(|written| &written.text)
+        {
             self.values.remove("name");
         }
         for group in &mut self.groups {

@@ -50,12 +50,12 @@ pub(crate) fn decide(values: &ExperimentValues) -> Result<Repeats, BadPlan> {
 pub(crate) fn can_be_repeated(
     draft: &Draft,
     values: &ExperimentValues,
-    of: &Repeats,
+    repeats: &Repeats,
     plans: &[&Plan],
 ) -> Result<(), BadPlan> {
     let ExperimentValues { repeat, repeat_restart, repeat_rebuild, .. } = values;
-    let restart = of.nesting.restarts.map(|_| repeat_restart);
-    let rebuild = of.nesting.rebuilds.map(|_| repeat_rebuild);
+    let restart = repeats.nesting.restarts.map(|_| repeat_restart);
+    let rebuild = repeats.nesting.rebuilds.map(|_| repeat_rebuild);
     let (data, order) = (values.data.value, values.order.value);
     if let Some(written) = restart
         && let Some(plan) = plans.iter().find(|plan| !can_restart(&plan.target))
@@ -80,7 +80,7 @@ pub(crate) fn can_be_repeated(
     }
     let levels = [repeat, repeat_restart, repeat_rebuild];
     let written = levels.into_iter().find(|level| level.value.stop.is_some());
-    let is_decided = matches!(of.stop, Some(StopRule { goal: Goal::Decided { .. }, .. }));
+    let is_decided = matches!(repeats.stop, Some(StopRule { goal: Goal::Decided { .. }, .. }));
     match written.filter(|_| is_decided) {
         Some(written) if draft.vary.is_empty() || plans.len() < 2 => Err(written.bad(
             "until=decided compares the values of an axis: vary something, such as clients=1,2",

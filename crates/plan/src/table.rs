@@ -60,8 +60,8 @@ pub(crate) fn find<T>(rows: &'static [Row<T>], name: &str) -> Option<&'static Pa
 }
 
 /// Prints the parameters of a decided value as a TOML table.
-pub(crate) fn printed<T>(rows: &[Row<T>], of: &T) -> Table {
-    let pair = |row: &Row<T>| Some((row.parameter.name.to_owned(), (row.print)(of)?));
+pub(crate) fn printed<T>(rows: &[Row<T>], decided: &T) -> Table {
+    let pair = |row: &Row<T>| Some((row.parameter.name.to_owned(), (row.print)(decided)?));
     rows.iter().filter_map(pair).collect()
 }
 

@@ -17,8 +17,9 @@ fn decided(text: &str) -> Result<Plan, String> {
 fn a_plan_without_a_name_is_called_by_all_its_workloads() {
     let groups = |workloads: &[&str]| {
         let all = workloads.iter().enumerate();
-        let all =
-            all.map(|(nth, of)| format!("[[group]]\nname = \"g{nth}\"\nworkload = \"{of}\"\n"));
+        let all = all.map(|(nth, workload)| {
+            format!("[[group]]\nname = \"g{nth}\"\nworkload = \"{workload}\"\n")
+        });
         decided(&all.collect::<String>()).map(|plan| plan.name)
     };
     assert_eq!(groups(&["arm", "tpcc", "arm"]), Ok("arm+tpcc".to_owned()));
@@ -266,13 +267,13 @@ fn an_engine_that_a_product_cannot_have_is_refused_by_the_name_of_the_product() 
 
 #[test]
 fn trials_that_are_too_short_to_count_are_refused_unless_a_number_ends_them() {
-    let of = |duration: &str, group: &str| {
+    let decided_with = |duration: &str, group: &str| {
         varied(&format!(
             "target.url = 'sim:'\nphases.measure = '{duration}'\n[[group]]\n{group}\n\
              [experiment]\nrepeat = 2\n"
         ))
     };
-    let error = of("500ms", "workload = 'empty'").expect_err("it is refused");
+    let error = decided_with("500ms", "workload = 'empty'").expect_err("it is refused");
     let words =
         "duration: a measured phase of 500ms is too short for a trial to count: give at least 1s";
     assert!(error.contains(words), "{error}");
@@ -281,7 +282,7 @@ fn trials_that_are_too_short_to_count_are_refused_unless_a_number_ends_them() {
         ("500ms", "workload = 'empty'\nuntil = '10 transactions'"),
         ("500ms", "workload = 'arm'\nparameters.measurements = 1000"),
     ] {
-        assert_eq!(of(duration, group).err(), None, "{duration} {group}");
+        assert_eq!(decided_with(duration, group).err(), None, "{duration} {group}");
     }
 }
 
@@ -419,8 +420,8 @@ fn settings_beside_servers_that_are_varied_are_in_the_urls_of_the_plan_that_is_w
     let stored = plan(text);
     let written = varied_to_toml(&stored).expect("it is a plan");
     assert!(written.contains("managed:mysql?innodb_io_capacity=300"), "{written}");
-    let plans = |of: &Experiment| -> Vec<String> {
-        of.points.iter().map(|point| point.plan.clone()).collect()
+    let plans = |experiment: &Experiment| -> Vec<String> {
+        experiment.points.iter().map(|point| point.plan.clone()).collect()
     };
     assert_eq!(plans(&plan(&written)), plans(&stored));
 }
@@ -442,7 +443,7 @@ fn a_value_that_is_written_twice_is_refused_however_it_is_written() {
     check("'server.sync_binlog' = [4, 4]", "has the value 4 twice: for repeats");
     let server = "target.url = 'mariadb://db/shop'\n[[group]]\nworkload = 'tpcc'\n[experiment]\n\
                   vary.'server.version' = ['1.1', '1.10']";
-    assert_eq!(varied(server).map(|of| of.points.len()), Ok(2));
+    assert_eq!(varied(server).map(|found| found.points.len()), Ok(2));
 }
 
 #[test]
@@ -459,8 +460,9 @@ fn an_experiment_is_written_as_the_plan_with_axes_that_makes_it_again() {
             stored.axes.iter().map(|axis| text.rfind(&axis.name)).collect();
         assert!(order.is_sorted(), "axes are as they were written: {text}");
         assert_eq!((&again.axes, &again.points), (&stored.axes, &stored.points), "{text}");
-        let of = |e: &Experiment| (e.repeats, e.order, e.data, e.pause_ns, e.wait_until.clone());
-        assert_eq!(of(&again), of(&stored), "{text}");
+        let settings_of =
+            |e: &Experiment| (e.repeats, e.order, e.data, e.pause_ns, e.wait_until.clone());
+        assert_eq!(settings_of(&again), settings_of(&stored), "{text}");
         let repeats = |e: &Experiment| (e.nesting, e.stop.clone());
         assert_eq!(repeats(&again), repeats(&stored), "{text}");
         assert!(!written.contains("secret"), "{written}");

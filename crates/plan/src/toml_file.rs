@@ -45,7 +45,8 @@ impl Keys {
     /// name is empty.
     fn names_in<'a>(&'a self, table: &'a str) -> impl Iterator<Item = &'static str> + 'a {
         let today = self.names.iter().chain(self.also).filter(move |_| table.is_empty()).copied();
-        let former = self.former.iter().filter(move |(of, ..)| *of == table && !of.is_empty());
+        let former =
+            self.former.iter().filter(move |(owner, ..)| *owner == table && !owner.is_empty());
         today.chain(former.map(|(_, name, _)| *name))
     }
 }

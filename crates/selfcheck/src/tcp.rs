@@ -244,7 +244,7 @@ impl Serving {
             .collect();
         // The code below handles every outcome of the wait.
         let _ = poll(&mut polled, Some(&timeout));
-        let ready: Vec<bool> = polled.iter().map(|of| !of.revents().is_empty()).collect();
+        let ready: Vec<bool> = polled.iter().map(|socket| !socket.revents().is_empty()).collect();
         drop(polled);
         let mut ready = ready.into_iter();
         if ready.next() == Some(true) {

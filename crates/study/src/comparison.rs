@@ -372,7 +372,7 @@ impl PairReport {
     fn on_the_whole(&mut self) -> Vec<&mut Judged> {
         match &mut self.points[..] {
             _ if !self.by_workload.is_empty() => {
-                self.by_workload.iter_mut().map(|of| &mut of.primary).collect()
+                self.by_workload.iter_mut().map(|workload| &mut workload.primary).collect()
             }
             [point] if self.overall.is_none() => vec![&mut point.primary],
             _ => self.overall.iter_mut().collect(),

@@ -229,8 +229,11 @@ impl ExperimentReport {
             None => primary_of(&reports),
         };
         let primary = primary.as_str();
-        let imported: Vec<Imported> =
-            experiment.reference.iter().map(|of| as_named(&of.figures, &reports)).collect();
+        let imported: Vec<Imported> = experiment
+            .reference
+            .iter()
+            .map(|reference| as_named(&reference.figures, &reports))
+            .collect();
         let others = imported.iter().flat_map(Imported::figures).filter(|name| *name != primary);
         let shown: Vec<&str> = std::iter::once(primary).chain(others).collect();
         let points: Vec<PointReport> = (0..experiment.points.len() as u32)
@@ -526,13 +529,13 @@ fn scalability(
         let Some((clients, figure)) = throughput(trial) else { continue };
         let unit = (trial.point, experiment.unit_of(trial.repeat));
         match by_unit.iter_mut().find(|(known, ..)| *known == unit) {
-            Some((.., of)) => of.push(figure),
+            Some((.., figures)) => figures.push(figure),
             None => by_unit.push((unit, clients, vec![figure])),
         }
     }
-    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+    let mean = |figures: &[f64]| figures.iter().sum::<f64>() / figures.len() as f64;
     let points: Vec<(u32, f64)> =
-        by_unit.iter().map(|(_, clients, of)| (*clients, mean(of))).collect();
+        by_unit.iter().map(|(_, clients, figures)| (*clients, mean(figures))).collect();
     Some(match Scalability::fit(&points, bits) {
         Ok(law) => Ok(law_report(&law)),
         Err(NoFit::TooFewPoints(n)) => Err(format!(

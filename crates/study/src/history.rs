@@ -398,11 +398,11 @@ impl HistoryReport {
         let mut units = units_in(std::iter::once(primary.as_str()), all.iter().copied());
         if units.is_empty() {
             let mut values = question.imported.iter().flat_map(|imported| &imported.values);
-            let of = values.find(|value| value.figure == primary && !value.unit.is_empty());
-            of.into_iter().for_each(|value| units.push(&primary, value.unit.clone()));
+            let with_unit = values.find(|value| value.figure == primary && !value.unit.is_empty());
+            with_unit.into_iter().for_each(|value| units.push(&primary, value.unit.clone()));
         }
         let from =
-            |of: &Imported| ImportedFrom { name: of.name.clone(), source: of.source.clone() };
+            |one: &Imported| ImportedFrom { name: one.name.clone(), source: one.source.clone() };
         let ordered = parts.first().map_or(Ordered::default(), |part| part.ordered);
         let measured_last = parts.first().and_then(|part| part.measured_last.clone());
         let mut points = Vec::new();
@@ -473,12 +473,12 @@ impl HistoryReport {
         let alarm = last.chain(pinned).find(|(last, _)| last.is_alarm());
         match (alarm, &point.fall) {
             (Some((last, _)), _) if !last.ratio.is_finite() => format!(": {name} was lost"),
-            (Some((last, of)), _) => {
+            (Some((last, reference)), _) => {
                 let ends = last.expected().map_or_else(String::new, |(low, high)| {
                     let [low, high] = [low, high].map(|end| percent_of(end / last.before));
                     format!(" (expected {low} to {high} %)")
                 });
-                format!(": {name} {} %{of}{ends}", percent_of(last.ratio))
+                format!(": {name} {} %{reference}{ends}", percent_of(last.ratio))
             }
             (None, Some(fall)) => {
                 format!(": {name} {} % since {}", percent_of(fall.ratio), fall.since)
@@ -508,7 +508,7 @@ impl HistoryReport {
         let is_undecided = |point: &&PointHistory| {
             let is_own = point.imported.is_none() && point.lacks.is_none();
             let last = point.last.as_ref();
-            let is_open = last.is_none_or(|of| of.is_noisy && !of.is_outside);
+            let is_open = last.is_none_or(|judged| judged.is_noisy && !judged.is_outside);
             is_own && !point.has_regressed && (is_open || !point.lost.is_empty())
         };
         self.points.iter().filter(is_undecided).count()

@@ -163,17 +163,22 @@ pub fn of_page(report: &ExperimentReport) -> Vec<WithImported> {
         let rows = rows.filter(|_| is_measured)?;
         Matrices::of_figure(report, figure, rows, columns).ok()
     };
-    let from = |of: &Imported| ImportedFrom { name: of.name.clone(), source: of.source.clone() };
+    let from = |imported: &Imported| ImportedFrom {
+        name: imported.name.clone(),
+        source: imported.source.clone(),
+    };
     let with_imported = |figure: &str| WithImported {
         figure: figure.to_owned(),
         own: own(figure),
         imported: report
             .imported
             .iter()
-            .filter_map(|of| Some((from(of), Matrices::of_imported(of, figure, axes)?)))
+            .filter_map(|imported| {
+                Some((from(imported), Matrices::of_imported(imported, figure, axes)?))
+            })
             .collect(),
     };
-    let is_any = |of: &WithImported| of.own.is_some() || !of.imported.is_empty();
+    let is_any = |tables: &WithImported| tables.own.is_some() || !tables.imported.is_empty();
     figures.into_iter().map(with_imported).filter(is_any).collect()
 }
 
@@ -323,10 +328,11 @@ impl Matrices {
         row: usize,
         column: usize,
     ) -> Vec<(&'m str, &'m str)> {
-        let of = |axis: &'m Axis, index: usize| (axis.name.as_str(), axis.values[index].as_str());
+        let named_value =
+            |axis: &'m Axis, index: usize| (axis.name.as_str(), axis.values[index].as_str());
         let others = table.values.iter().map(|(axis, value)| (axis, value.as_str()));
-        let columns = self.columns.as_ref().map(|axis| of(axis, column));
-        others.chain([of(&self.rows, row)]).chain(columns).collect()
+        let columns = self.columns.as_ref().map(|axis| named_value(axis, column));
+        others.chain([named_value(&self.rows, row)]).chain(columns).collect()
     }
 
     /// Returns the axis whose values distinguish the cells of a line.
@@ -494,15 +500,15 @@ impl Grid {
                 None => vec![cell(row, None)],
             })
             .collect();
-        let line = |of: &str, along: &[String], cells: &[Option<Figure>]| Line {
-            of: of.to_owned(),
+        let line = |common: &str, along: &[String], cells: &[Option<Figure>]| Line {
+            of: common.to_owned(),
             best: best(self.better, along, cells),
             smallest: smallest(self.better, along, cells),
         };
         let lines = match along {
             Along::Columns => {
                 let rows = of_rows.iter().zip(&cells);
-                rows.map(|(of, cells)| line(of, of_columns, cells)).collect()
+                rows.map(|(row, cells)| line(row, of_columns, cells)).collect()
             }
             Along::Rows => {
                 let n_columns = cells.first().map_or(0, Vec::len);
@@ -515,7 +521,7 @@ impl Grid {
             let row = of_rows.iter().position(|row| value(at, rows).as_ref() == Some(row))?;
             let column = match columns {
                 Some(axis) => {
-                    of_columns.iter().position(|of| value(at, axis).as_ref() == Some(of))?
+                    of_columns.iter().position(|known| value(at, axis).as_ref() == Some(known))?
                 }
                 None => 0,
             };
@@ -639,19 +645,22 @@ mod tests {
     #[test]
     fn axes_are_rows_and_columns_and_all_points_are_cells() {
         let (report, _) = studies::two_axes();
-        let of = |rows, columns| Matrices::new(&report, rows, columns);
-        let by_clients = of("clients", Some("flush")).expect("both are varied");
-        assert_eq!(by_clients, of("group.users.clients", None).expect("the other one"));
+        let matrices_of = |rows, columns| Matrices::new(&report, rows, columns);
+        let by_clients = matrices_of("clients", Some("flush")).expect("both are varied");
+        assert_eq!(by_clients, matrices_of("group.users.clients", None).expect("the other one"));
         let [table] = &by_clients.tables[..] else { panic!("there is no other axis") };
         assert_eq!((table.cells.len(), table.cells[0].len(), table.lines.len()), (5, 2, 2));
         let known = table.cells.iter().flatten().filter(|cell| cell.is_some()).count();
         let measured = report.points.iter().filter(|p| p.figures.get(&report.primary).is_some());
         assert_eq!(known, measured.count());
         assert!(table.lines.iter().all(|line| line.best.is_some()));
-        let turned = of("flush", Some("clients")).expect("both are varied");
+        let turned = matrices_of("flush", Some("clients")).expect("both are varied");
         assert_eq!(turned.tables[0].cells[1][3], table.cells[3][1]);
-        assert!(of("clients", Some("clients")).is_err_and(|why| why.contains("are the same axis")));
-        let no = of("threads", None).expect_err("it is not varied");
+        assert!(
+            matrices_of("clients", Some("clients"))
+                .is_err_and(|why| why.contains("are the same axis"))
+        );
+        let no = matrices_of("threads", None).expect_err("it is not varied");
         assert_eq!(no, "threads is not varied here: choose one of flush, clients");
     }
 
@@ -681,17 +690,17 @@ mod tests {
     fn a_cell_whose_trials_a_full_queue_has_ended_says_so() {
         let (mut report, _) = studies::two_axes();
         let values = report.points[1].values.clone();
-        let of = |report: &ExperimentReport| {
+        let queue_full_in = |report: &ExperimentReport| {
             let all = Matrices::new(report, "clients", Some("flush"));
             all.expect("both are varied").tables.swap_remove(0).queue_full
         };
-        assert_eq!(of(&report), []);
+        assert_eq!(queue_full_in(&report), []);
         (report.points[1].is_queue_full, report.points[1].figures) = (true, Named::default());
         let place = |axis: usize| {
             let value = &values.0[axis].1;
             report.axes[axis].values.iter().position(|known| known == value).expect("a value")
         };
-        assert_eq!(of(&report), [(place(1), place(0))]);
+        assert_eq!(queue_full_in(&report), [(place(1), place(0))]);
     }
 
     #[test]
@@ -748,12 +757,12 @@ mod tests {
         trials.extend(
             again.into_iter().map(|trial| TrialReport { repeat: trial.repeat + 3, ..trial }),
         );
-        let of = |rows, columns, value: &str| {
+        let relative = |rows, columns, value: &str| {
             let all = Matrices::new(&report, rows, columns).expect("varied");
             all.relative_to(&report, &trials, value)
         };
         // Clients 1, 2, 4, 8 and 16 as columns: four clients do 3.4 times as much as one.
-        let all = of("flush", Some("clients"), "1").expect("a value of the columns");
+        let all = relative("flush", Some("clients"), "1").expect("a value of the columns");
         assert_eq!(all.relative_to.as_ref().expect("asked").axis, "group.users.clients");
         for row in &all.tables[0].ratios {
             assert_eq!((row.len(), &row[0]), (5, &None));
@@ -762,12 +771,12 @@ mod tests {
             assert!((ratio.value - 3.4).abs() < 0.1 && low <= ratio.value && ratio.value <= high);
         }
         // As rows, the reference is the row of the same value.
-        let turned = of("clients", Some("flush"), "8").expect("a value of the rows");
+        let turned = relative("clients", Some("flush"), "8").expect("a value of the rows");
         let ratios = &turned.tables[0].ratios;
         assert_eq!(ratios[3], [None, None]);
         let two = ratios[1][1].clone().expect("both are measured").ratio.value;
         assert!((two - 190.0 / 450.0).abs() < 0.02, "{two}");
-        let no = of("clients", Some("flush"), "3").expect_err("no such value");
+        let no = relative("clients", Some("flush"), "3").expect_err("no such value");
         let expect = "3 is not a value of rows or columns: choose one of flush (1, 2) or clients \
                       (1, 2, 4, 8, 16)";
         assert_eq!(no, expect);

@@ -87,10 +87,10 @@ impl Measured {
     pub fn of_all(experiment: &Experiment, trials: &[TrialReport]) -> Vec<Measured> {
         let also = experiment.stop.as_ref().and_then(|rule| rule.figure.as_deref());
         let counted = trials.iter().filter(|trial| counts(&trial.report));
-        let of = |trial: &TrialReport| {
+        let to_measured = |trial: &TrialReport| {
             Measured::from_report(trial.point, trial.repeat, &trial.report, also)
         };
-        counted.map(of).collect()
+        counted.map(to_measured).collect()
     }
 
     fn figure(&self, name: &str) -> Option<f64> {
@@ -122,13 +122,13 @@ fn means(figures: impl Iterator<Item = (u32, f64)>) -> Vec<(u32, f64)> {
     let mut all: Vec<(u32, Vec<f64>)> = Vec::new();
     for (unit, figure) in figures {
         match all.iter_mut().find(|(known, _)| *known == unit) {
-            Some((_, of)) => of.push(figure),
+            Some((_, values)) => values.push(figure),
             None => all.push((unit, vec![figure])),
         }
     }
     all.sort_by_key(|(unit, _)| *unit);
-    let mean = |of: Vec<f64>| of.iter().sum::<f64>() / of.len() as f64;
-    all.into_iter().map(|(unit, of)| (unit, mean(of))).collect()
+    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+    all.into_iter().map(|(unit, values)| (unit, mean(values))).collect()
 }
 
 fn means_at(
@@ -137,15 +137,15 @@ fn means_at(
     (point, name, units): (u32, &str, u32),
 ) -> Vec<(u32, f64)> {
     let here = measured.iter().filter(|one| one.point == point);
-    let of = here.filter_map(|one| Some((experiment.unit_of(one.repeat), one.figure(name)?)));
-    means(of.filter(|(unit, _)| *unit < units))
+    let by_unit = here.filter_map(|one| Some((experiment.unit_of(one.repeat), one.figure(name)?)));
+    means(by_unit.filter(|(unit, _)| *unit < units))
 }
 
 /// Returns the mean of a point's figures, given by repeat, with a confidence interval that is valid
 /// although a stop rule may have ended the repeats. `None` without figures.
 pub(crate) fn mean_of(experiment: &Experiment, figures: &[(u32, f64)]) -> Option<Mean> {
-    let of = figures.iter().map(|(repeat, figure)| (experiment.unit_of(*repeat), *figure));
-    let values: Vec<f64> = means(of).into_iter().map(|(_, mean)| mean).collect();
+    let by_unit = figures.iter().map(|(repeat, figure)| (experiment.unit_of(*repeat), *figure));
+    let values: Vec<f64> = means(by_unit).into_iter().map(|(_, mean)| mean).collect();
     match experiment.stop.as_ref().map(|rule| rule.goal) {
         None => stats::mean(&values, CONFIDENCE),
         Some(Goal::Precise { .. }) => stats::precise(&values),
@@ -274,11 +274,11 @@ fn pairs(experiment: &Experiment) -> Vec<(u32, u32)> {
     let values = |point: u32| &experiment.points[point as usize].values;
     let all = 0..experiment.points.len() as u32;
     let is_baseline = |point: &u32| values(*point).first() == Some(first);
-    let of = |point: u32| {
+    let with_baseline = |point: u32| {
         let mut same = (0..experiment.points.len() as u32).filter(is_baseline);
         Some((point, same.find(|base| values(*base)[1..] == values(point)[1..])?))
     };
-    all.filter(|point| !is_baseline(point)).filter_map(of).collect()
+    all.filter(|point| !is_baseline(point)).filter_map(with_baseline).collect()
 }
 
 fn decision(
@@ -335,11 +335,11 @@ fn decisions(
 ) -> Vec<PairDecision> {
     let (name, pairs) = (looked_at(rule, measured), pairs(experiment));
     let confidence = 1.0 - (1.0 - CONFIDENCE) / pairs.len().max(1) as f64;
-    let of = |pair| {
+    let to_decision = |pair| {
         let place = (pair, name, units);
         decision(experiment, measured, place, rule, (min_effect, confidence))
     };
-    pairs.into_iter().map(of).collect()
+    pairs.into_iter().map(to_decision).collect()
 }
 
 /// Returns true if the first `units` repeats of the highest level reach the goal of the
@@ -396,13 +396,13 @@ pub(crate) fn stop_report(experiment: &Experiment, measured: &[Measured]) -> Opt
     let name = looked_at(rule, measured);
     let (points, pairs, method) = match rule.goal {
         Goal::Precise { share } => {
-            let of = |at| precision(experiment, measured, (at, name, most), rule, share);
+            let at_point = |at| precision(experiment, measured, (at, name, most), rule, share);
             let method = format!(
                 "Student's t at {} % after each repeat, which keeps 95 % at the stop (Chow and \
                  Robbins 1965, constant by simulation)",
                 stats::LOOK_CONFIDENCE * 100.0
             );
-            ((0..n_points).map(of).collect(), Vec::new(), method)
+            ((0..n_points).map(at_point).collect(), Vec::new(), method)
         }
         Goal::Decided { min_effect } => {
             let pairs = decisions(experiment, measured, rule, (min_effect, most));
@@ -544,8 +544,9 @@ pub(crate) fn levels(experiment: &Experiment, measured: &[Measured]) -> Option<L
     let within: Vec<f64> = measured.iter().filter_map(|one| one.within).collect();
     let of_runs = found[0].map(|component| component.variance);
     let is_rate = name != OPEN;
-    let within_run = of_runs.filter(|of| *of > 0.0 && is_rate && !within.is_empty());
-    let within_run = within_run.map(|of| within.iter().sum::<f64>() / within.len() as f64 / of);
+    let within_run = of_runs.filter(|variance| *variance > 0.0 && is_rate && !within.is_empty());
+    let within_run =
+        within_run.map(|variance| within.iter().sum::<f64>() / within.len() as f64 / variance);
     let advice = DIFFERENCES.into_iter().filter_map(|difference| {
         advice(experiment, &found, costs(experiment, measured), difference)
     });

@@ -35,7 +35,9 @@ pub fn is_settled(report: &Report) -> bool {
 /// the others may follow from it.
 fn against(report: &Report) -> impl Iterator<Item = &Finding> {
     let ended_it = |finding: &&Finding| finding.id == report.status.name();
-    let others = move |of: &&Finding| of.severity == model::Severity::Invalid && !ended_it(of);
+    let others = move |finding: &&Finding| {
+        finding.severity == model::Severity::Invalid && !ended_it(finding)
+    };
     let findings = || report.findings.iter();
     findings().filter(ended_it).chain(findings().filter(others))
 }

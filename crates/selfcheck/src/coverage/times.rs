@@ -91,7 +91,7 @@ fn by_second(mut all: Vec<(u64, u64)>, within: Range<u64>) -> Vec<Stretch> {
     all.sort_unstable();
     let (arrivals, services): (Vec<u64>, Vec<u64>) = all.into_iter().unzip();
     let served = kiefer_wolfowitz(&arrivals, &services, SERVERS);
-    let times = arrivals.iter().zip(&served).map(|(came, of)| (*came, of.finish_ns - came));
+    let times = arrivals.iter().zip(&served).map(|(came, one)| (*came, one.finish_ns - came));
     let empty = Stretch { offered: 0, finished: Histogram::new(RANGE) };
     let mut seconds = vec![empty; ((within.end - within.start) / NS_PER_S) as usize];
     for (came_ns, response_ns) in times.filter(|(came_ns, _)| within.contains(came_ns)) {
@@ -132,7 +132,9 @@ fn rows_of(queue: &Queue, length_s: u32, runs: u32) -> Vec<Row> {
         let mut all = Histogram::new(RANGE);
         let seconds = seconds(queue, length_s, seed);
         // Without overload, arrivals and commits have the same rate.
-        drifts += u32::from(is_drifting(&seconds.iter().map(|of| of.offered).collect::<Vec<_>>()));
+        drifts += u32::from(is_drifting(
+            &seconds.iter().map(|second| second.offered).collect::<Vec<_>>(),
+        ));
         let median_ns = |second: &Stretch| second.finished.quantile(0.5).unwrap_or(0) * UNIT_NS;
         warms_up += u32::from(times_warm_up(&seconds.iter().map(median_ns).collect::<Vec<_>>()));
         for (index, second) in seconds.iter().enumerate() {
@@ -210,7 +212,7 @@ fn steady_rows(model: &str, spread: f64, length_s: u32, runs: u32) -> Vec<Row> {
             advised_well += u32::from((0.5..=2.0).contains(&(slots / right_slots)));
         }
         let seconds: Vec<u64> =
-            slots.chunks_exact(SLOTS_PER_S as usize).map(|of| of.iter().sum()).collect();
+            slots.chunks_exact(SLOTS_PER_S as usize).map(|second| second.iter().sum()).collect();
         drifts += u32::from(is_drifting(&seconds));
         warms_up += u32::from(commits_warm_up(&slots));
     }
@@ -353,7 +355,7 @@ fn planned_rows((plan, per_s): (&str, PerS), length_s: u32, runs: u32) -> Vec<Ro
     let model = format!("{plan}, 4 servers of 2 ms; {length_s} s");
     let names = std::iter::once("mean").chain(QUANTILES.iter().map(|(name, _)| *name));
     let rows = |(index, (name, truth)): (usize, (&str, f64))| {
-        let squares = found.iter().map(|(of, _)| (of[index] - truth).powi(2)).sum::<f64>();
+        let squares = found.iter().map(|(values, _)| (values[index] - truth).powi(2)).sum::<f64>();
         let right = 1.96 * (squares / f64::from(runs)).sqrt();
         let (mut counts, mut narrow) = ((0, 0), 0);
         for interval in found.iter().map(|(_, found)| found[index]) {

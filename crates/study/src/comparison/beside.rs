@@ -117,10 +117,10 @@ mod tests {
 
     #[test]
     fn the_clearest_change_comes_first_and_what_varies_anyhow_last() {
-        let point = |minute: usize, of: &dyn Fn(usize) -> Vec<GaugeReport>| {
+        let point = |minute: usize, gauges_of: &dyn Fn(usize) -> Vec<GaugeReport>| {
             let mut point = side("x", &[("8", &[1e3, 1e3, 1e3], minute)]).points.remove(0);
             for (nth, report) in point.reports.iter_mut().enumerate() {
-                report.gauges = of(nth);
+                report.gauges = gauges_of(nth);
             }
             point
         };

@@ -61,9 +61,10 @@ pub struct Mixed {
 /// its reports. Differences in the plan come first.
 pub fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
     let common = common_settings(sides.iter().flatten().copied());
-    let of = |report: &&Report| Condition::from_report(report).with_settings(report, &common);
+    let to_condition =
+        |report: &&Report| Condition::from_report(report).with_settings(report, &common);
     let seen: Vec<Vec<Condition>> =
-        sides.iter().map(|side| side.iter().map(of).collect()).collect();
+        sides.iter().map(|side| side.iter().map(to_condition).collect()).collect();
     let keys: BTreeSet<&Key> = seen.iter().flatten().flat_map(Condition::keys).collect();
     let difference = |key: &Key| {
         let values = |side: &Vec<Condition>| -> BTreeSet<String> {
@@ -73,12 +74,12 @@ pub fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
         if of_sides.windows(2).all(|two| two[0] == two[1]) {
             return None;
         }
-        let shown = |values: BTreeSet<String>| match values.len() {
+        let to_text = |values: BTreeSet<String>| match values.len() {
             0 => None,
             n if n > VALUES_SHOWN_MAX => Some(format!("{n} values")),
             _ => Some(values.into_iter().collect::<Vec<_>>().join(", ")),
         };
-        let values = of_sides.into_iter().map(shown).collect();
+        let values = of_sides.into_iter().map(to_text).collect();
         Some(Difference { about: key.about.clone(), name: key.name.clone(), values })
     };
     once(keys.into_iter().filter_map(difference).collect())
@@ -138,8 +139,9 @@ pub(super) fn within(sides: &[Side]) -> Vec<Mixed> {
 
 fn within_point(side: &str, point: &SidePoint) -> Vec<Mixed> {
     let common = common_settings(point.reports.iter());
-    let of = |report: &Report| Condition::from_report(report).with_settings(report, &common);
-    let runs: Vec<Condition> = point.reports.iter().map(of).collect();
+    let to_condition =
+        |report: &Report| Condition::from_report(report).with_settings(report, &common);
+    let runs: Vec<Condition> = point.reports.iter().map(to_condition).collect();
     let keys: BTreeSet<&Key> = runs.iter().flat_map(Condition::keys).collect();
     let mixed = |key: &Key| {
         let values: BTreeSet<&str> = runs.iter().filter_map(|run| run.get(key)).collect();
@@ -195,7 +197,7 @@ pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     });
     let version = all.iter().find(|(key, _)| key.is_of_product() && key.name == "version");
     let printed = |(key, one): &(Key, &Difference)| {
-        let of = |side: usize| match version {
+        let value_of = |side: usize| match version {
             Some((_, version)) if key.name == "product" && key.is_of_product() => {
                 let number = value(version, side);
                 let number = number.split([' ', '-']).next().unwrap_or_default();
@@ -203,7 +205,7 @@ pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
             }
             _ => value(one, side),
         };
-        (key.short(), [of(0), of(side)])
+        (key.short(), [value_of(0), value_of(side)])
     };
     let mut told: Vec<(String, [String; 2])> = Vec::new();
     for (name, values) in chosen.into_iter().map(printed) {

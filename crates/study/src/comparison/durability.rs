@@ -37,12 +37,13 @@ where
         }
     }
     alike.sort();
-    let is_at_risk = |(of, _): &&(Commits, Vec<&str>)| matches!(of, Commits::AtRisk { .. });
+    let is_at_risk =
+        |(durability, _): &&(Commits, Vec<&str>)| matches!(durability, Commits::AtRisk { .. });
     let n_losses = alike.iter().filter(is_at_risk).count();
     if n_losses == 0 || alike.len() < 2 {
         return None;
     }
-    let clauses = alike.iter().map(|(of, names)| clause(of, names, n_losses));
+    let clauses = alike.iter().map(|(durability, names)| clause(durability, names, n_losses));
     Some(format!("Not equally durable: {}.", clauses.collect::<Vec<_>>().join("; ")))
 }
 
@@ -63,7 +64,7 @@ pub fn unequally_durable(
                 None => values.push((value, vec![&trial.report])),
             }
         }
-        unequal(values.iter().map(|(value, of)| (value.as_str(), of.iter().copied())))
+        unequal(values.iter().map(|(value, runs)| (value.as_str(), runs.iter().copied())))
     })
 }
 
@@ -87,12 +88,12 @@ fn commits<'r>(reports: impl IntoIterator<Item = &'r Report>) -> Commits {
 
 /// Describes the risk of sides with the same durability, such as `with off, a crash may lose the
 /// last commits`.
-fn clause(of: &Commits, names: &[&str], n_losses: usize) -> String {
+fn clause(durability: &Commits, names: &[&str], n_losses: usize) -> String {
     let names = match names.len() > NAMED_MOST {
         true => format!("{} and {} others", names[0], names.len() - 1),
         false => names.join(" and "),
     };
-    match of {
+    match durability {
         Commits::AtRisk { loss, is_in_all: true } => format!("with {names}, {loss}"),
         Commits::AtRisk { loss, .. } => format!("in some runs of {names}, {loss}"),
         Commits::Kept if n_losses == 1 => format!("with {names}, it does not"),

@@ -154,7 +154,7 @@ pub(super) fn each_transaction(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTra
         true => vec![at(Named::default(), both)],
         false => both.iter().map(|pair| at(pair.0.values.clone(), &[*pair])).collect(),
     };
-    all.into_iter().filter(|at| at.figures.iter().any(|of| of.is_change)).collect()
+    all.into_iter().filter(|at| at.figures.iter().any(|figure| figure.is_change)).collect()
 }
 
 /// Returns the number of samples of the server's sessions over all runs of a side, for the side
@@ -186,30 +186,33 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
         }
     }
     let all = all.into_iter().filter_map(|(name, (unit, values))| beside(name, unit, &values));
-    let all = all.filter(|of| !is_nothing(of.baseline.max(of.side), &of.unit));
+    let all = all.filter(|figure| !is_nothing(figure.baseline.max(figure.side), &figure.unit));
     let all = without_twins(all.collect());
     let (mut times, others): (Vec<_>, Vec<_>) = all.into_iter().partition(EachTransaction::is_time);
-    let service = times.iter().find(|of| of.is_service_time());
-    let least = service.map_or(0.0, |of| PART_MIN * of.baseline.max(of.side));
-    times.retain(|of| of.baseline.abs().max(of.side.abs()) > least);
-    times.iter_mut().filter(|of| of.baseline.min(of.side) < least).for_each(leave_out_ratio);
-    let change = |of: &EachTransaction| match &*of.name {
+    let service = times.iter().find(|figure| figure.is_service_time());
+    let least = service.map_or(0.0, |figure| PART_MIN * figure.baseline.max(figure.side));
+    times.retain(|figure| figure.baseline.abs().max(figure.side.abs()) > least);
+    times
+        .iter_mut()
+        .filter(|figure| figure.baseline.min(figure.side) < least)
+        .for_each(leave_out_ratio);
+    let change = |figure: &EachTransaction| match &*figure.name {
         SERVICE => f64::INFINITY,
-        _ => (of.side - of.baseline).abs(),
+        _ => (figure.side - figure.baseline).abs(),
     };
     times.sort_by(|a, b| {
         a.is_beside().cmp(&b.is_beside()).then_with(|| change(b).total_cmp(&change(a)))
     });
     // A figure that only one side has comes last, since it has no ratio.
-    let far = |of: &EachTransaction| of.ratio.map_or(0.0, |ratio| ratio.ln().abs());
-    let is_change = |of: &EachTransaction| {
-        let is_sure = of.interval.is_none_or(|(low, high)| low > 1.0 || high < 1.0);
-        let is_other = of.ratio.is_none() && of.baseline != of.side;
-        is_sure && (is_other || far(of) > CHANGE_MIN.ln_1p())
+    let far = |figure: &EachTransaction| figure.ratio.map_or(0.0, |ratio| ratio.ln().abs());
+    let is_change = |figure: &EachTransaction| {
+        let is_sure = figure.interval.is_none_or(|(low, high)| low > 1.0 || high < 1.0);
+        let is_other = figure.ratio.is_none() && figure.baseline != figure.side;
+        is_sure && (is_other || far(figure) > CHANGE_MIN.ln_1p())
     };
     let (mut changed, mut same): (Vec<_>, Vec<_>) = others.into_iter().partition(is_change);
     changed.sort_by(|a, b| far(b).total_cmp(&far(a)).then_with(|| a.name.cmp(&b.name)));
-    same.iter_mut().for_each(|of| of.is_change = false);
+    same.iter_mut().for_each(|figure| figure.is_change = false);
     times.into_iter().chain(changed).chain(same).collect()
 }
 
@@ -231,10 +234,10 @@ fn is_beside_nothing(baseline: f64, side: f64, unit: &str) -> bool {
     is_nothing(least, unit) || least < ALMOST_NOTHING * most
 }
 
-fn leave_out_ratio(of: &mut EachTransaction) {
-    let which = if of.baseline < of.side { "the baseline" } else { "the side" };
-    (of.ratio, of.interval) = (None, None);
-    of.reason = Some(format!("{which} has almost none"));
+fn leave_out_ratio(figure: &mut EachTransaction) {
+    let which = if figure.baseline < figure.side { "the baseline" } else { "the side" };
+    (figure.ratio, figure.interval) = (None, None);
+    figure.reason = Some(format!("{which} has almost none"));
 }
 
 /// Pairs of names for the same figure, of which the first is left out if both agree. The server
@@ -252,19 +255,22 @@ const TWINS_DIFFER: f64 = 0.05;
 
 /// Removes figures that are known by another name with about the same values.
 fn without_twins(all: Vec<EachTransaction>) -> Vec<EachTransaction> {
-    let is_twin = |of: &EachTransaction| {
-        let of_waits = of.name.strip_prefix("waits.").map(|name| format!("connections.{name}"));
-        let names = TWINS.iter().filter(|(name, _)| *name == of.name).map(|(_, twin)| *twin);
+    let is_twin = |figure: &EachTransaction| {
+        let of_waits = figure.name.strip_prefix("waits.").map(|name| format!("connections.{name}"));
+        let names = TWINS.iter().filter(|(name, _)| *name == figure.name).map(|(_, twin)| *twin);
         // A disk that had all the traffic is a twin of all disks.
-        let of_all = of.name.split_once('/').filter(|(all, _)| all.starts_with("machine.disk_"));
+        let of_all =
+            figure.name.split_once('/').filter(|(all, _)| all.starts_with("machine.disk_"));
         let names = names.chain(of_all.map(|(all, _)| all));
         let near = |a: f64, b: f64| (a - b).abs() <= TWINS_DIFFER * a.abs().max(b.abs());
         names.chain(of_waits.as_deref()).any(|twin| {
             let twin = all.iter().find(|known| known.name == twin);
-            twin.is_some_and(|twin| near(of.baseline, twin.baseline) && near(of.side, twin.side))
+            twin.is_some_and(|twin| {
+                near(figure.baseline, twin.baseline) && near(figure.side, twin.side)
+            })
         })
     };
-    all.iter().filter(|of| !is_twin(of)).cloned().collect()
+    all.iter().filter(|figure| !is_twin(figure)).cloned().collect()
 }
 
 const TIME: &str = "time.";
@@ -276,12 +282,13 @@ const BESIDE: &str = "time.beside.";
 /// each with name, unit and milliseconds.
 fn times(profile: &TimeProfile) -> impl Iterator<Item = (String, &'static str, f64)> {
     let part = |begin: &str, name: &str, ms: f64| (format!("{begin}{name}"), "ms", ms);
-    let parts = profile.parts.iter().map(move |of| part(TIME, &of.name, of.ms));
+    let parts =
+        profile.parts.iter().map(move |time_part| part(TIME, &time_part.name, time_part.ms));
     // Older reports do not record it separately, and have a negative unexplained time.
     let has_beside = !profile.beside.is_empty() || profile.unexplained_ms >= 0.0;
-    let beside = profile.parts.iter().filter(move |_| has_beside).map(move |of| {
-        let beside = profile.beside.iter().find(|beside| beside.name == of.name);
-        part(BESIDE, &of.name, beside.map_or(0.0, |beside| beside.ms))
+    let beside = profile.parts.iter().filter(move |_| has_beside).map(move |time_part| {
+        let beside = profile.beside.iter().find(|beside| beside.name == time_part.name);
+        part(BESIDE, &time_part.name, beside.map_or(0.0, |beside| beside.ms))
     });
     let sum = [
         part(TIME, "service", profile.service_ms),
@@ -315,7 +322,7 @@ fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
     // Texts of statements differ between sides.
     let is_statement = |summary: &&ServerSummary| summary.of == SummaryOf::Statements;
     for summary in report.server.iter().filter(|summary| !is_statement(summary)) {
-        let of = summary.of.name();
+        let summary_name = summary.of.name();
         let commits = tps * summary.seconds();
         for row in &summary.rows {
             for (column, value) in summary.columns.iter().zip(&row.values) {
@@ -326,7 +333,7 @@ fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
                 };
                 let state = row.state.as_deref().map(|state| format!("{state} "));
                 let what = format!("{}{}", state.unwrap_or_default(), row.what);
-                let name = format!("{of}.{}.{}", what.trim_end(), column.name);
+                let name = format!("{summary_name}.{}.{}", what.trim_end(), column.name);
                 all.push((name, unit, value * scale / commits));
             }
         }
@@ -358,17 +365,19 @@ fn beside(name: String, unit: &str, values: &[[Vec<f64>; 2]]) -> Option<EachTran
         values.iter().flat_map(of_point).collect::<Vec<f64>>()
     };
     let compared = Comparison::new(&logs(0), &logs(1), CONFIDENCE).ok();
-    let interval = ratio.and(compared).map(|of| (of.interval.0.exp(), of.interval.1.exp()));
+    let interval =
+        ratio.and(compared).map(|found| (found.interval.0.exp(), found.interval.1.exp()));
     let interval = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
     let reason = None;
     let is_noise = is_beside_nothing(baseline, side, unit);
     let unit = unit.to_owned();
     let is_change = true;
-    let mut of = EachTransaction { name, unit, baseline, side, ratio, reason, interval, is_change };
+    let mut figure =
+        EachTransaction { name, unit, baseline, side, ratio, reason, interval, is_change };
     if is_noise {
-        leave_out_ratio(&mut of);
+        leave_out_ratio(&mut figure);
     }
-    Some(of)
+    Some(figure)
 }
 
 #[cfg(test)]
@@ -388,9 +397,9 @@ mod tests {
         }
     }
 
-    fn point(minute: usize, of: &dyn Fn(&mut Report)) -> SidePoint {
+    fn point(minute: usize, change: &dyn Fn(&mut Report)) -> SidePoint {
         let mut point = side("x", &[("8", &[1e3, 1e3, 1e3, 1e3], minute)]).points.remove(0);
-        point.reports.iter_mut().for_each(of);
+        point.reports.iter_mut().for_each(change);
         point
     }
 
@@ -413,7 +422,7 @@ mod tests {
             ];
         });
         let found = figures_of(&[(&base, &other)]);
-        let names: Vec<&str> = found.iter().map(|of| of.name.as_str()).collect();
+        let names: Vec<&str> = found.iter().map(|figure| figure.name.as_str()).collect();
         let expected = [
             "time.service",
             "time.lock",
@@ -424,7 +433,10 @@ mod tests {
             "server.cpu_user",
         ];
         assert_eq!(names, expected);
-        assert!(found.iter().enumerate().all(|(nth, of)| of.is_change == (nth < 5)), "{found:?}");
+        assert!(
+            found.iter().enumerate().all(|(nth, figure)| figure.is_change == (nth < 5)),
+            "{found:?}"
+        );
         let bytes = &found[4];
         assert_eq!((bytes.unit.as_str(), bytes.ratio), ("B", Some(8.0)));
         // 5 MB/s at 1,000 transactions per second.
@@ -444,7 +456,7 @@ mod tests {
             })
         };
         let found = figures_of(&[(&overlapped(2.5), &overlapped(0.5))]);
-        let times = found.iter().filter(|of| of.is_time());
+        let times = found.iter().filter(|figure| figure.is_time());
         let titles: Vec<_> = times.map(EachTransaction::title).collect();
         let expected = [
             "service time",
@@ -454,18 +466,18 @@ mod tests {
             "outside the service time: server: CPU",
         ];
         assert_eq!(titles, expected);
-        let beside = found.iter().find(|of| of.is_beside()).expect("it overlaps");
+        let beside = found.iter().find(|figure| figure.is_beside()).expect("it overlaps");
         assert_eq!((beside.name.as_str(), beside.baseline), ("time.beside.server_cpu", 1.0));
         // A run without any has 0, if its parts are recorded separately.
         let whole = point(0, &|report| report.time_profile = Some(profile(1.0, 2.0)));
         let found = figures_of(&[(&overlapped(0.5), &whole)]);
-        let beside = found.iter().find(|of| of.is_beside()).expect("one side has it");
+        let beside = found.iter().find(|figure| figure.is_beside()).expect("one side has it");
         assert_eq!((beside.baseline, beside.side, beside.ratio), (0.5, 0.0, None));
     }
 
     #[test]
     fn what_has_two_names_is_there_once_and_what_readers_ask_for_has_a_rank() {
-        let of = |name: &str, baseline: f64, side: f64| EachTransaction {
+        let figure = |name: &str, baseline: f64, side: f64| EachTransaction {
             name: name.to_owned(),
             unit: String::new(),
             baseline,
@@ -477,18 +489,18 @@ mod tests {
         };
         let socket = "wait/io/socket/sql/client_connection.count";
         let all = vec![
-            of(&format!("connections.{socket}"), 57.12, 3.03),
-            of("database.Questions", 28.8, 1.013),
-            of("locks.warehouse.time", 1.0, 1.0),
-            of("machine.packets_in/lo", 59.3, 4.73),
-            of("machine.packets_out/lo", 59.3, 4.73),
-            of("round_trips", 28.7, 1.0),
-            of("statements", 28.7, 20.0),
-            of(&format!("waits.{socket}"), 57.2, 3.03),
-            of("waits.wait/io/file/sql/binlog.count", 57.2, 3.03),
+            figure(&format!("connections.{socket}"), 57.12, 3.03),
+            figure("database.Questions", 28.8, 1.013),
+            figure("locks.warehouse.time", 1.0, 1.0),
+            figure("machine.packets_in/lo", 59.3, 4.73),
+            figure("machine.packets_out/lo", 59.3, 4.73),
+            figure("round_trips", 28.7, 1.0),
+            figure("statements", 28.7, 20.0),
+            figure(&format!("waits.{socket}"), 57.2, 3.03),
+            figure("waits.wait/io/file/sql/binlog.count", 57.2, 3.03),
         ];
         let kept = without_twins(all);
-        let names: Vec<&str> = kept.iter().map(|of| of.name.as_str()).collect();
+        let names: Vec<&str> = kept.iter().map(|one| one.name.as_str()).collect();
         let expected = [
             "connections.wait/io/socket/sql/client_connection.count",
             "database.Questions",
@@ -499,7 +511,7 @@ mod tests {
             "waits.wait/io/file/sql/binlog.count",
         ];
         assert_eq!(names, expected);
-        let is_key: Vec<bool> = kept.iter().map(|of| of.key_rank().is_some()).collect();
+        let is_key: Vec<bool> = kept.iter().map(|one| one.key_rank().is_some()).collect();
         assert_eq!(is_key, [true, false, true, false, true, false, false]);
     }
 
@@ -511,7 +523,7 @@ mod tests {
             point
         };
         let points: Vec<SidePoint> = (0..=POINTS_MAX).map(point).collect();
-        let both: Vec<(&SidePoint, &SidePoint)> = points.iter().map(|of| (of, of)).collect();
+        let both: Vec<(&SidePoint, &SidePoint)> = points.iter().map(|one| (one, one)).collect();
         assert_eq!(each_transaction(&both).len(), 1);
         let few = each_transaction(&both[1..]);
         assert_eq!((few.len(), few[0].values.clone()), (POINTS_MAX, points[1].values.clone()));
@@ -526,18 +538,18 @@ mod tests {
 
     #[test]
     fn a_side_with_almost_nothing_makes_no_ratio_and_the_figure_says_why() {
-        let of = |unit: &'static str, base: f64, side: f64| {
+        let compared = |unit: &'static str, base: f64, side: f64| {
             beside("x".to_owned(), unit, &[[vec![base; 4], vec![side; 4]]]).expect("both have it")
         };
         for (unit, base, side) in
             [("ms", 4e-16, 0.3), ("ms", 0.3, 4e-16), ("B", 0.01, 9_000.0), ("", 1e-9, 20.0)]
         {
-            let found = of(unit, base, side);
+            let found = compared(unit, base, side);
             assert_eq!((found.ratio, found.interval), (None, None), "{found:?}");
             let which = if base < side { "the baseline" } else { "the side" };
             assert_eq!(found.reason, Some(format!("{which} has almost none")));
         }
-        assert_eq!(of("B", 5.0, 5_000.0).ratio, Some(1_000.0));
+        assert_eq!(compared("B", 5.0, 5_000.0).ratio, Some(1_000.0));
         // For a time, less than a thousandth of the service time is almost 0.
         let unexplained = |ms: f64| {
             move |report: &mut Report| {
@@ -547,7 +559,8 @@ mod tests {
         };
         let (base, other) = (point(0, &unexplained(0.002)), point(1, &unexplained(1.0)));
         let found = figures_of(&[(&base, &other)]);
-        let found = found.iter().find(|of| of.name == "time.unexplained").expect("it changed");
+        let found =
+            found.iter().find(|figure| figure.name == "time.unexplained").expect("it changed");
         assert_eq!((found.ratio, found.is_change), (None, true), "{found:?}");
     }
 }

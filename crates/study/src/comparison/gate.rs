@@ -223,7 +223,7 @@ impl FromStr for Gate {
         let fits = if is_rise { by >= 0.0 } else { by <= 0.0 };
         if !fits {
             let names = spellings(&gate.figure);
-            let known = names.iter().find(|name| OF_RUN.iter().any(|of| of.name == **name));
+            let known = names.iter().find(|name| OF_RUN.iter().any(|row| row.name == **name));
             // Which way is better is known of figures of dbdyno alone.
             let meant = known.and_then(|known| gate.on_losses(direction(known)));
             let meant = meant.map_or_else(
@@ -295,7 +295,8 @@ impl Gate {
     ) {
         let whole = Gate { figure: judged.figure.clone(), ..self.clone() };
         let meant = whole.on_losses(judged.better);
-        found.meant = meant.filter(|meant| meant.is_rise != self.is_rise).map(|of| of.to_string());
+        found.meant =
+            meant.filter(|meant| meant.is_rise != self.is_rise).map(|other| other.to_string());
         let n_runs = judged.of_runs.iter().map(Vec::len).min().unwrap_or(0);
         // More runs would not have the figure either.
         if n_runs < found.runs_least && !judged.is_lacking {
@@ -343,14 +344,15 @@ impl Gate {
     /// Returns the end of an error message that says why no run has the figure: it needs more
     /// transactions, or its name is unknown.
     fn why_none(&self, report: &ComparisonReport) -> String {
-        if spellings(&self.figure).iter().any(|name| OF_RUN.iter().any(|of| of.name == *name)) {
+        if spellings(&self.figure).iter().any(|name| OF_RUN.iter().any(|row| row.name == *name)) {
             return "; it takes more transactions, or another workload: run longer, or name another \
                     figure"
                 .to_owned();
         }
         let points = report.pairs.iter().flat_map(|pair| &pair.points);
         let had = points.flat_map(|at| std::iter::once(&at.primary).chain(&at.others));
-        let names = had.map(|judged| judged.figure.as_str()).chain(OF_RUN.iter().map(|of| of.name));
+        let names =
+            had.map(|judged| judged.figure.as_str()).chain(OF_RUN.iter().map(|row| row.name));
         did_you_mean(&self.figure, names.map(short))
     }
 

@@ -94,8 +94,10 @@ pub(super) fn pair(
     let overall = |name: &str| overall(&both, name, pairs_min).filter(|_| !has_several);
     let others = figures.others.iter().filter_map(|name| overall(name));
     let of_workload = |workload: &&str| {
-        let of = |pair: &&(&SidePoint, &SidePoint)| workload_of(pair.0) == Some(*workload);
-        let both: Vec<(&SidePoint, &SidePoint)> = both.iter().filter(of).copied().collect();
+        let is_of_workload =
+            |pair: &&(&SidePoint, &SidePoint)| workload_of(pair.0) == Some(*workload);
+        let both: Vec<(&SidePoint, &SidePoint)> =
+            both.iter().filter(is_of_workload).copied().collect();
         of_workload(workload, &both, figures, pairs_min)
     };
     let by_workload = workloads.iter().filter(|_| has_several).map(of_workload).collect();
@@ -235,7 +237,7 @@ fn over_points(points: &[&SidePoint], name: &str) -> Result<Repeats, &'static st
     if complete.is_empty() {
         return Err("no repeat has a run that counts at every point");
     }
-    let of = |repeat: &u32| {
+    let mean_over_points = |repeat: &u32| {
         let logarithm = |point: &&SidePoint| {
             let at = point.repeats.iter().position(|known| known == repeat)?;
             Some(values_of(&point.reports[at..=at], name).first()?.ln())
@@ -243,14 +245,14 @@ fn over_points(points: &[&SidePoint], name: &str) -> Result<Repeats, &'static st
         let sum = points.iter().map(logarithm).sum::<Option<f64>>()?;
         Some((*repeat, (sum / points.len() as f64).exp()))
     };
-    let figures = complete.iter().map(of).collect::<Option<Repeats>>();
+    let figures = complete.iter().map(mean_over_points).collect::<Option<Repeats>>();
     figures.ok_or("some of the runs do not have the figure")
 }
 
 /// Returns the numbers of the repeats that every point has.
 fn complete(points: &[&SidePoint]) -> BTreeSet<u32> {
-    let of = |point: &&SidePoint| point.repeats.iter().copied().collect::<BTreeSet<u32>>();
-    points.iter().map(of).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
+    let repeats_of = |point: &&SidePoint| point.repeats.iter().copied().collect::<BTreeSet<u32>>();
+    points.iter().map(repeats_of).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
 }
 
 fn repeats_left_out(both: &[(&SidePoint, &SidePoint)]) -> u64 {
@@ -285,8 +287,8 @@ fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option
     if let Some((values, reports)) = lacking {
         let lack = reports.iter().find_map(|report| why_none(report, name));
         let lack = lack.map_or_else(String::new, |why| format!(": {why}"));
-        let (n, of) = (values.len(), reports.len());
-        judged.why = Some(format!("{n} of {of} runs of a side have {}{lack}", title(name)));
+        let (n, n_runs) = (values.len(), reports.len());
+        judged.why = Some(format!("{n} of {n_runs} runs of a side have {}{lack}", title(name)));
         (judged.p, judged.ratio) = (None, None);
         judged.is_lacking = true;
         // A mean over the others would be that of the good ones.
@@ -301,8 +303,8 @@ fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option
 }
 
 fn by_repeat(point: &SidePoint, name: &str) -> Repeats {
-    let of = |(repeat, report): (u32, &Report)| Some((repeat, value_of(report, name)?));
-    runs_of(point).filter_map(of).collect()
+    let to_figure = |(repeat, report): (u32, &Report)| Some((repeat, value_of(report, name)?));
+    runs_of(point).filter_map(to_figure).collect()
 }
 
 /// Returns the difference adjusted for a linear drift through all runs, given each side's points
@@ -329,11 +331,12 @@ fn beside_drift(judged: &Judged, sides: [(&[&SidePoint], &Repeats); 2]) -> Optio
 /// Returns the differences between the logarithms of both sides, for each repeat that both have;
 /// `None` if these are fewer than `pairs_min`.
 fn within_repeats(base: &Repeats, side: &Repeats, pairs_min: usize) -> Option<Vec<f64>> {
-    let of = |(repeat, theirs): &(u32, f64)| {
+    let difference_at = |(repeat, theirs): &(u32, f64)| {
         let ours = base.iter().find(|(known, _)| known == repeat)?;
         Some(difference(ours.1.ln(), theirs.ln()))
     };
-    Some(side.iter().filter_map(of).collect::<Vec<f64>>()).filter(|all| all.len() >= pairs_min)
+    Some(side.iter().filter_map(difference_at).collect::<Vec<f64>>())
+        .filter(|all| all.len() >= pairs_min)
 }
 
 /// Ratio (or its inverse) below which the smaller value consists of rounding errors.

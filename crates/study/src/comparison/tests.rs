@@ -115,7 +115,7 @@ fn a_ratio_is_the_quotient_of_the_figures_that_stand_beside_it() {
     check(&old, &new, 1, false);
     check(&old[..1], &new[..1], 1, false);
     check(&old[..3], &new, 1, false);
-    let six = |of: [f64; 5], sixth: f64| [&of[..], &[sixth]].concat();
+    let six = |five: [f64; 5], sixth: f64| [&five[..], &[sixth]].concat();
     check(&six(old, 600.0), &six(new, 90.0), 1, true);
     // A repeat that one side has alone is in neither column.
     check(&[&six(old, 600.0)[..], &[9_000.0]].concat(), &six(new, 90.0), 1, true);
@@ -134,16 +134,16 @@ fn work_that_was_lost_has_no_mean_and_medians_stand_beside_its_ratio() {
 
 #[test]
 fn each_of_several_workloads_has_a_verdict_of_its_own_figure_and_none_over_all() {
-    let of = |name: &str, faster: f64, first: usize| {
-        let mut of = side(name, &[("tpcc", &FIVE, first), ("oltp", &times(faster), first + 20)]);
-        for (point, workload) in of.points.iter_mut().zip(["tpcc", "oltp"]) {
+    let side_of_two = |name: &str, faster: f64, first: usize| {
+        let mut made = side(name, &[("tpcc", &FIVE, first), ("oltp", &times(faster), first + 20)]);
+        for (point, workload) in made.points.iter_mut().zip(["tpcc", "oltp"]) {
             point.values = Named(vec![("workload".to_owned(), workload.to_owned())]);
             for report in &mut point.reports {
                 report.workload = workload.to_owned();
                 report.block.primary_metrics = Named::default();
             }
         }
-        for report in &mut of.points[0].reports {
+        for report in &mut made.points[0].reports {
             let primary = PrimaryMetricReport {
                 title: "orders/s".to_owned(),
                 value: report.block.tps.map(|tps| tps * 27.0 / faster),
@@ -153,16 +153,16 @@ fn each_of_several_workloads_has_a_verdict_of_its_own_figure_and_none_over_all()
             };
             report.block.primary_metrics = Named(vec![("orders_per_s".to_owned(), primary)]);
         }
-        of
+        made
     };
-    let sides = [of("old", 1.0, 0), of("new", 1.2, 1)];
+    let sides = [side_of_two("old", 1.0, 0), side_of_two("new", 1.2, 1)];
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
     let pair = &report.pairs[0];
     assert_eq!((&pair.overall, pair.overall_others.len()), (&None, 0));
     let verdicts: Vec<(&str, &str, Verdict)> = pair
         .by_workload
         .iter()
-        .map(|of| (&*of.workload, &*of.primary.figure, of.primary.verdict))
+        .map(|pair| (&*pair.workload, &*pair.primary.figure, pair.primary.verdict))
         .collect();
     let expected = [("tpcc", "orders_per_s", Verdict::Worse), ("oltp", "tps", Verdict::Better)];
     assert_eq!(verdicts, expected);
@@ -171,23 +171,23 @@ fn each_of_several_workloads_has_a_verdict_of_its_own_figure_and_none_over_all()
     // A figure that was asked for is that of all.
     let judge = Judge { primary: Some("tps".to_owned()), ..PLAIN };
     let report = ComparisonReport::new(&sides, &judge).expect("five of each");
-    assert!(report.pairs[0].by_workload.iter().all(|of| of.primary.figure == "tps"));
+    assert!(report.pairs[0].by_workload.iter().all(|pair| pair.primary.figure == "tps"));
 }
 
 #[test]
 fn which_way_a_primary_metric_is_better_is_what_its_workload_declares() {
-    let of = |name: &str, factor: f64, first: usize, better: Option<Direction>| {
-        let mut of = side(name, &[("8", &times(factor), first)]);
-        for report in &mut of.points[0].reports {
+    let with_cost = |name: &str, factor: f64, first: usize, better: Option<Direction>| {
+        let mut made = side(name, &[("8", &times(factor), first)]);
+        for report in &mut made.points[0].reports {
             let value = report.block.tps;
             let (title, reason) = ("cost".to_owned(), None);
             let cost = PrimaryMetricReport { title, value, half_width: None, reason, better };
             report.block.primary_metrics = Named(vec![("cost".to_owned(), cost)]);
         }
-        of
+        made
     };
     let check = |better: Option<Direction>, expect: Verdict| {
-        let sides = [of("old", 1.0, 0, better), of("new", 1.2, 1, better)];
+        let sides = [with_cost("old", 1.0, 0, better), with_cost("new", 1.2, 1, better)];
         let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
         assert_eq!((&*report.primary, only(&report).verdict), ("cost", expect), "{better:?}");
     };
@@ -219,10 +219,10 @@ fn blocks_that_a_drift_explains_are_no_verdict_on_a_side() {
     assert_eq!(only(&held(&rising, &on, 1)).verdict, Verdict::Better);
     assert_eq!(only(&held(&FIVE, &times(1.1), 20)).verdict, Verdict::Better);
     // The same over all points.
-    let points = |of: &[f64], at| [("1", at), ("8", at + 40)].map(|(c, at)| (c, of.to_vec(), at));
-    let named = |name: &str, of: &[f64], at: usize| {
-        let points = points(of, at);
-        side(name, &points.each_ref().map(|(clients, of, at)| (*clients, &of[..], *at)))
+    let points = |tps: &[f64], at| [("1", at), ("8", at + 40)].map(|(c, at)| (c, tps.to_vec(), at));
+    let named = |name: &str, tps: &[f64], at: usize| {
+        let points = points(tps, at);
+        side(name, &points.each_ref().map(|(clients, tps, at)| (*clients, &tps[..], *at)))
     };
     let sides = [named("old", &rising, 0), named("new", &on, 20)];
     let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
@@ -329,7 +329,7 @@ fn settings_of_the_server_that_all_sides_know_are_held_against_each_other() {
     let reports: Vec<Vec<&Report>> = sides.iter().map(|side| reports(side).collect()).collect();
     let differences = super::differences::between(&reports);
     let found: Vec<(&str, &str)> =
-        differences.iter().map(|of| (of.about.as_str(), of.name.as_str())).collect();
+        differences.iter().map(|one| (one.about.as_str(), one.name.as_str())).collect();
     let expect = [("database", "told"), ("managed", "told"), ("mode", "flush"), ("setting", "jit")];
     assert_eq!(found, expect);
 }
@@ -340,28 +340,28 @@ fn over_all_points_count_the_repeats_that_every_point_has() {
         side("old", &[("1", &FIVE, 0), ("8", &FIVE, 20)]),
         side("new", &[("1", &times(1.1), 1), ("8", &times(1.1), 21)]),
     ];
-    let of = |sides: &[Side]| {
+    let compared = |sides: &[Side]| {
         let mut report = ComparisonReport::new(sides, &PLAIN).expect("two points");
         report.pairs.swap_remove(0)
     };
-    let whole = of(&sides).overall.expect("two points");
+    let whole = compared(&sides).overall.expect("two points");
     assert_eq!(whole.side.map(|figure| figure.count), Some(5));
     // One trial is lost: its repeat is left out at the other point too.
     sides[1].points[0].reports.remove(2);
     sides[1].points[0].repeats.remove(2);
-    let pair = of(&sides);
+    let pair = compared(&sides);
     let overall = pair.overall.as_ref().expect("two points");
     assert_eq!((pair.repeats_left_out, overall.verdict), (1, Verdict::Better));
     assert_eq!(overall.side.map(|figure| figure.count), Some(4));
     assert!((overall.ratio.expect("four").value - 1.1).abs() < 0.01);
     // One run has no such figure: the others may be the good ones.
     sides[1].points[0].reports[0].block.tps = None;
-    let lacking = of(&sides).overall.expect("two points");
+    let lacking = compared(&sides).overall.expect("two points");
     assert_eq!(lacking.verdict, Verdict::CannotBeJudged);
     assert_eq!(lacking.why.as_deref(), Some("some of the runs do not have the figure"));
     // No repeat is complete.
     sides[1].points[0].repeats = vec![5, 6, 7, 8];
-    let none = of(&sides).overall.expect("two points");
+    let none = compared(&sides).overall.expect("two points");
     assert!(none.why.is_some_and(|why| why.contains("at every point")) && none.ratio.is_none());
 }
 
@@ -516,8 +516,9 @@ fn share_that_fails(text: &str, more: f64, drift: f64) -> f64 {
     let judge = Judge { primary: None, min_effect: 0.01, also: vec!["p99_ms".to_owned()] };
     let fails = |seed: &u64| {
         let mut draws = draws(1_000 + seed);
-        let of = Varied { sd: 1.0, more: 0.0, drift, is_interleaved: true };
-        let sides = [draws.side(0, 5, 1, of), draws.side(1, 5, 1, Varied { more, ..of })];
+        let baseline = Varied { sd: 1.0, more: 0.0, drift, is_interleaved: true };
+        let sides =
+            [draws.side(0, 5, 1, baseline), draws.side(1, 5, 1, Varied { more, ..baseline })];
         let report = ComparisonReport::new(&sides, &judge).expect("all have runs");
         gate.hold(&report).expect("it has the figure").passed != Passed::Held
     };
@@ -545,8 +546,10 @@ fn shares_of_blocks(text: &str, more: f64, drift: f64) -> [f64; 3] {
     let mut shares = [0.0; 3];
     for seed in 0..ROUNDS {
         let mut draws = draws(2_000 + seed);
-        let of = |more| Varied { sd: 1.0, more, drift: drift / RUNS as f64, is_interleaved: false };
-        let both = [draws.side(0, RUNS, 1, of(0.0)), draws.side(1, RUNS, 1, of(more + drift))];
+        let varied =
+            |more| Varied { sd: 1.0, more, drift: drift / RUNS as f64, is_interleaved: false };
+        let both =
+            [draws.side(0, RUNS, 1, varied(0.0)), draws.side(1, RUNS, 1, varied(more + drift))];
         let report = ComparisonReport::new(&both, &PLAIN).expect("all have runs");
         let held = gate.hold(&report).expect("it has the figure");
         let is_hidden = held.undecided_by == UndecidedBy::HiddenByDrift;
@@ -619,16 +622,17 @@ impl Draws {
         (-2.0 * size.ln()).sqrt() * (std::f64::consts::TAU * turn).cos()
     }
 
-    /// Makes a side of `n` repeats at `points` points that vary as `of` says.
-    fn side(&mut self, name: usize, n: usize, points: usize, of: Varied) -> Side {
+    /// Makes a side of `n` repeats at `points` points that vary as `varied` says.
+    fn side(&mut self, name: usize, n: usize, points: usize, varied: Varied) -> Side {
         let mut side = Side::named(format!("side {name}"));
         for point in 0..points {
             let one = |repeat: usize, draws: &mut Draws| {
-                let percent = of.more + of.drift * repeat as f64 + of.sd * draws.normal();
-                let minute = if of.is_interleaved { repeat } else { name };
+                let percent =
+                    varied.more + varied.drift * repeat as f64 + varied.sd * draws.normal();
+                let minute = if varied.is_interleaved { repeat } else { name };
                 let mut run = sides::short(1000.0 * (percent / 100.0).exp(), minute);
                 // Percentiles of the same run vary by themselves too.
-                let p99 = 10.0 * ((of.sd * draws.normal() - percent) / 100.0).exp();
+                let p99 = 10.0 * ((varied.sd * draws.normal() - percent) / 100.0).exp();
                 run.block.offered_ms.p99 = Some(p99);
                 run
             };
@@ -654,7 +658,8 @@ fn says_any(report: &ComparisonReport) -> bool {
         matches!(judged.verdict, Verdict::Better | Verdict::Worse | Verdict::DiffersSizeNotKnown)
     };
     report.pairs.iter().any(|pair| {
-        let aside = |of: &[Judged]| of.iter().any(|one| one.figure == "p99_ms" && is_said(one));
+        let aside =
+            |others: &[Judged]| others.iter().any(|one| one.figure == "p99_ms" && is_said(one));
         pair.overall.as_ref().is_some_and(is_said)
             || pair.points.iter().any(|point| is_said(&point.primary))
             || aside(&pair.overall_others)
@@ -677,9 +682,9 @@ fn draws(seed: u64) -> Draws {
 fn headlines_of_many_equal_sides_are_rarely_wrong() {
     let mut draws = draws(21);
     for (n_others, rounds) in [(1, 300), (3, 120), (9, 60)] {
-        let of = Varied { sd: 1.0, ..Varied::default() };
+        let varied = Varied { sd: 1.0, ..Varied::default() };
         let share = share_that_says(rounds, || {
-            (0..=n_others).map(|name| draws.side(name, 5, 3, of)).collect()
+            (0..=n_others).map(|name| draws.side(name, 5, 3, varied)).collect()
         });
         assert!(share <= 0.06, "{n_others} other sides: {share}");
     }
@@ -703,10 +708,10 @@ fn headlines_of_equal_sides_of_unequal_number_and_spread_are_rarely_wrong() {
 #[test]
 fn a_drift_over_interleaved_repeats_hides_no_difference() {
     let mut draws = draws(22);
-    let of = Varied { sd: 1.0, drift: 2.0, is_interleaved: true, ..Varied::default() };
+    let varied = Varied { sd: 1.0, drift: 2.0, is_interleaved: true, ..Varied::default() };
     let mut share = |n: usize, more: f64| {
         share_that_says(100, || {
-            vec![draws.side(0, n, 1, of), draws.side(1, n, 1, Varied { more, ..of })]
+            vec![draws.side(0, n, 1, varied), draws.side(1, n, 1, Varied { more, ..varied })]
         })
     };
     let (found, wrong) = (share(6, 3.0), share(6, 0.0));

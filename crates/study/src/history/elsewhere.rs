@@ -101,7 +101,7 @@ pub(super) fn series<'s>(
     builds: &[&'s Build<'s>],
     points: &'s [Named<String>],
 ) -> Vec<Series<'s>> {
-    let of = |values: &'s Named<String>| {
+    let series_at = |values: &'s Named<String>| {
         let known = |build: &&'s Build<'s>| {
             let here = build.values.iter().filter(|value| point(imported, by, value) == *values);
             let here: Vec<&ImportedValue> = here.copied().collect();
@@ -112,7 +112,7 @@ pub(super) fn series<'s>(
         let names: Vec<&str> = builds.iter().map(|build| build.name).collect();
         Series::known(values, builds.iter().filter_map(known).collect(), &names)
     };
-    points.iter().filter_map(of).collect()
+    points.iter().filter_map(series_at).collect()
 }
 
 /// Returns the mean and error of a build's values. A single value keeps the error and count that
@@ -239,13 +239,13 @@ mod tests {
         let (mut known, mut unknown) = (0, 0);
         for _ in 0..100 {
             // Runs scatter by 5 %; all builds except the last are means of five.
-            let mut of = |n: u32| {
+            let mut build_of = |n: u32| {
                 let runs: Vec<f64> = (0..n).map(|_| 1000.0 * (1.0 + 0.05 * noise())).collect();
                 stats::Build::from_figures(&runs)
             };
             let mut builds: Vec<(String, stats::Build)> =
-                (0..20).map(|n| (format!("1.{n}"), of(5))).collect();
-            builds.push(("1.90".to_owned(), of(1)));
+                (0..20).map(|n| (format!("1.{n}"), build_of(5))).collect();
+            builds.push(("1.90".to_owned(), build_of(1)));
             let value = |has_error: bool, (name, build): &(String, stats::Build)| ImportedValue {
                 at: vec![name.clone(), "8".to_owned()],
                 figure: "tps".to_owned(),
@@ -271,21 +271,21 @@ mod tests {
 
     #[test]
     fn figures_and_columns_that_are_not_there_are_named() {
-        let of = |question: &Question, sides: &[Side]| match history(question, sides) {
+        let error_of = |question: &Question, sides: &[Side]| match history(question, sides) {
             Ok(shown) => panic!("{shown:?}"),
             Err(why) => why,
         };
         let all = imported(["version", "clients"], &[("1.9", "8", 1.0)]);
-        let why = of(&question(vec![all.clone()]), &[]);
+        let why = error_of(&question(vec![all.clone()]), &[]);
         assert_eq!(why, "the imported theirs has no column build: it has version, clients (--by)");
         let by_version = Question { by: "version".to_owned(), ..question(vec![all]) };
         assert!(history(&by_version, &[]).is_ok());
         let judge = Judge { primary: Some("p99".to_owned()), ..by_version.judge.clone() };
         let asked = Question { judge, ..by_version };
-        assert_eq!(of(&asked, &[]), "no imported figure is called p99: choose one of tps");
+        assert_eq!(error_of(&asked, &[]), "no imported figure is called p99: choose one of tps");
         let baseline = question(vec![imported(["build", "clients"], &[("1.9", "8", 1.0)])]);
         let baseline = Question { baseline: Some("1.7".to_owned()), ..baseline };
-        assert!(of(&baseline, &[]).contains("1.7"));
+        assert!(error_of(&baseline, &[]).contains("1.7"));
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
         assert!(cells.iter().all(|cell| cell.count == 10 && cell.half_width.is_some()));
         let line = &all.tables[0].lines[0];
         assert_eq!((line.best, line.smallest), (Some(2), Some(1)));
-        assert_eq!(all.builds.as_ref().map(|of| of.last), Some(10));
+        assert_eq!(all.builds.as_ref().map(|builds| builds.last), Some(10));
         assert!(Matrices::of_history(&shown, "writers", None).is_err());
         // Runs and imported figures are separate.
         let mut both = history(&question(Vec::new()), &ours(1000.0)).expect("they have runs");

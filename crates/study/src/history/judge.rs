@@ -26,7 +26,7 @@ pub(super) fn judged(
     bits: &mut dyn FnMut() -> u64,
 ) -> Vec<PointHistory> {
     let judge = Said { question, better };
-    let of_series = |(found, of)| Present::new(of, found, judge.accepted(of));
+    let of_series = |(found, series)| Present::new(series, found, judge.accepted(series));
     let present: Vec<Present<'_, '_>> =
         of_all(&all, bits).into_iter().zip(&all).map(of_series).collect();
     let earlier: Vec<Vec<(usize, stats::ChangePoint)>> = earlier(&all, bits);
@@ -34,8 +34,8 @@ pub(super) fn judged(
     let last = latest_builds(&held, ERROR);
     let pinned = question.baseline.as_ref().map(|name| {
         let pinned = |present: &Present<'_, '_>| {
-            let (_, build) = present.of.finite.iter().find(|(index, _)| {
-                let build = &present.of.reports[*index];
+            let (_, build) = present.series.finite.iter().find(|(index, _)| {
+                let build = &present.series.reports[*index];
                 build.build == *name
             })?;
             Some(*build)
@@ -105,8 +105,9 @@ fn earlier(
 
 /// The present series of a point: the builds since the machine or settings last changed.
 struct Present<'a, 's> {
-    of: &'a Series<'s>,
-    /// Index in `of.finite` of the first build that was searched for levels, and the levels found.
+    series: &'a Series<'s>,
+    /// Index in `series.finite` of the first build that was searched for levels, and the levels
+    /// found.
     found: (usize, Result<Levels, NotDivided>),
     accepted: Vec<Accepted>,
     /// Indices, in the request, of the acknowledgements whose change is visible in the series.
@@ -114,7 +115,7 @@ struct Present<'a, 's> {
     /// Beginnings of the levels, in order: changes that were found, and acknowledged changes that
     /// are visible.
     begun: Vec<Begun>,
-    /// Builds with which the last build is compared, as indices in `of.finite`.
+    /// Builds with which the last build is compared, as indices in `series.finite`.
     reference: Range<usize>,
 }
 
@@ -133,12 +134,12 @@ struct Begun {
 
 impl<'a, 's> Present<'a, 's> {
     fn new(
-        of: &'a Series<'s>,
+        series: &'a Series<'s>,
         found: (usize, Result<Levels, NotDivided>),
         accepted: Vec<Accepted>,
     ) -> Present<'a, 's> {
         let (visible, begun) = (Vec::new(), Vec::new());
-        let mut present = Present { of, found, accepted, visible, begun, reference: 0..0 };
+        let mut present = Present { series, found, accepted, visible, begun, reference: 0..0 };
         let visible = present.accepted.iter().filter(|one| present.is_visible(one));
         present.visible = visible.map(|one| one.nth).collect();
         present.begun = present.levels_begun();
@@ -149,15 +150,15 @@ impl<'a, 's> Present<'a, 's> {
     /// Returns the last build, the builds with which it is compared, and those of earlier levels.
     fn held(&self) -> Held {
         let builds = |range: Range<usize>| -> Vec<Build> {
-            self.of.finite[range].iter().map(|(_, build)| *build).collect()
+            self.series.finite[range].iter().map(|(_, build)| *build).collect()
         };
         let earlier = self.begun.windows(2).filter(|two| two[1].at <= self.reference.start);
         let earlier = earlier.map(|two| builds(two[0].at..two[1].at)).collect();
         let before = builds(self.reference.clone());
-        Held { before, earlier, last: self.of.newest, pinned: None }
+        Held { before, earlier, last: self.series.newest, pinned: None }
     }
 
-    /// Returns the changes of level that were found: the index of each in `of.finite`, and the
+    /// Returns the changes of level that were found: the index of each in `series.finite`, and the
     /// ratio of the new level to the old one.
     fn found_changes(&self) -> Vec<(usize, f64)> {
         let (from, levels) = &self.found;
@@ -168,7 +169,7 @@ impl<'a, 's> Present<'a, 's> {
 
     /// Returns the beginnings of the levels, in order.
     fn levels_begun(&self) -> Vec<Begun> {
-        let end = self.of.finite_before_last();
+        let end = self.series.finite_before_last();
         let found = self.found_changes();
         let of_found = |&(at, ratio): &(usize, f64)| {
             let covering = self.accepted.iter().filter(|one| one.covers(ratio));
@@ -198,7 +199,7 @@ impl<'a, 's> Present<'a, 's> {
         begun
     }
 
-    /// Returns the index of an acknowledged build in `of.finite`; `None` if it is not in the
+    /// Returns the index of an acknowledged build in `series.finite`; `None` if it is not in the
     /// present series.
     fn place_in_figures(&self, one: &Accepted) -> Option<usize> {
         self.place(one.index).map(|place| self.found.0 + place)
@@ -209,7 +210,7 @@ impl<'a, 's> Present<'a, 's> {
     /// these.
     fn is_visible(&self, one: &Accepted) -> bool {
         let Some(at) = self.place_in_figures(one) else { return false };
-        let figures = &self.of.finite;
+        let figures = &self.series.finite;
         let changes = self.found_changes();
         let mut starts = changes.iter().map(|(start, _)| *start);
         let from = starts.clone().rfind(|start| *start <= at).unwrap_or(self.found.0);
@@ -220,16 +221,16 @@ impl<'a, 's> Present<'a, 's> {
         let [Some(first)] = latest_builds(&[held], ERROR)[..] else { return false };
         let change = changed.mean - first.before;
         // The last one may have changed again.
-        let to = next.unwrap_or(self.of.finite_before_last()).max(at);
+        let to = next.unwrap_or(self.series.finite_before_last()).max(at);
         let mut since = figures[at..to].iter();
         first.is_outside && since.all(|(_, build)| (build.mean - first.before) / change > 0.5)
     }
 
-    /// Returns the builds with which the last build is compared, as indices in `of.finite`: the
+    /// Returns the builds with which the last build is compared, as indices in `series.finite`: the
     /// others of its level, or the level before if its own has too few builds and is not
     /// acknowledged.
     fn reference(&self) -> Range<usize> {
-        let end = self.of.finite_before_last();
+        let end = self.series.finite_before_last();
         let n_before = self.begun.partition_point(|level| level.at < end);
         match self.begun[..n_before] {
             [.., before, level] if !level.is_acknowledged && level.at + BEFORE_MIN > end => {
@@ -249,23 +250,23 @@ impl<'a, 's> Present<'a, 's> {
     /// if only its acknowledgement shows that level.
     fn acknowledged_since(&self) -> Option<String> {
         let level = self.begun.iter().find(|level| level.at == self.reference.start)?;
-        let (index, _) = self.of.finite.get(level.at)?;
-        level.is_only_acknowledged.then(|| self.of.reports[*index].build.clone())
+        let (index, _) = self.series.finite.get(level.at)?;
+        level.is_only_acknowledged.then(|| self.series.reports[*index].build.clone())
     }
 
     /// Returns the first of the builds that vary more than those before, if the last build is
     /// compared with these alone.
     fn varies_more_since(&self, last: &LatestBuild) -> Option<String> {
         let at = self.reference.end.checked_sub(last.varies_more_for?)?;
-        let (index, _) = self.of.finite.get(at)?;
-        Some(self.of.reports[*index].build.clone())
+        let (index, _) = self.series.finite.get(at)?;
+        Some(self.series.reports[*index].build.clone())
     }
 
     /// Returns the position of a build in the present series, given its index in the series of the
     /// point; `None` if it is earlier or has no finite figure.
     fn place(&self, index: usize) -> Option<usize> {
         let (from, _) = self.found;
-        self.of.finite[from..].iter().position(|(known, _)| *known == index)
+        self.series.finite[from..].iter().position(|(known, _)| *known == index)
     }
 }
 
@@ -340,7 +341,7 @@ fn seen(
     last: Option<&Last>,
 ) -> (Vec<usize>, Vec<usize>) {
     let Some(changes) = changes else { return (Vec::new(), Vec::new()) };
-    let newest = last.filter(|last| last.is_outside).map(|_| present.of.reports.len() - 1);
+    let newest = last.filter(|last| last.is_outside).map(|_| present.series.reports.len() - 1);
     let is_seen = |one: &&Accepted| {
         let mut at = changes.iter().map(|change| change.at).chain(newest);
         present.visible.contains(&one.nth) || at.any(|at| at.abs_diff(one.index) <= NEAR)
@@ -370,23 +371,23 @@ impl Said<'_> {
         let found: Option<Vec<Change>> = levels.as_ref().ok().map(|levels| {
             let now = levels.changes.iter().map(|change| (from + change.at, *change));
             let all = earlier.iter().copied().chain(now);
-            all.map(|(at, change)| self.change(present.of, at, &change, accepted)).collect()
+            all.map(|(at, change)| self.change(present.series, at, &change, accepted)).collect()
         });
-        let newest = present.of.newest;
+        let newest = present.series.newest;
         let known = last;
         let mut last = known.map(|known| self.last(&known, newest.mean));
         if let Some(last) = &mut last {
             last.is_of_former_level = present.is_of_former_level();
             last.varies_more_since = known.and_then(|known| present.varies_more_since(&known));
             last.acknowledged_since = present.acknowledged_since();
-            last.acknowledged = self.accepts_last(present.of, last, accepted);
+            last.acknowledged = self.accepts_last(present.series, last, accepted);
         }
         let baseline = pinned.map(|pinned| self.last(&pinned, newest.mean));
         let fall = levels.as_ref().ok().and_then(|levels| self.fall(present, levels, accepted));
         let is_alarm = fall.is_some()
             || last.as_ref().is_some_and(Last::is_alarm)
             || baseline.as_ref().is_some_and(Last::is_alarm);
-        let has_regressed = is_alarm && present.of.is_recent;
+        let has_regressed = is_alarm && present.series.is_recent;
         let (seen, unseen) = seen(present, found.as_deref(), last.as_ref());
         let min_effect = self.question.judge.min_effect;
         let matters = |change: &Change| matters(change.ratio, min_effect);
@@ -445,15 +446,17 @@ impl Said<'_> {
         accepted: &[Accepted],
     ) -> Option<Fall> {
         let (from, _) = present.found;
-        let n_builds = present.of.finite.len() - from;
+        let n_builds = present.series.finite.len() - from;
         let now = n_builds - 1;
         // The beginning of the acknowledged level, perhaps a little later; nowhere if the level
         // that began there changed by far more than was acknowledged.
         let begun = |one: &Accepted| {
             let at = present.place(one.index)?;
-            let near = levels.changes.iter().filter(|of| (at..=at + NEAR).contains(&of.at));
+            let near = levels.changes.iter().filter(|change| (at..=at + NEAR).contains(&change.at));
             match near.max_by_key(|change| change.at) {
-                Some(of) => one.covers((of.after - of.before).exp()).then_some(of.at),
+                Some(change) => {
+                    one.covers((change.after - change.before).exp()).then_some(change.at)
+                }
                 None => Some(at),
             }
         };
@@ -465,7 +468,7 @@ impl Said<'_> {
             && is_worse(self.better, ratio)
             && matters(ratio, self.question.judge.min_effect);
         is_fall.then(|| Fall {
-            since: present.of.reports[present.of.finite[from + ago].0].build.clone(),
+            since: present.series.reports[present.series.finite[from + ago].0].build.clone(),
             before: levels.mean_at(ago).exp(),
             now: levels.mean_at(now).exp(),
             ratio,

@@ -76,14 +76,14 @@ impl<'s> Series<'s> {
         let starts = environment::starts(&first_runs);
         let (mut reports, mut finite): (Vec<BuildReport>, Vec<_>) = (Vec::new(), Vec::new());
         let mut newest = None;
-        for (index, of) in known.iter().enumerate() {
-            let of_build = of.of_build;
+        for (index, current) in known.iter().enumerate() {
+            let of_build = current.of_build;
             if of_build.mean.is_finite() {
                 finite.push((index, of_build));
             }
             newest = Some(of_build);
             // A single value is kept exactly; a mean would round its last digit.
-            let value = match of.figures[..] {
+            let value = match current.figures[..] {
                 [one] => one,
                 _ => of_build.mean.exp(),
             };
@@ -91,9 +91,9 @@ impl<'s> Series<'s> {
             let before = &reports[start.max(index.saturating_sub(OF_LAST - 1))..];
             let sum = before.iter().map(|build| build.value).sum::<f64>() + value;
             reports.push(BuildReport {
-                build: of.build.to_owned(),
-                runs: of.reports.iter().map(|report| report.run_id.clone()).collect(),
-                figure: of.figure,
+                build: current.build.to_owned(),
+                runs: current.reports.iter().map(|report| report.run_id.clone()).collect(),
+                figure: current.figure,
                 value,
                 mean_of_ten: sum / (before.len() + 1) as f64,
             });

@@ -23,16 +23,16 @@ fn series_are_told_by_as_little_as_tells_them_apart() {
         let alone = history(&builds(&[("1", &[100.0]), ("2", &[100.0])])).points.remove(0);
         PointHistory { values: Named(values.collect()), ..alone }
     };
-    let of = |workload, clients, mode, target| {
+    let named_point = |workload, clients, mode, target| {
         let shared = [("shrink", "1"), ("home", "fixed")];
         let own = [("workload", workload), ("clients", clients), ("mode", mode)];
         point(&[&own[..], &shared, &[("target", target)]].concat())
     };
     let mut points = [
-        of("tpcc", "4", "prepared", "a"),
-        of("tpcc", "8", "prepared", "a"),
-        of("tpcc", "4", "prepared", "b"),
-        of("empty", "4", "none", "a"),
+        named_point("tpcc", "4", "prepared", "a"),
+        named_point("tpcc", "8", "prepared", "a"),
+        named_point("tpcc", "4", "prepared", "b"),
+        named_point("empty", "4", "none", "a"),
     ];
     tell_apart(&mut points);
     let names: Vec<String> = points.iter().map(PointHistory::name).collect();
@@ -166,40 +166,40 @@ fn builds_with_a_change_are_those_that_can_be_acknowledged() {
 
 #[test]
 fn what_is_acknowledged_is_no_alarm_and_what_is_worse_still_is_one() {
-    let of = |sides: &[Side], acknowledged: Vec<Acknowledged>| {
+    let with_acknowledged = |sides: &[Side], acknowledged: Vec<Acknowledged>| {
         let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
         let question = Question { acknowledged, ..Question::new("build", judge) };
         let mut rng = Rng::new(1, Stream::Order, 0);
         HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs")
     };
     let sides = series(levels(&[(30, 1000.0), (6, 880.0)]));
-    assert!(of(&sides, Vec::new()).has_regressed());
-    let shown = of(&sides, vec![ack("1.30", "")]);
+    assert!(with_acknowledged(&sides, Vec::new()).has_regressed());
+    let shown = with_acknowledged(&sides, vec![ack("1.30", "")]);
     assert!(!shown.has_regressed(), "{shown:?}");
     let [change] = &shown.points[0].changes.as_ref().expect("long enough")[..] else {
         panic!("{shown:?}")
     };
     assert_eq!(change.acknowledged.as_deref(), Some("known"));
-    assert!(!of(&sides, vec![ack("1.30", "clients=8")]).has_regressed());
-    assert!(of(&sides, vec![ack("1.30", "clients=64")]).has_regressed());
-    assert!(of(&sides, vec![ack("1.12", "")]).has_regressed());
+    assert!(!with_acknowledged(&sides, vec![ack("1.30", "clients=8")]).has_regressed());
+    assert!(with_acknowledged(&sides, vec![ack("1.30", "clients=64")]).has_regressed());
+    assert!(with_acknowledged(&sides, vec![ack("1.12", "")]).has_regressed());
     let worse = series(levels(&[(30, 1000.0), (6, 880.0), (4, 800.0)]));
-    let shown = of(&worse, vec![ack("1.30", "")]);
+    let shown = with_acknowledged(&worse, vec![ack("1.30", "")]);
     assert!(shown.has_regressed(), "{shown:#?}");
     // Before there is a level: the build itself, and the next ones that are as slow.
     for n in 1..3 {
         let sides = series(levels(&[(30, 1000.0), (n, 880.0)]));
-        assert!(of(&sides, Vec::new()).has_regressed(), "{n}");
-        assert!(!of(&sides, vec![ack("1.30", "")]).has_regressed(), "{n}");
+        assert!(with_acknowledged(&sides, Vec::new()).has_regressed(), "{n}");
+        assert!(!with_acknowledged(&sides, vec![ack("1.30", "")]).has_regressed(), "{n}");
     }
     let worse = series(levels(&[(30, 1000.0), (1, 880.0), (1, 700.0)]));
-    let shown = of(&worse, vec![ack("1.30", "")]);
+    let shown = with_acknowledged(&worse, vec![ack("1.30", "")]);
     assert!(shown.has_regressed(), "{:#?} {:?}", shown.points[0].last, shown.points[0].changes);
 }
 
 #[test]
 fn an_acknowledged_change_that_the_data_no_longer_show_is_named() {
-    let of = |sides: &[Side], acknowledged: Vec<Acknowledged>| {
+    let points_with = |sides: &[Side], acknowledged: Vec<Acknowledged>| {
         let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
         let question = Question { acknowledged, ..Question::new("build", judge) };
         let mut rng = Rng::new(1, Stream::Order, 0);
@@ -207,32 +207,32 @@ fn an_acknowledged_change_that_the_data_no_longer_show_is_named() {
     };
     // The build was outside when it was the last; later ones are as fast as before.
     let passed = series(levels(&[(24, 1000.0)]));
-    let shown = of(&passed, vec![ack("1.12", "")]);
+    let shown = points_with(&passed, vec![ack("1.12", "")]);
     assert_eq!(shown[0].changes.as_deref(), Some(&[][..]));
     assert_eq!(shown[0].unseen, [ack("1.12", "")]);
     // Without levels it cannot be decided.
-    assert!(of(&passed[..8], vec![ack("1.5", "")])[0].unseen.is_empty());
+    assert!(points_with(&passed[..8], vec![ack("1.5", "")])[0].unseen.is_empty());
     // A change that was found is not listed, even if its size is below the minimum effect.
     for level in [880.0, 985.0] {
         let there = series(levels(&[(30, 1000.0), (12, level)]));
-        assert!(of(&there, vec![ack("1.30", "")])[0].unseen.is_empty(), "{level}");
+        assert!(points_with(&there, vec![ack("1.30", "")])[0].unseen.is_empty(), "{level}");
     }
     let outside = series(levels(&[(30, 1000.0), (1, 880.0)]));
-    assert!(of(&outside, vec![ack("1.30", "")])[0].unseen.is_empty());
+    assert!(points_with(&outside, vec![ack("1.30", "")])[0].unseen.is_empty());
     // An acknowledgement for all points is found if any point has the change.
     let both = |n: usize| {
         let (one, other) = (levels(&[(30, 1000.0), (6, 880.0)])[n], levels(&[(36, 1000.0)])[n]);
         sides::side(&format!("1.{n}"), &[("8", &[one], n), ("64", &[other], n)])
     };
     let both: Vec<Side> = (0..36).map(both).collect();
-    assert!(of(&both, vec![ack("1.30", "")]).iter().all(|point| point.unseen.is_empty()));
-    let unseen = of(&both, vec![ack("1.30", "clients=64")]);
+    assert!(points_with(&both, vec![ack("1.30", "")]).iter().all(|point| point.unseen.is_empty()));
+    let unseen = points_with(&both, vec![ack("1.30", "clients=64")]);
     assert_eq!(unseen.iter().map(|point| point.unseen.len()).collect::<Vec<_>>(), [0, 1]);
 }
 
 #[test]
 fn builds_after_an_acknowledged_change_are_compared_with_each_other() {
-    let of = |sides: &[Side], size: Option<f64>| {
+    let with_size = |sides: &[Side], size: Option<f64>| {
         let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
         let acknowledged = vec![Acknowledged { size, ..ack("1.11", "") }];
         let question = Question { acknowledged, ..Question::new("build", judge) };
@@ -243,7 +243,7 @@ fn builds_after_an_acknowledged_change_are_compared_with_each_other() {
         for n_since in 2..8 {
             for size in [Some((after / 1_000.0_f64).ln().abs()), None] {
                 let same = series(levels(&[(11, 1000.0), (n_since, after)]));
-                let shown = of(&same, size);
+                let shown = with_size(&same, size);
                 let point = &shown.points[0];
                 let last = point.last.as_ref().expect("earlier ones show the noise");
                 let what = format!("{n_since} since {after}: {last:?}");
@@ -254,14 +254,14 @@ fn builds_after_an_acknowledged_change_are_compared_with_each_other() {
                 );
                 assert!(point.unseen.is_empty() && !last.is_of_former_level, "{what}");
                 let worse = levels(&[(11, 1000.0), (n_since - 1, after), (1, after * 0.85)]);
-                assert!(of(&series(worse), size).has_regressed(), "worse than {what}");
+                assert!(with_size(&series(worse), size).has_regressed(), "worse than {what}");
             }
         }
     }
     // The acknowledged build was an outlier: later ones are as fast as those before.
     for n_since in 2..5 {
         let passed = series(levels(&[(11, 1000.0), (1, 900.0), (n_since - 1, 1000.0)]));
-        let shown = of(&passed, None);
+        let shown = with_size(&passed, None);
         let last = shown.points[0].last.as_ref().expect("there are eleven");
         assert!(!shown.has_regressed() && shown.n_undecided() == 0, "{n_since}: {last:?}");
         // The first one after it is better than what was acknowledged.
@@ -295,7 +295,7 @@ fn a_level_that_has_only_begun_is_not_taken_for_noise() {
 
 #[test]
 fn an_acknowledged_change_does_not_hide_a_much_larger_one_beside_it() {
-    let of = |sides: &[Side], size: Option<f64>| {
+    let with_size = |sides: &[Side], size: Option<f64>| {
         let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
         let acknowledged = vec![Acknowledged { size, ..ack("1.30", "") }];
         let question = Question { acknowledged, ..Question::new("build", judge) };
@@ -306,10 +306,10 @@ fn an_acknowledged_change_does_not_hide_a_much_larger_one_beside_it() {
     for n in [1, 2, 6] {
         // The acknowledged build, and later ones as slow as it.
         let same = series(levels(&[(30, 1000.0), (n, 950.0)]));
-        assert!(!of(&same, accepted).has_regressed(), "{n}");
+        assert!(!with_size(&same, accepted).has_regressed(), "{n}");
         // The next ones are far slower: with time the two steps look like one.
         let more = series(levels(&[(30, 1000.0), (1, 950.0), (n, 830.0)]));
-        assert!(of(&more, accepted).has_regressed(), "{n}");
+        assert!(with_size(&more, accepted).has_regressed(), "{n}");
     }
 }
 
@@ -330,7 +330,7 @@ fn a_last_build_that_lost_many_of_its_runs_is_undecided() {
 
 #[test]
 fn a_pinned_baseline_shows_what_many_small_steps_have_done() {
-    let of = |baseline: Option<&str>| {
+    let with_baseline = |baseline: Option<&str>| {
         let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
         let baseline = baseline.map(str::to_owned);
         let question = Question { baseline, ..Question::new("build", judge) };
@@ -338,12 +338,12 @@ fn a_pinned_baseline_shows_what_many_small_steps_have_done() {
         let sides = series(levels(&[(12, 1000.0), (30, 900.0)]));
         HistoryReport::new(&question, &sides, &mut || rng.bits())
     };
-    assert!(!of(None).expect("runs").has_regressed(), "it is older than ten builds");
-    let shown = of(Some("1.5")).expect("runs");
+    assert!(!with_baseline(None).expect("runs").has_regressed(), "it is older than ten builds");
+    let shown = with_baseline(Some("1.5")).expect("runs");
     let held = shown.points[0].baseline.as_ref().expect("it is there");
     assert!(held.is_outside && held.is_worse && shown.has_regressed(), "{held:?}");
-    assert!(!of(Some("1.20")).expect("runs").has_regressed());
-    assert!(of(Some("7")).expect_err("there is none").contains("build=7"));
+    assert!(!with_baseline(Some("1.20")).expect("runs").has_regressed());
+    assert!(with_baseline(Some("7")).expect_err("there is none").contains("build=7"));
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn another_machine_or_setting_begins_a_series_and_another_version_does_not() {
 
 #[test]
 fn settings_begin_a_series_unless_a_version_brings_them() {
-    let of = |is_newer: bool| {
+    let with_settings = |is_newer: bool| {
         let mut sides = series(levels(&[(20, 1000.0), (8, 800.0)]));
         for (n, side) in sides.iter_mut().enumerate() {
             let run = &mut side.points[0].reports[0];
@@ -393,7 +393,7 @@ fn settings_begin_a_series_unless_a_version_brings_them() {
         }
         history(&sides)
     };
-    let shown = of(false);
+    let shown = with_settings(false);
     let starts = &shown.points[0].starts;
     assert_eq!((starts.len(), starts[0].changed.len(), shown.has_regressed()), (1, 1, false));
     assert_eq!(starts[0].changed[0].name, "innodb_buffer_pool_size");
@@ -401,7 +401,7 @@ fn settings_begin_a_series_unless_a_version_brings_them() {
     let values: Vec<_> = first.changed[0].values.iter().map(Option::as_deref).collect();
     assert_eq!((&*first.build, values), ("1.20", vec![Some("134217728"), Some("1073741824")]));
     // A new version is under test; its settings are listed beside the change.
-    let shown = of(true);
+    let shown = with_settings(true);
     assert!(shown.points[0].starts.is_empty() && shown.has_regressed());
     let changes = shown.points[0].changes.as_ref().expect("long enough");
     assert!(changes[0].changed.iter().any(|one| one.name == "innodb_buffer_pool_size"));
@@ -546,33 +546,33 @@ fn builds_that_lost_work_or_have_no_run_that_counts_do_not_vanish() {
     }
     let mut rng = Rng::new(1, Stream::Order, 0);
     let judge = Judge { primary: Some("p99_ms".to_owned()), min_effect: 0.02, also: Vec::new() };
-    let mut of = |sides: &[Side]| {
+    let mut reported = |sides: &[Side]| {
         let question = Question::new("build", judge.clone());
         HistoryReport::new(&question, sides, &mut || rng.bits()).expect("runs")
     };
-    let shown = of(&sides);
+    let shown = reported(&sides);
     let point = &shown.points[0];
     assert!(point.builds.len() == 8 && point.builds[7].value.is_infinite());
     assert!(point.has_regressed && shown.has_regressed() && shown.left_out.is_empty());
     // Only a missing last build matters.
     sides[7].points.clear();
     sides[7].not_counted = sides::lost(5);
-    let shown = of(&sides);
+    let shown = reported(&sides);
     assert!(
         shown.left_out[0].is_last && shown.has_regressed() && shown.points[0].builds.len() == 7
     );
     sides.push(sides::side("2.0", &[("8", &[1000.0], 9)]));
-    let shown = of(&sides);
+    let shown = reported(&sides);
     assert!(!shown.left_out[0].is_last && !shown.has_regressed());
     // The same at a single point that the last build lacks.
     let both: [(&str, &[f64], usize); 2] = [("8", &[1000.0], 9), ("64", &[1000.0], 9)];
     sides.iter_mut().take(7).for_each(|build| *build = sides::side(&build.name, &both));
     sides[8].not_counted = sides::lost(3);
-    let shown = of(&sides);
+    let shown = reported(&sides);
     let lacks: Vec<bool> = shown.points.iter().map(|point| point.lacks.is_some()).collect();
     assert_eq!((lacks, shown.has_regressed()), (vec![false, true], true));
     sides[8].not_counted = sides::lost(0);
-    assert!(!of(&sides).has_regressed());
+    assert!(!reported(&sides).has_regressed());
     // A figure that no run has makes no series.
     let nopm = Judge { primary: Some("nopm".to_owned()), min_effect: 0.02, also: Vec::new() };
     let none = HistoryReport::new(&Question::new("build", nopm), &sides, &mut || rng.bits());

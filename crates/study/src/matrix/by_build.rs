@@ -33,7 +33,7 @@ pub(super) fn of_builds(
         Along::Columns => &tables.rows.values,
     };
     // Builds are not options to choose from: none is the best.
-    let line = |of: &String| Line { of: of.clone(), best: None, smallest: None };
+    let line = |value: &String| Line { of: value.clone(), best: None, smallest: None };
     for table in &mut tables.tables {
         add_means(table, &means, other.as_ref(), is_of_rows);
         table.lines = along.iter().map(line).collect();
@@ -72,7 +72,7 @@ fn with_builds(report: &HistoryReport, means: &Grid) -> Grid {
 /// Returns the name of the row or column of means: `mean of 10`, or `mean of up to 10` if series
 /// differ in length.
 fn mean_name(report: &HistoryReport) -> String {
-    let mut counts: Vec<usize> = report.points.iter().map(|of| present(of).len()).collect();
+    let mut counts: Vec<usize> = report.points.iter().map(|point| present(point).len()).collect();
     counts.sort_unstable();
     counts.dedup();
     match counts[..] {
@@ -83,15 +83,15 @@ fn mean_name(report: &HistoryReport) -> String {
 
 /// Adds the mean of each series to a table, as its last row or column.
 fn add_means(table: &mut Matrix, means: &Grid, other: Option<&Axis>, is_of_rows: bool) {
-    let axis = other.and_then(|of| means.axes.iter().position(|axis| axis.name == of.name));
+    let axis = other.and_then(|wanted| means.axes.iter().position(|axis| axis.name == wanted.name));
     let value = |at: &Named<String>| axis.and_then(|axis| at.0.get(axis).map(|(_, v)| v.clone()));
-    let mean = |of: Option<&String>| -> Option<Figure> {
+    let mean = |wanted: Option<&String>| -> Option<Figure> {
         let is_here = |(at, _): &&(Named<String>, Option<Figure>)| {
             let others = match axis {
                 Some(axis) => others_of(at, axis, None),
                 None => at.clone(),
             };
-            value(at).as_ref() == of && others == table.values
+            value(at).as_ref() == wanted && others == table.values
         };
         means.points.iter().find(is_here)?.1
     };
@@ -141,8 +141,9 @@ mod tests {
     }
 
     fn means(table: &Matrix) -> Vec<Vec<Option<f64>>> {
-        let row =
-            |row: &Vec<Option<Figure>>| row.iter().map(|cell| cell.map(|of| of.mean)).collect();
+        let row = |row: &Vec<Option<Figure>>| {
+            row.iter().map(|cell| cell.map(|figure| figure.mean)).collect()
+        };
         table.cells.iter().map(row).collect()
     }
 

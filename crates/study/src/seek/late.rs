@@ -41,11 +41,14 @@ struct OfSecond {
 impl Late {
     /// Makes an empty sum for these objectives. Objectives that are not on a time are left out.
     pub fn new(objectives: &[Objective]) -> Late {
-        let of = |objective: &Objective| match objective.bound {
+        let with_bound = |objective: &Objective| match objective.bound {
             Bound::Time(ns) => Some((*objective, ns)),
             Bound::Share(_) | Bound::Written(_) => None,
         };
-        Late { objectives: objectives.iter().filter_map(of).collect(), seconds: BTreeMap::new() }
+        Late {
+            objectives: objectives.iter().filter_map(with_bound).collect(),
+            seconds: BTreeMap::new(),
+        }
     }
 
     /// Adds a second of the run, or a part of one. Seconds of the ramp-up are ignored.
@@ -53,21 +56,21 @@ impl Late {
         if second.second < 0 {
             return;
         }
-        let of = self.seconds.entry(second.second).or_default();
-        of.beyond.resize(self.objectives.len(), 0.0);
+        let sums = self.seconds.entry(second.second).or_default();
+        sums.beyond.resize(self.objectives.len(), 0.0);
         for kind in &second.kinds {
-            of.offered += kind.counts.offered() as f64;
-            for (beyond, (objective, bound_ns)) in of.beyond.iter_mut().zip(&self.objectives) {
+            sums.offered += kind.counts.offered() as f64;
+            for (beyond, (objective, bound_ns)) in sums.beyond.iter_mut().zip(&self.objectives) {
                 *beyond += beyond_in(kind, objective.comparison, *bound_ns) as f64;
             }
             for times in [&kind.response, &kind.unfinished].into_iter().flatten() {
                 let (n, mean_ms) = (times.count() as f64, times.mean() / NS_PER_MS as f64);
                 if n > 0.0 {
-                    of.timed += n;
-                    of.sum_ms += n * mean_ms;
+                    sums.timed += n;
+                    sums.sum_ms += n * mean_ms;
                     let sd_ms = if n > 1.0 { times.sd() / NS_PER_MS as f64 } else { 0.0 };
-                    of.sum_ms_sq += n * mean_ms * mean_ms + (n - 1.0) * sd_ms * sd_ms;
-                    of.max_ns = of.max_ns.max(times.max());
+                    sums.sum_ms_sq += n * mean_ms * mean_ms + (n - 1.0) * sd_ms * sd_ms;
+                    sums.max_ns = sums.max_ns.max(times.max());
                 }
             }
         }
@@ -76,7 +79,8 @@ impl Late {
     /// Returns the mean or the maximum of the known times in milliseconds, with unfinished
     /// transactions at their age. `None` for other metrics, or if no time is known.
     pub(super) fn time_ms(&self, metric: Metric) -> Option<f64> {
-        let sum = |of: &dyn Fn(&OfSecond) -> f64| self.seconds.values().map(of).sum::<f64>();
+        let sum =
+            |value_of: &dyn Fn(&OfSecond) -> f64| self.seconds.values().map(value_of).sum::<f64>();
         let timed = sum(&|second| second.timed);
         match metric {
             Metric::Mean if timed > 0.0 => Some(sum(&|second| second.sum_ms) / timed),
@@ -93,8 +97,8 @@ impl Late {
     pub fn beyond(&self, objective: &Objective) -> Option<Beyond> {
         let index = self.objectives.iter().position(|(known, _)| known == objective)?;
         let bound_ms = self.objectives[index].1 as f64 / NS_PER_MS as f64;
-        let series = |of: &dyn Fn(&OfSecond) -> (f64, f64)| -> Vec<(f64, f64)> {
-            self.seconds.values().map(of).collect()
+        let series = |value_of: &dyn Fn(&OfSecond) -> (f64, f64)| -> Vec<(f64, f64)> {
+            self.seconds.values().map(value_of).collect()
         };
         let (ratio, error) = match objective.metric {
             Metric::Max => {

@@ -557,8 +557,9 @@ fn is_below(points: &[RatioPoint], count: usize) -> bool {
     let n = points.len() as f64;
     let ratios: Vec<f64> = points.iter().map(|point| point.ratio).collect();
     let mean = stats::mean(&ratios, CONFIDENCE).expect("there are some");
-    let square = |of: &dyn Fn(&RatioPoint) -> Option<f64>| {
-        let known: Vec<f64> = points.iter().filter_map(of).map(|error| error * error).collect();
+    let square = |error_of: &dyn Fn(&RatioPoint) -> Option<f64>| {
+        let known: Vec<f64> =
+            points.iter().filter_map(error_of).map(|error| error * error).collect();
         known.iter().sum::<f64>() / known.len().max(1) as f64
     };
     let expected = square(&|point| point.error).max(square(&|point| point.error_at_bound));
@@ -609,14 +610,15 @@ fn verdict(probe: &Probe, curves: &[Option<Crossing>]) -> Verdict {
     if probe.judged.is_broken || probe.judged.lacks.is_some() {
         return probe.judged.verdict;
     }
-    let of = |(index, beyond): (usize, &Beyond)| {
+    let to_verdict = |(index, beyond): (usize, &Beyond)| {
         let curve = curves.get(index).copied().flatten()?;
         let weight = probe.planned.measure_ns as f64 / 1e9;
         let error = noise_at(&curve, weight, beyond.ratio).max(beyond.error.unwrap_or(0.0));
         let t = students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, curve.freedom);
         Some(beyond.verdict(t * error))
     };
-    let all: Option<Vec<Verdict>> = probe.judged.beyond.iter().enumerate().map(of).collect();
+    let all: Option<Vec<Verdict>> =
+        probe.judged.beyond.iter().enumerate().map(to_verdict).collect();
     match all {
         Some(all) if all.contains(&Verdict::Fails) => Verdict::Fails,
         Some(all) if all.contains(&Verdict::Undecided) => Verdict::Undecided,
