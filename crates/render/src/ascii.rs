@@ -1,8 +1,9 @@
-//! Text in the letters of ASCII, for terminals of other encodings.
+//! Replacement of Unicode characters by ASCII, for terminals that cannot show Unicode.
 //!
-//! Not here: which terminals those are.
+//! Not here: how to detect such a terminal (dbdyno).
 
-/// Blocks of a sparkline, from the lowest, and characters that are taller or darker.
+/// Blocks of a sparkline, from the lowest to the highest, with ASCII characters that look taller or
+/// darker in the same order.
 const BLOCKS: [(char, char); 8] = [
     ('▁', '.'),
     ('▂', ':'),
@@ -14,7 +15,7 @@ const BLOCKS: [(char, char); 8] = [
     ('█', '#'),
 ];
 
-/// Returns the ASCII replacement of a character.
+/// Returns the ASCII replacement of a non-ASCII character; `?` if there is none.
 fn instead(letter: char) -> &'static str {
     match letter {
         '±' => "+-",
@@ -41,8 +42,8 @@ fn instead(letter: char) -> &'static str {
     }
 }
 
-/// Converts `text` to ASCII. A longer replacement takes its columns from the gap before or after
-/// it, so that columns stay aligned.
+/// Converts `text` to ASCII. A replacement of several characters uses up blanks before or after it,
+/// so that columns of a table stay aligned.
 pub fn ascii(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     // Columns that were taken, and the length of the present gap.

@@ -1,12 +1,14 @@
-//! The values of an axis as people tell them apart. Not here: what was measured at them.
+//! Short, distinct names for the values of an experiment's axis. Not here: measurements at these
+//! values.
 
 use std::collections::BTreeSet;
 
 use model::{Axis, Named, short_axis};
 use study::ComparisonReport;
 
-/// Returns distinct names of the values of an axis. A target is named by the part before its
-/// options; if that is not distinct, also by the options in which targets differ.
+/// Returns a distinct short name for each value of an axis. Target URLs lose their options (after
+/// `?`), except options in which the targets differ if the URLs are otherwise equal. Values of
+/// other axes are unchanged.
 pub(crate) fn names(axis: &Axis) -> Vec<String> {
     let options = |value: &str| -> Vec<String> {
         let of = value.split_once('?').map_or("", |(_, options)| options);
@@ -39,13 +41,13 @@ pub(crate) fn names(axis: &Axis) -> Vec<String> {
     }
 }
 
-/// Returns the name of a value of an axis.
+/// Returns the short name of a value as in [`names`]; the value itself if it is not on the axis.
 pub(crate) fn name_of(axis: &Axis, value: &str) -> String {
     let at = axis.values.iter().position(|known| known == value);
     at.map_or_else(|| value.to_owned(), |at| names(axis).swap_remove(at))
 }
 
-/// Returns the axes of a comparison's points, each with all its values.
+/// Returns the axes over which a comparison's points vary, each with all its values.
 pub(crate) fn axes_of(report: &ComparisonReport) -> Vec<Axis> {
     let mut axes: Vec<Axis> = Vec::new();
     let points = report.pairs.iter().flat_map(|pair| &pair.points);
@@ -61,7 +63,7 @@ pub(crate) fn axes_of(report: &ComparisonReport) -> Vec<Axis> {
     axes
 }
 
-/// Returns the names of the values of a point, by axis.
+/// Returns a point's value on each axis, with target URLs shortened as in [`names`].
 pub(crate) fn told(axes: &[Axis], values: &Named<String>) -> Named<String> {
     let told = |(name, value): (&str, &String)| {
         let axis = axes.iter().find(|axis| axis.name == name);

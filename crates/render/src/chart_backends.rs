@@ -1,8 +1,8 @@
-//! How charts look: SVG for pages, print and files, and PNG.
+//! Charts as pictures: SVG for pages, print and files, and PNG.
 //!
-//! Colours are named by classes of CSS, whose rules are in `templates/chart-*.css`: eight that the
-//! colour-blind can distinguish (M. Okabe and K. Ito, "Color Universal Design", 2008), and eight
-//! shades of rising lightness. Not here: what is shown ([`crate::charts`]).
+//! Colours are CSS classes, whose rules are in `templates/chart-*.css`: eight colours that
+//! colour-blind people can distinguish (M. Okabe and K. Ito, "Color Universal Design", 2008), and
+//! eight shades from dark to light. Not here: the data of a chart ([`crate::charts`]).
 
 mod axis_scale;
 mod decimate;
@@ -17,7 +17,7 @@ use model::numbers::significant;
 
 use crate::charts::{Along, Chart, Mark, Palette, Point, Scale, Shape, Trace};
 
-/// The size and colours of an SVG or PNG.
+/// Size and colour theme of a chart as SVG or PNG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drawn {
     /// Width, in CSS pixels.
@@ -28,48 +28,48 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// Size on a wide page.
+    /// Size of a chart on a wide page.
     pub const WIDE: Drawn = Drawn { width: 680, height: 340, theme: Theme::Auto };
-    /// Size of one of many charts below each other, as wide as a page.
+    /// Size of one of several charts below each other, each as wide as the page.
     pub const LOW: Drawn = Drawn { width: 1360, height: 230, theme: Theme::Auto };
-    /// Size on a telephone.
+    /// Size of a chart on a phone.
     pub const NARROW: Drawn = Drawn { width: 368, height: 300, theme: Theme::Auto };
-    /// Size in a file of its own.
+    /// Size of a chart in a file of its own.
     pub const ALONE: Drawn = Drawn { width: 960, height: 480, theme: Theme::Auto };
 }
 
-/// The colours of an SVG.
+/// Colour theme of a chart as SVG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
     /// Dark text on white.
     Light,
     /// Light text on black.
     Dark,
-    /// Colours of the reader's system.
+    /// Light or dark, as the reader's system prefers (`prefers-color-scheme`).
     Auto,
-    /// Colours of the page around it, which has the rules.
+    /// The theme of the surrounding page, which has the CSS rules; the SVG itself has none.
     OfPage,
 }
 
-/// Largest number of points of a trace that a page stores to show values.
+/// Largest number of points per trace in a page that shows the values of a chart interactively.
 const POINTS_SHOWN: usize = 2_000;
 
-/// Largest factor by which the low end of an interval may lie below the lowest value of a
-/// logarithmic axis: an interval that ends near 0 would leave the values no room.
+/// Factor below the lowest value to which a logarithmic axis extends for the low ends of intervals.
+/// An interval that ends near 0 would otherwise take nearly all of the axis.
 const WHISKER_MOST: f64 = 3.0;
-/// Explanation of an arrow head at the end of an interval.
+/// Explanation of an arrow head, which marks an interval that ends beyond the axis.
 const BEYOND: &str = "An arrow head: the interval goes on beyond the axis.";
-/// Number of ticks of an axis of which only the ends are used.
+/// Number of ticks with which a value axis is computed to find out where it ends.
 const TICKS: usize = 5;
-/// Distance between dots of the same name, in pixels.
+/// Horizontal distance between the dots of neighbouring traces at the same category, in pixels.
 const APART: f64 = 7.0;
-/// Distance between dots with intervals at the same number, and largest distance of all together,
-/// in pixels.
+/// Distance between the dots of neighbouring traces with intervals at the same x value, and largest
+/// distance from the first to the last of them, in pixels.
 const WHISKERS_APART: (f64, f64) = (6.0, 24.0);
 
 impl Chart {
-    /// Returns the chart with as many points as a page needs to show values; the extremes of each
-    /// stretch are kept.
+    /// Returns the chart with at most `POINTS_SHOWN` points per trace (twice as many for traces
+    /// with equal x values). Minimum and maximum of each stretch of time are kept.
     pub fn thinned(&self) -> Chart {
         let kept = decimate::decimate(&self.traces, POINTS_SHOWN);
         let thin = |(trace, points): (&Trace, Vec<&Point>)| Trace {
@@ -79,8 +79,8 @@ impl Chart {
         Chart { traces: self.traces.iter().zip(kept).map(thin).collect(), ..self.clone() }
     }
 
-    /// Returns the kind of the horizontal axis, for scripts: `time`, `numbers` or `names`; `rows`
-    /// for a forest plot, whose names are below each other.
+    /// Returns the kind of the horizontal axis for scripts: `time`, `numbers`, `names`, or `rows`
+    /// for a forest plot.
     pub(crate) fn axis(&self) -> &'static str {
         match (self.is_forest, self.x.categories.is_empty(), self.x.unit.as_str()) {
             (true, ..) => "rows",
@@ -90,12 +90,13 @@ impl Chart {
         }
     }
 
-    /// Returns true if a legend is needed: the title says what a single trace is.
+    /// Returns true if the chart needs a legend. The title identifies a single trace.
     fn has_legend(&self) -> bool {
         self.traces.len() > 1 || self.marks.iter().any(Mark::is_in_legend)
     }
 
-    /// Returns all numbers that an axis must have room for, including intervals and levels.
+    /// Returns all numbers that must fit on the horizontal (`X`) or vertical (`Y`) axis: points and
+    /// the range of the axis, and on the vertical one also interval ends and horizontal marks.
     fn values(&self, along: Along) -> impl Iterator<Item = f64> {
         let lowest = match along {
             Along::Y => self.lowest_whisker(),
@@ -119,7 +120,7 @@ impl Chart {
         values.chain(range).chain(levels)
     }
 
-    /// Returns the explanation of arrow heads, if an interval goes beyond the axis.
+    /// Returns the explanation of arrow heads; `None` if every interval ends within the axis.
     pub(crate) fn beyond(&self) -> Option<&'static str> {
         let room = if self.is_forest { Room::Dots } else { Room::Round };
         let y = AxisScale::for_axis(&self.y, self.values(Along::Y), room, TICKS);
@@ -132,14 +133,15 @@ impl Chart {
         ends.any(|end| y.is_beyond(end)).then_some(BEYOND)
     }
 
-    /// Returns the caption: the chart's note, and the explanation of arrow heads.
+    /// Returns the chart's note and the explanation of arrow heads; `None` if it has neither.
     #[cfg(any(test, feature = "pages"))]
     pub(crate) fn caption(&self) -> Option<String> {
         let all: Vec<&str> = self.note.as_deref().into_iter().chain(self.beyond()).collect();
         (!all.is_empty()).then(|| all.join(" "))
     }
 
-    /// Returns the lowest value to which intervals extend the vertical axis.
+    /// Returns the lowest value to which intervals may extend a logarithmic vertical axis; minus
+    /// infinity for a linear one.
     fn lowest_whisker(&self) -> f64 {
         if self.y.scale != Scale::Log {
             return f64::NEG_INFINITY;
@@ -148,7 +150,8 @@ impl Chart {
         values.filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min) / WHISKER_MOST
     }
 
-    /// Returns the offset of a trace in pixels to the right, so that it does not cover others.
+    /// Returns the horizontal offset of a trace's dots, in pixels (positive: to the right), so that
+    /// dots of several traces at the same x value do not overlap.
     fn aside(&self, index: usize) -> f64 {
         let has_names = !self.x.categories.is_empty();
         let stands_aside = |trace: &Trace| match trace.shape {
@@ -170,7 +173,8 @@ impl Chart {
     }
 }
 
-/// Returns the value of each row of a forest plot in words, if rows have only one.
+/// Returns the value of each row of a forest plot as text, with the row's x value. Empty if a row
+/// has several values.
 fn row_values(chart: &Chart) -> Vec<(f64, String)> {
     let points = chart.traces.iter().flat_map(|trace| &trace.points);
     let mut values: Vec<(f64, String)> = Vec::new();
@@ -190,16 +194,16 @@ fn is_line(trace: &Trace) -> bool {
     matches!(trace.shape, Shape::Line | Shape::Steps)
 }
 
-/// CSS rules of charts, with light colours.
+/// CSS rules of charts, with the light colours.
 const LIGHT: &str = include_str!("../templates/chart-light.css");
-/// CSS rules in which dark colours differ.
+/// CSS rules that replace light colours by dark ones.
 const DARK: &str = include_str!("../templates/chart-dark.css");
 
-/// Number of colours, after which they begin again with broken lines.
+/// Number of colours. Further traces reuse them with broken lines.
 const COLOURS: usize = 8;
 
-/// Returns the name of a trace's colour: the rules have it for lines (`l-`), areas (`a-`) and dots
-/// (`d-`).
+/// Returns the name of a trace's colour in CSS classes, without the prefix for lines (`l-`), areas
+/// (`a-`) or dots (`d-`).
 fn colour(chart: &Chart, index: usize) -> String {
     match chart.palette {
         Palette::Different => (place(chart, index) % COLOURS).to_string(),
@@ -216,35 +220,37 @@ fn colour(chart: &Chart, index: usize) -> String {
     }
 }
 
-/// Returns the place of a trace's colour: that of another trace, or the one that it has on all
-/// charts of a page.
+/// Returns the number of a trace's colour: that of the trace it shares a colour with, or the one
+/// fixed for all charts of the page, or else its index in the chart.
 fn place(chart: &Chart, index: usize) -> usize {
     let of = |trace: &Trace| trace.shares.or(trace.place);
     chart.traces.get(index).and_then(of).unwrap_or(index)
 }
 
-/// Returns the opacity of a shade of a heat map.
+/// Returns the opacity (0.15 to 1) of the cells of a heat map's trace.
 fn shade(chart: &Chart, index: usize) -> f64 {
     let n = chart.traces.len().max(2) as f64;
     0.15 + 0.85 * index as f64 / (n - 1.0)
 }
 
-/// Returns true if another trace before or beside this one has the same colour.
+/// Returns true if a trace has the colour of another one, so that its line is drawn broken.
 fn is_again(chart: &Chart, index: usize) -> bool {
     let is_shared = chart.traces.get(index).is_some_and(|trace| trace.shares.is_some());
     let is_again = is_shared || place(chart, index) / COLOURS % 2 == 1;
     chart.palette == Palette::Different && is_again
 }
 
-/// Returns true if drawing may begin at the edge: lines, and charts of the same time range.
+/// Returns true if the plot needs no margin at its left and right: all traces are lines, or the
+/// axis has a fixed range.
 fn is_lines(chart: &Chart) -> bool {
     chart.x.range.is_some() || chart.traces.iter().all(is_line)
 }
 
-/// A point along two axes.
+/// A position: x and y.
 type At = (f64, f64);
 
-/// Returns a step function: each value holds until the next.
+/// Returns the corners of a step function through `points`, in which each value holds until the
+/// next point.
 fn stepped(points: Vec<At>) -> Vec<At> {
     let corners = points.windows(2).flat_map(|two| [two[0], (two[1].0, two[0].1)]);
     corners.chain(points.last().copied()).collect()

@@ -1,9 +1,9 @@
-//! Charts as values: what is drawn, without how. One function a chart turns a run, an experiment,
-//! a search, a comparison or a history into it.
+//! Charts as values: data, axes and marks, but not their look. A function per kind of chart makes
+//! it from a run, an experiment, a search, a comparison or a history.
 //!
-//! A chart is added by a file beside this one and a line in [`ALL`]: its [`Spot`] places it in the
-//! report and on the web's pages, and `dbdyno report --chart` has it. Values are complete: what is
-//! too much to draw is thinned by the chart backends. Not here: how a chart looks ([`crate::chart_backends`]).
+//! To add a chart, add a file beside this one and a line in [`ALL`]; it is then in reports, on web
+//! pages and in `dbdyno report --chart`. Charts contain all points; the backends thin them. Not
+//! here: drawing ([`crate::chart_backends`]).
 
 pub(crate) mod ages;
 mod arrivals;
@@ -48,24 +48,22 @@ use crate::table::{Align, Cell, Column, Table};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
-    /// Name on the command line and in addresses: letters, digits and `-`, unique on a page. It
-    /// begins with the name of its entry in [`ALL`].
+    /// Name of the chart on the command line and in URLs: letters, digits and `-`, unique on a
+    /// page. It begins with the name of its [`Entry`].
     pub id: String,
     pub title: String,
-    /// Horizontal axis, from left to right.
     pub x: Axis,
-    /// Vertical axis, from bottom to top.
     pub y: Axis,
-    /// The way in which traces are distinguished.
+    /// Kind of colours that distinguish the traces.
     pub palette: Palette,
-    /// Traces; later ones are drawn above earlier ones.
+    /// Traces, drawn in this order.
     pub traces: Vec<Trace>,
-    /// Marks behind the traces.
+    /// Stripes and lines behind the traces, such as disturbances.
     pub marks: Vec<Mark>,
-    /// A note for the reader.
+    /// Note below the chart, in sentences.
     pub note: Option<String>,
-    /// True for a forest plot: the names of the `x` axis are one below the other, each with its
-    /// values and intervals from left to right.
+    /// True for a forest plot: the categories of `x` are rows from top to bottom, and values with
+    /// intervals go from left to right.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_forest: bool,
 }
@@ -73,131 +71,130 @@ pub struct Chart {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
     pub title: String,
-    /// Unit of the numbers; empty if they have none.
+    /// Unit of the axis's numbers; empty if they have none.
     pub unit: String,
-    /// Scale of the numbers.
     pub scale: Scale,
-    /// Names instead of numbers, from 0; empty for an axis of numbers.
+    /// Names at the places 0, 1, 2 and so on; empty for an axis of numbers.
     pub categories: Vec<String>,
-    /// Range that the axis has at least: charts over the same time are read one below the other.
+    /// Range that the axis covers at least, so that charts over the same time are aligned. None if
+    /// the points determine it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<(f64, f64)>,
-    /// True if the axis ends at its range although points are beyond: it is a section of the whole.
+    /// True if the axis ends at `range` even if points are beyond it, as after zooming.
     #[serde(skip)]
     pub is_stretch: bool,
 }
 
-/// The scale of an axis.
+/// Linear or logarithmic scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// A linear scale, from the smallest value on.
+    /// A linear scale from the smallest value.
     #[default]
     Linear,
     /// A linear scale that includes 0.
     FromZero,
-    /// A logarithmic scale; values that are not above 0 have no place.
+    /// A logarithmic scale. Values of 0 or less cannot be shown.
     Log,
 }
 
-/// The way in which traces are distinguished.
+/// Kind of colours that distinguish the traces of a chart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Palette {
-    /// Traces without an order: colours that the colour-blind can distinguish.
+    /// Distinct colours, also for colour-blind people, for traces without an order.
     #[default]
     Different,
-    /// Traces with an order, such as percentiles or numbers of clients: shades.
+    /// Shades from dark to light, for traces with an order, such as percentiles or numbers of
+    /// clients.
     Ordered,
-    /// Verdicts, by the names of the traces: better or meets, worse or fails, and others.
+    /// Colours by verdict. The name of a trace is its verdict: `better` or `meets`, `worse` or
+    /// `fails`, or an undecided one.
     Verdicts,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// Name in the legend.
+    /// Name of the trace in the legend.
     pub name: String,
-    /// The way in which points are drawn.
     pub shape: Shape,
-    /// Points, by rising `x` except for [`Shape::Points`] and [`Shape::Joined`].
+    /// Points by rising `x`, except for [`Shape::Points`] and [`Shape::Joined`], which may have any
+    /// order.
     pub points: Vec<Point>,
-    /// The place of the colour that it shares with another trace, here or in the chart beside it;
-    /// it is drawn broken. Null if the colour is its own.
+    /// Number of the colour of another trace, in this chart or the one beside it, that this trace
+    /// is drawn in, with a broken line. None if its colour is its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<usize>,
-    /// The place of its colour on all charts of a page, if it is not its own place.
+    /// Number of the trace's colour, if it has a fixed one on all charts of a page. None if its
+    /// index in the chart is the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<usize>,
 }
 
-/// The way in which points are drawn.
+/// Shape in which the points of a trace are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// A line from each point to the next; `band` is a filled area.
+    /// A line from point to point. `band` is a filled area.
     Line,
-    /// Steps: each value holds until the next; `band` is a filled area.
+    /// Steps, in which each value holds until the next point. `band` is a filled area.
     Steps,
-    /// Separate dots; `band` is a whisker.
+    /// Separate dots. `band` is an error bar.
     Points,
-    /// Dots joined by lines; `band` is a whisker.
+    /// Dots joined by lines. `band` is an error bar.
     Joined,
-    /// Bars from 0; `band` is a whisker.
+    /// Bars from 0. `band` is an error bar.
     Bars,
-    /// Areas as high as `band`, each from its place to that of the next; traces are shades.
+    /// Cells of a heat map, as high as `band` and as wide as the distance between neighbouring `x`.
+    /// Each trace is a shade.
     Cells,
 }
 
-/// A point of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// Place along the horizontal axis.
+    /// Place along the horizontal axis: a number, or the index of a category.
     pub x: f64,
-    /// The value; null for a gap in a line.
+    /// Value on the vertical axis; null for a gap in a line.
     pub y: Option<f64>,
-    /// Low and high end of its interval or area.
+    /// Low and high end of the value's interval, area or cell; null if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<(f64, f64)>,
-    /// Label in its tooltip.
+    /// Text in the tooltip of the point; null if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
 }
 
-/// A mark behind the traces.
+/// A stripe or line behind the traces, such as a disturbance or a limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
-    /// The axis of `from` and `to`.
+    /// Axis along which the positions `from` and `to` are measured.
     pub along: Along,
-    /// The place, or the beginning.
+    /// Position of a line, or beginning of a stripe.
     pub from: f64,
-    /// The end; null for a single place.
+    /// End of a stripe; null for a line.
     pub to: Option<f64>,
-    /// Label of the mark; empty if it needs none.
+    /// Label of the mark; may be empty.
     pub text: String,
 }
 
-/// An axis of a mark.
+/// Axis along which a mark's position is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Along {
-    /// A vertical stripe or line.
+    /// Horizontal axis: the mark is a vertical stripe or line.
     X,
-    /// A horizontal stripe or line.
+    /// Vertical axis: the mark is a horizontal stripe or line.
     Y,
 }
 
-/// A function that makes charts.
+/// A function that makes charts, by its input.
 #[derive(Clone, Copy)]
 pub enum Of {
-    /// Makes charts of a run.
     Run(fn(&Report) -> Vec<Chart>),
-    /// Makes charts of an experiment and the reports of its trials.
+    /// Makes charts of an experiment from its report and the reports of its trials.
     Experiment(fn(&ExperimentReport, &[TrialReport]) -> Vec<Chart>),
-    /// Makes charts of a search.
     Seek(fn(&SeekReport) -> Vec<Chart>),
-    /// Makes charts of a comparison.
     Comparison(fn(&ComparisonReport) -> Vec<Chart>),
-    /// Makes charts of a history.
     History(fn(&HistoryReport) -> Vec<Chart>),
 }
 
@@ -236,18 +233,18 @@ pub enum Spot {
     Builds,
 }
 
-/// An entry of the list of charts.
+/// A kind of chart in the list [`ALL`].
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// The name: ids of its charts begin with it.
+    /// Name of the kind of chart. The ids of its charts begin with it.
     pub name: &'static str,
     pub about: &'static str,
     pub spot: Spot,
-    /// Function that makes the charts; without data it makes none.
+    /// Function that makes the charts; it returns none if the report lacks the data.
     pub of: Of,
 }
 
-/// All charts, in the order of the page.
+/// All kinds of charts, in the order of a page.
 pub const ALL: &[Entry] = &[
     throughput::ENTRY,
     types::ENTRY,
@@ -277,14 +274,14 @@ pub const ALL: &[Entry] = &[
     builds::ENTRY,
 ];
 
-/// Largest number of traces and of marks in a summary.
+/// Largest number of traces and of marks that the summary of a chart describes.
 const SUMMED_MOST: usize = 4;
 
-/// Columns of a chart's table.
+/// Columns of a chart's data as table or CSV.
 const TITLES: [&str; 6] = ["trace", "x", "value", "low", "high", "label"];
 
-/// Ratio of the longest to the shortest time from which an axis is logarithmic: on a linear one the
-/// short times would overlap.
+/// Ratio of the longest to the shortest time, or of the largest to the smallest varied value, from
+/// which an axis is logarithmic, so that short times remain distinguishable.
 const FAR_APART: f64 = 20.0;
 
 /// Returns the charts of a run.
@@ -296,7 +293,7 @@ pub fn of_run(report: &Report) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(of).collect())
 }
 
-/// Returns the charts of an experiment. Without trials, charts that need them are left out.
+/// Returns the charts of an experiment. If `trials` is empty, charts that need trials are left out.
 pub fn of_experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let of = |entry: &Entry| match entry.of {
         Of::Experiment(make) => make(report, trials),
@@ -316,7 +313,7 @@ pub(crate) fn in_spot(charts: &[Chart], spot: Spot) -> Vec<Chart> {
     charts.iter().filter(is_there).cloned().collect()
 }
 
-/// Returns the chart of this name. An `Err` lists similar ones, or the first ones.
+/// Returns the chart with this id. An `Err` suggests similar ids, or lists the first ones.
 pub fn chart_named<'c>(charts: &'c [Chart], name: &str) -> Result<&'c Chart, String> {
     const SHOWN_MOST: usize = 6;
     const WORD_LEAST: usize = 3;
@@ -364,8 +361,8 @@ pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(of).collect())
 }
 
-/// Returns charts of the median runs of a comparison's sides over each other: over time, and
-/// distributions of response times.
+/// Returns charts that overlay the median runs of a comparison's sides: throughput and p99 over
+/// time, and distributions of response times.
 pub fn of_median_runs(report: &ComparisonReport, runs: &[(String, Report)]) -> Vec<Chart> {
     distinct(overlays::charts(report, runs))
 }
@@ -379,7 +376,8 @@ pub fn of_history(report: &HistoryReport) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(of).collect())
 }
 
-/// Makes ids unique: names of groups may differ only in characters that ids do not have.
+/// Makes chart ids unique by a number at the end. Names of groups that differ only in punctuation
+/// would give equal ids.
 fn distinct(mut charts: Vec<Chart>) -> Vec<Chart> {
     for index in 1..charts.len() {
         let (before, rest) = charts.split_at_mut(index);
@@ -393,7 +391,7 @@ fn distinct(mut charts: Vec<Chart>) -> Vec<Chart> {
     charts
 }
 
-/// Converts a name to a part of an id: lower case, digits, and `-` for all else.
+/// Converts a name to a part of a chart id: lower-case words and digits, joined by `-`.
 fn slug(name: &str) -> String {
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words: Vec<String> =
@@ -401,11 +399,12 @@ fn slug(name: &str) -> String {
     words.join("-")
 }
 
-/// Unit of an axis of N where one in N is beyond: 100 is p99.
+/// Unit of a percentile axis, whose value N means that one transaction in N takes longer: 100 is
+/// p99.
 pub(crate) const ONE_IN: &str = "N";
 
 impl Chart {
-    /// Makes a chart without traces.
+    /// Makes a chart without traces, marks and note.
     fn new(id: impl Into<String>, title: impl Into<String>, x: Axis, y: Axis) -> Chart {
         Chart {
             id: id.into(),
@@ -420,7 +419,7 @@ impl Chart {
         }
     }
 
-    /// Makes a chart over time, with marks for the events of the run.
+    /// Makes a chart over the time of a run, with marks for ramp-up, disturbances and dips.
     fn of_time(id: impl Into<String>, title: impl Into<String>, y: Axis, of: &Report) -> Chart {
         let first = of.seconds.iter().map(|row| row.second).min().unwrap_or(0).min(0) as f64;
         let axis = Axis::new("time in the measured phase", "s", Scale::Linear);
@@ -429,7 +428,8 @@ impl Chart {
         Chart { marks: happened(of), ..Chart::new(id, title, x, y) }
     }
 
-    /// Adds a point to the line of this name, which is made if needed; without a name, to `only`.
+    /// Adds a point to the line named `line`, or to `only` if that name is empty. A line that does
+    /// not exist is made.
     fn join(&mut self, line: &str, only: &str, point: Point) {
         let name = if line.is_empty() { only } else { line };
         match self.traces.iter_mut().find(|trace| trace.name == name) {
@@ -438,20 +438,20 @@ impl Chart {
         }
     }
 
-    /// Returns true if the chart shows a figure over an axis of an experiment or the points of a
-    /// comparison.
+    /// Returns true if the chart shows `figure` over an axis of an experiment or over the points of
+    /// a comparison.
     pub fn is_over_axis_of(&self, figure: &str) -> bool {
         let is_of = |name: &str| self.id.starts_with(name);
         (is_of("curves-") || is_of("sides-")) && self.id.ends_with(&format!("-{}", slug(figure)))
     }
 
-    /// Returns the chart, if any of its traces has a value.
+    /// Returns the chart without traces that have no value; none if no trace is left.
     fn if_any(mut self) -> Vec<Chart> {
         self.traces.retain(|trace| trace.points.iter().any(|point| point.y.is_some()));
         if self.traces.is_empty() { Vec::new() } else { vec![self] }
     }
 
-    /// Describes the chart in a few sentences, for readers who cannot see it.
+    /// Describes the chart in a few sentences, for screen readers.
     pub fn summary(&self) -> String {
         let titled = |axis: &Axis| match axis.unit.is_empty() {
             true => axis.title.clone(),
@@ -495,13 +495,13 @@ impl Chart {
         text
     }
 
-    /// Returns all data as titles and rows, one for each trace and point.
+    /// Returns all data as column titles and rows, one row per point of each trace.
     pub fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let rows = self.rows().map(Vec::from).collect();
         (TITLES.map(str::to_owned).to_vec(), rows)
     }
 
-    /// Returns the data as a table for a page, with at most `most` rows.
+    /// Returns the data as a table that shows at most `most` rows.
     pub fn rows_shown(&self, most: usize) -> Table {
         let column = |title: &'static str| match title {
             "trace" | "label" => Column::new(title, Align::Left),
@@ -512,7 +512,7 @@ impl Chart {
         all.shown_max(most, "rows in the CSV")
     }
 
-    /// Returns the data as CSV (RFC 4180).
+    /// Returns the data as CSV (RFC 4180), one row per point of each trace.
     pub fn to_csv(&self) -> String {
         crate::csv_rows::of_arrays(TITLES, self.rows())
     }
@@ -535,15 +535,15 @@ impl Chart {
     }
 }
 
-/// Returns the smallest and the largest number.
+/// Returns the smallest and the largest value; `None` if there are no values.
 fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.map(|value| (value, value)).reduce(|(low, high), (a, b)| (low.min(a), high.max(b)))
 }
 
-/// Label of the mark for time that is not measured.
+/// Label of the mark that covers the ramp-up.
 const RAMP_UP: &str = "ramp-up";
 
-/// Returns marks for the ramp-up, the disturbances and the dips of a run.
+/// Returns marks for a run's ramp-up, disturbances, and dips of throughput with a known cause.
 fn happened(report: &Report) -> Vec<Mark> {
     let first = report.seconds.iter().map(|row| row.second).min().unwrap_or(0);
     let ramp_up = Mark::stretch(first as f64, Some(0.0), RAMP_UP);
@@ -556,7 +556,7 @@ fn happened(report: &Report) -> Vec<Mark> {
     ramp_up.into_iter().chain(disturbed(report)).chain(dips).collect()
 }
 
-/// Returns marks for the disturbances of a run.
+/// Returns marks for the disturbances of a run that were not skipped.
 fn disturbed(report: &Report) -> Vec<Mark> {
     let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
     let stretch = |one: &DisturbanceReport| {
@@ -566,8 +566,8 @@ fn disturbed(report: &Report) -> Vec<Mark> {
     begun.map(stretch).collect()
 }
 
-/// Returns marks for the disturbances of several runs. One that is at the same time in all of them
-/// is marked once, from its first beginning to its last end.
+/// Returns marks for the disturbances of several runs. The nth disturbance of a name is marked once
+/// for all runs, from its earliest beginning to its latest end.
 fn disturbed_in_all<'r>(reports: impl Iterator<Item = &'r Report>) -> Vec<Mark> {
     let mut found: Vec<Mark> = Vec::new();
     for report in reports {
@@ -589,10 +589,11 @@ fn disturbed_in_all<'r>(reports: impl Iterator<Item = &'r Report>) -> Vec<Mark> 
     found
 }
 
-/// Figures of the response time, without their unit.
+/// Names of response-time figures, without their unit.
 const RESPONSE_TIMES: [&str; 7] = ["p50", "p90", "p95", "p99", "p999", "mean", "max"];
 
-/// Returns the axis of a figure: its title and unit. `units` has the unit if the name does not.
+/// Returns the axis of a figure with its title and unit. The unit is that in `units`, if the figure
+/// is there, or else that of its name.
 fn figure_axis(name: &str, units: &Named<String>, scale: Scale) -> Axis {
     let unit = units.get(name).map_or(figures::unit(name), String::as_str);
     match name {
@@ -611,8 +612,8 @@ fn figure_axis(name: &str, units: &Named<String>, scale: Scale) -> Axis {
 }
 
 impl Scale {
-    /// Returns the scale on which times can be distinguished: from 0, or logarithmic if they are
-    /// far apart.
+    /// Returns the scale for times: linear from 0, or logarithmic if the longest is more than
+    /// [`FAR_APART`] times the shortest.
     fn of_times(times: impl IntoIterator<Item = f64>) -> Scale {
         let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
         for time in times.into_iter().filter(|time| *time > 0.0) {
@@ -621,7 +622,8 @@ impl Scale {
         if high > low * FAR_APART { Scale::Log } else { Scale::FromZero }
     }
 
-    /// Returns the scale for a varied axis: numbers of clients often double.
+    /// Returns the scale for a varied parameter: logarithmic if the values are far apart, as
+    /// numbers of clients that double are.
     fn of_varied(values: &[f64]) -> Scale {
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(0.0, f64::max);
@@ -636,30 +638,29 @@ impl Trace {
 }
 
 impl Point {
-    /// Makes a point without interval and label.
+    /// Makes a point without interval and label. A value that is not finite becomes a gap.
     fn at(x: f64, y: Option<f64>) -> Point {
         Point { x, y: y.filter(|y| y.is_finite()), ..Point::default() }
     }
 }
 
 impl Mark {
-    /// Returns true if the mark is named in the legend: a horizontal stripe may have no free place
-    /// for a label.
+    /// Returns true if the mark is named in the legend. Only horizontal stripes are, because they
+    /// may have no room for a label.
     pub(crate) fn is_in_legend(&self) -> bool {
         self.along == Along::Y && self.to.is_some() && !self.text.is_empty()
     }
 
-    /// Returns true if the mark is the ramp-up.
     pub(crate) fn is_ramp_up(&self) -> bool {
         self.text == RAMP_UP
     }
 
-    /// Makes a mark along the horizontal axis.
+    /// Makes a vertical stripe, or a vertical line if `to` is `None`.
     fn stretch(from: f64, to: Option<f64>, text: impl Into<String>) -> Mark {
         Mark { along: Along::X, from, to, text: text.into() }
     }
 
-    /// Makes a horizontal line.
+    /// Makes a horizontal line with a label.
     fn level(at: f64, text: impl Into<String>) -> Mark {
         Mark { along: Along::Y, from: at, to: None, text: text.into() }
     }
@@ -676,7 +677,8 @@ impl Axis {
         Axis { categories, ..Axis::new(title, "", Scale::Linear) }
     }
 
-    /// Returns the name of a place on the axis: its name, or its number.
+    /// Returns the name of the category at a place; the number itself if the axis has no category
+    /// there.
     pub fn name_of(&self, at: f64) -> String {
         let is_category = at >= 0.0 && at.fract() == 0.0;
         let name = is_category.then(|| self.categories.get(at as usize)).flatten();

@@ -1,9 +1,9 @@
-//! Suggested commands as lines that can be pasted into a shell, each as a whole.
+//! Formatting of suggested shell commands as lines that can be pasted.
 //!
 //! Not here: which commands are suggested.
 
-/// Writes a command per line without breaks, each with its purpose as a comment of the shell:
-/// behind it, or above it where the width leaves no room.
+/// Formats each command as an unbroken line, with its purpose as a shell comment: after the
+/// command, or in a line above it if `width` leaves no room.
 pub(crate) fn command_lines(commands: &[(String, String)], width: usize) -> Vec<String> {
     const MARK: &str = "  # ";
     let length = |text: &str| text.chars().count();

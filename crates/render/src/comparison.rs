@@ -1,7 +1,7 @@
-//! A comparison as a page: what a side did against the baseline, how surely that is known, and
-//! what differs.
+//! The page of a comparison: verdicts on each side against the baseline, their certainty, and the
+//! differences between the sides.
 //!
-//! Not here: what is true (study), and what a transaction takes (each_transaction).
+//! Not here: how sides are judged (study), and the time of a transaction (each_transaction).
 
 mod each_transaction;
 mod gate;
@@ -44,28 +44,30 @@ use words::{
     is_undecided, of_workload, said_name, shortened, sign, smallest,
 };
 
-/// The sections of a comparison's page, by their names on the command line.
+/// Sections of a comparison's page, by their names on the command line.
 pub const COMPARISON_SECTIONS: [&str; 7] =
     ["did", "changed", "each_transaction", "gauges", "curves", "figures", "sides"];
 
-/// Largest number of differences that a page without folding lists.
+/// Largest number of differences between sides that text and Markdown list.
 const DIFFERENCES_SHOWN_MAX: usize = 30;
-/// Largest length of a side's name as the title of a column.
+/// Largest length of a side's name in the title of a column, in characters.
 const TITLE_MAX: usize = 18;
-/// So that a phone has room for two of them.
+/// Largest length of a side's name that is shortened to the end of its key, so that a phone has
+/// room for two such columns.
 const END_MAX: usize = 13;
-/// Share of lost transactions, in percent, from which the first sentence reports them.
+/// Smallest percentage of lost transactions that a side's headline reports.
 const LOST_LEAST_PERCENT: f64 = 1.0;
-/// Largest number of differences between sides that their first sentence names.
+/// Largest number of differences in the sentence on how two sides differ.
 const DIFFER_SHOWN_MAX: usize = 3;
-/// Largest length of a value in a sentence.
+/// Largest length of a setting's value in a sentence, in characters.
 const VALUE_MAX: usize = 40;
-/// Difference between the shares of two sides' runs with a finding from which it is remarked.
+/// Smallest difference between two sides in the share of runs with a finding from which the finding
+/// is marked as uneven.
 const UNEVEN: f64 = 0.25;
-/// Name for all points, or for the only one.
+/// Name of the row for all points, or for the only one.
 const ALL: &str = "all";
 
-/// Makes the page of a comparison, with the limits of its gate.
+/// Makes the page of a comparison, with the outcomes of its gates (limits on changes) first.
 pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     let charts = of_comparison(report);
     let min_effect = exact(report.min_effect * 100.0);
@@ -113,7 +115,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page
 }
 
-/// Makes the page of a comparison with the median runs of the sides over each other.
+/// Makes the page of a comparison, with charts that overlay the median run of each side.
 pub fn comparison_of_runs(
     report: &ComparisonReport,
     gates: &[GateResult],
@@ -125,13 +127,13 @@ pub fn comparison_of_runs(
     page
 }
 
-/// Returns the title of a comparison's page: its sides and the baseline.
+/// Returns the title of a comparison's page: workload, sides and baseline.
 pub fn comparison_title(report: &ComparisonReport) -> String {
     let names: Vec<&str> = report.sides.iter().skip(1).map(|side| said_name(&side.name)).collect();
     of_workload(report) + &versus(&names.join(", "), said_name(&report.sides[0].name))
 }
 
-/// Describes the verdict of a pair in a sentence, or in one per workload.
+/// Returns the verdict on a side against the baseline, and with several workloads one for each.
 fn verdicts(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     let first = verdict(report, pair);
     let more = pair.by_workload.iter().skip(1).map(|of| {
@@ -142,15 +144,15 @@ fn verdicts(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     once(first).chain(more).collect()
 }
 
-/// [`verdicts`] on runs with warnings.
+/// Returns the same as [`verdicts`], with a caution added because the runs have warnings.
 fn cautious(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     let mut all = verdicts(report, pair);
     all.iter_mut().for_each(|verdict| with_caution(verdict, report, pair));
     all
 }
 
-/// Describes the result of a pair: a sentence, then the differences between the sides, the
-/// detectable change, and the next figure.
+/// Returns the verdict on a side against the baseline. Details are its durability, the next figure,
+/// the smallest detectable difference, and the differences in setup.
 fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let (tone, word) = judgement_of(pair);
     let headline = headline(report, pair).into();
@@ -166,7 +168,8 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     Verdict { tone, word, headline, details }
 }
 
-/// Returns the tone of a pair's verdict, and the verdict in a word or two.
+/// Returns the tone and the word of the verdict on a side. The word names the figure if the primary
+/// figure is undecided and another one is decided.
 fn judgement_of(pair: &PairReport) -> (Tone, String) {
     let figures = summed_up(pair);
     let Some(judged) = figures.first() else { return word_of(Judgement::CannotBeJudged) };
@@ -186,7 +189,7 @@ fn judgement_of(pair: &PairReport) -> (Tone, String) {
     }
 }
 
-/// The tone of a judgement, and its name as a sentence.
+/// Returns the tone of a verdict, and its name as a sentence.
 fn word_of(judged: Judgement) -> (Tone, String) {
     let tone = match judged {
         Judgement::Better => Tone::Good,
@@ -201,7 +204,8 @@ fn word_of(judged: Judgement) -> (Tone, String) {
     (tone, capital(judged.name()) + ".")
 }
 
-/// Marks a verdict on runs with warnings. The reason is shown if the word is not.
+/// Adds a caution to a good or bad verdict whose runs have warnings, with the first warning as
+/// reason. A good verdict gets the tone of a warning.
 fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairReport) {
     if matches!(verdict.tone, Tone::Good | Tone::Bad) && !verdict.word.is_empty() {
         verdict.word = format!("{}, with caution.", verdict.word.trim_end_matches('.'));
@@ -214,7 +218,7 @@ fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairRep
     }
 }
 
-/// Makes the comparison of a side with the baseline.
+/// Makes the block with the figures of a side against the baseline, and notes on the method.
 fn of_pair(report: &ComparisonReport, pair: &PairReport, how: Vec<String>) -> Block {
     let title = match report.pairs.len() {
         1 => String::new(),
@@ -223,10 +227,11 @@ fn of_pair(report: &ComparisonReport, pair: &PairReport, how: Vec<String>) -> Bl
     Block::Part(title, vec![Block::Table(table(report, pair)), Block::paragraphs(how)])
 }
 
-/// Remark on a difference that ranks cannot show.
+/// Remark on a difference found by comparing means, because there are too few runs for a rank test.
 const BY_MEANS: &str = ", by means alone (p < 0.01): ranks cannot tell with so few runs";
 
-/// Lists the differences known for all sides, and, folded, those known for some only.
+/// Lists the differences between the sides: those known for all sides, and, folded, facts that only
+/// some sides have.
 fn changed(report: &ComparisonReport) -> Vec<Block> {
     if report.differences.is_empty() {
         return vec![Block::paragraphs([no_difference(report)])];
@@ -252,7 +257,8 @@ fn changed(report: &ComparisonReport) -> Vec<Block> {
     blocks
 }
 
-/// Makes the table of differences, one per row.
+/// Makes the table of differences in plan, database, machine and build, with a column for each
+/// side.
 fn differences(report: &ComparisonReport, all: &[&Difference]) -> Table {
     let names = names_of(report);
     let title =
@@ -272,7 +278,7 @@ fn differences(report: &ComparisonReport, all: &[&Difference]) -> Table {
     table
 }
 
-/// Lists the gauges that changed most between each side and the baseline.
+/// Lists the gauges that changed most between the baseline and each side.
 fn gauges_changed(report: &ComparisonReport) -> Vec<Block> {
     let pairs = report.pairs.iter().filter(|pair| !pair.gauges_changed.is_empty());
     let part = |pair| {
@@ -305,7 +311,8 @@ fn gauges_table(report: &ComparisonReport, pair: &PairReport) -> Table {
     table
 }
 
-/// Introduces the table of gauges, with its limits.
+/// Returns the sentence above the table of changed gauges: how they are ordered, and that they are
+/// not tested.
 fn gauges_words(report: &ComparisonReport, pair: &PairReport) -> String {
     let of = match report.pairs.len() {
         1 => String::new(),
@@ -316,7 +323,8 @@ fn gauges_words(report: &ComparisonReport, pair: &PairReport) -> String {
     )
 }
 
-/// Makes the table of first, mean, best and last value of each side over an axis of numbers.
+/// Makes the table of each side's curve over a numeric axis: first, mean, best and last value;
+/// `None` if no side has a curve.
 fn sweeps(report: &ComparisonReport) -> Option<Table> {
     let curves = || report.sides.iter().filter_map(|side| Some((side, side.curve.as_ref()?)));
     let (_, first) = curves().next()?;
@@ -339,7 +347,7 @@ fn sweeps(report: &ComparisonReport) -> Option<Table> {
     Some(table)
 }
 
-/// Columns of each figure for programs, besides those for people.
+/// Keys of the columns that only programs read, in the table of all figures.
 const OF_PROGRAMS: [&str; 7] = [
     "unit",
     "confidence_percent",
@@ -350,8 +358,8 @@ const OF_PROGRAMS: [&str; 7] = [
     "reason",
 ];
 
-/// Returns the unit of a figure, the confidence of its interval, the valid runs of both sides,
-/// their workload, and why the figure is undecided.
+/// Returns the cells of the columns [`OF_PROGRAMS`]: unit, confidence of the interval, runs of both
+/// sides, name of the baseline, workload, and the reason why the figure is undecided.
 fn cells_of_programs(report: &ComparisonReport, judged: &Judged) -> [Cell; 7] {
     let unit = report.units.get(&judged.figure).map(String::as_str);
     let unit = unit.unwrap_or_else(|| analysis::figures::unit(&judged.figure));
@@ -371,7 +379,7 @@ fn cells_of_programs(report: &ComparisonReport, judged: &Judged) -> [Cell; 7] {
     ]
 }
 
-/// Makes the table of every figure of every side, at each point and over all of them; programs read
+/// Makes the folded table of every figure of every side, at each point and over all points. CSV has
 /// it too.
 fn by_point(report: &ComparisonReport) -> Block {
     let side = Column::words("side", "side");
@@ -395,7 +403,8 @@ fn by_point(report: &ComparisonReport) -> Block {
     Block::details("By point", Length::Short, vec![Block::Table(table), whys])
 }
 
-/// Returns the role of a side: `baseline`, `side`, or `side 2`.
+/// Returns the role of the side at index `at`: `baseline`, `side`, or `side 2` if there are
+/// several.
 fn role(report: &ComparisonReport, at: usize) -> Cow<'static, str> {
     match (at, report.sides.len()) {
         (0, _) => "baseline".into(),
@@ -404,7 +413,7 @@ fn role(report: &ComparisonReport, at: usize) -> Cow<'static, str> {
     }
 }
 
-/// Makes the block of a side, with its runs.
+/// Makes the folded block of a side with its number of runs and their ids.
 fn of_side(report: &ComparisonReport, at: usize) -> Block {
     let (role, side) = (role(report, at), &report.sides[at]);
     let lost = match side.runs_not_counted {
@@ -420,8 +429,8 @@ fn of_side(report: &ComparisonReport, at: usize) -> Block {
     })
 }
 
-/// Makes the section with the plans of the sides, equal ones once, and the command of the
-/// comparison.
+/// Makes the section with the plans of the sides, equal plans once, and the command that repeats
+/// the comparison.
 fn repeat(report: &ComparisonReport) -> Section {
     let mut plans: Vec<(Vec<&str>, &str)> = Vec::new();
     for side in &report.sides {
@@ -442,12 +451,14 @@ fn repeat(report: &ComparisonReport) -> Section {
     Section::new(REPEAT, "How to repeat it", blocks)
 }
 
-/// Returns the figures of a pair over all points, if there are several: the primary figure first.
+/// Returns a side's figures judged over all points, the primary figure first; empty if there is a
+/// single point.
 fn over_all(pair: &PairReport) -> impl Iterator<Item = &Judged> {
     pair.overall.iter().chain(&pair.overall_others)
 }
 
-/// Returns the figures that summarize a pair: those of its only point, or those over all points.
+/// Returns the figures that summarize a side, the primary one first: those of its only point, those
+/// over all points, or that of the first of several workloads.
 fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     match &pair.points[..] {
         _ if !pair.by_workload.is_empty() => {
@@ -458,7 +469,8 @@ fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     }
 }
 
-/// Names two sides, such as `build=1.3 vs. 1.2`; a common key is written once.
+/// Names a side and the baseline, such as `build=1.3 vs. 1.2`. A key that both have is written
+/// once.
 fn versus(side: &str, base: &str) -> String {
     let (of_side, of_base) = (key_value(side), key_value(base));
     match (of_side, of_base) {
@@ -469,8 +481,8 @@ fn versus(side: &str, base: &str) -> String {
     }
 }
 
-/// Splits a name such as `build=1.3` into key and value; `None` for a URL, whose options have `=`
-/// too.
+/// Splits a name such as `build=1.3` into key and value; `None` for other names, such as a URL with
+/// options.
 fn key_value(name: &str) -> Option<(&str, &str)> {
     let is_key = |key: &str| {
         key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
@@ -478,7 +490,7 @@ fn key_value(name: &str) -> Option<(&str, &str)> {
     name.split_once('=').filter(|(key, _)| is_key(key))
 }
 
-/// Says what is the same on all sides, if nothing differs between them.
+/// Says that the sides do not differ in setup, or that only runs within a side do.
 fn no_difference(report: &ComparisonReport) -> &'static str {
     match report.mixed.is_empty() {
         true => "Plan, database, machine and build are the same on all sides.",
@@ -486,24 +498,25 @@ fn no_difference(report: &ComparisonReport) -> &'static str {
     }
 }
 
-/// Returns true if a fact is known for some sides only: another product has other facts.
+/// Returns true if a fact is known for some sides only, as when the sides are different products.
+/// Parts of plan and target do not count.
 fn is_one_sided(difference: &Difference) -> bool {
     let is_of_plan = matches!(difference.about.as_str(), "plan" | "target");
     !is_of_plan && difference.values.iter().any(Option::is_none)
 }
 
-/// Returns the name of a point for programs.
+/// Returns the name of a point for programs, with whole values: `clients=4 mode=text`.
 fn whole_name(values: &Named<String>) -> String {
     if values.is_empty() { ALL.to_owned() } else { values.pairs(" ") }
 }
 
-/// Returns the name of a point for people: targets have only the part in which they differ.
+/// Returns the name of a point for people, with target URLs shortened.
 fn point_name(report: &ComparisonReport, values: &Named<String>) -> String {
     whole_name(&told(&axes_of(report), values))
 }
 
-/// Makes the table of a pair's judged figures; of a single point all figures. Programs read them by
-/// point.
+/// Makes the table of a side's figures against the baseline for people: all figures of a single
+/// point, or else the primary figure at each point and all figures over all points.
 fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     let [baseline, side] = titles(&report.sides[0].name, &pair.side);
     let columns = columns(baseline.into(), side.into()).map(|column| column.key(""));
@@ -524,8 +537,8 @@ fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     table
 }
 
-/// Arranges a row for people: the verdict is beside its ratio, where a narrow page has it too. The
-/// only point needs no name.
+/// Moves the last cell of a row, the verdict, to just before the p-values, where narrow pages keep
+/// it. With `is_all`, the name of the only point is removed.
 fn for_people<T>(row: [T; 12], is_all: bool) -> Vec<T> {
     let mut row: Vec<T> = row.into();
     let verdict = row.pop();
@@ -536,8 +549,8 @@ fn for_people<T>(row: [T; 12], is_all: bool) -> Vec<T> {
     row
 }
 
-/// Returns the names of sides as titles: whole, or the first trait, or its value alone, since the
-/// first trait matters most. `None` if these are long or not distinct.
+/// Returns short distinct names of sides: the whole names, or their first traits (before a comma),
+/// or the values of these. `None` if even those are longer than [`TITLE_MAX`] or not distinct.
 fn short_names(names: &[&str]) -> Option<Vec<String>> {
     fn first(name: &str) -> String {
         name.split(", ").next().unwrap_or(name).to_owned()
@@ -560,7 +573,8 @@ fn short_names(names: &[&str]) -> Option<Vec<String>> {
     kinds.map(of_kind).into_iter().find(|all| are_different(all) && all.iter().all(fits))
 }
 
-/// `…at_trx_commit=1`: the last words of a long key, and its value.
+/// Shortens a long key to its last words: `…at_trx_commit=1` for
+/// `innodb_flush_log_at_trx_commit=1`.
 fn with_end_of(key: &str, value: &str) -> String {
     let room = END_MAX.saturating_sub(value.len() + 2);
     let ends = key.match_indices(['_', '.']).map(|(at, _)| &key[at + 1..]);
@@ -568,25 +582,25 @@ fn with_end_of(key: &str, value: &str) -> String {
     end.map_or_else(|| format!("={value}"), |end| format!("…{end}={value}"))
 }
 
-/// A side as the columns of tables name it.
+/// Returns the short name of a side, as in the titles of columns.
 fn short_name(report: &ComparisonReport, name: &str) -> String {
     let at = report.sides.iter().position(|side| side.name == name);
     let short = at.and_then(|at| Some(names_of(report)?.swap_remove(at)));
     short.unwrap_or_else(|| name.to_owned())
 }
 
-/// Returns short names of all sides.
+/// Returns short names of all sides; `None` if they would be too long or not distinct.
 fn names_of(report: &ComparisonReport) -> Option<Vec<String>> {
     short_names(&report.sides.iter().map(|side| side.name.as_str()).collect::<Vec<_>>())
 }
 
-/// Returns the titles of a pair's columns.
+/// Returns the column titles of a baseline and a side: short names, or `baseline` and `side`.
 fn titles(baseline: &str, side: &str) -> [String; 2] {
     let found = short_names(&[baseline, side]).and_then(|names| names.try_into().ok());
     found.unwrap_or_else(|| ["baseline".to_owned(), "side".to_owned()])
 }
 
-/// Returns the columns of a table of figures.
+/// Returns the columns of a table of judged figures.
 fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12] {
     [
         Column::words("point", "point"),
@@ -604,7 +618,7 @@ fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12]
     ]
 }
 
-/// Returns the cells of a side's figure, compared with the baseline.
+/// Returns the cells of a judged figure, for the columns of [`columns`].
 fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] {
     let unit = report.units.get(&judged.figure).map_or("", String::as_str);
     let ratio = judged.ratio.as_ref();
@@ -630,10 +644,11 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
     ]
 }
 
-/// Name of the mean that stands for the runs of a side.
+/// Name of the mean over the runs of a side, for sentences.
 const CENTERS: &str = "geometric means";
 
-/// Names the figures that have medians instead, because their runs have no mean.
+/// Names the figures of which medians are compared, because a run has no finite value; `None` if
+/// there are none.
 fn of_medians(report: &ComparisonReport) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     let of_points = report.pairs.iter().flat_map(|pair| &pair.points);
@@ -653,7 +668,7 @@ fn of_medians(report: &ComparisonReport) -> Option<String> {
 const MIN_DETECTABLE: &str = "Detectable: the smallest difference that so many runs would \
                               show, in four of five such comparisons.";
 
-/// Describes how figures are judged.
+/// Describes how a side's figures are judged: means, intervals, tests and interleaving.
 fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let mut said = Vec::new();
     let is_within = pair.points.iter().any(|point| point.primary.is_within_repeats);

@@ -1,14 +1,14 @@
-//! The tables of a document as CSV (RFC 4180): bare numbers with all their digits, units in the
-//! names of columns.
+//! Tables of a document as CSV (RFC 4180): bare numbers with all digits, units in the names of
+//! columns.
 //!
-//! Not here: what has no name for programs; sentences, charts and tables for people alone.
+//! Not here: columns and tables that only people read, sentences and charts.
 
 use crate::csv_rows::of_rows;
 use crate::document::Document;
 use crate::table::Table;
 
-/// Writes a document's tables below the names of their columns. Tables with the same columns are
-/// joined, such as those of points; others follow after an empty line.
+/// Writes all tables of a document as CSV, each below the names of its columns. Tables with the
+/// same columns are joined; others follow after an empty line.
 pub fn csv(document: &Document) -> String {
     let mut found: Vec<(Vec<String>, Vec<Vec<String>>)> = Vec::new();
     for table in document.tables() {
@@ -27,7 +27,7 @@ pub fn csv(document: &Document) -> String {
     tables.join("\n")
 }
 
-/// Writes one table as CSV.
+/// Writes one table as CSV, below the names of its columns.
 pub fn of_table(table: &Table) -> String {
     of_rows(table.keys(), table.exact_rows().into_iter())
 }

@@ -1,9 +1,10 @@
-//! Rows of text as CSV (RFC 4180). Not here: which rows.
+//! Encoding of rows as CSV (RFC 4180). Not here: the contents of the rows.
 
 use std::borrow::Cow;
 
-/// Writes rows with as many cells as there are titles. Names and messages come from plans and
-/// servers, so no spreadsheet may take one for a formula.
+/// Writes rows as CSV below their titles. Each row must have as many cells as there are titles.
+/// Names and messages come from plans and servers, so cells that a spreadsheet would take for
+/// formulas are escaped.
 pub(crate) fn of_rows(titles: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut text = csv::Writer::from_writer(Vec::new());
     let mut put = |cells: &[String]| {
@@ -18,7 +19,7 @@ pub(crate) fn of_rows(titles: Vec<String>, rows: impl Iterator<Item = Vec<String
     String::from_utf8(bytes).expect("only text was put in")
 }
 
-/// Writes rows whose length is known at compile time.
+/// Writes rows as CSV, with the number of cells checked at compile time.
 pub(crate) fn of_arrays<const N: usize>(
     titles: [&str; N],
     rows: impl Iterator<Item = [String; N]>,
@@ -26,8 +27,8 @@ pub(crate) fn of_arrays<const N: usize>(
     of_rows(titles.map(str::to_owned).to_vec(), rows.map(Vec::from))
 }
 
-/// Escapes a cell that a spreadsheet would take for a formula, with a `'` before it (OWASP, "CSV
-/// Injection"). Numbers are not changed.
+/// Escapes a cell that a spreadsheet would take for a formula by a `'` before it (OWASP, "CSV
+/// Injection"). Numbers are unchanged.
 fn not_a_formula(cell: &str) -> Cow<'_, str> {
     let begins = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
     match cell.starts_with(begins) && cell.parse::<f64>().is_err() {

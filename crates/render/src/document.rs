@@ -1,9 +1,9 @@
-//! A page as a value: headline, verdicts, tiles and sections of paragraphs, tables and charts,
-//! whether the result is valid, and how to make it again.
+//! A page as a value: headline, verdicts, tiles, validity, sections of paragraphs, tables and
+//! charts, and commands to repeat the run.
 //!
-//! A kind of report is one function that builds a [`Document`]; terminal, HTML, Markdown and CSV
-//! are four printers of it ([`crate::terminal`], [`crate::html`], [`crate::markdown`],
-//! [`crate::csv`]). Not here: how anything looks.
+//! For each kind of report a function builds a [`Document`]; terminal, HTML, Markdown and CSV are
+//! printers of it ([`crate::terminal`], [`crate::html`], [`crate::markdown`], [`crate::csv`]). Not
+//! here: how a page looks.
 
 use model::finding_catalog::CATALOG;
 use model::numbers::{INFINITE, NONE, count, significant, value_and_error};
@@ -14,50 +14,49 @@ use crate::commands::command_lines;
 use crate::flame_graph::FlameGraph;
 use crate::table::{Cell, Table};
 
-/// Largest number of findings that the summary of several runs names.
+/// Largest number of findings that the validity of several runs names.
 const NAMED_MOST: usize = 3;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
-    /// Kind of the page and its subject.
+    /// Kind of the page, such as `Comparison`, with status and start of its subject.
     pub kind: String,
     pub title: String,
     /// The question that the page answers, in sentences.
     pub question: Vec<String>,
-    /// The environment of the measurements, in sentences, for a page that is read alone.
+    /// Sentences on the environment of the runs, for readers of this page alone.
     pub scene: Vec<String>,
-    /// The answers, the most important first.
+    /// Answers to the question, the most important first.
     pub verdicts: Vec<Verdict>,
-    /// Key figures. The headline of a verdict has them in words, and is left out if tiles are
-    /// drawn.
+    /// Key figures, drawn at the head of HTML pages instead of the verdict's headline.
     pub tiles: Vec<Tile>,
-    /// Summary in lines, for a first page on a terminal; may be empty.
+    /// Labelled lines with the main figures, for the first page on a terminal; may be empty.
     pub summary: Vec<Block>,
-    /// Validity of the result.
+    /// Validity of the result with all remarks; `None` if there is nothing to remark.
     pub validity: Option<Validity>,
     pub sections: Vec<Section>,
-    /// Number of leading sections that answer the question: where nothing is drawn they come before
-    /// the remarks.
+    /// Number of sections, from the first, that answer the question. Printers without charts put
+    /// them before the remarks.
     pub n_answering: usize,
-    /// The last section: identity of the page's subject, and the commands to repeat it.
+    /// Last section: id of the run or other subject, and the commands to repeat it.
     pub repeat: Option<Section>,
 }
 
-/// An answer to the question of a page.
+/// Answer to the question of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     pub tone: Tone,
-    /// The verdict in a word or two, for pages that have colours; may be empty.
+    /// The verdict in a word or two, for pages with colours; may be empty.
     pub word: String,
     pub headline: Text,
-    /// Further sentences below the headline.
+    /// Further sentences, printed below the headline.
     pub details: Vec<Text>,
 }
 
-/// Id of the section with the commands to repeat a run.
+/// Id of the section with the commands to repeat a run, experiment or comparison.
 pub const REPEAT: &str = "repeat";
 
-/// The tone of an answer.
+/// Tone of a verdict, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Good,
@@ -66,179 +65,181 @@ pub enum Tone {
     Bad,
 }
 
-/// A figure at the head of a page.
+/// A key figure, drawn at the head of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tile {
     pub name: String,
     pub value: Quantity,
-    /// A remark; may be empty.
+    /// Remark beside the value; may be empty.
     pub note: String,
-    /// Course over time, at equal distances; may be empty.
+    /// The figure over time, at equal distances, drawn as a small curve; may be empty.
     pub trend: Vec<f64>,
 }
 
-/// A number with its error and unit.
+/// A number with its error and unit, formatted for people.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantity {
     pub value: Value,
     pub error: Uncertainty,
-    /// The unit; empty if it has none.
+    /// Unit of value and error; may be empty.
     pub unit: &'static str,
-    /// Significant digits of a value without a half-width.
+    /// Significant digits; with a half-width, its size determines the digits instead.
     pub digits: usize,
 }
 
-/// A number, as far as it is known.
+/// A number that may be unknown, a lower bound or infinite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Value {
-    /// It is not known.
+    /// The number is not known.
     #[default]
     Unknown,
     Known(f64),
     AtLeast(f64),
-    /// Infinite, because transactions were lost.
+    /// The number is infinite, because too many transactions were lost.
     Infinite,
 }
 
-/// Significant digits of a bound in a table.
+/// Significant digits of a lower bound in a table.
 const BOUND_DIGITS: usize = 3;
 
-/// Significant digits of a number whose error exceeds it.
+/// Significant digits of a number whose half-width exceeds it.
 const CLIPPED_DIGITS: usize = 2;
 
-/// The error of a number.
+/// The error of a number, as a confidence interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Uncertainty {
-    /// No error is known.
+    /// No confidence interval is known.
     #[default]
     Unknown,
-    /// Half the width of a symmetric interval.
+    /// Half the width of a symmetric confidence interval.
     HalfWidth(f64),
-    /// Lower and upper end; `None` is infinite, among lost transactions.
+    /// Lower and upper end of a confidence interval. An upper end of `None` is infinite, because
+    /// transactions were lost.
     Interval(f64, Option<f64>),
 }
 
-/// The validity of a result.
+/// Validity of the result of one or several runs, with remarks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Validity {
-    /// The answer in a sentence.
+    /// The validity in a sentence, such as `Valid, with 2 warnings.`
     pub answer: String,
-    /// Findings and other remarks.
+    /// Findings and other remarks on the result.
     pub remarks: Vec<Remark>,
 }
 
-/// A remark on a result.
+/// A remark on a result, such as a warning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
     pub severity: Severity,
     pub text: Text,
 }
 
-/// The place of a section on a page that draws charts.
+/// Position of a section on a page that draws charts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// Before the others: its charts are the most important ones.
+    /// Before all other sections, for the most important charts.
     First,
-    /// Before those in order: it explains the result.
+    /// Before the sections in document order, for explanations of the result.
     Early,
     /// In the order of the document.
     #[default]
     InOrder,
-    /// After the others: it is long.
+    /// After all other sections, for long ones.
     Last,
 }
 
-/// A part of a page.
+/// A titled part of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// Anchor of the section in addresses.
+    /// Anchor of the section in URLs.
     pub id: &'static str,
     pub title: String,
-    /// Description of its figures; may be empty.
+    /// Explanation of the section's figures; may be empty.
     pub note: String,
     pub blocks: Vec<Block>,
-    /// Place on a page that draws charts.
+    /// Position of the section on a page that draws charts.
     pub where_drawn: Place,
 }
 
-/// A part of a section.
+/// A part of a section: text, table, chart or nested blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
     Paragraphs(Vec<Text>),
     /// Preformatted text: commands, plans, output.
     Verbatim(String),
-    /// Suggested commands, each with its purpose.
+    /// Suggested commands, each with its purpose; left out in browsers.
     Next(Vec<(String, String)>),
-    /// Labels with texts; the label of a continuation is empty.
+    /// Labels with texts. An empty label continues the text above.
     Pairs(Vec<(String, Text)>),
     Table(Table),
-    /// Charts, for media that can draw them.
+    /// Charts, left out by printers that cannot draw.
     Charts(Vec<Chart>),
-    /// Sampled stacks, for media that can draw them.
+    /// Sampled call stacks, left out by printers that cannot draw.
     FlameGraph(FlameGraph),
-    /// A curve in one line, for media that cannot draw charts.
+    /// A curve in one line of text, for printers that cannot draw charts.
     Sketch(Sketch),
-    /// Blocks with a title of their own.
+    /// Blocks below a title, which may be empty.
     Part(String, Vec<Block>),
-    /// Blocks that are folded until the reader opens them.
+    /// Blocks that are folded in HTML until the reader opens them; text and Markdown have others
+    /// instead.
     Details(Details),
 }
 
-/// A curve in one line of block characters.
+/// A curve drawn with block characters in one line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sketch {
     pub title: String,
-    /// Values, at equal distances.
+    /// Values of the curve, at equal distances.
     pub values: Vec<f64>,
-    /// Indices of values that are marked.
+    /// Indices of the values that have a mark below them, such as the beginnings of disturbances.
     pub marks: Vec<usize>,
 }
 
-/// Blocks that are folded where a page can fold.
+/// Blocks that are folded in HTML, and replaced by others in text and Markdown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Details {
     pub title: String,
     pub blocks: Vec<Block>,
-    /// Length, which decides whether it is printed.
+    /// Length of the blocks, which decides whether they appear on paper.
     pub length: Length,
-    /// Blocks that replace it on a page that cannot fold.
+    /// Blocks that text and Markdown have instead, since they cannot fold.
     pub otherwise: Vec<Block>,
 }
 
-/// The length of details.
+/// Length of folded blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// Short enough for paper.
+    /// Short enough to be printed on paper.
     Short,
-    /// Long machine output, which is not printed.
+    /// Too long for paper, such as machine output.
     Long,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Text(pub Vec<Span>);
 
-/// A part of inline text.
+/// A piece of inline text with one style.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Span {
     Words(String),
     Strong(String),
-    /// Text that is typed into a shell.
+    /// A command or other code.
     Code(String),
     Quantity(Quantity),
-    /// A link to another page, in media that have addresses.
+    /// A link to another page. Without URLs, it is printed as an id or a command.
     Link(Link),
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Link {
-    /// The page of a run, by its id.
+    /// Links to the page of the run with this id.
     Run(String),
-    /// The comparison of two values of a label.
+    /// Links to the comparison of two values of a label, such as two builds.
     Comparison {
         by: String,
-        /// The label's value of the baseline.
+        /// Value of the label for the baseline.
         baseline: String,
-        /// The label's value of the other side.
+        /// Value of the label for the other side.
         side: String,
     },
 }
@@ -248,7 +249,8 @@ pub fn next(commands: &[(String, String)]) -> Section {
     Section::new("next", "Next", vec![Block::Next(commands.to_vec())])
 }
 
-/// Replaces `dbdyno` by `program` in the block's commands.
+/// Replaces `dbdyno` by `program` in a block's commands, at the beginning of a line and after `|`
+/// or `&&`.
 fn called(block: Block, program: &str) -> Block {
     let command = |line: &str| {
         let words = line.trim_start();
@@ -290,7 +292,7 @@ fn called(block: Block, program: &str) -> Block {
 }
 
 impl Document {
-    /// Replaces `dbdyno` by `program`, a path, in all commands.
+    /// Replaces `dbdyno` by `program`, the path of the program, in all commands of the page.
     pub fn called(mut self, program: &str) -> Document {
         for section in self.sections.iter_mut().chain(&mut self.repeat) {
             let blocks = std::mem::take(&mut section.blocks);
@@ -299,7 +301,7 @@ impl Document {
         self
     }
 
-    /// Makes an empty page.
+    /// Makes a page with a kind and a title only.
     pub fn new(kind: impl Into<String>, title: impl Into<String>) -> Document {
         Document { kind: kind.into(), title: title.into(), ..Document::default() }
     }
@@ -308,7 +310,7 @@ impl Document {
         self.sections.push(Section::new(id, title, blocks));
     }
 
-    /// Returns all tables, in the order of the page, including folded ones.
+    /// Returns all tables in the order of the page, including those in folded blocks.
     pub fn tables(&self) -> Vec<&Table> {
         let sections = self.sections.iter().chain(&self.repeat);
         sections.flat_map(|section| tables_of(&section.blocks)).collect()
@@ -339,43 +341,42 @@ fn tables_of(blocks: &[Block]) -> Vec<&Table> {
 }
 
 impl Section {
-    /// Makes a section without a note.
+    /// Makes a section without a note, in document order.
     pub fn new(id: &'static str, title: impl Into<String>, blocks: Vec<Block>) -> Section {
         Section { id, title: title.into(), blocks, ..Section::default() }
     }
 }
 
 impl Block {
-    /// Makes a block of paragraphs.
     pub fn paragraphs<T: Into<Text>>(all: impl IntoIterator<Item = T>) -> Block {
         Block::Paragraphs(all.into_iter().map(Into::into).collect())
     }
 
-    /// Makes a block of labelled texts.
+    /// Makes a block of labels with texts.
     pub fn pairs<L: Into<String>, T: Into<Text>>(all: impl IntoIterator<Item = (L, T)>) -> Block {
         let pair = |(label, text): (L, T)| (label.into(), text.into());
         Block::Pairs(all.into_iter().map(pair).collect())
     }
 
-    /// Makes a block of runs by labels.
+    /// Makes a block that lists the ids of runs, with links, by label.
     pub fn runs<'r, L: Into<String>>(all: impl IntoIterator<Item = (L, &'r [String])>) -> Block {
         Block::pairs(all.into_iter().map(|(label, runs)| (label, Text::runs(runs))))
     }
 
-    /// Makes a block of commands, each with its purpose, that every page shows. Each line can be
-    /// pasted into a shell.
+    /// Makes a block of commands with their purposes as shell comments, which every printer shows.
+    /// Each line can be pasted into a shell.
     pub fn commands(all: &[(String, String)]) -> Block {
         Block::Verbatim(command_lines(all, usize::MAX).join("\n"))
     }
 
-    /// Makes folded blocks, which are left out where a page cannot fold.
+    /// Makes blocks that are folded in HTML and left out in text and Markdown.
     pub fn details(title: impl Into<String>, length: Length, blocks: Vec<Block>) -> Block {
         Block::Details(Details { title: title.into(), blocks, length, otherwise: Vec::new() })
     }
 }
 
 impl Validity {
-    /// Makes the validity from findings, with a summary.
+    /// Makes the validity of one run from its findings, with `answer` as the sentence.
     pub fn from_findings(answer: impl Into<String>, findings: &[Finding]) -> Validity {
         Validity {
             answer: answer.into(),
@@ -383,14 +384,14 @@ impl Validity {
         }
     }
 
-    /// Makes the validity from remarks on several runs, with a summary by severity; `None` if there
-    /// are none.
+    /// Makes the validity of several runs from their remarks, and sums these up in a sentence that
+    /// begins with `Valid`. `None` if there are no remarks.
     pub fn of_remarks(remarks: Vec<Remark>) -> Option<Validity> {
         Validity::with_word("Valid", remarks)
     }
 
-    /// Makes the same for a result that is not simply valid: `word` says what it is, such as
-    /// `Interrupted`.
+    /// Makes the validity of several runs, with a sentence that begins with `word`, such as
+    /// `Interrupted`, unless the result is invalid. `None` if there are no remarks.
     pub fn with_word(word: &str, remarks: Vec<Remark>) -> Option<Validity> {
         let mut validity = Validity { answer: String::new(), remarks };
         let (n_warnings, names) = (validity.count(Severity::Warning), validity.named());
@@ -413,7 +414,8 @@ impl Validity {
         (!validity.remarks.is_empty()).then_some(validity)
     }
 
-    /// Returns the findings that the warnings name, in their order: `other cpu load`.
+    /// Returns the findings whose ids are in the warnings, in order of appearance: `other cpu
+    /// load`.
     fn named(&self) -> Vec<String> {
         let warnings = self.remarks.iter().filter(|of| of.severity == Severity::Warning);
         let texts: Vec<String> = warnings.map(|of| of.text.plain()).collect();
@@ -427,19 +429,18 @@ impl Validity {
         all.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Returns the number of remarks of a severity.
+    /// Returns the number of remarks of this severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.remarks.iter().filter(|remark| remark.severity == severity).count()
     }
 }
 
 impl Remark {
-    /// Makes a remark of a severity.
     pub fn new(severity: Severity, text: impl Into<Text>) -> Remark {
         Remark { severity, text: text.into() }
     }
 
-    /// Makes a remark of a finding.
+    /// Makes a remark from a finding of a run.
     pub fn from_finding(finding: &Finding) -> Remark {
         Remark::new(finding.severity, finding.text.as_str())
     }
@@ -447,7 +448,7 @@ impl Remark {
 
 impl Quantity {
     /// Makes a quantity that cannot be negative, such as a rate, with half the width of its
-    /// interval if it is known: the interval is cut at 0.
+    /// confidence interval, if known. An interval that would go below 0 is cut there.
     pub fn at_least_zero(value: Option<f64>, half_width: Option<f64>) -> Quantity {
         let (error, digits) = match (value, half_width) {
             (Some(value), Some(half_width)) if half_width > value => {
@@ -459,12 +460,12 @@ impl Quantity {
         Quantity { value: value.map_or(Value::Unknown, Value::Known), error, unit: "", digits }
     }
 
-    /// Makes a number without an error, with `digits` significant digits.
+    /// Makes a quantity without an error, with `digits` significant digits.
     pub fn number(value: f64, digits: usize, unit: &'static str) -> Quantity {
         Quantity { value: Value::Known(value), error: Uncertainty::Unknown, unit, digits }
     }
 
-    /// Returns the value with its unit.
+    /// Formats the value with its unit.
     pub fn value(&self) -> String {
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
         match (self.value, self.error) {
@@ -478,7 +479,7 @@ impl Quantity {
         }
     }
 
-    /// Returns the error as text; empty if it is not known.
+    /// Formats the error: `± 6.8` or `81.9 to 88.0`. Empty if it is not known.
     pub fn error(&self) -> String {
         match (self.value, self.error) {
             (Value::Known(value), Uncertainty::HalfWidth(half_width)) => {
@@ -508,7 +509,7 @@ impl From<Value> for Cell {
 }
 
 impl std::fmt::Display for Quantity {
-    /// Writes `451.8 TPS ± 6.8` or `84.4 ms (81.9 to 88.0)`.
+    /// Writes value and error: `451.8 TPS ± 6.8` or `84.4 ms (81.9 to 88.0)`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (value, error) = (self.value(), self.error());
         match self.error {
@@ -520,7 +521,7 @@ impl std::fmt::Display for Quantity {
 }
 
 impl Text {
-    /// Lists ids of runs, separated by commas.
+    /// Lists ids of runs as links, separated by commas.
     pub fn runs(runs: &[String]) -> Text {
         let mut text = Text::default();
         for (index, run) in runs.iter().enumerate() {
@@ -539,12 +540,11 @@ impl Text {
         self
     }
 
-    /// Returns true if the text is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the text in plain words.
+    /// Returns the text without styles; links become ids or commands.
     pub fn plain(&self) -> String {
         let span = |span: &Span| match span {
             Span::Words(words) | Span::Strong(words) | Span::Code(words) => words.clone(),
@@ -556,7 +556,7 @@ impl Text {
 }
 
 impl Link {
-    /// Returns a command or an id that shows the target in a shell.
+    /// Returns the link as text: the id of a run, or the command for a comparison.
     pub fn plain(&self) -> String {
         match self {
             Link::Run(id) => id.clone(),

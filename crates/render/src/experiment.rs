@@ -1,6 +1,7 @@
-//! An experiment as people read it: a table of its points, the curve over its axis, the law.
+//! The page of an experiment: the table of its points, curves over its axes, the Universal
+//! Scalability Law, and its trials.
 //!
-//! Not here: what is true (experiment).
+//! Not here: how figures and verdicts are computed (study).
 
 mod of_trials;
 
@@ -35,19 +36,20 @@ use super::wording::{
 };
 use super::{Align, Cell, Column, Table};
 
-/// Largest number of further points that may be the best one and are named.
+/// Largest number of points that are named because their intervals overlap that of the best point.
 const ALSO_MOST: usize = 4;
 
-/// Smallest number of points that are sketched as a curve.
+/// Smallest number of points for which a curve is sketched in text.
 const SKETCHED_LEAST: usize = 4;
 
-/// Figures that a narrow table leaves out; the last is left out first.
+/// Figures whose columns a narrow table leaves out, the last of these first.
 const SPARE: [&str; 3] = ["p50_ms", "p95_ms", "tps"];
 
-/// Prefix of settings that heads of tables leave out to save space.
+/// Prefix of server settings, which the titles of columns leave out.
 const OF_SERVER: &str = "server.";
 
-/// Returns the verdicts of an experiment's page; those of its sides come first.
+/// Returns the verdicts of an experiment's page. If its points are compared as sides, the verdicts
+/// of that comparison come first.
 pub fn experiment_verdicts(
     report: &ExperimentReport,
     trials: &[TrialReport],
@@ -65,8 +67,8 @@ pub fn experiment_verdicts(
     comparison_verdicts(sides).into_iter().chain([own]).collect()
 }
 
-/// Makes the page of an experiment; without its trials, only with what its report has. If its
-/// points are sides of a comparison, the verdicts of that come first.
+/// Makes the page of an experiment. Without `trials`, parts that need them are left out. `sides` is
+/// the comparison of its points, if they are compared; its verdicts come first.
 pub fn experiment(
     report: &ExperimentReport,
     trials: &[TrialReport],
@@ -124,23 +126,25 @@ pub fn experiment(
     page
 }
 
-/// Returns what ended the trials early, or that they go on; `None` if they ended as planned.
+/// Returns why the trials are not complete, such as `interrupted` or `still running`; `None` if all
+/// were made, or a stop condition ended them.
 fn early_end(report: &ExperimentReport) -> Option<&'static str> {
     not_completed(report.status).or_else(|| is_short(report).then_some("unfinished"))
 }
 
-/// Returns the same with the number of trials: `interrupted after 5 of 9 trials`.
+/// Describes how many trials were made before an early end: `interrupted after 5 of 9 trials`.
+/// `None` if none is missing.
 fn how_far(report: &ExperimentReport) -> Option<String> {
     let word = early_end(report)?;
     Some(format!("{word} after {} of {}", report.trials_done, count(report.trials, "trial")))
 }
 
-/// Returns true if trials are missing. A rule may end the repeats before the largest number.
+/// Returns true if trials are missing, except those that a stop condition made unnecessary.
 fn is_short(report: &ExperimentReport) -> bool {
     report.stop_condition.is_none() && trials_left(report).1 > 0
 }
 
-/// Returns true if more trials will be made, or should be.
+/// Returns true if trials are running or missing, so that the result is provisional.
 pub fn is_unfinished(report: &ExperimentReport) -> bool {
     early_end(report).is_some()
 }
@@ -157,7 +161,8 @@ fn question(report: &ExperimentReport) -> Vec<String> {
     }
 }
 
-/// Describes what the trials have in common: `SQLite 3.54.1, 4 clients, each measured 30 s`.
+/// Describes the setup that all trials share: `SQLite 3.54.1, 4 clients, each measured 30 s`.
+/// `None` without trials.
 fn made_with(trials: &[TrialReport]) -> Option<String> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
     let of = Environment::from_reports(&all);
@@ -169,7 +174,7 @@ fn made_with(trials: &[TrialReport]) -> Option<String> {
     })
 }
 
-/// Returns the databases, machines, versions and dates of the trials.
+/// Returns labelled texts on the trials' databases, machines, dbdyno versions and dates.
 fn made_on(trials: &[TrialReport]) -> Vec<(&'static str, String)> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
     let of = Environment::from_reports(&all);
@@ -203,8 +208,8 @@ fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
     Verdict { tone, word, headline: found.into(), details: vec![counts.into()] }
 }
 
-/// Says which statistic the table of points shows; and what the ratio of the verdict is of, where
-/// that is not the quotient of these means.
+/// Says that the table of points shows means with confidence intervals, and, if that makes a
+/// difference, that the verdict is based on geometric means. `None` if no figure has an interval.
 fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) -> Option<String> {
     // Sides are called by their only axis.
     let means = |side: &str| -> Option<f64> {
@@ -235,8 +240,8 @@ fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) ->
     all.any(|(_, of)| is_mean(of)).then(|| format!("means over runs ± 95 % CIs{verdict}"))
 }
 
-/// Returns the least time of another repeat of all points, in seconds; `None` without trials, or in
-/// virtual time.
+/// Returns the load time of one more repeat of all points, ramp-up and measured phase, in seconds.
+/// `None` without trials or in virtual time.
 pub fn repeat_s(report: &ExperimentReport, trials: &[TrialReport]) -> Option<f64> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
     if all.is_empty() || Environment::from_reports(&all).has_virtual_time() {
@@ -246,7 +251,8 @@ pub fn repeat_s(report: &ExperimentReport, trials: &[TrialReport]) -> Option<f64
     Some(load_s / all.len() as f64 * report.points.len() as f64)
 }
 
-/// Describes the values of an axis that may lose commits that others keep.
+/// Warns that commits at some values of an axis may be lost in a crash, while they are durable at
+/// others.
 fn durability(report: &ExperimentReport, trials: &[TrialReport]) -> Option<String> {
     unequally_durable(trials, |point| {
         let values = report.points.get(point as usize).map(|point| &point.values.0[..]);
@@ -254,12 +260,12 @@ fn durability(report: &ExperimentReport, trials: &[TrialReport]) -> Option<Strin
     })
 }
 
-/// Returns the disclaimers of the trials' figures.
+/// Returns legally required notices on the trials' figures.
 fn notices(trials: &[TrialReport]) -> Vec<String> {
     Environment::from_reports(&trials.iter().map(|trial| &trial.report).collect::<Vec<_>>()).notices
 }
 
-/// Explains why attempts at trials are not valid, each reason once.
+/// Counts attempts at trials that are not valid, by reason; `None` if there are none.
 fn not_counted(report: &ExperimentReport) -> Option<String> {
     let mut whys: Named<u64> = Named::default();
     for (why, n) in report.points.iter().flat_map(|point| point.why_not_counted.iter()) {
@@ -270,7 +276,8 @@ fn not_counted(report: &ExperimentReport) -> Option<String> {
     (!whys.is_empty()).then(|| format!("Not counted: {}.", whys.join("; ")))
 }
 
-/// Returns the remarks on the runs of an experiment.
+/// Returns the validity of an experiment: its own findings, damaged reports, and warnings of its
+/// runs.
 fn validity(report: &ExperimentReport) -> Option<Validity> {
     let texts = left_out(&report.damaged).into_iter().chain(findings(report));
     let warnings = texts.map(|text| Remark::new(Severity::Warning, text));
@@ -281,7 +288,8 @@ fn validity(report: &ExperimentReport) -> Option<Validity> {
     )
 }
 
-/// Describes the repeats: whether there are enough, and at which level they vary.
+/// Makes the blocks on repeats: whether there are enough, and how much each level of repetition
+/// varies.
 fn repeats(report: &ExperimentReport) -> Vec<Block> {
     let mut blocks = Vec::new();
     if let Some(stop) = &report.stop_condition {
@@ -292,7 +300,7 @@ fn repeats(report: &ExperimentReport) -> Vec<Block> {
     blocks
 }
 
-/// Describes what all trials have in common; varied parameters are in the table.
+/// Makes the blocks on what ran: the setup that all trials share, and folded runs and plan.
 fn ran(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Block> {
     let name = |point: &PointReport| match point.values.pairs(" ") {
         name if name.is_empty() => "all".to_owned(),
@@ -306,7 +314,7 @@ fn ran(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Block> {
     vec![Block::pairs(in_common(trials)), Block::pairs(made_on(trials)), runs, plan]
 }
 
-/// Makes the section with the experiment's id and status, and the command that shows it.
+/// Makes the section with the experiment's id and status, and commands that show or resume it.
 pub(super) fn again(id: &str, status: Option<Status>, is_short: bool) -> Section {
     let short = short_id(id);
     let state = match status {
@@ -324,7 +332,7 @@ pub(super) fn again(id: &str, status: Option<Status>, is_short: bool) -> Section
     Section::new(REPEAT, "How to repeat it", blocks)
 }
 
-/// Returns the numbers of invalid trials and of missing ones.
+/// Returns the number of trials that are not valid, and of those not made yet.
 fn trials_left(report: &ExperimentReport) -> (u64, u64) {
     // A lost trial may have been made again.
     let repeats = report.trials / (report.points.len() as u64).max(1);
@@ -336,7 +344,7 @@ fn trials_left(report: &ExperimentReport) -> (u64, u64) {
     (lost, report.trials.saturating_sub(report.trials_done + lost))
 }
 
-/// Returns the name with the axes: `tpcc over mode × clients`.
+/// Returns the experiment's name with its axes: `tpcc over mode × clients`.
 fn name_over_axes(report: &ExperimentReport) -> String {
     let axes: Vec<&str> = report.axes.iter().map(|axis| axis.name.as_str()).collect();
     match axes.is_empty() {
@@ -345,7 +353,8 @@ fn name_over_axes(report: &ExperimentReport) -> String {
     }
 }
 
-/// Returns the result, and the number of trials.
+/// Returns the headline with the best point or the highest rate kept, and a sentence that counts
+/// points and trials.
 fn headline(report: &ExperimentReport) -> (String, String) {
     let name = name_over_axes(report);
     let found = match &report.rate {
@@ -378,7 +387,7 @@ fn headline(report: &ExperimentReport) -> (String, String) {
     (format!("{name}: {how_far}{found}"), format!("{n}, {trials}{order}"))
 }
 
-/// Describes the point with the best primary figure.
+/// Describes the point with the best mean of the primary figure.
 fn best(report: &ExperimentReport) -> String {
     let of = title(&report.primary);
     let best = report
@@ -410,8 +419,8 @@ fn best(report: &ExperimentReport) -> String {
     format!("{most} {of}{at}: {}{also}", answered(&figure))
 }
 
-/// Names other points that may be the best: those whose intervals overlap that of the best mean,
-/// except intervals that are too wide.
+/// Names points that may be as good as the best one, because their confidence intervals overlap,
+/// and points with too few runs to tell.
 fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> String {
     let own = |point: &PointReport| point.figures.get(&report.primary).copied();
     let reaches = |point: &&PointReport| {
@@ -430,7 +439,8 @@ fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Strin
     format!("{tied}{unknown}")
 }
 
-/// Lists the values of points; with many points only their number.
+/// Lists points by their values; more than [`ALSO_MOST`] are only counted. `None` if there are
+/// none.
 fn places(report: &ExperimentReport, points: &[&PointReport]) -> Option<String> {
     let name = |point: &&PointReport| {
         let values = told(&report.axes, &point.values);
@@ -446,7 +456,7 @@ fn places(report: &ExperimentReport, points: &[&PointReport]) -> Option<String> 
     }
 }
 
-/// Describes the highest rate that was kept, with the primary figure there.
+/// Describes the highest offered rate that the database kept up with, and the primary figure there.
 fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
     let Some(point) = rate.kept.and_then(|index| report.points.get(index)) else {
         return format!("no value of {} keeps up with the offered rate", rate.axis);
@@ -459,7 +469,7 @@ fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
     format!("keeps up with the offered rate up to {at}; {of} there: {figure}")
 }
 
-/// Makes the table of points, one per row.
+/// Makes the table of points, one per row, with all figures.
 pub fn experiment_points(report: &ExperimentReport) -> Table {
     let mut names: Vec<&str> = Vec::new();
     for (name, figure) in report.points.iter().flat_map(|point| &point.figures.0) {
@@ -528,7 +538,8 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
     Table::filled("points", "", columns, report.points.iter().map(row).collect())
 }
 
-/// Returns a figure for programs: mean, half-width of its interval, minimum and maximum.
+/// Returns the cells of a figure for programs: mean, half-width of its confidence interval, minimum
+/// and maximum.
 fn exact_cells(point: &PointReport, name: &str) -> [Cell; 4] {
     let of = point.figures.get(name);
     [
@@ -539,7 +550,7 @@ fn exact_cells(point: &PointReport, name: &str) -> [Cell; 4] {
     ]
 }
 
-/// Aligns numbers to the right and words to the left.
+/// Returns the alignment of an axis's values: numbers to the right, words to the left.
 fn align(axis: &model::Axis) -> Align {
     match axis.values.iter().all(|value| number(value).is_some()) {
         true => Align::Right,
@@ -570,7 +581,8 @@ fn cell(point: &PointReport, name: &str) -> String {
     }
 }
 
-/// Formats a time of one run, or says that there are too few samples.
+/// Formats a time of one run in milliseconds. A time that is unknown for lack of samples becomes
+/// `too few`.
 pub(super) fn time(value: Option<f64>, samples_needed: &Named<u64>, name: &str) -> String {
     match (value, samples_needed.get(name)) {
         (None, Some(_)) => "too few".to_owned(),
@@ -578,7 +590,7 @@ pub(super) fn time(value: Option<f64>, samples_needed: &Named<u64>, name: &str) 
     }
 }
 
-/// Describes the numbers of samples that unknown times need, a line for each.
+/// Describes how many samples the unknown percentiles need, in a line for each percentile.
 pub(super) fn too_few<'r>(all: impl Iterator<Item = &'r Named<u64>>) -> Vec<String> {
     let mut found: Vec<(&str, u64)> = Vec::new();
     for (name, needed) in all.flat_map(Named::iter) {
@@ -593,7 +605,7 @@ pub(super) fn too_few<'r>(all: impl Iterator<Item = &'r Named<u64>>) -> Vec<Stri
     found.into_iter().map(line).collect()
 }
 
-/// Describes a curve in words and as a sketch, which the words name.
+/// Describes a curve by its values, and sketches it in a line of text.
 fn sketched(report: &ExperimentReport, curve: &Curve) -> Vec<Block> {
     let means: Vec<f64> = report
         .points
@@ -612,12 +624,12 @@ fn sketched(report: &ExperimentReport, curve: &Curve) -> Vec<Block> {
     std::iter::once(Block::paragraphs([words])).chain(sketch).collect()
 }
 
-/// Returns true if the lowest value is expected at the beginning, as for times over a rate.
+/// Returns true if the first value is expected to be the lowest, as for times over a rate.
 fn is_least_at_first(curve: &Curve) -> bool {
     is_time(&curve.figure) && is_arrival_rate(&curve.axis)
 }
 
-/// Names the figure and axis of a curve, and the number of points if some lack the figure.
+/// Names figure and axis of a curve, and counts the points with the figure if others lack it.
 fn along(report: &ExperimentReport, curve: &Curve) -> String {
     let (figure, axis) = (title(&curve.figure), &curve.axis);
     let known = report.points.iter().filter(|point| point.figures.get(&curve.figure).is_some());
@@ -629,8 +641,8 @@ fn along(report: &ExperimentReport, curve: &Curve) -> String {
     }
 }
 
-/// Describes a curve: `first 1, mean of points 2, peak 3 at 8, last 2`. Before all trials are done
-/// it has no peak.
+/// Describes a curve: `first 1, mean of points 2, peak 3 at 8, last 2`. The peak is left out if
+/// trials are missing, or if the best value is always at the beginning.
 fn in_words(curve: &Curve, is_unfinished: bool) -> String {
     let number = |value: f64| significant(value, 4);
     let (first, mean, last) = (number(curve.first), number(curve.mean), number(curve.last));
@@ -645,7 +657,8 @@ fn best_word(curve: &Curve) -> &'static str {
     if curve.better == Direction::Lower { "lowest" } else { "peak" }
 }
 
-/// Makes the section of the scalability law: its parameters, and the quality of the fit.
+/// Makes the section on the Universal Scalability Law: its fitted parameters, its peak, and how
+/// well it fits.
 fn of_law(report: &ExperimentReport, law: &ScalabilityReport) -> Section {
     let of = |[value, low, high]: [f64; 3]| {
         let number = |value: f64| significant(value, 3);
@@ -669,7 +682,7 @@ fn of_law(report: &ExperimentReport, law: &ScalabilityReport) -> Section {
     Section { note: "with 90 % intervals".to_owned(), ..section }
 }
 
-/// Describes the peak of the law, or why none is reported.
+/// Returns the labelled peak of the law, or the reason why it has none.
 fn peak(law: &ScalabilityReport) -> Option<(&'static str, String)> {
     let of = |value: f64, interval: Option<(f64, f64)>, digits: usize| {
         let number = |value: f64| significant(value, digits);
@@ -688,8 +701,8 @@ fn peak(law: &ScalabilityReport) -> Option<(&'static str, String)> {
     }
 }
 
-/// Summarizes the warnings of the runs: a sentence for each kind, with the number of runs and the
-/// range of observations, or one example.
+/// Returns a sentence for each kind of finding in the runs: number of runs, ranges of its numbers
+/// (or one example), and advice.
 fn findings(report: &ExperimentReport) -> Vec<String> {
     let mut all = Named::default();
     let of_points = report.points.iter().flat_map(|point| point.findings.iter());
@@ -704,7 +717,7 @@ fn findings(report: &ExperimentReport) -> Vec<String> {
     all.iter().map(advised).collect()
 }
 
-/// Describes a finding of some of the runs.
+/// Describes a finding that `n` of the runs have.
 fn printed(report: &ExperimentReport, (id, n): (&str, &u64), runs: &str) -> String {
     let case = report.points.iter().find_map(|point| point.cases.get(id));
     let with_it = report.points.iter().filter(|point| point.findings.get(id).is_some());
@@ -720,7 +733,7 @@ fn printed(report: &ExperimentReport, (id, n): (&str, &u64), runs: &str) -> Stri
     }
 }
 
-/// Returns the setup, without the parts that differ between trials.
+/// Returns the lines on the setup with the parts that all trials share.
 fn in_common(trials: &[TrialReport]) -> Vec<(String, String)> {
     let all: Vec<Vec<Line>> = trials.iter().map(|trial| lines(&trial.report)).collect();
     let Some((first, others)) = all.split_first() else { return Vec::new() };

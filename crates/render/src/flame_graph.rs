@@ -1,68 +1,69 @@
-//! Flame graphs as SVG: sampled stacks, a bar for each function as wide as its samples, above that
-//! of the function that called it.
+//! Flame graphs of sampled call stacks as SVG: a bar per function, as wide as its samples and above
+//! the bar of its caller.
 //!
-//! Own code rather than a crate: `inferno` would add 11 packages for a layout of a screen. Not
-//! here: which stacks there are (analysis), and where a graph stands in a page (html).
+//! Own code instead of the crate `inferno`, which would add 11 packages. Not here: sampling and
+//! choice of stacks (analysis), and the place of a graph on a page (html).
 
 use std::fmt::Write;
 
 use model::numbers::{count, significant};
 use model::{FRAME_SEPARATOR, KERNEL_FRAME};
 
-/// Width of a graph, in pixels.
+/// Width of the drawing, in SVG units.
 const WIDTH: f64 = 1200.0;
 const ROW: f64 = 17.0;
-/// Height of the line for searching above the highest row, in pixels.
+/// Height of the head with title and search field, in SVG units.
 const HEAD: f64 = 30.0;
-/// Width of a letter of the style's font, in pixels.
+/// Width of a letter in the style sheet's font, in SVG units.
 const LETTER: f64 = 6.65;
-/// Smallest width of a bar that is drawn, as a share: half a pixel.
+/// Smallest share of the samples for which a bar is drawn: half an SVG unit wide.
 const SHARE_MIN: f64 = 0.5 / WIDTH;
-/// Number of shades of a colour, so that neighbouring bars differ.
+/// Number of shades per colour, so that neighbouring bars can be distinguished.
 const SHADES: u32 = 4;
 
 const CSS: &str = include_str!("../templates/flame.css");
 
-/// Script with which flame graphs of a page zoom and search.
+/// Script for zooming and searching in the flame graphs of a page.
 pub const FLAME_JS: &str = include_str!("../templates/flame.js");
 
-/// The data of a flame graph.
+/// Data of a flame graph of one process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlameGraph {
-    /// Id of the run.
+    /// Id of the run in which the samples were taken.
     pub run: String,
-    /// The side: `server` or `generator`.
+    /// Process that was sampled: `server` or `generator`.
     pub side: String,
     pub title: String,
-    /// Number of all samples, including those of stacks that were left out.
+    /// Number of samples, including those of rare stacks that are left out.
     pub samples: u64,
-    /// Folded stacks with their samples, sorted as text.
+    /// Folded stacks (function names from the caller on, separated) with their numbers of samples,
+    /// sorted as text.
     pub stacks: Vec<(String, u64)>,
 }
 
-/// The medium of a drawn graph.
+/// Kind of document in which a flame graph is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlameUse {
-    /// Without a script: a pointer shows names.
+    /// A page without scripts; the browser shows names as tooltips.
     Static,
-    /// In a page that has [`FLAME_JS`].
+    /// A page that includes [`FLAME_JS`].
     InPage,
-    /// In a file of its own, with its script.
+    /// A file of its own, which includes the script.
     Alone,
 }
 
-/// A function at a place of the graph.
+/// A function at one place of the flame graph.
 #[derive(Debug, Default)]
 struct Bar<'s> {
     name: &'s str,
     depth: usize,
-    /// Number of samples to its left.
+    /// Number of samples to the left of the bar.
     from: u64,
     samples: u64,
 }
 
-/// Returns the bars of stacks, callers before callees. Stacks with equal beginnings are neighbours,
-/// since they are sorted as text.
+/// Returns the bars of sorted stacks, callers before callees. Sorting makes stacks with a common
+/// beginning neighbours, which share the bars of that beginning.
 fn bars(stacks: &[(String, u64)], all: u64) -> Vec<Bar<'_>> {
     let kept: u64 = stacks.iter().map(|(_, count)| count).sum();
     let all = all.max(kept);
@@ -89,7 +90,7 @@ fn bars(stacks: &[(String, u64)], all: u64) -> Vec<Bar<'_>> {
 }
 
 impl FlameGraph {
-    /// Draws the graph as SVG, of any width.
+    /// Draws the flame graph as SVG, which scales to any width.
     pub fn svg(&self, with: FlameUse) -> String {
         let all = bars(&self.stacks, self.samples);
         let total = all[0].samples.max(1) as f64;
@@ -146,7 +147,8 @@ impl FlameGraph {
     }
 }
 
-/// Returns the CSS class of a function: of the kernel, without a name, or other.
+/// Returns the CSS class of a function: kernel, without a name, or other, with a shade derived from
+/// its name.
 fn class(name: &str) -> String {
     let kind = match name {
         name if name.ends_with(KERNEL_FRAME) => 'k',
@@ -157,7 +159,7 @@ fn class(name: &str) -> String {
     format!("{kind}{}", sum % SHADES)
 }
 
-/// Cuts a name to the width of a bar.
+/// Cuts a function's name to the width of its bar; empty if fewer than three letters fit.
 fn fitted(name: &str, room: f64) -> String {
     let letters = ((room - 4.0) / LETTER).max(0.0) as usize;
     match name.chars().count() {
@@ -167,7 +169,7 @@ fn fitted(name: &str, room: f64) -> String {
     }
 }
 
-/// Escapes text for an element or attribute (XML 1.0, 2.4).
+/// Escapes text for an XML element or attribute (XML 1.0, 2.4).
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,7 +1,7 @@
-//! A history as a page: a verdict and a curve for each point, then the builds, a line each, and
-//! where the level has changed.
+//! The page of a history: for each series a verdict, a curve over its builds, changes of level, and
+//! a table of builds.
 //!
-//! Not here: what is true (study).
+//! Not here: how changes are found and judged (study).
 
 use analysis::figures::title;
 use model::Severity;
@@ -45,7 +45,8 @@ pub fn history(report: &HistoryReport) -> Document {
     page
 }
 
-/// Makes the block of a point's builds: a sketch of the curve, and a table.
+/// Makes the block of a series (one point over all builds): a sketch of its curve, the table of
+/// builds, and the runs.
 fn series(report: &HistoryReport, point: &PointHistory) -> Block {
     let values: Vec<f64> = point.builds.iter().map(|build| build.value).collect();
     let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
@@ -63,14 +64,16 @@ fn series(report: &HistoryReport, point: &PointHistory) -> Block {
     Block::Part(point.name(), blocks)
 }
 
-/// Returns the remarks on a history: runs that are not independent, and what is left out.
+/// Returns the warnings of a history: series whose runs are not independent, and builds and runs
+/// that are left out.
 fn validity(report: &HistoryReport) -> Option<Validity> {
     let warning = |text: String| Remark::new(Severity::Warning, text);
     let seeds = report.points.iter().filter_map(|point| one_seed(report, point));
     Validity::of_remarks(seeds.chain(left_out(report)).map(warning).collect())
 }
 
-/// Warns that the runs of a series have one seed, so that they are not independent.
+/// Warns that all runs of a series on a simulated database have the same seed, so that they are not
+/// independent; else `None`.
 fn one_seed(report: &HistoryReport, point: &PointHistory) -> Option<String> {
     let noun = report.noun();
     let name = point.name();
@@ -106,13 +109,13 @@ fn verdict(report: &HistoryReport, point: &PointHistory) -> Verdict {
     Verdict { tone, word: String::new(), headline, details: sentences(report, point).collect() }
 }
 
-/// Returns true if a series has too few builds to judge the last one.
+/// Returns true if a series has too few builds to judge its last one.
 fn is_short(point: &PointHistory) -> bool {
     let is_unknown = point.changes.is_none() && point.last.is_none() && point.baseline.is_none();
     is_unknown && point.lacks.is_none() && point.starts.is_empty()
 }
 
-/// Makes one verdict for all series with too few builds.
+/// Makes a common verdict for all series that are too short to judge.
 fn too_short_verdict(report: &HistoryReport, short: &[&PointHistory]) -> Verdict {
     let most = short.iter().map(|point| point.builds.len()).max().unwrap_or(0);
     let most = if most > 1 { format!("at most {most}") } else { "1".to_owned() };
@@ -128,7 +131,7 @@ fn too_short_verdict(report: &HistoryReport, short: &[&PointHistory]) -> Verdict
     Verdict { tone: Tone::Plain, word, headline: headline.into(), details }
 }
 
-/// Describes the builds that no series has, and the runs that cannot be read.
+/// Describes the builds that are not judged, with reasons, and damaged runs.
 fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
     let without = (report.without_figure > 0).then(|| {
         let (n, of) = (count(report.without_figure, "run"), title(&report.figure));
@@ -175,7 +178,8 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
         .chain(damaged(&report.damaged))
 }
 
-/// Describes the order of builds, and the frequency of false alarms.
+/// Describes the order of builds, imported series, how a build's value is computed, and the
+/// expected number of false alarms.
 fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
     let noun = report.noun();
     let nouns = capital(&format!("{noun}s"));
@@ -215,7 +219,7 @@ fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
     hashes.into_iter().chain(imported(report)).chain(means).chain(rate)
 }
 
-/// Describes the sources of imported series.
+/// Describes the source of each imported series.
 fn imported(report: &HistoryReport) -> impl Iterator<Item = String> {
     let of = |from: &ImportedFrom| {
         format!(
@@ -226,21 +230,21 @@ fn imported(report: &HistoryReport) -> impl Iterator<Item = String> {
     report.imported.iter().map(of)
 }
 
-/// Lists the first of some names.
+/// Lists the first names; an ellipsis stands for the others.
 fn few(names: &[String]) -> String {
     const SHOWN_MAX: usize = 5;
     let shown = names.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN_MAX { format!("{shown}, ...") } else { shown }
 }
 
-/// Names a series and its result.
+/// Returns the headline of a series: its name, number of builds and result.
 fn headline(report: &HistoryReport, point: &PointHistory) -> String {
     let n_builds = count(point.builds.len() as u64, report.noun());
     let series = format!("{} by {} {}", title(&report.figure), report.by, point.name());
     format!("{}: {n_builds}, {}", series.trim_end(), in_short(report, point))
 }
 
-/// Returns the sentences about the changes and the last build of a series.
+/// Returns the sentences of a series' verdict: new series, changes of level, and the last build.
 fn sentences<'p>(
     report: &'p HistoryReport,
     point: &'p PointHistory,
@@ -267,7 +271,7 @@ fn sentences<'p>(
     starts.map(Text::from).chain(with).chain(rest)
 }
 
-/// Describes the beginning of a new series, with the reason.
+/// Says that a new series begins at a build, and which changes of setup caused it.
 fn start_line(report: &HistoryReport, start: &Start) -> String {
     let since = match start.changed.is_empty() {
         true => String::new(),
@@ -281,8 +285,8 @@ fn start_line(report: &HistoryReport, start: &Start) -> String {
     )
 }
 
-/// Describes a change of level, with a command that compares the build before it with its first
-/// one.
+/// Describes a change of level at a build, with a link that compares the build before it with that
+/// build.
 fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) -> Text {
     let with = match change.changed.is_empty() {
         true => "no other known change".to_owned(),
@@ -305,7 +309,7 @@ fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) ->
     }
 }
 
-/// Says that an acknowledged change is no longer found.
+/// Says that the data no longer show a change that a user acknowledged.
 fn unseen_line(change: &Acknowledged) -> String {
     format!(
         "A change was acknowledged at {} ({}): the present data no longer show it.",
@@ -326,7 +330,7 @@ fn baseline_line(report: &HistoryReport, held: &Last, name: &str) -> String {
     )
 }
 
-/// Says that the last build is missing in a series.
+/// Says that a series lacks the last build, and why; `None` if it has it.
 fn lacks(report: &HistoryReport, point: &PointHistory) -> Option<String> {
     let build = point.lacks.as_ref()?;
     let runs = count(build.runs_not_counted, "run");
@@ -342,7 +346,7 @@ fn lacks(report: &HistoryReport, point: &PointHistory) -> Option<String> {
     ))
 }
 
-/// Makes the table of a series, one build per row.
+/// Makes the table of a series, with a build per row.
 fn table(report: &HistoryReport, point: &PointHistory) -> Table {
     let unit = report.units.get(&report.figure).map_or("", String::as_str);
     let columns = [
@@ -381,7 +385,7 @@ fn table(report: &HistoryReport, point: &PointHistory) -> Table {
     if has_levels { table } else { table.without(&["level"]) }
 }
 
-/// Describes the result of a series in a few words.
+/// Describes the result of a series in a few words, for the headline.
 fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
     let outside = point.last.as_ref().filter(|last| last.is_outside);
     let name = point.builds.last().map_or("", |last| &last.build);
@@ -444,7 +448,8 @@ fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
     }
 }
 
-/// Describes the beginning of a level or series.
+/// Describes the change of level, or the new series, that begins at a build; empty if there is
+/// neither.
 fn level(change: Option<&Change>, start: Option<&Start>) -> String {
     if let Some(start) = start {
         return format!("new series: {}", changed(&start.changed));
@@ -459,14 +464,14 @@ fn level(change: Option<&Change>, start: Option<&Start>) -> String {
     )
 }
 
-/// Describes a series in which no change of level was found; one may be acknowledged all the same.
+/// Describes a series without changes of level. An acknowledged change may divide it all the same.
 fn one_level(point: &PointHistory) -> String {
     let since = point.last.as_ref().and_then(|last| last.acknowledged_since.as_ref());
     let until = since.map(|build| format!(" until the acknowledged change at {build}"));
     format!("one level{}", until.unwrap_or_default())
 }
 
-/// Describes the last build of a series.
+/// Compares the last build with the mean of its level, or of the builds before it.
 fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> String {
     let noun = report.noun();
     let before = format!("the {noun}s before it");
@@ -500,7 +505,7 @@ fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> Strin
     format!("The last {noun} is {away} the mean of {of}; {expected}.{since}{alone}{acknowledged}")
 }
 
-/// Formats the distance of the last build from its reference.
+/// Describes how far the last build is above or below its reference.
 fn away(last: &Last) -> String {
     let percent = significant((last.ratio - 1.0).abs() * 100.0, 2);
     match last.ratio.is_finite() {
@@ -511,7 +516,7 @@ fn away(last: &Last) -> String {
     }
 }
 
-/// Formats the expected range, or says why it is not known.
+/// Describes the expected range of the last build, or why it is not known.
 fn expected(report: &HistoryReport, last: &Last) -> String {
     let Some((low, high)) = last.expected() else {
         return format!(
@@ -535,7 +540,7 @@ fn chance(p: f64) -> String {
     if p < 0.0005 { "below 0.001".to_owned() } else { format!("{p:.3}") }
 }
 
-/// Returns the verdict on the last build, in a word or two.
+/// Returns the verdict on the last build in a word or two.
 fn judged(last: &Last) -> &'static str {
     match (last.is_outside, last.is_worse) {
         (true, true) if last.acknowledged.is_some() => "acknowledged",
@@ -555,8 +560,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the page of builds of a simulated database, with one run each of the given TPS and
-    /// seed.
+    /// Returns the page of a history of a simulated database, as text. Each build has one run with
+    /// this TPS and seed.
     fn simulated(runs: &[(f64, u64)]) -> String {
         let build = |(n, (tps, seed)): (usize, &(f64, u64))| {
             let mut side = sides::side(&format!("1.{n}"), &[("8", &[*tps], n)]);

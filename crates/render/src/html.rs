@@ -1,7 +1,7 @@
-//! Reports as pages: HTML for a file of its own and for the web's pages.
+//! HTML output of documents and charts, for single files and for pages of the web interface.
 //!
-//! What comes from plans, labels and servers is escaped by the templates (`templates/`). Not here:
-//! what is true (report), what is drawn (charts), and who serves pages (dbdyno).
+//! The templates (`templates/`) escape text from plans, labels and servers. Not here: figures
+//! (analysis, study), charts as values (charts), and the web server (dbdyno).
 
 mod body;
 
@@ -13,44 +13,44 @@ use crate::flame_graph::FLAME_JS;
 
 pub use body::{body, body_with};
 
-/// The medium of an HTML page, which decides how charts are included.
+/// Kind of HTML page, which decides how charts are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium<'a> {
-    /// A file without scripts: charts are SVG.
+    /// A file without scripts. Charts are SVG.
     File,
-    /// A file with a script: the values of each chart are beside its picture ([`page`] adds the
-    /// script).
+    /// A file with scripts. The values of each chart are beside its picture; [`page`] adds the
+    /// scripts.
     InteractiveFile,
-    /// A page of the web interface. Charts are drawn, the first within the page and the others as
-    /// pictures at `{base}{id}.wide.svg{query}`, so that none waits for a script. `data-chart` has
-    /// the address of its values, for interactive use ([`CHART_JS`]). Links to a page of its own
-    /// (`base` without `/api`) and to its data are below each chart.
+    /// A page of the web interface. The first charts are drawn in the page, others are pictures at
+    /// `{base}{id}.wide.svg{query}`, so that no chart waits for a script. Each chart has links to a
+    /// page of its own (`base` without `/api`) and to its data, and the attribute `data-chart` with
+    /// the URL of its values for [`CHART_JS`].
     Web {
-        /// Address before a chart's id, such as `/api/runs/ID/charts/`.
+        /// Beginning of the URLs of charts, before their ids, such as `/api/runs/ID/charts/`.
         base: &'a str,
-        /// Query after it, such as `?side=build=1`.
+        /// Query at the end of the URLs of charts, such as `?side=build=1`.
         query: &'a str,
-        /// Address before a run's id for the run's page, such as `/runs/`.
+        /// Beginning of the URLs of runs, before their ids, such as `/runs/`.
         runs: &'a str,
-        /// Place of the first charts.
+        /// Whether the first charts are in the page itself.
         first: First,
     },
 }
 
-/// The place of the first charts of a web page.
+/// Way in which the first charts of a web page are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First {
-    /// In the page itself, so that they show without further requests.
+    /// In the page itself, so that they appear without further requests.
     InPage,
-    /// At addresses, as the others.
+    /// As pictures with URLs, like the other charts.
     Linked,
 }
 
-/// Number of charts in a web page itself: a screen has room for two.
+/// Number of charts that are drawn in a web page itself: two fit a screen.
 const IN_PAGE_MOST: usize = 2;
 
 impl Medium<'_> {
-    /// Returns the medium for charts below the first ones.
+    /// Returns the medium for charts after the first ones, which are pictures with URLs.
     fn below(self) -> Self {
         match self {
             Medium::Web { base, query, runs, .. } => {
@@ -61,7 +61,7 @@ impl Medium<'_> {
     }
 }
 
-/// Style sheet of all pages: light and dark, any width, print.
+/// Style sheet of all pages: light and dark, for screens of any width and for print.
 pub const PAGE_CSS: &str = concat!(
     include_str!("../templates/page.css"),
     include_str!("../templates/chart-light.css"),
@@ -70,7 +70,7 @@ pub const PAGE_CSS: &str = concat!(
     "}\n"
 );
 
-/// Script with which charts in SVG react to pointer and keys.
+/// Script with which charts in SVG react to pointer and keyboard.
 pub const CHART_JS: &str = include_str!("../templates/chart.js");
 
 #[derive(Template)]
@@ -82,7 +82,7 @@ struct Page<'p> {
     scripts: &'p [&'p str],
 }
 
-/// Makes a complete page around a body: a single file without external resources.
+/// Makes a complete HTML page around a body, without external resources.
 pub fn page(title: &str, body: &str, medium: Medium<'_>) -> String {
     let scripts: &[&str] = match medium {
         Medium::InteractiveFile => &[CHART_JS, FLAME_JS],
@@ -91,7 +91,7 @@ pub fn page(title: &str, body: &str, medium: Medium<'_>) -> String {
     Page { title, css: PAGE_CSS, body, scripts }.render().expect("memory takes everything")
 }
 
-/// Makes several charts in HTML.
+/// Makes the HTML of several charts. The first [`IN_PAGE_MOST`] may be drawn in the page.
 fn figures(charts: &[Chart], medium: Medium<'_>) -> String {
     let of = |(index, chart): (usize, &Chart)| match index < IN_PAGE_MOST {
         true => figure(chart, medium),
@@ -100,7 +100,7 @@ fn figures(charts: &[Chart], medium: Medium<'_>) -> String {
     charts.iter().enumerate().map(of).collect::<Vec<String>>().join("\n")
 }
 
-/// Makes a chart in HTML, also as the body of a page of its own.
+/// Makes the HTML of a chart, for a section or for a page of its own.
 pub fn figure(chart: &Chart, medium: Medium<'_>) -> String {
     let svg = |drawn: Drawn| chart.to_svg(Drawn { theme: Theme::OfPage, ..drawn });
     let place = |first: First, base: &str, query: &str| {
@@ -131,7 +131,7 @@ pub fn figure(chart: &Chart, medium: Medium<'_>) -> String {
     Figure { id, title, summary, note, drawn }.render().expect("memory takes everything")
 }
 
-/// Escapes JSON so that it does not end the script element around it.
+/// Escapes JSON so that it cannot end the script element that contains it.
 fn harmless(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
@@ -141,7 +141,7 @@ fn harmless(json: &str) -> String {
 struct Figure<'c> {
     id: &'c str,
     title: &'c str,
-    /// The chart in words, for readers who cannot see it.
+    /// Description of the chart for screen readers.
     summary: String,
     note: Option<String>,
     drawn: Drawing,
@@ -155,19 +155,19 @@ enum Drawing {
     Embedded {
         wide: String,
         narrow: String,
-        /// The chart as JSON.
+        /// The chart as JSON, with fewer points.
         values: String,
     },
     Place {
-        /// SVG for wide and narrow pages, if the chart is within the page.
+        /// SVG for wide and narrow screens, if the chart is drawn in the page.
         drawing: Option<[String; 2]>,
-        /// Addresses of both, if it is not.
+        /// URLs of the pictures for wide and narrow screens.
         pictures: [String; 2],
         page: String,
         csv: String,
         svg: String,
         data: String,
-        /// Kind of its horizontal axis.
+        /// Kind of the horizontal axis, for scripts.
         axis: &'static str,
     },
 }

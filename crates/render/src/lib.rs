@@ -1,4 +1,4 @@
-//! Output of results: as text, as HTML pages, as charts and as rows for other programs.
+//! Output of results: text, HTML pages, charts, and tables for other programs.
 //!
 //! Everything here is a function from values to text or pictures. Not here: the results themselves
 //! (analysis, study), and any terminal or browser (dbdyno).
@@ -57,13 +57,13 @@ pub use table::{Align, Cell, Column, Table};
 pub use terminal::Style;
 pub use trace::{trace, trace_json};
 
-/// Serializes a report as indented JSON.
+/// Serializes a report as indented JSON, with a line break at the end.
 pub fn as_json(report: &impl Serialize) -> String {
     let json = serde_json::to_string_pretty(report);
     json.expect("a report is numbers, words and lists") + "\n"
 }
 
-/// Quotes a word for a shell, if needed.
+/// Quotes a word for a POSIX shell, if needed.
 pub fn for_shell(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "=.,_:/%+-".contains(letter);
     match !word.is_empty() && word.chars().all(is_plain) {

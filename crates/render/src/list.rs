@@ -1,4 +1,4 @@
-//! Lists of runs, of experiments and of imported figures as pages. Not here: which ones (store).
+//! Pages that list runs, experiments and imported figures. Not here: the selection of rows (store).
 
 mod trials;
 
@@ -13,21 +13,21 @@ use super::{Align, Cell, Column, Table};
 
 pub use trials::{Trials, groups};
 
-/// Number of characters of an id that are shown, from its end: the beginning is the time, which is
-/// alike for neighbours.
+/// Number of characters of an id that are shown, from its end, because the beginning is a time,
+/// which neighbours share.
 const ID_SHOWN: usize = 8;
 
-/// Returns the end of an id.
+/// Returns the last characters of an id, which identify a run or experiment to people.
 pub fn short_id(id: &str) -> &str {
     &id[id.len().saturating_sub(ID_SHOWN)..]
 }
 
-/// The [error](super::Identity::error) of a run's figure. It takes the report of the run, so only
-/// lines that are shown ask for it.
+/// A function that returns the [error](super::Identity::error) of a run's figure, or empty text. It
+/// may read the run's report, so it is called for shown lines only.
 pub type ErrorOf<'e> = dyn Fn(&RunRow) -> String + 'e;
 
-/// The runs, a row each. Programs read ids, instants and figures in full. None is marked as the
-/// best: between single runs that would be chance.
+/// Makes the list of runs, one per row. Programs read whole ids, instants and figures. No run is
+/// marked as best, because differences between single runs are often chance.
 pub fn run_list(rows: &[RunRow], error_of: &ErrorOf<'_>) -> Document {
     let lines: Vec<[&RunRow; 1]> = rows.iter().map(|row| [row]).collect();
     let lines: Vec<&[&RunRow]> = lines.iter().map(|line| &line[..]).collect();
@@ -37,8 +37,8 @@ pub fn run_list(rows: &[RunRow], error_of: &ErrorOf<'_>) -> Document {
     page
 }
 
-/// The runs for people, at most so many lines: the trials of an experiment are one. Whether that is
-/// all of them.
+/// Makes the list of runs for people, with the trials of an experiment folded into one line. It has
+/// at most `most` lines; the flag is true if these are all.
 pub fn folded_run_list(rows: &[RunRow], most: usize, error_of: &ErrorOf<'_>) -> (Document, bool) {
     let groups = groups(rows.iter(), true);
     let shown: Vec<&[&RunRow]> = groups.iter().take(most).map(Vec::as_slice).collect();
@@ -53,7 +53,7 @@ pub fn folded_run_list(rows: &[RunRow], most: usize, error_of: &ErrorOf<'_>) -> 
     (page, groups.len() <= most)
 }
 
-/// Makes the list of imported figures, one set per row.
+/// Makes the list of imported figures, one import per row.
 pub fn imported_list(rows: &[ImportedRow]) -> Document {
     let columns = [
         Column::words("name", "name"),
@@ -82,7 +82,7 @@ pub fn imported_list(rows: &[ImportedRow]) -> Document {
     page
 }
 
-/// Formats an instant for programs.
+/// Formats an instant for programs (ISO 8601), from milliseconds since 1970.
 fn instant(unix_ms: i64) -> Cell {
     Timestamp::from_millisecond(unix_ms).unwrap_or_default().to_string().into()
 }
@@ -91,13 +91,15 @@ fn labels<'l>(all: impl Iterator<Item = &'l (String, String)>) -> String {
     all.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the point of its experiment at which a run is a trial; empty if it is none.
+/// Returns the point of its experiment at which a run is a trial: `clients=4 mode=text`. Empty if
+/// it is no trial.
 pub fn point(row: &RunRow) -> String {
     let values = row.point.iter().map(|(axis, value)| format!("{}={value}", short_axis(axis)));
     values.collect::<Vec<_>>().join(" ")
 }
 
-/// A line of each group: of several runs they are the trials of an experiment.
+/// Makes the table with a row per line of the list. A line with several runs has the trials of an
+/// experiment.
 fn table(lines: &[&[&RunRow]], is_folded: bool, error_of: &ErrorOf<'_>) -> Table {
     let rows = || lines.iter().flat_map(|line| line.iter().copied());
     let mut columns = vec![
@@ -164,17 +166,17 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, error_of: &ErrorOf<'_>) -> Table
     table
 }
 
-/// Columns that only some lists have.
+/// Optional columns of a list, and the error of the current line.
 struct Extra<'e> {
     has_points: bool,
-    /// The title of the figure that runs are known by.
+    /// Title of the column of primary metrics; `None` if the list has no such column.
     primary: Option<&'e str>,
     has_labels: bool,
-    /// The error of the line, where the list has errors.
+    /// Error of the line's figure; `None` if the list has no column of errors.
     error: Option<&'e str>,
 }
 
-/// The error of a single run; trials have ranges.
+/// Returns the error of a single run's figure; empty for folded trials, which have ranges.
 fn error_of_line(line: &[&RunRow], error_of: &ErrorOf<'_>) -> String {
     match line {
         [row] if Trials::from_rows(line).is_none() => error_of(row),
@@ -182,8 +184,8 @@ fn error_of_line(line: &[&RunRow], error_of: &ErrorOf<'_>) -> String {
     }
 }
 
-/// Returns the title of the column of primary metrics: that of the metric if all runs have the
-/// same; `None` if no run has one.
+/// Returns the title of the column of primary metrics: that of the metric if all runs have the same
+/// one, else [`SEVERAL`]. `None` if no run has one.
 pub fn primary_title<'r>(rows: impl Iterator<Item = &'r RunRow>) -> Option<String> {
     let mut titles: Vec<&str> =
         rows.filter_map(|row| Some(row.primary.as_ref()?.title.as_str())).collect();
@@ -195,10 +197,10 @@ pub fn primary_title<'r>(rows: impl Iterator<Item = &'r RunRow>) -> Option<Strin
     }
 }
 
-/// Title of a column with several primary metrics.
+/// Title of the column of primary metrics, if runs have different ones.
 pub const SEVERAL: &str = "known by";
 
-/// Adds the title to a primary metric, if the column has several.
+/// Adds the metric's title to a value, if runs of the column have different primary metrics.
 pub fn with_title<'r>(
     shown: String,
     rows: impl IntoIterator<Item = &'r RunRow>,
@@ -210,8 +212,8 @@ pub fn with_title<'r>(
     }
 }
 
-/// Returns the cells of an experiment's trials in one line, which only people see: programs read
-/// every trial.
+/// Returns the row of an experiment's folded trials, for people. Cells that only programs read are
+/// empty.
 fn trials_cells(
     trials: &Trials<'_, '_>,
     begun: &dyn Fn(i64) -> String,
@@ -265,8 +267,8 @@ fn significant_or_infinite(value: f64, digits: usize) -> String {
     if value.is_finite() { significant(value, digits) } else { INFINITE.to_owned() }
 }
 
-/// Describes the end of a run, unless it completed, and its validity, unless it is valid. A run
-/// that did not complete has no warning beside it, which would take the room of its figures.
+/// Describes a run's status, unless it completed, and its validity, unless it is valid. A warning
+/// is left out if the run did not complete, to save width.
 fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> String {
     let ended = (status != Status::Completed).then(|| status.name());
     let found = match worst {
@@ -278,18 +280,22 @@ fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> Str
     ended.into_iter().chain(found).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the name of a figure as the user wrote it, with its unit if the name has one.
+/// Returns the name of a figure as the user wrote it, with its unit if any spelling of the name has
+/// one.
 fn figure_title(name: &str) -> String {
     let unit = spellings(name).iter().map(|name| unit(name)).find(|unit| !unit.is_empty());
     unit.map_or_else(|| name.to_owned(), |unit| format!("{name} {unit}"))
 }
 
-/// Largest length of a name, a point and all labels in a line of a list; other formats are not cut.
+/// Largest length of a run's name in a list for people, in characters. Machine-readable formats are
+/// not cut.
 const NAME_MOST: usize = 32;
+/// Largest length of a trial's point in a list for people, in characters.
 const POINT_MOST: usize = 40;
+/// Largest length of all labels of a run in a list for people, in characters.
 const LABELS_MOST: usize = 30;
 
-/// Returns true if a run lost more than one in a hundred transactions: its p99 is infinite.
+/// Returns true if a run lost more than 1 % of its transactions, which makes its p99 infinite.
 pub fn is_overloaded(p99_ms: Option<f64>) -> bool {
     p99_ms.is_some_and(f64::is_infinite)
 }
@@ -341,14 +347,13 @@ fn cells(row: &RunRow, begun: &dyn Fn(i64) -> String, has: &Extra<'_>) -> Vec<Ce
     cells
 }
 
-/// Formats the start of a run to the minute: neighbours are below each other anyway.
+/// Formats the start of a run in UTC, without seconds.
 pub fn begun(started_unix_ms: i64) -> String {
     const MINUTE_END: usize = 16;
     utc(started_unix_ms).chars().take(MINUTE_END).collect()
 }
 
-/// Returns product and version of a database, without the additions of packagers: `MariaDB
-/// 10.11.19`.
+/// Returns product and version of a database, without additions of packagers: `MariaDB 10.11.19`.
 pub fn in_short(database: &str) -> String {
     let is_number = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit());
     let short = |word: &'_ str| match is_number(word) {
@@ -368,18 +373,17 @@ fn p99(ms: f64) -> String {
     }
 }
 
-/// An experiment in a list.
+/// An experiment as a row of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentLine {
     pub experiment: Experiment,
     /// Number of completed trials.
     pub trials_completed: u64,
-    /// Status of the trials, if known.
+    /// Status of the experiment; `None` if not known.
     pub status: Option<Status>,
 }
 
-/// Makes the list of experiments, one per row, with the number of completed trials. Programs read
-/// whole ids and instants.
+/// Makes the list of experiments, one per row. Programs read whole ids and instants.
 pub fn experiment_list(all: &[ExperimentLine]) -> Document {
     let columns = [
         Column::data("experiment_id"),
@@ -416,7 +420,7 @@ pub fn experiment_list(all: &[ExperimentLine]) -> Document {
     page
 }
 
-/// Formats the number of completed trials and of all; that of a search is not known beforehand.
+/// Formats the number of completed trials, and of all: `5 of 9`. A search has no planned number.
 fn trials(of: &Experiment, n_done: u64) -> Cell {
     let trials = of.points.len() as u64 * u64::from(of.repeats);
     let most = if of.stop.is_some() { "at most " } else { "" };
@@ -426,15 +430,15 @@ fn trials(of: &Experiment, n_done: u64) -> Cell {
     }
 }
 
-/// Largest length of a list of axes: `experiments show` has all of it.
+/// Largest length of the list of axes, in characters; `experiments show` prints all.
 const AXES_MAX: usize = 60;
 
-/// Returns the varied or sought parameters, as they were written.
+/// Returns the varied or sought parameters as written: `clients=1,2,4`.
 pub fn axes(of: &Experiment) -> String {
     axes_called(of, |name| name)
 }
 
-/// Returns the same with the last parts of the names.
+/// Returns the varied or sought parameters with only the last parts of their names.
 fn axes_in_short(of: &Experiment) -> String {
     axes_called(of, model::short_axis)
 }

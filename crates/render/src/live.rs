@@ -1,6 +1,6 @@
-//! The live view of a run as lines. Not here: any terminal; whoever has one draws them again.
+//! The live view of a run, as lines of text. All figures are provisional until the run has drained.
 //!
-//! Everything is provisional: seconds are only closed after the drain.
+//! Not here: drawing on a terminal (dbdyno).
 
 use std::ops::Range;
 
@@ -13,13 +13,14 @@ use model::{
 
 use super::spark::sparkline;
 
-/// Number of seconds over which live rates are means.
+/// Number of last seconds over which live rates are averaged.
 const MOMENT_S: i64 = 5;
 
-/// Largest number of disturbances that are shown: the last ones.
+/// Largest number of disturbances in the live view: the latest.
 const DISTURBANCES_SHOWN: usize = 3;
 
-/// Describes a disturbance in one line: `at 30 s: DROP TABLE big: done in 1.2 s`.
+/// Describes a disturbance of a running or stored run in one line: `at 30 s: DROP TABLE big: done
+/// in 1.2 s`.
 pub fn disturbance(described: &DisturbanceEvent) -> String {
     let seconds = |ns: i64| ns as f64 / NS_PER_S as f64;
     let took = described.ended_ns.map_or(String::new(), |ended_ns| {
@@ -39,12 +40,12 @@ pub fn disturbance(described: &DisturbanceEvent) -> String {
     format!("at {}: {}: {outcome}", numbers::seconds(seconds(described.began_ns)), described.name)
 }
 
-/// Width of a label, in columns.
+/// Width of the labels at the left, in columns.
 const LABEL: usize = 7;
 
-/// Returns the live view at `now_ns` from the beginning of the measured phase, in lines of at most
-/// `width` columns: progress, figures of the last seconds, total outcomes once there are any, and
-/// commits by second.
+/// Returns the lines of the live view, of at most `width` columns: progress, figures of the last
+/// seconds, outcomes so far, commits per second, and disturbances. `now_ns` counts from the
+/// beginning of the measured phase, and is negative in the ramp-up.
 pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
     let mut lines = vec![both_ends(&what(tally), &progress(tally, now_ns), width)];
     let Some(shown) = tally.shown_second(now_ns) else {
@@ -65,13 +66,13 @@ pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| cut(&line, width)).collect()
 }
 
-/// Puts a label before the first line, and indents the others.
+/// Puts a label before the first line, and indents further lines.
 fn labelled(label: &str, lines: impl IntoIterator<Item = String>) -> Vec<String> {
     let labels = std::iter::once(label).chain(std::iter::repeat(""));
     labels.zip(lines).map(|(label, line)| format!("{label:<LABEL$}{line}")).collect()
 }
 
-/// Returns a line for each group, with its name, if there are several.
+/// Returns a line with rates and times for each group; none if there is a single group.
 fn groups(tally: &Tally, shown: i64, width: usize) -> Vec<String> {
     let n = tally.groups.len();
     let name = |group: usize| match tally.name_of(group) {
@@ -98,17 +99,19 @@ fn moment(tally: &Tally, groups: &[usize], shown: i64) -> String {
         .unwrap_or_else(|| "nothing finished in the last second yet".to_owned())
 }
 
-/// A run in progress, for a page: figures of the last whole second that is known.
+/// State of a run in progress, for a web page, up to its last whole second.
 pub struct Now {
-    /// Phase and remaining time: `measuring, 37 s of 45 s, 8 s left`.
+    /// Phase with its elapsed and remaining time: `measuring, 37 s of 45 s, 8 s left`.
     pub progress: String,
-    /// Completed share, from 0 to 1; `None` if the length is not known.
+    /// Completed share of ramp-up and measured phase, from 0 to 1; `None` before the first second,
+    /// or if the length is not known.
     pub done: Option<f64>,
-    /// Rates of the last seconds, and response times of the last one; empty before the load.
+    /// Rates of the last seconds and response times of the last one, as text; empty before the
+    /// first second.
     pub figures: Vec<String>,
 }
 
-/// Returns the state of a run.
+/// Returns the state of a run in progress.
 pub fn now(tally: &Tally) -> Now {
     let newest = tally.newest();
     let length = tally
@@ -130,7 +133,8 @@ pub fn now(tally: &Tally) -> Now {
     }
 }
 
-/// Formats one line of a log for these seconds; `[ 10 s ]` is their end.
+/// Formats the figures of an interval of seconds as a log line, which begins with the interval's
+/// end: `[ 10 s ] 452 TPS  ...`.
 pub fn interval(tally: &Tally, seconds: Range<i64>) -> String {
     let all: Vec<usize> = (0..tally.groups.len()).collect();
     let span = tally.span(seconds.clone());
@@ -165,7 +169,7 @@ pub fn interval(tally: &Tally, seconds: Range<i64>) -> String {
     format!("[ {at} ] {}", parts.join("  "))
 }
 
-/// Formats the progress of a run as a line of a log, before there are figures.
+/// Formats the progress of a run as a log line, before it has figures.
 pub fn beginning(tally: &Tally, now_ns: i64) -> String {
     progress(tally, now_ns)
 }
@@ -185,7 +189,7 @@ fn what(tally: &Tally) -> String {
     format!("{} on {}, {clients}{load}", workloads.join(" + "), described.database)
 }
 
-/// Describes the phase and the remaining time.
+/// Describes a run's phase and remaining time.
 fn progress(tally: &Tally, now_ns: i64) -> String {
     let (Some(described), Some((phase, _))) = (&tally.description, tally.phases.last()) else {
         return "starting".to_owned();
@@ -228,19 +232,20 @@ fn measuring(tally: &Tally, now_ns: i64, measure_ns: i64) -> String {
     }
 }
 
-/// Formats a duration in whole seconds, at least 0: `37 s`, `1h30m`.
+/// Formats a duration, rounded to seconds: `37 s`, `1h30m`. A negative one is 0.
 fn duration(ns: i64) -> String {
     numbers::seconds((ns.max(0) as f64 / NS_PER_S as f64).round())
 }
 
-/// Formats the rates of the last seconds.
+/// Formats the rates of the last [`MOMENT_S`] seconds up to second `shown`.
 fn rates(tally: &Tally, groups: &[usize], shown: i64) -> String {
     let (first, _) = tally.commits_until(shown);
     let from = (shown + 1 - MOMENT_S).max(if shown >= 0 { 0 } else { first });
     rates_in(tally, groups, from..shown + 1)
 }
 
-/// Formats the rates of some seconds, including primary metrics that are counted already.
+/// Formats the rates of these seconds: TPS, and the first primary metric if it can already be
+/// counted.
 fn rates_in(tally: &Tally, groups: &[usize], seconds: Range<i64>) -> String {
     let length = tally.length_s(&seconds);
     let commits: u64 = tally.commits_per_second(groups, seconds.clone()).iter().sum();
@@ -274,7 +279,7 @@ fn rates_in(tally: &Tally, groups: &[usize], seconds: Range<i64>) -> String {
     parts.join("  ")
 }
 
-/// Formats response times, if anything has finished.
+/// Formats response times in milliseconds; `None` if nothing has finished.
 fn times(quantiles: Option<Quantiles>, max_ns: u64) -> Option<String> {
     let ms = |ns: u64| significant(ns as f64 / NS_PER_MS as f64, 3);
     let Quantiles { p50_ns, p95_ns, p99_ns } = quantiles?;
@@ -298,8 +303,8 @@ fn outcomes(tally: &Tally, waiting: u64) -> String {
     parts.join(", ")
 }
 
-/// Draws commits by second with their maximum, and separates ramp-up and measured phase:
-/// `▆▆▆██|██▇██ 0 to 473, measured from |`.
+/// Draws commits per second as a sparkline with its maximum. A `|` separates ramp-up and measured
+/// phase: `▆▆▆██|██▇██ 0 to 473, measured from |`.
 fn history(tally: &Tally, shown: i64, width: usize) -> String {
     let (first, commits) = tally.commits_until(shown);
     let most = commits.iter().copied().max().unwrap_or(0);
@@ -312,7 +317,7 @@ fn history(tally: &Tally, shown: i64, width: usize) -> String {
     bars(first, &commits, width) + &scale
 }
 
-/// Smallest number of bars that are drawn.
+/// Smallest number of bars beside which the sparkline's scale is printed.
 const BARS_LEAST: usize = 10;
 
 fn bars(first: i64, commits: &[u64], width: usize) -> String {
@@ -335,7 +340,7 @@ fn commonest_error(tally: &Tally) -> Option<String> {
     Some(format!("{n} × {kind}: {}", error.message))
 }
 
-/// Joins two parts to one line, or to two if it would be too wide.
+/// Joins two texts in one line, or in two if one would be too wide.
 fn beside_or_below(left: &str, right: &str, width: usize) -> Vec<String> {
     let line = format!("{left}   {right}");
     match line.chars().count() <= width {
@@ -344,10 +349,10 @@ fn beside_or_below(left: &str, right: &str, width: usize) -> Vec<String> {
     }
 }
 
-/// Smallest number of letters of the left part that are shown.
+/// Smallest width of the left text; with less room it is left out.
 const LEFT_LEAST: usize = 8;
 
-/// Joins two parts at both ends of a line. The left part is cut if there is no room for both.
+/// Puts two texts at both ends of a line. The left one is cut if there is not enough room.
 fn both_ends(left: &str, right: &str, width: usize) -> String {
     let room = width.saturating_sub(right.chars().count() + 2);
     if room < LEFT_LEAST {

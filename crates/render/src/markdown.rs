@@ -1,6 +1,6 @@
-//! A document in Markdown (GitHub Flavored Markdown): for a pull request or a page of a wiki.
+//! Documents as Markdown (GitHub Flavored Markdown), for pull requests and wikis.
 //!
-//! Not here: charts, and what is folded; CSV and the page in HTML have these.
+//! Not here: charts and folded blocks, which only HTML has.
 
 use model::Severity;
 
@@ -10,15 +10,15 @@ use crate::spark::sparkline;
 use crate::table::{Table, escaped};
 use crate::terminal::PAGE_WIDTH;
 
-/// Width of a sketch, in columns.
+/// Width of a sketched curve, in columns.
 const SKETCH_WIDTH: usize = 60;
 
-/// Writes a document in Markdown, with sections at heading level 3.
+/// Writes a document as Markdown, with its sections at heading level 3.
 pub fn markdown(document: &Document) -> String {
     below(document, 2)
 }
 
-/// Writes a document in Markdown, to be included below headings of `levels` levels.
+/// Writes a document as Markdown, with its sections one heading level below `levels`.
 pub fn below(document: &Document, levels: usize) -> String {
     let heading = "#".repeat(levels + 1);
     let mut parts: Vec<String> = document.verdicts.iter().flat_map(of_verdict).collect();
@@ -87,7 +87,7 @@ fn of_block(block: &Block) -> Vec<String> {
     }
 }
 
-/// Writes the title and rows of a table in Markdown, or that it is empty.
+/// Writes the title and rows of a table as Markdown, or its text for an empty table.
 pub fn of_table(table: &Table) -> Vec<String> {
     if let Some(words) = table.nothing() {
         return vec![escaped(words)];

@@ -1,7 +1,7 @@
-//! A figure over rows and columns as a page: the best of each line has a star, or cells are ratios
-//! to those of one value. Programs read the same rows and columns, as bare numbers.
+//! Pages of tables with a figure over two axes. The best cell of each row or column has a star, or
+//! cells are ratios to those of one value. Programs read the same tables as bare numbers.
 //!
-//! Not here: which cell that is (study).
+//! Not here: the choice of the best cell (study).
 
 use analysis::figures::{Figure, number, title, unit};
 use analysis::report::Named;
@@ -17,7 +17,7 @@ use crate::document::{Block, Document, Section};
 use crate::wording::{ranges, ratio_text, same_in_all, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
-/// Makes the page of tables, each with its best cells, or relative to a value.
+/// Makes the page of a figure's tables over two axes.
 pub fn matrices(all: &Matrices) -> Document {
     let kind = match all.builds {
         None => "Table of an experiment",
@@ -28,7 +28,7 @@ pub fn matrices(all: &Matrices) -> Document {
     page
 }
 
-/// Makes the same as a section of another page.
+/// Makes the section with a figure's tables over two axes.
 pub fn matrix_section(all: &Matrices) -> Section {
     let cells = || all.tables.iter().flat_map(|table| table.cells.iter().flatten().flatten());
     let wide = ranges(cells().filter(|_| all.relative_to.is_none()), None);
@@ -38,7 +38,8 @@ pub fn matrix_section(all: &Matrices) -> Section {
     Section::new("matrix", "", blocks)
 }
 
-/// Makes the tables of an experiment's page, each followed by imported ones with their sources.
+/// Makes the tables of an experiment's page, each followed by the imported tables of the same
+/// figure, and the sources of imports.
 pub(crate) fn of_page(all: &[WithImported]) -> Vec<Block> {
     let imported = |(from, all): &(ImportedFrom, Matrices)| {
         blocks(all, format!("{} (imported): {}", from.name, name(all)))
@@ -85,8 +86,8 @@ fn blocks(all: &Matrices, title: String) -> Vec<Block> {
     vec![tables, of_builds, legend]
 }
 
-/// Returns the values that distinguish a table; for a history only those that differ between
-/// tables.
+/// Returns the values of further axes that distinguish a table from the others. Tables of a history
+/// name only values that differ between tables.
 fn told_apart(all: &Matrices, table: &Matrix) -> Named<String> {
     let is_shown = |(name, value): &&(String, String)| {
         all.builds.is_none() || (value != NOT_SET && !is_alike(all, name))
@@ -94,14 +95,15 @@ fn told_apart(all: &Matrices, table: &Matrix) -> Named<String> {
     Named(table.values.0.iter().filter(is_shown).cloned().collect())
 }
 
-/// Returns true if all tables have the same value of a name.
+/// Returns true if all tables have the same value of the axis called `name`.
 fn is_alike(all: &Matrices, name: &str) -> bool {
     let mut values = all.tables.iter().map(|table| table.values.get(name));
     let first = values.next();
     values.all(|value| Some(value) == first)
 }
 
-/// Describes the values that all series of a history have in common, besides rows and columns.
+/// Describes the values of further axes that all series of a history share; `None` for an
+/// experiment.
 fn alike(all: &Matrices) -> Option<String> {
     all.builds.as_ref()?;
     let values = &all.tables.first()?.values;
@@ -110,13 +112,13 @@ fn alike(all: &Matrices) -> Option<String> {
     (!common.0.is_empty()).then(|| format!("All series: {}.", common.pairs(", ")))
 }
 
-/// Returns true if a line of cells is shown. Tables of a history share their rows and columns, so
-/// that lines without any figure are left out.
+/// Returns true if a row or column is shown. Those without any figure are left out in a history,
+/// whose tables share all rows and columns.
 fn has_series<'c>(all: &Matrices, mut cells: impl Iterator<Item = &'c Option<Figure>>) -> bool {
     all.builds.is_none() || cells.any(Option::is_some)
 }
 
-/// Names the tables: `reads (1/s) over clients and target`.
+/// Returns the title of the tables: `reads (1/s) over clients and target`.
 fn name(all: &Matrices) -> String {
     let unit = all.units.get(&all.figure).map_or(unit(&all.figure), String::as_str);
     let columns = all.columns.as_ref();
@@ -127,13 +129,13 @@ fn name(all: &Matrices) -> String {
     format!("{figure} over {}{over}{to}", short_axis(&all.rows.name))
 }
 
-/// Names the reference of ratios: `index none`.
+/// Names the value to which ratios relate: `index none`.
 fn reference(all: &Matrices, to: &RelativeTo) -> String {
     let axis = all.columns.iter().find(|axis| axis.name == to.axis).unwrap_or(&all.rows);
     format!("{} {}", short_axis(&axis.name), name_of(axis, &to.value))
 }
 
-/// Explains cells that are ratios to others.
+/// Explains cells that are ratios: reference, pairing of runs, and missing intervals.
 fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
     let ratios = || all.tables.iter().flat_map(|table| table.ratios.iter().flatten().flatten());
     let of = reference(all, to);
@@ -152,7 +154,7 @@ fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
     printed
 }
 
-/// Explains the cells of a history, with the sources of imported ones.
+/// Explains the cells of a history's table, and names the sources of imports.
 fn of_builds(of: &OfBuilds) -> Vec<String> {
     let noun = noun_of(&of.by);
     let cells = match of.are_shown {
@@ -168,10 +170,11 @@ fn of_builds(of: &OfBuilds) -> Vec<String> {
     [cells].into_iter().chain(imported).collect()
 }
 
-/// Axes whose best value is compared with the number of cores.
+/// Axes that count concurrent workers, so that the best value is put beside the number of CPU
+/// cores.
 const WORKERS: [&str; 4] = ["clients", "writers", "readers", "threads"];
 
-/// Explains the star, if there is one.
+/// Explains the star that marks the best cell; `None` if no cell has one.
 fn legend(all: &Matrices) -> Option<String> {
     let is_best = |table: &Matrix| {
         let mut lines = table.lines.iter().enumerate();
@@ -247,7 +250,7 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
     grid
 }
 
-/// Returns true if a line has several figures, of which one can be the best.
+/// Returns true if a row or column has several figures, so that one is the best.
 fn is_choice(all: &Matrices, table: &Matrix, line: usize) -> bool {
     let known = match all.along {
         Along::Rows => table.cells.iter().filter(|cells| cells[line].is_some()).count(),
@@ -256,7 +259,7 @@ fn is_choice(all: &Matrices, table: &Matrix, line: usize) -> bool {
     known > 1
 }
 
-/// Returns the cells of a ratio and its interval, for programs.
+/// Returns the cells for programs of a ratio and the ends of its confidence interval.
 fn ratio_cells(cell: Option<&CellRatio>) -> Vec<Cell> {
     let ratio = cell.map(|cell| cell.ratio);
     let interval = ratio.and_then(|ratio| ratio.interval);
@@ -264,7 +267,8 @@ fn ratio_cells(cell: Option<&CellRatio>) -> Vec<Cell> {
     all.map(|number| number.map_or(Cell::None, Cell::Number)).to_vec()
 }
 
-/// Describes the smallest value that is as good as the best, if it is another one.
+/// Describes where a row or column is best, and the smallest value that is as good within the
+/// error. `None` if no value is best.
 fn as_good(all: &Matrices, line: &Line, figure: Option<Figure>) -> Option<String> {
     let best = line.best?;
     let axis = all.axis();

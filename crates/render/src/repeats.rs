@@ -1,6 +1,7 @@
-//! Repeats as people read them: whether they are enough, and at which level they vary.
+//! Texts on the repeats of an experiment: whether there are enough, and how much each level of
+//! repetition varies.
 //!
-//! Not here: what is true (repeats).
+//! Not here: statistics of repeats (study).
 
 use analysis::figures::title;
 use model::numbers::{count, significant};
@@ -9,12 +10,13 @@ use study::repeats::{Advice, LevelsReport, PairDecision, PairVerdict, PointPreci
 
 use super::{Align, Column, Table};
 
-/// Largest number of imprecise points that are named.
+/// Largest number of points that are named because they are not precise enough.
 const NAMED_MOST: usize = 4;
-/// Number of degrees of freedom below which the variation of a level is hardly known.
+/// Number of degrees of freedom below which the variance of a level is reported as uncertain.
 const FREEDOM_FEW: u64 = 4;
 
-/// Describes the result of a rule that ends repeats, and how its confidence is kept.
+/// Describes how far the stop condition of an experiment's repeats was reached, and the method that
+/// keeps its confidence.
 pub(crate) fn stop_lines(stop: &StopReport) -> Vec<String> {
     let spent = match stop.spent_s > 0.0 {
         true => format!(", {} of load and starts", duration(stop.spent_s)),
@@ -39,7 +41,7 @@ pub(crate) fn stop_lines(stop: &StopReport) -> Vec<String> {
     [repeats, what].into_iter().chain(stop.caution.clone()).chain([method]).collect()
 }
 
-/// Lists the imprecise points with the widths of their intervals.
+/// Lists the points that are not precise enough, with the widths of their confidence intervals.
 fn wide(points: &[PointPrecision]) -> String {
     let of = |point: &PointPrecision| {
         let name = point.values.pairs(" ");
@@ -58,7 +60,8 @@ fn wide(points: &[PointPrecision]) -> String {
     all.join(", ")
 }
 
-/// Makes the table of decisions, one per row; `None` if nothing is compared.
+/// Makes the table of compared pairs of points and whether their difference is decided; `None` if
+/// no points are compared.
 pub(crate) fn decided(stop: &StopReport) -> Option<Table> {
     let mut table = Table::new([
         Column::new("point", Align::Left),
@@ -81,7 +84,8 @@ pub(crate) fn decided(stop: &StopReport) -> Option<Table> {
     (!stop.pairs.is_empty()).then_some(table)
 }
 
-/// Describes the level with most variation, and the repeats needed to find differences.
+/// Describes how much of the variation is between rebuilds, restarts and runs, and advises how many
+/// repeats find a difference.
 pub(crate) fn levels_lines(levels: &LevelsReport) -> Vec<String> {
     let mut lines = Vec::new();
     let most = levels.levels.iter().max_by(|a, b| a.share.total_cmp(&b.share));
@@ -118,8 +122,8 @@ pub(crate) fn levels_lines(levels: &LevelsReport) -> Vec<String> {
     lines
 }
 
-/// Describes the repeats needed: `to find a difference of 2 % between points: 6 restarts × 2 runs
-/// at each point, about 40m per point`.
+/// Describes the repeats that find a difference of a certain size: `to find a difference of 2 %
+/// between points: 6 restarts × 2 runs at each point, about 40m per point`.
 fn advice(of: &Advice) -> String {
     let levels =
         [(of.rebuilds, Level::Rebuild), (of.restarts, Level::Restart), (Some(of.runs), Level::Run)];

@@ -1,7 +1,8 @@
-//! A run as people read it: the sentence that sums it up and whether it is valid, what ran,
-//! latency, transactions, how it went over time, what disturbed it, errors, metrics and checks.
+//! The page of a run: verdict and validity, what ran, latency, transactions, course over time,
+//! disturbances, errors, metrics and checks.
 //!
-//! Not here: what is true (analysis), and parts of a run as tables of their own (run_tables).
+//! Not here: how figures and findings are computed (analysis), and parts of a run as separate
+//! tables (run_tables).
 
 mod build;
 mod checks;
@@ -30,10 +31,10 @@ use super::wording::begun;
 pub(super) use ran::{Line, lines};
 pub use short::{Short, run_short};
 
-/// Largest number of clients in the folded table; the JSON has all of them.
+/// Largest number of rows in the folded table of clients; the JSON has all of them.
 const CLIENTS_MOST: usize = 1_000;
 
-/// Largest number of errors on a page that cannot fold.
+/// Largest number of kinds of errors in text and Markdown.
 const ERRORS_MOST: usize = 8;
 
 /// Sections of a run's page, by their names on the command line.
@@ -86,13 +87,14 @@ pub fn run(report: &Report) -> Document {
     page
 }
 
-/// Makes the page of a run that is not stored, without commands that need the store.
+/// Makes the page of a run that was not stored, without commands that read it from the store.
 pub fn run_unstored(report: &Report) -> Document {
     let from = "the run is not stored; its plan is below, and in --output json";
     Document { repeat: Some(repeat(report, Some(("repeat", from)), None)), ..run(report) }
 }
 
-/// Makes a page with the result in a sentence, and findings that make it invalid.
+/// Makes a page of a run with the verdict in a sentence, and only findings that make the result
+/// invalid.
 pub fn run_in_a_line(report: &Report) -> Document {
     let invalid = report.findings.iter().filter(|of| of.severity == Severity::Invalid);
     let invalid: Vec<_> = invalid.cloned().collect();
@@ -101,31 +103,33 @@ pub fn run_in_a_line(report: &Report) -> Document {
     Document { verdicts: vec![head::verdict(report)], validity, ..Document::default() }
 }
 
-/// Returns the most important limitation of a run's result; `None` if there are only notes.
+/// Returns the word of a run's verdict if there are warnings or worse; `None` if there are only
+/// notes.
 fn worst(report: &Report) -> Option<String> {
     let is_grave = report.findings.iter().any(|finding| finding.severity > Severity::Note);
     is_grave.then(|| head::verdict(report).word)
 }
 
-/// Columns of a run in a list besides its figures.
+/// Texts about a run for its row in a list, besides its figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// Load, duration and non-default parameters: `8 clients, open, 200 arrivals/s, 30 s,
+    /// Load, duration and parameters without defaults: `8 clients, open, 200 arrivals/s, 30 s,
     /// warehouses=4`.
     pub setup: String,
-    /// The answer of [`worst`]; may be empty.
+    /// The run's verdict, if it has warnings or worse; else empty.
     pub worst: String,
-    /// Findings that limit its use, in a few words: `other cpu load, short`.
+    /// Names of the most severe findings: `other cpu load, short`. Empty if there are only notes.
     pub reasons: String,
-    /// Half the 95 % CI within the run of its first figure, or else of TPS: `13 %`; or nothing.
+    /// Half-width of the 95 % confidence interval (within this run) of its primary metric, or else
+    /// of TPS, in percent: `13 %`. Empty if it is not known.
     pub error: String,
 }
 
-/// Largest number of findings that are named; the others are counted.
+/// Largest number of findings that are named in a list; others are counted.
 const REASONS_MOST: usize = 2;
 
-/// Returns the setup and the warnings of a run. `is_default` takes workload, parameter and value;
-/// default values are left out.
+/// Returns the texts about a run for its row in a list. `is_default` takes workload, parameter and
+/// value; parameters for which it is true are left out.
 pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) -> Identity {
     let mut parts = vec![count(u64::from(report.clients), "client")];
     parts.extend(match &report.load {
@@ -156,7 +160,8 @@ pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) 
     }
 }
 
-/// The error of the figure that a run is listed by, or else of TPS.
+/// Returns the relative half-width of the confidence interval of the run's primary metric, or else
+/// of TPS, such as `13 %`. `None` if neither is known.
 fn error(report: &Report) -> Option<String> {
     let block = &report.block;
     let first = block.primary_metrics.0.first().map(|(_, of)| of);
@@ -167,7 +172,7 @@ fn error(report: &Report) -> Option<String> {
     (value > 0.0).then(|| format!("{} %", numbers::significant(100.0 * half_width / value, 2)))
 }
 
-/// Makes the section on each client, if the report has it.
+/// Makes the section on single clients; empty if the report has no figures of clients.
 fn clients(report: &Report, charts: &[Chart]) -> Section {
     let all = run_tables::per_client(report);
     if all.is_empty() {
@@ -186,7 +191,7 @@ fn clients(report: &Report, charts: &[Chart]) -> Section {
     Section::new("clients", "Clients", vec![charts, each])
 }
 
-/// Makes the section on errors of the database.
+/// Makes the section on errors of the database; empty if there were none.
 fn errors(report: &Report) -> Section {
     let mut table = run_tables::errors(report);
     if table.is_empty() {
@@ -198,7 +203,8 @@ fn errors(report: &Report) -> Section {
     Section { note: "those of attempts that were retried are among them".to_owned(), ..section }
 }
 
-/// Makes the section with the run's id, a remark on it, and the commands to repeat it.
+/// Makes the section with the run's id, a labelled remark, commands to repeat the run, its plan and
+/// its output.
 fn repeat(report: &Report, remark: Option<(&str, &str)>, commands: Option<Block>) -> Section {
     let id = &report.run_id;
     let mut parts = vec![id.clone()];

@@ -1,7 +1,7 @@
-//! Parts of a run as tables: timing by transaction and by client, the counter of transactions,
-//! the configuration, and what the server said of its settings.
+//! Parts of a run as separate tables, for programs too: figures, timing by transaction type and
+//! client, the transaction counter, configuration, and the server's settings.
 //!
-//! Not here: the whole report (run), and what its figures mean (report).
+//! Not here: the page of a run (run), and how figures are computed (analysis).
 
 mod parts;
 
@@ -16,7 +16,7 @@ use super::table::{Cell, Column, Table};
 
 pub use parts::{disturbances, errors, intervals, latency};
 
-/// Returns the first columns of a table of times.
+/// Returns the columns for counts and mean times, with which tables of timing begin.
 fn times() -> Vec<Column> {
     vec![
         Column::data("elapsed_s"),
@@ -29,7 +29,7 @@ fn times() -> Vec<Column> {
     ]
 }
 
-/// Returns the columns of quantiles.
+/// Returns the columns for p50, p95 and p99.
 fn quantiles() -> Vec<Column> {
     vec![
         Column::number("p50_ms", "p50", 3),
@@ -46,7 +46,7 @@ fn elapsed(report: &Report) -> String {
     numbers::seconds(report.measured_seconds)
 }
 
-/// Makes the table of all figures of a run, by the names that comparisons, histories and limits
+/// Makes the table of all figures of a run, under the names that comparisons, histories and limits
 /// use.
 pub fn figures(report: &Report) -> Table {
     let columns = vec![
@@ -68,8 +68,8 @@ pub fn figures(report: &Report) -> Table {
     Table::filled("figures", title, columns, rows)
 }
 
-/// Makes the table of response times of finished transactions in the measured phase, by type.
-/// `total` is time with the database, and `ratio` its share over all types.
+/// Makes the table of response times of finished transactions in the measured phase, by transaction
+/// type. `total` is service time, and `ratio` its share over all types.
 pub fn timing(report: &Report) -> Table {
     let columns = [
         vec![Column::words("transaction", "transaction")],
@@ -100,8 +100,8 @@ pub fn timing(report: &Report) -> Table {
     Table::filled("timing", title, columns.concat(), rows)
 }
 
-/// Makes the same table for each client. Quantiles are within 3.2 %, and the share is of the
-/// client's own time. Empty unless the report has figures of each client.
+/// Makes the table of response times by client and transaction type. Quantiles are accurate to 3.2
+/// %; `ratio` is the share of the client's own time. Empty if the report has no figures of clients.
 pub fn per_client(report: &Report) -> Table {
     let columns = [
         vec![Column::count("client", "client"), Column::words("transaction", "transaction")],
@@ -136,9 +136,9 @@ pub fn per_client(report: &Report) -> Table {
     Table::filled("per_client", title, columns.concat(), rows)
 }
 
-/// Makes the table of counts and response times in intervals of `every_s` seconds, all groups
-/// together; those of the ramp-up have negative seconds. A shorter last interval counts with its
-/// own length.
+/// Makes the table of counts and response times in intervals of `every_s` seconds, summed over all
+/// groups. Seconds of the ramp-up are negative. Rates of an incomplete last interval use its real
+/// length.
 pub fn counter(tally: &Tally, every_s: u32) -> Table {
     let every = i64::from(every_s.max(1));
     let columns = vec![
@@ -197,7 +197,7 @@ fn stretch(tally: &Tally, from: i64, to: i64) -> Vec<Cell> {
     ]
 }
 
-/// Makes the table of the run's configuration: the plan as decided.
+/// Makes the table of a run's configuration: the plan as decided, with defaults.
 pub fn config(report: &Report) -> Table {
     let mut rows = Vec::new();
     let mut put = |section: &str, name: &str, value: String| {
@@ -256,12 +256,12 @@ fn of_group(group: &GroupReport) -> Vec<(String, String)> {
     own.map(|(name, value)| (name.to_owned(), value)).into_iter().chain(parameters).collect()
 }
 
-/// Subjects of facts that are settings: modes, facts of the database, settings made for the run,
-/// and changes meanwhile.
+/// Subjects of the facts that are settings: modes and facts of the database, settings made for the
+/// run, and settings that changed during it.
 const SETTINGS: [&str; 6] = ["mode", "database", "server", "setting", "settings", "changed"];
 
-/// Makes the table of the server's settings: facts, and all variables that were read before the
-/// run.
+/// Makes the table of the server's settings: facts about it, and all variables that were read
+/// before the load.
 pub fn settings(report: &Report) -> Table {
     let mut rows = Vec::new();
     for (about, facts) in &report.facts {

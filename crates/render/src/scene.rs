@@ -1,4 +1,4 @@
-//! What runs were made with, in sentences: workloads, databases, load, machines and versions.
+//! Sentences on the environment of runs: workloads, databases, load, machines and versions.
 
 use model::Placement;
 use model::numbers::{self, count};
@@ -6,10 +6,11 @@ use study::environment::Environment;
 
 use super::wording::begun;
 
-/// Largest number of values of a kind that are listed; the others are counted.
+/// Largest number of different values, such as databases, that are listed; more are only counted.
 pub(crate) const LISTED_MOST: usize = 4;
 
-/// Describes the environment of the measurements in sentences.
+/// Describes the environment of several runs in sentences: workload, database, clients, load,
+/// times, machine and dbdyno.
 pub(crate) fn scene(scene: &Environment) -> String {
     let load = match scene.loads.is_empty() {
         true => String::new(),
@@ -43,7 +44,7 @@ pub(crate) fn scene(scene: &Environment) -> String {
     printed
 }
 
-/// Formats the age of runs in whole hours, or in days from two on: `3 h ago`.
+/// Formats an age given in seconds: `3 h ago`, or `2 d ago` from 48 hours on.
 pub fn ago(age_s: u64) -> String {
     match age_s / 3600 {
         hours if hours < 48 => format!("{hours} h ago"),
@@ -51,7 +52,7 @@ pub fn ago(age_s: u64) -> String {
     }
 }
 
-/// Describes workloads: `tpcc (warehouses 1)`.
+/// Describes workloads with their data: `tpcc (warehouses 1)`.
 pub(crate) fn workloads(scene: &Environment) -> String {
     let data = match scene.data.is_empty() {
         true => String::new(),
@@ -60,8 +61,8 @@ pub(crate) fn workloads(scene: &Environment) -> String {
     several(&scene.workloads) + &data
 }
 
-/// Describes clients: `1 to 8 clients on threads`. The placement is included because each has its
-/// own cost per query.
+/// Describes clients with their placement, which determines the CPU time per query: `1 to 8 clients
+/// on threads`.
 pub(crate) fn clients(scene: &Environment) -> String {
     let number = match scene.clients {
         (low, high) if low == high => count(low.into(), "client"),
@@ -74,13 +75,13 @@ pub(crate) fn clients(scene: &Environment) -> String {
     }
 }
 
-/// Returns the placement of clients in words; `None` for virtual time.
+/// Returns the placement of clients in words; `None` for virtual time or an unknown placement.
 fn place_words(placement: &str) -> Option<&'static str> {
     let known = [(Placement::Thread, "threads"), (Placement::Loop, "event loops")];
     known.into_iter().find(|(of, _)| of.name() == placement).map(|(_, words)| words)
 }
 
-/// Formats a range of seconds: `2 to 5 s`.
+/// Formats a range of seconds, such as `2 to 5 s`; one value if both ends look alike.
 pub(crate) fn span((low, high): (f64, f64)) -> String {
     match numbers::seconds(low) == numbers::seconds(high) {
         true => numbers::seconds(low),

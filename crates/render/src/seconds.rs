@@ -1,5 +1,6 @@
-//! The seconds of runs as CSV: a row for each second of each group, units in the header. Not
-//! here: stretches of seconds (run_tables).
+//! The figures of each second of runs as CSV, a row per second and group, with units in the header.
+//!
+//! Not here: longer intervals (run_tables).
 
 use std::collections::BTreeMap;
 
@@ -11,8 +12,8 @@ const TITLES: [&str; 19] = [
     "waiting", "phase",
 ];
 
-/// Writes every second of every group of these runs, with gauges in columns called `about.name` and
-/// the unit in brackets. Unknown values are empty.
+/// Writes every second of every group of these runs as CSV. Gauges are columns called `about.name
+/// [unit]`. Unknown values are empty.
 pub fn seconds_csv(reports: &[Report]) -> String {
     let mut gauges: Vec<String> = Vec::new();
     for name in reports.iter().flat_map(gauge_names) {
@@ -37,7 +38,7 @@ fn number(value: Option<&f64>) -> String {
     value.map_or(String::new(), f64::to_string)
 }
 
-/// Returns the readings of each second, by the place of the gauge's name.
+/// Returns a run's gauge readings by second and index of the gauge's column in `names`.
 fn readings(report: &Report, names: &[String]) -> BTreeMap<(i64, usize), f64> {
     let mut read = BTreeMap::new();
     for (gauge, name) in report.gauges.iter().zip(gauge_names(report)) {

@@ -1,6 +1,6 @@
-//! A search as people read it: its answer first, then its probes along the axis.
+//! The page of a search (seek): its answer, and its probes along the sought parameter.
 //!
-//! Not here: what is true (seek).
+//! Not here: how probes are chosen and judged (study).
 
 use model::numbers::{NONE, beside_bound, count, exact, ms, significant};
 use model::{Bound, NS_PER_MS, Objective, short_axis};
@@ -60,7 +60,7 @@ fn verdict(report: &SeekReport) -> Verdict {
     Verdict { tone, word: String::new(), headline, details: vec![explained(report).into()] }
 }
 
-/// Lists the reasons why probes are broken, a line each.
+/// Lists the reasons why probes count as broken, a line for each.
 fn broken(report: &SeekReport) -> Vec<String> {
     let broken = report.probes.iter().filter(|probe| probe.judged.is_broken);
     let printed = |probe: &ProbeReport| {
@@ -74,13 +74,13 @@ fn value(report: &SeekReport, at: f64) -> String {
     if report.seek.is_whole { exact(at) } else { significant(at, 4) }
 }
 
-/// Lists the objectives, as written.
+/// Lists the objectives as the user wrote them, such as `p99<20ms`.
 fn objectives(report: &SeekReport) -> String {
     let all: Vec<String> = report.seek.objectives.iter().map(ToString::to_string).collect();
     all.join(" and ")
 }
 
-/// Describes the answer in a sentence.
+/// Describes the answer of a search in a sentence.
 fn answer(report: &SeekReport) -> String {
     let (axis, objectives) = (&report.seek.axis, objectives(report));
     let hold = if report.seek.objectives.len() > 1 { "hold" } else { "holds" };
@@ -123,14 +123,15 @@ fn answer(report: &SeekReport) -> String {
     }
 }
 
-/// Returns the fresh probes at the place that they are to confirm.
+/// Returns the new probes that were run to confirm the answer, at the last value where that was
+/// tried.
 fn confirming(report: &SeekReport) -> Vec<&ProbeReport> {
     let fresh = || report.probes.iter().filter(|probe| probe.stage == Stage::Confirm);
     let last = fresh().next_back().map(|probe| probe.at);
     fresh().filter(|probe| Some(probe.at) == last).collect()
 }
 
-/// Returns the number of confirming probes that each show what they show together.
+/// Returns the number of confirming probes that, taken alone, agree with the answer.
 fn n_sure(report: &SeekReport) -> usize {
     let expected = match report.answer {
         Answer::LowestFails { .. } => ProbeVerdict::Fails,
@@ -139,13 +140,14 @@ fn n_sure(report: &SeekReport) -> usize {
     confirming(report).iter().filter(|probe| probe.verdict == expected).count()
 }
 
-/// Returns true if most of the confirming probes do, or there are none.
+/// Returns true if most of the confirming probes, taken alone, agree with the answer, or if there
+/// are none.
 fn is_sure(report: &SeekReport) -> bool {
     let n = confirming(report).len();
     n == 0 || 2 * n_sure(report) > n
 }
 
-/// Describes the fresh probes of a confirmed answer.
+/// Describes how new probes confirmed the answer.
 fn confirmed(report: &SeekReport) -> String {
     let here = confirming(report);
     let of = match (report.answer, here.first()) {
@@ -172,7 +174,7 @@ fn confirmed(report: &SeekReport) -> String {
     )
 }
 
-/// Describes the fresh probes of an answer that they do not confirm.
+/// Describes why new probes did not confirm the answer, with advice.
 fn not_confirmed(report: &SeekReport) -> String {
     let here = confirming(report);
     let Some(last) = here.first().map(|probe| probe.at) else {
@@ -201,7 +203,7 @@ fn percent(share: f64) -> String {
     format!("{} %", exact((share * 100.0).round()))
 }
 
-/// Describes the method and effort of the search.
+/// Describes the effort of the search, its interval, and whether new probes confirmed the answer.
 fn explained(report: &SeekReport) -> String {
     let n = count(report.probes.len() as u64, "probe");
     let load_s: f64 = report.probes.iter().map(|probe| probe.measure_s).sum();
@@ -230,7 +232,7 @@ fn explained(report: &SeekReport) -> String {
     text
 }
 
-/// Makes the table of probes, ordered along the axis.
+/// Makes the table of probes, in the order of the sought parameter.
 pub fn seek_probes(report: &SeekReport) -> Table {
     let axis = report.seek.axis.clone();
     let figure = |key: &'static str, title: &'static str| Column::new(title, Align::Right).key(key);
@@ -283,7 +285,8 @@ pub fn seek_probes(report: &SeekReport) -> Table {
     Table::filled("probes", "", columns, sorted.into_iter().map(row).collect())
 }
 
-/// Returns the bound of a time, if an objective has one.
+/// Returns the bound in milliseconds that an objective sets for a time such as `p99_ms`; `None` if
+/// there is none.
 fn bound_ms(report: &SeekReport, name: &str) -> Option<f64> {
     let is_of = |objective: &&Objective| name.strip_suffix("_ms") == Some(objective.metric.name());
     match report.seek.objectives.iter().find(is_of)?.bound {
@@ -292,7 +295,8 @@ fn bound_ms(report: &SeekReport, name: &str) -> Option<f64> {
     }
 }
 
-/// Makes a sketch of p99 over the axis, where it is known.
+/// Makes a sketch of p99 over the sought parameter; `None` if p99 is known at fewer than two
+/// values.
 fn sketch(report: &SeekReport) -> Option<Sketch> {
     let known = |point: &CurvePoint| Some((point.at, point.figures.get("p99_ms").copied()??));
     let points: Vec<(f64, f64)> = report.curve.iter().filter_map(known).collect();
@@ -326,7 +330,7 @@ mod tests {
         assert_eq!(asked(&report), "What is the largest number of clients with p99<20ms?");
     }
 
-    /// Makes a search with one probe of this p99.
+    /// Makes a search with one probe that has this p99.
     fn probed(p99_ms: f64) -> SeekReport {
         let judged = Judged::new(Verdict::Meets, Vec::new());
         let probe = ProbeReport {

@@ -1,18 +1,19 @@
-//! A series in one line of text.
+//! Sparklines: a series of values as one line of block characters, or as a small SVG.
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Character for a value of 0: a stall is not a small value.
+/// Character for a value of 0, which looks different from a small value, so that stalls are
+/// visible.
 const STANDSTILL: char = '_';
 
 /// Character for an unknown value.
 const GAP: char = ' ';
 
-/// Draws `values` as blocks from 0 to their maximum, at most `width` of them. Values that are not
-/// finite are unknown.
+/// Draws `values` as at most `width` block characters, scaled from 0 to their maximum. Values that
+/// are not finite are blanks.
 ///
-/// If there are more values than blocks, a block shows the smallest of its values: a mean would
-/// hide a single bad second.
+/// If there are more values than blocks, each block shows the smallest of its values, because a
+/// mean would hide a single bad second.
 pub fn sparkline(values: &[f64], width: usize) -> String {
     let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let n = values.len().min(width);
@@ -24,12 +25,12 @@ pub fn sparkline(values: &[f64], width: usize) -> String {
     (0..n).map(|block| lowest(block).map_or(GAP, |lowest| level(lowest, most))).collect()
 }
 
-/// Largest number of places of a line in a picture.
+/// Largest number of x positions of a sparkline in SVG.
 const PLACES: usize = 60;
 
-/// Draws `values` as a line from 0 to their maximum, as SVG in the height of a word. If there are
-/// more values than places, each place extends from the smallest to the largest of its values.
-/// Values that are not finite are unknown, and leave a gap.
+/// Draws `values` as a small SVG, scaled from 0 to their maximum. If there are more values than x
+/// positions, a vertical stroke at each position spans its smallest to its largest value. Values
+/// that are not finite are gaps. Empty if there are fewer than two values, or none above 0.
 pub fn spark_svg(values: &[f64]) -> String {
     const HEIGHT: f64 = 20.0;
     let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
@@ -66,7 +67,8 @@ pub fn spark_svg(values: &[f64]) -> String {
     )
 }
 
-/// Draws marks below the blocks of `n_values` values, at the indices `at`.
+/// Returns the line of marks below a sparkline of `n_values` values, with a mark below the block of
+/// each index in `at`.
 pub fn marks(at: &[usize], n_values: usize, width: usize) -> String {
     let n = n_values.min(width);
     let mut line = vec![' '; n];

@@ -1,7 +1,7 @@
-//! A table with typed cells: the same as aligned text, Markdown, HTML, CSV and JSON. For people
-//! numbers have few digits; for programs they have all.
+//! A table with typed cells, which can be printed as text, Markdown, HTML, CSV or JSON. People get
+//! rounded numbers, programs all digits.
 //!
-//! Not here: borders, colours, and which tables there are.
+//! Not here: borders, colours, and the contents of tables.
 
 #[cfg(feature = "pages")]
 mod html;
@@ -13,26 +13,27 @@ use model::numbers::{INFINITE, NONE, percent, significant, wrap};
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr;
 
-/// The alignment of a column's cells.
+/// Alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Aligned at the left, for words.
+    /// At the left, for words.
     Left,
-    /// Aligned at the right, for whole numbers.
+    /// At the right, for whole numbers.
     Right,
-    /// Aligned at the decimal points, for numbers with decimals.
+    /// At the decimal point, for numbers with decimals.
     Point,
 }
 
-/// The rounding of a column's numbers.
+/// Rounding of a column's numbers for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Digits {
-    /// Number of significant digits.
+    /// Rounding to a number of significant digits.
     Significant(usize),
     Tenth,
 }
 
-/// A column. Without a title it is for programs only, without a key for people only.
+/// A column of a table. One without a title is for programs only, one without a key for people
+/// only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     pub(crate) key: Cow<'static, str>,
@@ -46,7 +47,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// Makes a column for people that is always shown.
+    /// Makes a column for people, which narrow pages show too.
     pub fn new(title: impl Into<Cow<'static, str>>, align: Align) -> Column {
         Column {
             key: "".into(),
@@ -60,18 +61,19 @@ impl Column {
         }
     }
 
-    /// Makes a column that is left out if the page is too narrow; the highest `rank` is left out
-    /// first.
+    /// Makes a column for people that is left out on a page too narrow for it; that of the highest
+    /// `rank` is left out first.
     pub fn spare(title: impl Into<Cow<'static, str>>, align: Align, rank: u8) -> Column {
         Column { spare: rank, ..Column::new(title, align) }
     }
 
-    /// Makes a column of sentences, which are wrapped if the page is narrow.
+    /// Makes a column of sentences for people, which are wrapped on a narrow page.
     pub fn sentences(title: impl Into<Cow<'static, str>>) -> Column {
         Column { is_wrapped: true, ..Column::new(title, Align::Left) }
     }
 
-    /// Marks the column as one of the first, which identify a row together.
+    /// Marks the column as one of those at the left that identify a row. They are repeated if a
+    /// narrow page divides the table.
     pub fn head(self) -> Column {
         Column { is_head: true, ..self }
     }
@@ -86,7 +88,7 @@ impl Column {
         Column::new(title, Align::Right).key(key)
     }
 
-    /// Makes a column of numbers, rounded to significant digits for people.
+    /// Makes a column of numbers for people, rounded to significant digits, and for programs.
     pub fn number(
         key: impl Into<Cow<'static, str>>,
         title: impl Into<Cow<'static, str>>,
@@ -95,27 +97,27 @@ impl Column {
         Column::new(title, Align::Point).key(key).digits(digits)
     }
 
-    /// Makes a column of percentages, rounded to a tenth for people.
+    /// Makes a column of percentages for people, rounded to a tenth, and for programs.
     pub fn percent(key: &'static str, title: &'static str) -> Column {
         Column::new(title, Align::Point).key(key).tenths()
     }
 
-    /// Sets the number of significant digits.
+    /// Sets the number of significant digits for people.
     pub fn digits(self, digits: usize) -> Column {
         Column { digits: Digits::Significant(digits), ..self }
     }
 
-    /// Rounds numbers to a tenth.
+    /// Rounds the column's numbers to a tenth for people.
     pub fn tenths(self) -> Column {
         Column { digits: Digits::Tenth, ..self }
     }
 
-    /// Makes a column for programs only.
+    /// Makes a column that only programs read.
     pub fn data(key: impl Into<Cow<'static, str>>) -> Column {
         Column { is_data: true, ..Column::new("", Align::Left).key(key) }
     }
 
-    /// Sets the name for programs, with its unit, as in `p99_ms`.
+    /// Sets the column's name for programs, which has its unit, as in `p99_ms`.
     pub fn key(self, key: impl Into<Cow<'static, str>>) -> Column {
         Column { key: key.into(), ..self }
     }
@@ -129,19 +131,20 @@ pub enum Cell {
     Number(f64),
     /// A time that is infinite because transactions were lost.
     Infinite,
-    /// A number with its own text, such as with its error; an unknown one has only text.
+    /// Text for people with its number for programs, such as a number with its error. Without a
+    /// number, programs get an empty cell.
     Said(String, Option<f64>),
-    /// Text with code between backticks.
+    /// Text with code between backticks, as in Markdown.
     Marked(String),
 }
 
 impl Cell {
-    /// Makes a cell of text with code between backticks, as in Markdown.
+    /// Makes a cell of text with code between backticks.
     pub fn marked(words: impl Into<String>) -> Cell {
         Cell::Marked(words.into())
     }
 
-    /// Makes a cell of a number with its own text.
+    /// Makes a cell with text for people and a number for programs.
     pub fn said(words: impl Into<String>, number: Option<f64>) -> Cell {
         Cell::Said(words.into(), number)
     }
@@ -231,9 +234,9 @@ impl From<Option<f64>> for Cell {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// Name for programs, such as `timing`; may be empty.
+    /// Name of the table for programs, such as `timing`; may be empty.
     pub name: &'static str,
-    /// Title; may be empty.
+    /// Title of the table for people; may be empty.
     pub title: String,
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Vec<Cell>>,
@@ -245,10 +248,10 @@ fn only_kept<T>(all: Vec<T>, kept: &[bool]) -> Vec<T> {
     all.into_iter().zip(kept).filter(|(_, is_kept)| **is_kept).map(|(one, _)| one).collect()
 }
 
-/// Smallest width of a column that is wrapped.
+/// Smallest width to which a column of sentences is wrapped, in columns of the terminal.
 const WRAPPED_LEAST: usize = 20;
 
-/// Gap between two columns.
+/// Gap between two columns of a table as text.
 const GAP: &str = "  ";
 
 impl Table {
@@ -256,7 +259,7 @@ impl Table {
         Table { columns: columns.into(), ..Table::default() }
     }
 
-    /// Makes a table with name, title and rows, each with a cell for each column.
+    /// Makes a table with its rows, each of which must have a cell for each column.
     pub fn filled(
         name: &'static str,
         title: impl Into<String>,
@@ -268,20 +271,20 @@ impl Table {
         table
     }
 
-    /// Adds a row; it must have a cell for each column.
+    /// Adds a row, which must have a cell for each column.
     pub fn row<C: Into<Cell>>(&mut self, cells: impl IntoIterator<Item = C>) {
         let cells: Vec<Cell> = cells.into_iter().map(Into::into).collect();
         assert_eq!(cells.len(), self.columns.len(), "a cell for each column");
         self.rows.push(cells);
     }
 
-    /// Limits the rows on a page that cannot fold; the others are counted as `what`, such as
-    /// "errors".
+    /// Limits the rows in text and Markdown. The others are counted below the table as `what`, such
+    /// as "errors". HTML, CSV and JSON have all rows.
     pub fn shown_max(self, rows: usize, what: impl Into<String>) -> Table {
         Table { shown_max: Some((rows, what.into())), ..self }
     }
 
-    /// Removes the columns with these titles.
+    /// Removes the columns with these titles from the table.
     pub(crate) fn without(self, titles: &[&str]) -> Table {
         let is_kept = |column: &Column| !titles.contains(&&*column.title);
         let kept: Vec<bool> = self.columns.iter().map(is_kept).collect();
@@ -294,7 +297,8 @@ impl Table {
         Table { nothing: Some(words), ..self }
     }
 
-    /// Returns the text that replaces the table, if it has no rows.
+    /// Returns the text that replaces a table without rows; `None` if the table has rows or no such
+    /// text.
     pub(crate) fn nothing(&self) -> Option<&'static str> {
         self.nothing.filter(|_| self.is_empty())
     }
@@ -304,27 +308,29 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Describes the rows that a page that cannot fold leaves out.
+    /// Counts the rows that text and Markdown leave out: `and 12 more errors`. `None` if none are
+    /// left out.
     pub(crate) fn rest(&self) -> Option<String> {
         let (max, what) = self.shown_max.as_ref()?;
         let rest = self.rows.len().checked_sub(*max).filter(|rest| *rest > 0)?;
         Some(format!("and {} more {what}", format_count(rest as u64)))
     }
 
-    /// Returns the rows of a page that cannot fold.
+    /// Returns the rows in text and Markdown, which [`Table::shown_max`] limits.
     fn shown_rows(&self) -> &[Vec<Cell>] {
         let max = self.shown_max.as_ref().map_or(usize::MAX, |(max, _)| *max);
         &self.rows[..self.rows.len().min(max)]
     }
 
-    /// Formats title and rows. Spare columns that do not fit in `width` are left out; then
-    /// sentences are wrapped; columns that still do not fit are below, after the first column
-    /// again.
+    /// Formats the table as lines of at most `width` columns. If it is too wide, spare columns are
+    /// left out; then sentences are wrapped; then further columns are printed below, after the
+    /// first column again.
     pub fn lines(&self, width: usize) -> Vec<String> {
         self.bands(width).join(&String::new())
     }
 
-    /// Formats the same in bands, each of which begins with the titles of its columns.
+    /// Formats the table as lines in bands. Each band has a part of the columns, and begins with
+    /// their titles.
     pub(crate) fn bands(&self, width: usize) -> Vec<Vec<String>> {
         let columns = self.fitting(width);
         let rooms = rooms(&columns, width);
@@ -339,7 +345,7 @@ impl Table {
         in_bands(&columns, &rooms, width).iter().map(band).collect()
     }
 
-    /// Returns the titles of the spare columns that do not fit in `width`.
+    /// Returns the titles of spare columns that a page of `width` columns leaves out.
     pub(crate) fn left_out(&self, width: usize) -> Vec<&str> {
         let kept: Vec<&Column> =
             self.fitting(width).into_iter().map(|(column, _)| column).collect();
@@ -348,13 +354,13 @@ impl Table {
         left.map(|column| column.title.as_ref()).collect()
     }
 
-    /// Returns the width of all columns beside each other.
+    /// Returns the width of the table with all columns for people.
     pub(crate) fn width(&self) -> usize {
         total(&self.shown().map(|(place, column)| (column, self.column(place))).collect::<Vec<_>>())
     }
 
-    /// Returns the columns with their cells, without spare ones that do not fit; but with them if
-    /// even the others need more than one band.
+    /// Returns the columns for people with their cells. Spare columns that do not fit are left out,
+    /// unless even the others need several bands.
     fn fitting(&self, width: usize) -> Vec<(&Column, Vec<String>)> {
         let all: Vec<(&Column, Vec<String>)> =
             self.shown().map(|(place, column)| (column, self.column(place))).collect();
@@ -384,7 +390,7 @@ impl Table {
         if in_bands(&columns, &rooms, width).len() > 1 { all } else { columns }
     }
 
-    /// Formats the columns for people as a Markdown table (GitHub Flavored Markdown, "Tables").
+    /// Formats the columns for people as a Markdown table (GitHub Flavored Markdown).
     pub fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let mut text = line(self.shown().map(|(_, column)| escaped(&column.title)).collect());
@@ -403,18 +409,18 @@ impl Table {
         text
     }
 
-    /// Returns the names of the columns for programs.
+    /// Returns the keys of the columns for programs.
     pub fn keys(&self) -> Vec<String> {
         self.read().map(|(_, column)| column.key.to_string()).collect()
     }
 
-    /// Returns the rows for programs, with all digits.
+    /// Returns the rows with all digits, in the columns for programs.
     pub fn exact_rows(&self) -> Vec<Vec<String>> {
         let row = |row: &Vec<Cell>| self.read().map(|(place, _)| row[place].exact()).collect();
         self.rows.iter().map(row).collect()
     }
 
-    /// Returns the rows as JSON objects by column.
+    /// Returns the rows as JSON objects, with the keys of the columns for programs.
     pub fn json(&self) -> Value {
         let row = |row: &Vec<Cell>| {
             let cells = self.read();
@@ -424,12 +430,12 @@ impl Table {
         Value::Array(self.rows.iter().map(row).collect())
     }
 
-    /// Returns the columns for people, with their places.
+    /// Returns the columns for people, with their indices.
     fn shown(&self) -> impl Iterator<Item = (usize, &Column)> {
         self.columns.iter().enumerate().filter(|(_, column)| !column.is_data)
     }
 
-    /// Returns the columns for programs, with their places.
+    /// Returns the columns for programs, with their indices.
     fn read(&self) -> impl Iterator<Item = (usize, &Column)> {
         self.columns.iter().enumerate().filter(|(_, column)| !column.key.is_empty())
     }
@@ -438,7 +444,7 @@ impl Table {
         rows.iter().map(|row| row[place].shown(&self.columns[place])).collect()
     }
 
-    /// Returns a column's cells after its title, all of one width.
+    /// Returns a column's title and cells, padded to the same width.
     fn column(&self, place: usize) -> Vec<String> {
         let Column { title, align, .. } = &self.columns[place];
         let cells = self.shown_cells(self.shown_rows(), place);
@@ -460,8 +466,8 @@ impl Table {
     }
 }
 
-/// Returns the widths to which columns are wrapped; `None` for columns that are not. Columns wider
-/// than their share have the room that the others leave.
+/// Returns the width to which each column of sentences is wrapped, so that the table fits `width`
+/// if possible; `None` for columns that are not wrapped.
 fn rooms(columns: &[(&Column, Vec<String>)], width: usize) -> Vec<Option<usize>> {
     let mut rooms = vec![None; columns.len()];
     let excess = total(columns).saturating_sub(width);
@@ -484,8 +490,8 @@ fn rooms(columns: &[(&Column, Vec<String>)], width: usize) -> Vec<Option<usize>>
     rooms
 }
 
-/// Divides columns into bands, by their places: all in one, or as many as fit. Each band begins
-/// with the first column, or with all head columns if there is room.
+/// Divides columns, by index, into bands that fit `width`; one band if all fit. Each further band
+/// begins with the head columns, or at least the first column, if there is room.
 fn in_bands(
     columns: &[(&Column, Vec<String>)],
     rooms: &[Option<usize>],
@@ -510,7 +516,7 @@ fn in_bands(
     bands
 }
 
-/// Wraps a cell to its width, if it has one.
+/// Wraps a cell to the width of its column, if the column is wrapped.
 fn in_room(cell: &str, room: Option<usize>) -> Vec<String> {
     match room {
         Some(room) if length(cell.trim_end()) > room => wrap(cell, room),
@@ -519,7 +525,7 @@ fn in_room(cell: &str, room: Option<usize>) -> Vec<String> {
     }
 }
 
-/// Joins the cells of a row, which may have several lines.
+/// Joins the wrapped cells of a row to lines.
 fn beside(cells: &[Vec<String>], rooms: &[Option<usize>]) -> Vec<String> {
     let n_lines = cells.iter().map(Vec::len).max().unwrap_or(0);
     let part = |cell: &Vec<String>, room: Option<usize>, line: usize| {
@@ -535,12 +541,12 @@ fn beside(cells: &[Vec<String>], rooms: &[Option<usize>]) -> Vec<String> {
     (0..n_lines).map(line).collect()
 }
 
-/// Returns the number of characters after and including a cell's point.
+/// Returns the number of characters from a cell's decimal point to its end; 0 if it has none.
 fn fraction_of(cell: &str) -> usize {
     cell.find('.').map_or(0, |at| length(&cell[at..]))
 }
 
-/// Returns the width of a text in columns of a terminal (Unicode Standard Annex 11).
+/// Returns the width of text on a terminal, in columns (Unicode Standard Annex 11).
 fn length(text: &str) -> usize {
     text.width()
 }
@@ -550,7 +556,7 @@ fn total(columns: &[(&Column, Vec<String>)]) -> usize {
     cells + GAP.len() * columns.len().saturating_sub(1)
 }
 
-/// Formats text with code between backticks for a cell.
+/// Converts text with code between backticks to Markdown for a cell.
 fn marked(words: &str) -> String {
     let part = |(index, part): (usize, &str)| match index % 2 {
         0 => escaped(part),
@@ -559,7 +565,7 @@ fn marked(words: &str) -> String {
     words.split('`').enumerate().map(part).collect()
 }
 
-/// Escapes characters with a meaning in Markdown.
+/// Escapes characters that have a meaning in Markdown.
 pub(super) fn escaped(text: &str) -> String {
     let is_mark = |letter: char| matches!(letter, '\\' | '|' | '*' | '_' | '<' | '&' | '`' | '[');
     text.chars().fold(String::new(), |mut shown, letter| {

@@ -1,7 +1,6 @@
-//! A document as text: the answer first, then whether it is valid and why not; notes last.
+//! Documents as text for a terminal: verdicts, validity with its reasons, sections, and notes last.
 //!
-//! What wants room to be drawn or folded is left out. Not here: a terminal; whoever has one
-//! prints it.
+//! Charts and folded blocks are left out. Not here: the terminal itself (dbdyno).
 
 use model::Severity;
 use model::numbers::wrap;
@@ -11,12 +10,12 @@ use crate::document::{Block, Document, Remark, Section, Sketch, Text, Validity, 
 use crate::spark::{marks, sparkline};
 use crate::table::Table;
 
-/// The format of a page on a terminal.
+/// Format of a document as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// True for ANSI colours.
+    /// True if text has ANSI colours.
     pub color: bool,
-    /// Width in columns; at least 60 is sensible.
+    /// Width in columns, which should be at least 60.
     pub width: usize,
 }
 
@@ -26,16 +25,16 @@ impl Default for Style {
     }
 }
 
-/// Width of a page without a terminal, in columns.
+/// Default width of a page if there is no terminal, in columns.
 pub const PAGE_WIDTH: usize = 96;
 
-/// Width of a list without a terminal, in columns.
+/// Default width of a list if there is no terminal, in columns.
 pub const LIST_WIDTH: usize = 120;
 
-/// Width of a label, in columns.
+/// Width of the labels at the left of texts, in columns.
 const LABEL: usize = 12;
 
-/// The emphasis of a text (ECMA-48, SGR).
+/// Colour or weight of text (ECMA-48, SGR).
 #[derive(Clone, Copy)]
 pub(crate) enum Emphasis {
     Bold,
@@ -90,7 +89,8 @@ pub fn text(document: &Document, style: &Style) -> String {
     parts.join("\n")
 }
 
-/// Writes the answers; those with details are separated by an empty line.
+/// Writes the headlines of verdicts in bold, each with its details. An empty line separates
+/// verdicts with details.
 fn head(verdicts: &[Verdict], style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, verdict) in verdicts.iter().enumerate() {
@@ -103,7 +103,7 @@ fn head(verdicts: &[Verdict], style: &Style) -> Vec<String> {
     lines
 }
 
-/// Writes the validity of a result, which must not be missed.
+/// Writes the sentence on validity, in red if the result is invalid.
 fn of_answer(validity: &Validity, style: &Style) -> Vec<String> {
     let emphasis =
         if validity.count(Severity::Invalid) > 0 { Emphasis::Red } else { Emphasis::Bold };
@@ -111,13 +111,14 @@ fn of_answer(validity: &Validity, style: &Style) -> Vec<String> {
     title.iter().map(|line| style.emphasize(emphasis, line)).collect()
 }
 
-/// Writes the remarks that are more severe than notes.
+/// Writes the remarks that are more severe than notes, that is warnings and reasons why a result is
+/// invalid.
 fn of_grave(validity: &Validity, style: &Style) -> Vec<String> {
     let grave = validity.remarks.iter().filter(|remark| remark.severity > Severity::Note);
     grave.flat_map(|remark| of_remark(remark, style)).collect()
 }
 
-/// Writes the notes, which do not limit the result.
+/// Writes the notes on a result.
 fn notes(validity: &Validity, style: &Style) -> Vec<String> {
     let notes = validity.remarks.iter().filter(|remark| remark.severity == Severity::Note);
     notes.flat_map(|remark| of_remark(remark, style)).collect()
@@ -140,8 +141,7 @@ fn of_remark(remark: &Remark, style: &Style) -> Vec<String> {
     lines
 }
 
-/// Writes the lines of a section. Its title is left out, since its first line identifies it, unless
-/// it has a note.
+/// Writes the lines of a section. Its title is written only if it has a note.
 fn of_section(section: &Section, style: &Style) -> Vec<String> {
     let mut lines = of_blocks(&section.blocks, style);
     if !lines.is_empty() && !section.note.is_empty() {
@@ -184,21 +184,22 @@ fn of_block(block: &Block, style: &Style) -> Vec<String> {
     }
 }
 
-/// Writes suggested commands, so that each line can be pasted into a shell as a whole.
+/// Writes suggested commands, each as an unbroken line that can be pasted into a shell.
 fn of_commands(commands: &[(String, String)], style: &Style) -> Vec<String> {
     let lines = command_lines(commands, style.width.saturating_sub(COMMAND_INDENT.len()));
     let lines = lines.into_iter().map(|line| format!("{COMMAND_INDENT}{line}"));
     std::iter::once("Next:".to_owned()).chain(lines).collect()
 }
 
-/// Indent of suggested commands.
+/// Indentation of suggested commands.
 const COMMAND_INDENT: &str = "  ";
 
 fn paragraphs(all: &[Text], style: &Style) -> Vec<String> {
     all.iter().flat_map(|text| wrap(&text.plain(), style.width)).collect()
 }
 
-/// Writes the title of a table, its column titles with emphasis, and its rows; or that it is empty.
+/// Writes title, column titles in bold, and rows of a table, and which columns are hidden; or its
+/// text for an empty table.
 pub fn of_table(table: &Table, style: &Style) -> Vec<String> {
     if let Some(words) = table.nothing() {
         return vec![words.to_owned()];
@@ -243,7 +244,7 @@ fn of_sketch(sketch: &Sketch, style: &Style) -> Vec<String> {
     lines
 }
 
-/// Writes a label and its text, with the texts of all labels aligned; empty without text.
+/// Writes a label and its text beside it, at the same column for all labels. Empty without text.
 pub(crate) fn labelled(label: &str, words: &str, style: &Style) -> Vec<String> {
     match words.is_empty() {
         true => Vec::new(),
@@ -251,7 +252,7 @@ pub(crate) fn labelled(label: &str, words: &str, style: &Style) -> Vec<String> {
     }
 }
 
-/// Writes a label, and a text in lines that are indented.
+/// Writes a label and a wrapped text whose lines all begin at column `indent`.
 pub(crate) fn hanging(label: &str, words: &str, indent: usize, width: usize) -> Vec<String> {
     let lines = wrap(words, width.saturating_sub(indent).max(20));
     let labels = std::iter::once(label).chain(std::iter::repeat(""));

@@ -1,6 +1,7 @@
-//! What transactions and their database said to each other, as a page and as JSON.
+//! The trace of single transactions, with their statements, replies and times, as a page and as
+//! JSON.
 //!
-//! Not here: how it was observed (engine).
+//! Not here: recording of a trace (engine).
 
 use model::numbers::{count, cut, significant};
 use model::{
@@ -12,16 +13,18 @@ use serde_json::{Value, json};
 use super::document::{Block, Document, Section, Tone, Verdict};
 use super::{Align, Cell, Column, Table};
 
-/// Largest length of a statement in a line of the page; other formats are not cut.
+/// Largest length of a statement's text on the page, in characters; JSON is not cut.
 const SQL_SHOWN: usize = 600;
-/// Largest lengths of a column's name, of a value, of all values of a statement, and of a first
-/// row.
+/// Largest length of a column's name in a reply, in characters.
 const NAME_SHOWN: usize = 30;
+/// Largest length of a value on the page, in characters.
 const VALUE_SHOWN: usize = 60;
+/// Largest length of all values of a statement on the page, in characters.
 const VALUES_SHOWN: usize = 240;
+/// Largest length of a reply's first row on the page, in characters.
 const ROW_SHOWN: usize = 400;
 
-/// Makes the page of one transaction, or of one of each type.
+/// Makes the page of a trace: one transaction, or one of each type.
 pub fn trace(trace: &Trace) -> Document {
     let Trace { workload, database, .. } = trace;
     let mut page = Document::new("Transaction", format!("{workload} on {database}"));
@@ -44,8 +47,8 @@ pub fn trace(trace: &Trace) -> Document {
     page
 }
 
-/// Describes a transaction: `new_order on MariaDB 10.11: committed; 1 statement in 1 round trip, 51
-/// bytes out and 412 in, 1.23 ms`.
+/// Returns the headline on a transaction: `new_order on MariaDB 10.11: committed; 1 statement in 1
+/// round trip, 51 bytes out and 412 in, 1.23 ms`.
 fn verdict(name: &str, database: &str, of: &TransactionTrace) -> Verdict {
     let place = if database.is_empty() { String::new() } else { format!(" on {database}") };
     let (tone, details) = match &of.outcome {
@@ -72,7 +75,8 @@ fn verdict(name: &str, database: &str, of: &TransactionTrace) -> Verdict {
     Verdict { tone, word: outcome(&of.outcome).to_owned(), headline: headline.into(), details }
 }
 
-/// Makes the blocks of the routines that a call executes within the server.
+/// Makes the blocks with the definitions of stored procedures and functions, whose statements
+/// dbdyno cannot see.
 fn routines(trace: &Trace) -> Vec<Block> {
     let other = trace.transactions.first().map_or_else(String::new, |of| {
         let Trace { workload, .. } = trace;
@@ -152,8 +156,8 @@ fn trips_and_bytes(of: &Traffic) -> [Cell; 3] {
     [of.round_trips.into(), of.bytes_out.into(), of.bytes_in.into()]
 }
 
-/// Makes the table of statements, one per row. Figures of several that were sent together are
-/// beside the first of them.
+/// Makes the table of a transaction's statements, one per row. Times and bytes of statements that
+/// were sent together are beside the first of them.
 fn exchanges(of: &TransactionTrace) -> Table {
     let columns = [
         Column::data("transaction"),
@@ -213,8 +217,8 @@ fn sent(statement: &SentStatement) -> &'static str {
     }
 }
 
-/// Formats a statement with its reply: `SELECT w_tax FROM warehouse WHERE w_id = ? [1] → 1 row
-/// (0.1234)`.
+/// Formats a statement with its values and reply: `SELECT w_tax FROM warehouse WHERE w_id = ? [1] →
+/// 1 row (0.1234)`.
 fn line(statement: &SentStatement, reply: Option<String>) -> String {
     let mut line = cut(&statement.sql, SQL_SHOWN);
     if statement.is_first_call {
@@ -255,7 +259,7 @@ fn ms(ns: u64) -> f64 {
     ns as f64 / NS_PER_MS as f64
 }
 
-/// Returns the trace as JSON.
+/// Returns a trace as JSON.
 pub fn trace_json(trace: &Trace) -> Value {
     let parameters = trace.parameters.iter().map(|(k, v)| (k.clone(), v.as_str().into()));
     json!({

@@ -1,4 +1,4 @@
-//! Sentences that pages and charts have in common.
+//! Texts that several pages and charts have in common.
 
 use analysis::figures::{Figure, is_time, title};
 use model::Status;
@@ -7,12 +7,13 @@ use model::numbers::{self, INFINITE, count, significant, with_error};
 use study::comparison::{Difference, Ratio};
 use study::experiment::{RESIDUAL_MOST, ScalabilityReport};
 
-/// Returns the place of a finding in the catalog, whose first are the most serious.
+/// Returns a finding's index in the catalog of findings, in which invalidating ones come first.
+/// Unknown ids come last.
 pub(crate) fn catalog_place(id: &str) -> usize {
     CATALOG.iter().position(|entry| entry.id == id).unwrap_or(CATALOG.len())
 }
 
-/// Lists the differences in a few words.
+/// Lists the first differences in setup: `name old → new`.
 pub(crate) fn changed(all: &[Difference]) -> String {
     const SHOWN_MAX: usize = 4;
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
@@ -26,7 +27,7 @@ pub(crate) fn changed(all: &[Difference]) -> String {
     }
 }
 
-/// Returns a figure's name with its unit, unless the name has it: `machine.cpu_user (%)`.
+/// Returns a figure's title with its unit, unless the title has it: `machine.cpu_user (%)`.
 pub(crate) fn title_with_unit(name: &str, unit: &str) -> String {
     let (title, unit) = (title(name), numbers::unit(unit));
     // `p99 ms` has its unit already.
@@ -36,12 +37,12 @@ pub(crate) fn title_with_unit(name: &str, unit: &str) -> String {
     }
 }
 
-/// Returns a sentence without its full stop, for use within another sentence.
+/// Returns a sentence without its full stop, to be used within another sentence.
 pub(crate) fn without_stop(sentence: &str) -> &str {
     sentence.strip_suffix('.').unwrap_or(sentence)
 }
 
-/// Formats the start of a run to the second.
+/// Formats the start of a run: `2026-11-28 02:10:52 UTC`, from an ISO 8601 instant.
 pub(crate) fn begun(started: &str) -> String {
     match (started.get(..10), started.get(11..19)) {
         (Some(date), Some(time)) => format!("{date} {time} UTC"),
@@ -49,7 +50,7 @@ pub(crate) fn begun(started: &str) -> String {
     }
 }
 
-/// Says why the law does not fit; `None` if it does.
+/// Says why the Universal Scalability Law does not fit the measured points; `None` if it fits.
 pub(crate) fn misfit(law: &ScalabilityReport) -> Option<String> {
     let lacks = law.lack_of_fit.filter(|p| *p < stats::Scalability::LACK_OF_FIT);
     let lacks = lacks.map(|p| {
@@ -62,7 +63,8 @@ pub(crate) fn misfit(law: &ScalabilityReport) -> Option<String> {
     (!law.fits).then(|| all.join(", and "))
 }
 
-/// Formats a ratio. It is infinite if only one side lost transactions, or if the baseline is 0.
+/// Formats a ratio of the side to the baseline. It is infinite if the baseline is 0, or if only one
+/// side's time is infinite because transactions were lost.
 fn times(figure: &str, ratio: f64) -> String {
     match ratio {
         f64::INFINITY => INFINITE.to_owned(),
@@ -72,7 +74,7 @@ fn times(figure: &str, ratio: f64) -> String {
     }
 }
 
-/// Formats a ratio with its interval, if it has one.
+/// Formats a ratio with its confidence interval, if it has one.
 pub(crate) fn ratio_text(figure: &str, ratio: &Ratio) -> String {
     let times = |ratio| times(figure, ratio);
     match ratio.interval {
@@ -81,22 +83,23 @@ pub(crate) fn ratio_text(figure: &str, ratio: &Ratio) -> String {
     }
 }
 
-/// Formats a value that is known only roughly, to one digit: `≈20`.
+/// Formats a rough value with one significant digit: `≈20`.
 pub(crate) fn roughly(value: f64) -> String {
     let digit = 10_f64.powf(value.abs().log10().floor());
     let rounded = if value == 0.0 { 0.0 } else { (value / digit).round() * digit };
     format!("≈{}", significant(rounded, 1))
 }
 
-/// Returns true if several runs have exactly the same value. The error is not 0 then: values in few
-/// large steps, such as whole buffers, are often equal.
+/// Returns true if several runs have exactly the same value. This does not mean that the error is
+/// 0: counts of a few large steps, such as whole buffers, are often equal.
 fn is_same(figure: &Figure) -> bool {
     // Of published values only the mean and its error are known.
     let is_sure = figure.half_width.is_some_and(|width| width <= figure.mean.abs() * 1e-9);
     figure.count > 1 && figure.min == figure.max && is_sure
 }
 
-/// Explains values of several runs without an error, if there are any.
+/// Explains values that are printed without an error because they were equal in all runs; `None` if
+/// there are no such values.
 pub(crate) fn same_in_all<'f>(mut all: impl Iterator<Item = &'f Figure>) -> Option<String> {
     // Zero in all runs, such as no errors, needs no explanation.
     all.any(|figure| is_same(figure) && figure.mean != 0.0).then(|| {
@@ -106,8 +109,8 @@ pub(crate) fn same_in_all<'f>(mut all: impl Iterator<Item = &'f Figure>) -> Opti
     })
 }
 
-/// Formats a mean with its error; without one for a single run, or for equal values. If the
-/// interval is wider than the mean, the range of the runs replaces it.
+/// Formats a mean with its error. It has none for a single run or equal values; if the error
+/// exceeds the mean, minimum and maximum of the runs replace both.
 pub(crate) fn shown(figure: &Figure) -> String {
     match figure.half_width {
         Some(_) if figure.is_wide() => {
@@ -120,7 +123,8 @@ pub(crate) fn shown(figure: &Figure) -> String {
     }
 }
 
-/// Formats the same for a sentence, which explains a range.
+/// Formats a mean with its error for a sentence. If the error exceeds the mean, it is the range of
+/// the runs, with an explanation.
 pub(crate) fn answered(figure: &Figure) -> String {
     if !figure.is_wide() {
         return shown(figure);
@@ -133,7 +137,8 @@ pub(crate) fn answered(figure: &Figure) -> String {
     )
 }
 
-/// Says that trials or probes have not all been made; `None` if they were completed.
+/// Returns a word for trials or probes that were not all made, such as `interrupted`; `None` if all
+/// were made or the status is not known.
 pub(crate) fn not_completed(status: Option<Status>) -> Option<&'static str> {
     match status? {
         Status::Interrupted => Some("interrupted"),
@@ -143,8 +148,8 @@ pub(crate) fn not_completed(status: Option<Status>) -> Option<&'static str> {
     }
 }
 
-/// Explains ranges in a table, if there are any. A repeat takes at least `repeat_s`, if that is
-/// known.
+/// Explains values for which minimum and maximum replace mean and error, and how many repeats give
+/// an interval; `None` if there are none. `repeat_s` is the time of a repeat in seconds, if known.
 pub(crate) fn ranges<'f>(
     all: impl Iterator<Item = &'f Figure>,
     repeat_s: Option<f64>,
@@ -162,7 +167,8 @@ pub(crate) fn ranges<'f>(
     Some(format!("min and max are of the runs, too few for a CI (±); {repeat}"))
 }
 
-/// Lists runs that are left out because they are damaged, with the command that removes them.
+/// Lists runs that are left out because their reports are damaged, with the command that removes
+/// them; `None` if there are none.
 pub(crate) fn left_out(damaged: &[String]) -> Option<String> {
     let runs = damaged.join(" ");
     (!damaged.is_empty()).then(|| {

@@ -1,14 +1,14 @@
-//! From numbers to places along an axis, and the numbers that stand there.
+//! The scale of an axis: conversion of numbers to pixels, and ticks.
 
 use model::numbers::fixed;
 
 use crate::charts::{Axis, Scale};
 
-/// Steps between ticks of an axis of seconds.
+/// Allowed distances between the ticks of a time axis, in seconds.
 const SECONDS: [f64; 12] =
     [1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0];
 
-/// An axis with its ends in numbers and in pixels.
+/// An axis with the numbers and the pixels at its two ends.
 #[derive(Clone, Debug)]
 pub(super) struct AxisScale {
     is_log: bool,
@@ -18,26 +18,26 @@ pub(super) struct AxisScale {
     to: f64,
 }
 
-/// A tick of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
     pub(super) at: f64,
     pub(super) label: String,
 }
 
-/// The room that an axis leaves at its ends.
+/// Margin that an axis leaves beyond its lowest and highest value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
-    /// None: lines may begin at the edge.
+    /// No margin, for lines that begin at the edge of the plot.
     Tight,
-    /// Enough for whole dots.
+    /// Enough margin that dots at the ends are not cut.
     Dots,
-    /// Up to the next ticks.
+    /// Margin up to the next ticks.
     Round,
 }
 
 impl AxisScale {
-    /// Makes the axis of `values`, with about `n_ticks` ticks.
+    /// Makes the scale of an axis that contains all `values`. `n_ticks` is the approximate number
+    /// of ticks for which its ends are rounded.
     pub(super) fn for_axis(
         axis: &Axis,
         values: impl Iterator<Item = f64>,
@@ -59,12 +59,12 @@ impl AxisScale {
         AxisScale { is_log, low, high, from: 0.0, to: 1.0 }
     }
 
-    /// Places the axis between these pixels.
+    /// Sets the pixels of the axis's low end (`from`) and high end (`to`).
     pub(super) fn between(self, from: f64, to: f64) -> AxisScale {
         AxisScale { from, to, ..self }
     }
 
-    /// Returns the place of a number in pixels; `None` if it has none, such as 0 on a logarithmic
+    /// Returns the pixel of a number; `None` if the axis cannot show it, such as 0 on a logarithmic
     /// axis.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         if !value.is_finite() || (self.is_log && value <= 0.0) {
@@ -73,50 +73,51 @@ impl AxisScale {
         Some(self.from + self.share(value) * (self.to - self.from))
     }
 
-    /// Returns the place of a number relative to the ends, which are 0 and 1.
+    /// Returns the position of a number relative to the axis: 0 at the low end, 1 at the high end.
     fn share(&self, value: f64) -> f64 {
         let along = |value: f64| if self.is_log { value.max(0.0).ln() } else { value };
         (along(value) - along(self.low)) / (along(self.high) - along(self.low))
     }
 
-    /// Returns true if a number is beyond an end, by more than rounding.
+    /// Returns true if a number is outside of the axis by more than a rounding error.
     pub(super) fn is_beyond(&self, value: f64) -> bool {
         const SLACK: f64 = 1e-6;
         !(-SLACK..=1.0 + SLACK).contains(&self.share(value))
     }
 
-    /// Returns the numbers at both ends.
+    /// Returns the numbers at the low and the high end.
     pub(super) fn ends(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// Returns the place of a number, limited to the ends of the axis.
+    /// Returns the pixel of a number, or that of the nearer end if the number is outside of the
+    /// axis.
     pub(super) fn within(&self, value: f64) -> Option<f64> {
         let lowest = if self.is_log { self.low } else { f64::NEG_INFINITY };
         self.place(value.max(lowest).clamp(self.low, self.high))
     }
 
-    /// Returns the pixel at which the axis ends.
+    /// Returns the pixel of the high end.
     pub(super) fn end(&self) -> f64 {
         self.to
     }
 
-    /// Returns the high end divided by the low end.
+    /// Returns the number at the high end divided by that at the low end.
     fn ratio(&self) -> f64 {
         self.high / self.low
     }
 
-    /// Returns true if a number is on the axis.
+    /// Returns true if a number is within the axis.
     pub(super) fn has(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
-    /// Returns true if the whole axis is between two numbers.
+    /// Returns true if the range `from` to `to` covers the whole axis.
     pub(super) fn is_within(&self, from: f64, to: f64) -> bool {
         from <= self.low && to >= self.high
     }
 
-    /// Returns about `n` ticks.
+    /// Returns about `n` ticks at round numbers.
     pub(super) fn ticks(&self, axis: &Axis, n: usize) -> Vec<Tick> {
         if self.is_log && self.ratio() >= 10.0 {
             return self.ratio_ticks(n);
@@ -134,8 +135,8 @@ impl AxisScale {
         (first as i64..=last as i64).map(tick).collect()
     }
 
-    /// Returns the ticks of a logarithmic axis: powers of ten, and 2 and 5 times these if there are
-    /// few.
+    /// Returns the ticks of a logarithmic axis: powers of ten, and also 2 and 5 times these if the
+    /// axis spans few powers.
     fn ratio_ticks(&self, n: usize) -> Vec<Tick> {
         let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
         let n_tens = usize::try_from(last - first).unwrap_or(1);
@@ -153,12 +154,12 @@ impl AxisScale {
     }
 }
 
-/// Returns the number of decimals for one significant digit.
+/// Returns the number of decimals needed to show the first significant digit of `value`, at most 9.
 fn decimals(value: f64) -> usize {
     usize::try_from((-value.log10() - 1e-9).ceil() as i64).unwrap_or(0).min(9)
 }
 
-/// Returns 1, 2 or 5 times a power of ten, not less than `raw`.
+/// Returns the smallest number not below `raw` that is 1, 2, 5 or 10 times a power of ten.
 fn nice(raw: f64) -> f64 {
     let ten = 10_f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 5.0].into_iter().find(|step| step * ten >= raw * (1.0 - 1e-9));
@@ -208,7 +209,7 @@ fn ratios(low: f64, high: f64, room: Room) -> (f64, f64) {
     }
 }
 
-/// Returns the next lower or higher one of 1, 2 and 5 times a power of ten.
+/// Rounds a number up or down to 1, 2, 5 or 10 times a power of ten.
 fn rounded(value: f64, is_up: bool) -> f64 {
     let ten = 10_f64.powf(value.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * ten);

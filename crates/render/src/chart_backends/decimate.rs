@@ -1,22 +1,22 @@
-//! Fewer points that look like all of them: the first, the last, the lowest and the highest of
-//! each stretch (M4: Jugel and others, Proc. VLDB Endow. 7, 797, 2014), with the ends of their
-//! bands and a gap if there is one. The worst second is never hidden.
-
+//! Reduction of traces to the points that determine how they look: first, last, lowest and highest
+//! point of each stretch (M4: Jugel and others, Proc. VLDB Endow. 7, 797, 2014), the extremes of
+//! the band, and a gap. The worst second is never hidden.
 //!
-//! Traces with the same places keep the same ones: of two lines drawn through other seconds, the
-//! higher could seem the lower.
+//! Traces with equal x values keep the points at the same x values. Otherwise, of two lines drawn
+//! through different seconds, the wrong one might look higher.
 
 use std::collections::BTreeSet;
 
 use crate::charts::{Point, Trace};
 
-/// Largest number of points of a trace that are drawn for a stretch.
+/// Largest number of points that one trace contributes to a stretch.
 const OF_STRETCH: usize = 7;
-/// Factor of points to draw if traces share their places: each contributes its own.
+/// Factor by which the limit of points is raised for traces with equal x values, of which each
+/// contributes the x values of its own extremes.
 const TOGETHER: usize = 2;
 
-/// Returns the points of each trace to draw, in order: all if they are at most `most`, else at most
-/// as many, or [`TOGETHER`] times as many for traces that share their places.
+/// Returns the points of each trace to draw, in order. A trace with at most `most` points keeps
+/// all; others keep at most `most`, or [`TOGETHER`] times as many if traces have equal x values.
 pub(super) fn decimate(traces: &[Trace], most: usize) -> Vec<Vec<&Point>> {
     let mut kept: Vec<Option<Vec<&Point>>> = vec![None; traces.len()];
     for index in 0..traces.len() {
@@ -39,7 +39,7 @@ fn has_places_of(one: &Trace, other: &Trace) -> bool {
         && one.points.iter().zip(&other.points).all(|(one, other)| one.x == other.x)
 }
 
-/// Returns the places of traces that share them, as indices.
+/// Returns the indices of the points to draw for traces with equal x values.
 fn places(all: &[&[Point]], most: usize) -> Vec<usize> {
     let n_points = all[0].len();
     if n_points <= most {
@@ -57,7 +57,8 @@ fn places(all: &[&[Point]], most: usize) -> Vec<usize> {
     (0..n_stretches).flat_map(stretch).collect()
 }
 
-/// Returns the visible points of a stretch: its ends, extremes and gaps.
+/// Returns the indices of a stretch's first, last, lowest and highest points, of the extremes of
+/// its band, and of its first gap.
 fn telling(stretch: &[Point]) -> Vec<usize> {
     let value = |point: &Point| point.y;
     let low = |point: &Point| point.band.map(|band| band.0);
@@ -74,7 +75,8 @@ fn telling(stretch: &[Point]) -> Vec<usize> {
     kept.into_iter().flatten().collect()
 }
 
-/// Returns the index of the lowest value; with a `sign` of -1 the highest.
+/// Returns the index of the point with the lowest value, or with the highest if `sign` is -1;
+/// `None` if no point has a value.
 fn lowest(stretch: &[Point], of: &dyn Fn(&Point) -> Option<f64>, sign: f64) -> Option<usize> {
     let known = stretch.iter().enumerate().filter_map(|(i, point)| Some((i, sign * of(point)?)));
     known.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)

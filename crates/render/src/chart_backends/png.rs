@@ -1,7 +1,6 @@
-//! Charts as pixels: the SVG, drawn with a font that comes with dbdyno, since a server has none.
+//! Charts as PNG: the SVG, rendered with a font that is compiled in, since a server may have none.
 //!
-//! The font is Ubuntu Light (Ubuntu Font Licence 1.0), as carried by the `epaint_default_fonts`
-//! crate.
+//! The font is Ubuntu Light (Ubuntu Font Licence 1.0), from the `epaint_default_fonts` crate.
 
 use std::sync::Arc;
 
@@ -11,12 +10,12 @@ use resvg::usvg::{Options, Tree, fontdb};
 use super::{Drawn, Theme};
 use crate::charts::Chart;
 
-/// Largest number of pixels of a side.
+/// Largest width and height of a picture, in pixels.
 const SIDE_MOST: f32 = 16_384.0;
 
 impl Chart {
     /// Draws the chart as a PNG with `scale` pixels per CSS pixel, in light colours unless the
-    /// theme is dark.
+    /// theme is dark. An `Err` says why it could not be drawn.
     pub fn to_png(&self, drawn: Drawn, scale: f32) -> Result<Vec<u8>, String> {
         let theme = if drawn.theme == Theme::Dark { Theme::Dark } else { Theme::Light };
         let svg = self.to_svg(Drawn { theme, ..drawn });

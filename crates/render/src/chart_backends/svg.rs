@@ -1,9 +1,8 @@
-//! Charts as SVG: the same chart gives the same text. Words that come from plans and servers are
-//! escaped.
+//! Charts as SVG. Equal charts give equal text. Names from plans and servers are escaped.
 //!
-//! Nothing is clipped and nothing is named, so that any number of charts stand in one page. Where a
-//! script takes over (`templates/chart.js`), it finds the plot area and what is at its ends in
-//! `data-` attributes of the root, and each trace and each entry of the legend in a group.
+//! No element has a clip path or an id, so a page can contain any number of charts. For the script
+//! of interactive pages (`templates/chart.js`), `data-` attributes of the root have the position of
+//! the plot area and the values at its edges, and each trace and each legend entry is a group.
 
 mod layout;
 
@@ -15,11 +14,11 @@ use super::words::{escaped, fitted, width_of};
 use super::{At, DARK, Drawn, LIGHT, Theme, colour, is_again, shade, stepped};
 use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
 
-/// Largest number of dots of a chart that have tooltips.
+/// Largest number of dots in a chart for which each dot has a tooltip.
 const TOLD_MOST: usize = 300;
-/// Number of points drawn per pixel of width.
+/// Largest number of points drawn per pixel of the plot's width.
 const POINTS_PER_PIXEL: f64 = 2.0;
-/// Number of rows for the labels of marks, which are placed below each other if they would overlap.
+/// Number of rows in which labels of vertical marks are placed so that they do not overlap.
 const MARK_ROWS: usize = 3;
 
 impl Chart {
@@ -43,7 +42,8 @@ impl Chart {
     }
 }
 
-/// Height of the letters of a title, in pixels. They are bold, and so a little wider.
+/// Font size for which the title's width is estimated, in pixels: more than its real size, because
+/// bold letters are wider.
 const TITLE_SIZE: f64 = 18.0;
 
 struct Svg<'c> {
@@ -85,9 +85,9 @@ impl Svg<'_> {
         self.put(&format!("<text class=\"title\" x=\"4\" y=\"17\">{title}</text>"));
     }
 
-    /// Returns the attributes for scripts with the plot area and the values at its ends:
-    /// `data-from` and `data-to` at the left and right, `data-low` and `data-high` at the bottom
-    /// and top.
+    /// Returns the `data-` attributes with the edges of the plot area in pixels, the values there
+    /// (`from` and `to` at the left and right, `low` and `high` at the bottom and top), and the
+    /// kind of axis.
     fn place(&self) -> String {
         let Layout { left, right, top, bottom, .. } = *self.layout;
         let pixels = [("left", left), ("right", right), ("top", top), ("bottom", bottom)];
@@ -99,7 +99,7 @@ impl Svg<'_> {
         text + &format!(" data-axis=\"{}\" data-log=\"{}\"", self.chart.axis(), self.log())
     }
 
-    /// Returns the directions that are logarithmic: a combination of `x` and `y`.
+    /// Returns which axes of the picture are logarithmic: `x`, `y`, `xy` or nothing.
     fn log(&self) -> &'static str {
         let is_log = |axis: &Axis| axis.scale == Scale::Log && axis.categories.is_empty();
         match (is_log(&self.chart.x), is_log(&self.chart.y), self.chart.is_forest) {
@@ -209,7 +209,7 @@ impl Svg<'_> {
         ));
     }
 
-    /// Draws a stripe or a line behind the traces.
+    /// Draws a mark as a stripe or a line behind the traces.
     fn mark(&mut self, mark: &Mark) {
         let Layout { left, right, top, bottom, .. } = *self.layout;
         let Some((from, to)) = self.layout.stretch(mark) else { return };
@@ -235,7 +235,8 @@ impl Svg<'_> {
         self.put(&format!("<{shape}><title>{title}</title></{name}>"));
     }
 
-    /// Draws a mark's label, if it does not overlap others.
+    /// Draws the label of a mark. `rows` has the right end of the last label in each row; a label
+    /// without room in any row is left out.
     fn say(&mut self, mark: &Mark, rows: &mut [f64; MARK_ROWS]) {
         let Layout { left, right, top, .. } = *self.layout;
         let is_said = !mark.text.is_empty() && !mark.is_in_legend();
@@ -272,7 +273,8 @@ impl Svg<'_> {
         self.put("</g>");
     }
 
-    /// Draws a line with its area, broken at gaps; a value between two gaps is a dot.
+    /// Draws a line and its band. Both are broken at gaps; a single value between two gaps is drawn
+    /// as a dot.
     fn line(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
         let color = colour(self.chart, index);
         let again = if is_again(self.chart, index) { " again" } else { "" };
@@ -338,7 +340,8 @@ impl Svg<'_> {
         }
     }
 
-    /// Draws labels beside the dots of a line in any direction, if they do not overlap.
+    /// Draws the labels of a trace's points beside their dots, if it is the chart's only trace and
+    /// its dots are joined. Labels that would overlap earlier ones are left out.
     fn labels(&mut self, trace: &Trace, points: &[&Point]) {
         if trace.shape != Shape::Joined || self.chart.traces.len() != 1 {
             return;
@@ -378,7 +381,7 @@ impl Svg<'_> {
         }
     }
 
-    /// Returns the arrow head of an interval that continues beyond the axis.
+    /// Returns the path of the arrow head for an interval that continues beyond the axis.
     fn arrow_head(&self, (x, y): At, is_low: bool) -> String {
         const BACK: f64 = 6.0;
         const ASIDE: f64 = 4.0;
@@ -416,7 +419,7 @@ impl Svg<'_> {
         }
     }
 
-    /// Draws the areas of a shade, as one path: there are thousands of them.
+    /// Draws all cells of one shade of a heat map as a single path, because there are thousands.
     fn cells(&mut self, index: usize, trace: &Trace) {
         let width = self.chart.cell_width();
         let mut path = String::new();
@@ -450,7 +453,7 @@ impl Svg<'_> {
     }
 }
 
-/// Splits points into lines without gaps.
+/// Splits points at gaps (`None`) into unbroken lines.
 fn pieces(points: impl Iterator<Item = Option<At>>) -> Vec<Vec<At>> {
     let mut pieces: Vec<Vec<At>> = vec![Vec::new()];
     for point in points {
@@ -463,7 +466,7 @@ fn pieces(points: impl Iterator<Item = Option<At>>) -> Vec<Vec<At>> {
     pieces
 }
 
-/// Clips a line between two places from left to right.
+/// Cuts a line off at the pixels `left` and `right`, and interpolates its y there.
 fn clipped(points: &[At], left: f64, right: f64) -> Vec<At> {
     // Less than the precision of the output.
     const SLACK: f64 = 0.01;
@@ -487,7 +490,7 @@ fn path(points: &[At]) -> String {
     points.iter().enumerate().map(point).collect()
 }
 
-/// Formats pixels to a tenth.
+/// Formats a number of pixels, rounded to a tenth.
 fn px(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)

@@ -1,4 +1,4 @@
-//! What SVG must be, whatever is drawn.
+//! Tests of SVG and PNG pictures, for every chart.
 
 use analysis::fixtures::subjects;
 use study::fixtures::studies;
@@ -46,7 +46,7 @@ fn an_svg_is_well_formed_and_has_no_script() {
     }
 }
 
-/// Returns the middle half of a chart's horizontal axis.
+/// Returns a chart cut to the middle half of its horizontal axis; `None` if it cannot be cut.
 fn middle(chart: &Chart) -> Option<Chart> {
     let places = chart.traces.iter().flat_map(|trace| &trace.points).map(|point| point.x);
     let (low, high) =
@@ -224,7 +224,7 @@ fn an_area_is_closed_around_each_stretch_without_gaps() {
     }
 }
 
-/// Returns the ticks of an axis in an SVG: place and label.
+/// Returns the ticks of one axis of a chart's SVG: pixel and label.
 fn ticks_of(chart: &Chart, along: Along) -> Vec<(f64, String)> {
     let svg = chart.to_svg(Drawn::WIDE);
     let document = roxmltree::Document::parse(&svg).unwrap();
@@ -309,7 +309,7 @@ fn what_was_varied_stands_along_the_axis() {
     }
 }
 
-/// Makes two lines with intervals over the same numbers on a logarithmic axis; one interval goes
+/// Makes two lines with intervals at the same x values on a logarithmic axis. One interval goes
 /// down to `low`.
 fn whiskered(low: f64) -> Chart {
     let (experiment, trials) = studies::two_axes();

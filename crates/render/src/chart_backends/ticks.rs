@@ -1,4 +1,4 @@
-//! The numbers that stand along the horizontal axis, the same in each backend.
+//! Ticks of the horizontal axis.
 
 use model::numbers::exact;
 
@@ -7,19 +7,19 @@ use super::is_lines;
 use super::words::width_of;
 use crate::charts::{Along, Chart, ONE_IN, Scale, Shape};
 
-/// Height of tick labels, in pixels.
+/// Font size of tick labels, in pixels.
 pub(super) const TEXT: f64 = 12.0;
-/// Margin at the right of the plot area, in pixels.
+/// Margin to the right of the plot area, in pixels.
 pub(super) const MARGIN: f64 = 16.0;
-/// Largest number of varied values that are all ticks of their axis.
+/// Largest number of varied values for which each value is a tick.
 const OWN_TICKS_MOST: usize = 16;
-/// Distance between ticks, in pixels.
+/// Approximate distance between ticks, in pixels.
 const APART: f64 = 80.0;
 
-/// Number of seconds from which an axis of time has hours and minutes.
+/// Length of a time axis, in seconds, from which its labels have hours and minutes.
 const CLOCK_FROM: f64 = 1_200.0;
 
-/// Returns true if the horizontal axis is long enough for hours and minutes.
+/// Returns true if the horizontal axis is long enough for labels in hours and minutes.
 pub(super) fn is_clock(chart: &Chart, x: &AxisScale) -> bool {
     let (low, high) = x.ends();
     chart.x.unit == "s" && chart.x.scale == Scale::Linear && high - low >= CLOCK_FROM
@@ -32,13 +32,14 @@ fn clock(seconds: f64) -> String {
     format!("{sign}{}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// Returns the horizontal axis between two pixels.
+/// Makes the scale of the horizontal axis between the pixels `left` and `right`.
 pub(super) fn x_scale(chart: &Chart, left: f64, right: f64) -> AxisScale {
     let room = if is_lines(chart) { Room::Tight } else { Room::Dots };
     AxisScale::for_axis(&chart.x, chart.values(Along::X), room, 6).between(left, right)
 }
 
-/// Returns the ticks that do not overlap, with their pixels.
+/// Returns the ticks of the horizontal axis whose labels do not overlap, each with its pixel. The
+/// plot is `width` pixels wide.
 pub(super) fn x_ticks(chart: &Chart, x: &AxisScale, width: f64) -> Vec<(f64, Tick)> {
     let n = (width / APART).round().clamp(3.0, 12.0) as usize;
     let ticks = percentiles(chart).or_else(|| own_ticks(chart));
@@ -65,7 +66,7 @@ pub(super) fn x_ticks(chart: &Chart, x: &AxisScale, width: f64) -> Vec<(f64, Tic
     placed
 }
 
-/// Returns ticks at the usual percentiles, for an axis of N where one in N is beyond.
+/// Returns ticks at the usual percentiles; `None` unless the axis has the unit [`ONE_IN`].
 fn percentiles(chart: &Chart) -> Option<Vec<Tick>> {
     let named = |(at, name): &(f64, &str)| Tick { at: *at, label: (*name).to_owned() };
     let all = [
@@ -80,8 +81,9 @@ fn percentiles(chart: &Chart) -> Option<Vec<Tick>> {
     (chart.x.unit == ONE_IN).then(|| all.iter().map(named).collect())
 }
 
-/// Returns the varied values as ticks, if they are few: a tick at 100 clients would not help if 64
-/// and 128 were measured.
+/// Returns a tick for each measured value of a varied parameter: if 64 and 128 clients were
+/// measured, a tick at 100 would not help. `None` for axes of names or time, axes that begin at 0,
+/// and more than [`OWN_TICKS_MOST`] values.
 pub(super) fn own_ticks(chart: &Chart) -> Option<Vec<Tick>> {
     let is_varied = |shape: Shape| matches!(shape, Shape::Joined | Shape::Points);
     let traces = chart.traces.iter().filter(|trace| is_varied(trace.shape));

@@ -1,11 +1,11 @@
-//! Words in an SVG: escaped, and as wide as they will be. Nobody knows the reader's font, so widths
-//! are those of a common one, rather too wide.
+//! Text in an SVG: escaping, and estimated widths. The reader's font is unknown, so widths are
+//! those of a common font, slightly overestimated.
 
 use model::numbers::unit;
 
 use crate::charts::{Axis, Scale};
 
-/// Escapes a text for XML. Characters that XML does not allow are shown as unknown.
+/// Escapes text for XML. A character that XML does not allow becomes U+FFFD.
 pub(super) fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -24,8 +24,8 @@ pub(super) fn escaped(text: &str) -> String {
     shown
 }
 
-/// Returns the title of an axis, with its unit, and `log` for a logarithmic one, since the scale
-/// may change with the data.
+/// Returns the title of an axis with its unit, and with `log` if it is logarithmic, since charts of
+/// the same figure may have different scales.
 pub(super) fn axis_title(axis: &Axis) -> String {
     let is_log = axis.scale == Scale::Log && axis.categories.is_empty();
     let more: Vec<&str> = [unit(&axis.unit), if is_log { "log" } else { "" }]
@@ -38,12 +38,13 @@ pub(super) fn axis_title(axis: &Axis) -> String {
     }
 }
 
-/// Returns the estimated width of a text in letters of `size` pixels.
+/// Returns the estimated width of text with font size `size`, both in pixels.
 pub(super) fn width_of(text: &str, size: f64) -> f64 {
     text.chars().map(|letter| size * share(letter)).sum()
 }
 
-/// Cuts a text to a width, with an ellipsis if it was longer.
+/// Cuts text with font size `size` to `width` pixels, and ends it with an ellipsis if it was
+/// longer.
 pub(super) fn fitted(text: &str, size: f64, width: f64) -> String {
     if width_of(text, size) <= width {
         return text.to_owned();
@@ -58,7 +59,7 @@ pub(super) fn fitted(text: &str, size: f64, width: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Returns a letter's width relative to the height of letters.
+/// Returns a letter's estimated width divided by the font size.
 fn share(letter: char) -> f64 {
     match letter {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.3,
@@ -70,7 +71,8 @@ fn share(letter: char) -> f64 {
     }
 }
 
-/// Shortens a text to `most` pixels, at its end.
+/// Cuts text with font size `size` to about `most` pixels, and ends it with an ellipsis if it was
+/// longer.
 pub(super) fn shortened(text: &str, size: f64, most: f64) -> String {
     if width_of(text, size) <= most {
         return text.to_owned();

@@ -1,7 +1,7 @@
-//! How old records were when each reader read them first: shares below ages.
+//! Chart of the ages of records when each reader first read them: cumulative shares below an age.
 //!
-//! Counts are facts of a workload that has readers, over the whole load. Not here: the ages of the
-//! measured phase, of which there are percentiles (custom metrics).
+//! The counts are facts that a workload with readers reports, over the whole load. Not here:
+//! percentiles of ages in the measured phase (custom metrics).
 
 use analysis::report::Report;
 use model::BucketCounts;
@@ -16,12 +16,14 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-/// Largest number of lines that can be distinguished.
+/// Largest number of lines in a chart, so that they can be distinguished.
 const LINES_MOST: usize = 12;
-/// Ages that are shown: those of the measurement from which the workload `events` is derived.
+/// Ages in milliseconds that tables show: those of the measurements that the workload `events`
+/// follows.
 pub(crate) const SHOWN_MS: [u64; 3] = [40, 100, 300];
 
-/// Returns the readers of a run by number, each with its ages. All have the bounds of the first.
+/// Returns the readers of a run by number, each with the counts of its ages. Readers whose buckets
+/// have other bounds than the first reader's are left out.
 pub(crate) fn by_reader(report: &Report) -> Vec<(u32, &BucketCounts)> {
     let is_workload =
         |about: &str| report.groups.iter().any(|group| about == group.workload.as_str());
@@ -66,7 +68,7 @@ pub(super) fn trace(name: String, ages: &BucketCounts) -> Trace {
     Trace::new(name, Shape::Joined, ages.percent_below().into_iter().map(point).collect())
 }
 
-/// Returns the ages of each valid run at a point, all readers together.
+/// Returns the ages of each valid run at a point of an experiment, summed over all readers.
 pub(crate) fn ages_at(trials: &[TrialReport], point: usize) -> Vec<BucketCounts> {
     let here = trials.iter().filter(|trial| trial.point as usize == point);
     here.filter(|trial| counts(&trial.report))

@@ -1,5 +1,5 @@
-//! How arrivals spread: the first ones one by one, and at a steady rate all of them over seconds,
-//! beside what independent users would do.
+//! Charts of the arrivals of open load: the first ones one by one, and, at a constant rate, a
+//! histogram of arrivals per second beside what independent users (Poisson) would give.
 //!
 //! Not here: arrivals over time (offered).
 
@@ -16,22 +16,23 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-/// Smallest number of seconds that show a spread.
+/// Smallest number of seconds for a histogram of arrivals per second.
 const LEAST: usize = 10;
-/// Number of standard deviations from the mean within which nearly all seconds are: of a year, all
-/// but 20.
+/// Number of standard deviations around the mean that a histogram covers at least: all but about 20
+/// seconds of a year.
 const FAR: f64 = 5.0;
-/// Largest rate in arrivals per second; above it the spread is less than 0.1 %, too little to see.
+/// Largest rate, in arrivals per second, with a histogram. At higher rates the standard deviation
+/// is below 0.1 % of the mean, too little to see.
 const RATE_MOST: f64 = 1e6;
-/// Largest number of bins: real arrivals are near their rate, so that more bins mean a damaged
-/// report.
+/// Largest number of bins of a histogram. More would be needed only for a damaged report.
 const BINS_MAX: u64 = 1000;
 
 fn charts(report: &Report) -> Vec<Chart> {
     first(report).into_iter().chain(over_seconds(report)).collect()
 }
 
-/// Returns the first arrivals of each open group, one by one, beside equal gaps.
+/// Returns a chart for each group with open load: its first arrivals, beside arrivals with equal
+/// gaps.
 fn first(report: &Report) -> Vec<Chart> {
     let of_group = |group: &GroupReport| {
         let Load::Open { rate, .. } = &group.load else { return Vec::new() };
@@ -64,7 +65,8 @@ fn first(report: &Report) -> Vec<Chart> {
     report.groups.iter().flat_map(of_group).collect()
 }
 
-/// Returns the number of seconds by their number of arrivals.
+/// Returns the histogram of arrivals per second, if the only group has open load at a constant
+/// rate.
 fn over_seconds(report: &Report) -> Vec<Chart> {
     let [group] = &report.groups[..] else { return Vec::new() };
     let Load::Open { arrivals, rate: ArrivalRate::Constant(rate), .. } = &group.load else {
@@ -112,7 +114,7 @@ fn over_seconds(report: &Report) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// Returns the Poisson probabilities of 0 to `n` - 1 arrivals, if `rate` are expected.
+/// Returns the Poisson probabilities of 0 to `n` - 1 arrivals with mean `rate`.
 fn poisson(rate: f64, n: u64) -> Vec<f64> {
     let mut logarithm = -rate;
     let chance = |k: u64| {

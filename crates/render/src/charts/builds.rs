@@ -1,4 +1,4 @@
-//! A figure over builds, with the places where its level changed.
+//! Chart of a figure over the builds of a history, with the changes of its level.
 
 use analysis::figures::is_time;
 use analysis::figures::title;
@@ -16,16 +16,15 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::History(charts),
 };
 
-/// Largest number of letters in the label of a mark: more would not fit, and the table has the
-/// whole text.
+/// Largest number of letters in the label of a mark; the table of builds has the whole text.
 const MARK_MOST: usize = 60;
 
 fn charts(report: &HistoryReport) -> Vec<Chart> {
     report.points.iter().flat_map(|point| chart(report, point)).collect()
 }
 
-/// Returns the levels of the present series, with the expected range of the last build. Empty for a
-/// series without levels.
+/// Returns a trace of the levels since the last start of a series, with the expected range of the
+/// last build as band. The trace is empty if no levels were computed.
 fn levels(point: &PointHistory) -> Trace {
     let mut points = Vec::new();
     if let (Some(changes), Some(last)) = (&point.changes, &point.last) {

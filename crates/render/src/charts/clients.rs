@@ -1,4 +1,4 @@
-//! The clients beside each other: whether some were served worse.
+//! Charts with a point per client, to see whether some clients were served worse.
 
 use analysis::report::{ClientReport, Report};
 
@@ -35,7 +35,8 @@ fn calls_of(client: &ClientReport) -> u64 {
     client.transactions.iter().map(|(_, of)| of.calls).sum()
 }
 
-/// Returns the mean response time over all types; failed transactions have none.
+/// Returns the mean response time of a client's finished transactions of all types, in
+/// milliseconds; `None` if none finished.
 fn mean_ms(client: &ClientReport) -> Option<f64> {
     let kinds = || client.transactions.iter().map(|(_, of)| of);
     let finished: u64 = kinds().map(|of| of.calls - of.failed).sum();

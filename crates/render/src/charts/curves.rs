@@ -1,4 +1,5 @@
-//! Figures of an experiment over the axis that a curve goes along, a line for the others' values.
+//! Charts of an experiment's figures over one of its axes, with a line for each combination of
+//! values of the other axes.
 
 use analysis::figures::title as title_of;
 use analysis::figures::{Figure, is_time, number};
@@ -17,28 +18,27 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Experiment(charts),
 };
 
-/// Figures that have a chart besides the primary one.
+/// Figures besides the primary one that get a chart.
 const OTHERS: [&str; 7] =
     ["tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "tpm"];
 
-/// Figures that readers of TPC-C results compare: new orders and all transactions per minute.
+/// Figures of TPC-C results that share a chart: new orders and all transactions per minute.
 const PER_MINUTE: [&str; 2] = ["nopm", "tpm"];
 
-/// Largest number of lines with different colours; with more, imported figures have a chart of
-/// their own.
+/// Number of lines up to which imported figures are in the same chart as measured ones.
 const LINES_MOST: usize = 8;
 
-/// Largest number of imported figures that have a chart.
+/// Largest number of imported figures that get a chart only because they were imported.
 const ELSEWHERE_MOST: usize = 4;
 
-/// Largest number of missing points that a note names; of more it gives only the number.
+/// Largest number of missing points that a note names; a larger number is only counted.
 const MISSING_MOST: usize = 4;
 
-/// Smallest number of values that make a curve; fewer values of a second axis are separate lines.
+/// Smallest number of values of an axis that are joined to a curve.
 const CURVE_LEAST: usize = 3;
 
-/// Returns charts of all figures over the main axis, and of the primary one over other axes with
-/// enough values.
+/// Returns charts of the primary and other figures over the main axis, and of the primary figure
+/// over each other numeric axis with enough values.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let Some(main) = report.main_axis() else { return Vec::new() };
     let both = per_minute(report, main);
@@ -66,7 +66,8 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     all
 }
 
-/// Returns the first imported figures that have no chart otherwise.
+/// Returns imported figures that [`OTHERS`] and the primary figure do not include, at most
+/// [`ELSEWHERE_MOST`].
 fn as_elsewhere(report: &ExperimentReport) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for value in report.imported.iter().flat_map(|of| &of.values) {
@@ -79,7 +80,8 @@ fn as_elsewhere(report: &ExperimentReport) -> Vec<String> {
     names
 }
 
-/// Returns the report with the TPM of its points, if only the trials have it.
+/// Returns the report with TPM computed from the trials; `None` if the report has TPM already, or a
+/// point has no trial with it.
 fn with_tpm(report: &ExperimentReport, trials: &[TrialReport]) -> Option<ExperimentReport> {
     let tpm = PER_MINUTE[1];
     if report.points.iter().any(|point| point.figures.get(tpm).is_some()) {
@@ -92,8 +94,8 @@ fn with_tpm(report: &ExperimentReport, trials: &[TrialReport]) -> Option<Experim
     Some(with)
 }
 
-/// Returns one chart with new orders and all transactions per minute, if lines are not needed for
-/// anything else.
+/// Returns one chart with both NOPM and TPM, if NOPM is the primary figure and lines are not needed
+/// for other axes or imported figures; else `None`.
 fn per_minute(report: &ExperimentReport, axis: usize) -> Option<Chart> {
     let has = |name: &str| report.points.iter().any(|point| point.figures.get(name).is_some());
     let is_alone = report.axes.len() == 1 && report.imported.is_empty();
@@ -114,7 +116,7 @@ fn are_numbers(values: &[String]) -> bool {
     values.iter().all(|value| number(value).is_some())
 }
 
-/// Returns true if a figure is worth a chart: errors only if there were any.
+/// Returns true if a point has the figure; for the percentage of errors, only if there were errors.
 fn is_reported(report: &ExperimentReport, name: &str) -> bool {
     let mut figures = report.points.iter().filter_map(|point| point.figures.get(name));
     figures.any(|figure| name != "errors_percent" || figure.max > 0.0)
@@ -181,8 +183,8 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     chart.if_any().into_iter().chain(imported.if_any()).collect()
 }
 
-/// Describes the points that a chart lacks, with reasons: `No p99 ms at clients=2: too few samples,
-/// needs at least 1,234.`
+/// Describes the points without a value of `figure`, with reasons: `No p99 ms at clients=2: too few
+/// samples, needs at least 1,234.` `None` if all points have one.
 fn missing(report: &ExperimentReport, axis: usize, figure: &str) -> Option<String> {
     let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
     let all = along(report, axis).into_iter().map(|(_, point)| point);
@@ -218,8 +220,8 @@ fn missing(report: &ExperimentReport, axis: usize, figure: &str) -> Option<Strin
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-/// Returns the names of all lines, in the order of their colours, whether or not a point lacks the
-/// figure.
+/// Returns the names of all lines over an axis, in the order of their colours, also of lines
+/// without a value.
 pub(super) fn lines(report: &ExperimentReport, axis: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (_, point) in along(report, axis) {
@@ -231,7 +233,8 @@ pub(super) fn lines(report: &ExperimentReport, axis: usize) -> Vec<String> {
     lines
 }
 
-/// Gives each line the colour of its place among all.
+/// Gives each trace the colour of its place in `lines`, so that a line has the same colour in all
+/// charts.
 pub(super) fn keep_colours(chart: &mut Chart, lines: &[String]) {
     for (index, trace) in chart.traces.iter_mut().enumerate() {
         let place = lines.iter().position(|line| *line == trace.name);
@@ -239,7 +242,7 @@ pub(super) fn keep_colours(chart: &mut Chart, lines: &[String]) {
     }
 }
 
-/// Returns the points with their places along an axis, in its order.
+/// Returns an experiment's points with their places along an axis, ordered by place.
 pub(super) fn along(report: &ExperimentReport, axis: usize) -> Vec<(f64, &PointReport)> {
     let values = &report.axes[axis].values;
     let places = places(values);
@@ -253,12 +256,13 @@ pub(super) fn along(report: &ExperimentReport, axis: usize) -> Vec<(f64, &PointR
     points
 }
 
-/// Returns the name of a point's line: the values of the other axes.
+/// Returns the name of the line that a point belongs to: its values on all axes but `axis`.
 pub(super) fn line_of(report: &ExperimentReport, point: &PointReport, axis: usize) -> String {
     name_by(report, point, |index| index != axis)
 }
 
-/// Returns the name of a point by the values of some axes: `mode=text clients=4`.
+/// Returns the name of a point from its values on the axes that `is_shown` selects: `mode=text
+/// clients=4`.
 fn name_by(
     report: &ExperimentReport,
     point: &PointReport,
@@ -271,9 +275,9 @@ fn name_by(
     shown.map(word).collect::<Vec<String>>().join(" ")
 }
 
-/// Returns a figure as a point with its interval. An interval wider than the mean is cut at twice
-/// the mean, so that it does not stretch the axis, and is still the widest. It ends at 0, since
-/// rates, times and shares cannot be negative; that of a share below a bound ends at 100 %.
+/// Converts a figure to a point with its confidence interval. The interval is cut at 0, since no
+/// figure is negative, and at 100 % for a share below a bound. An interval wider than the mean is
+/// cut to 0 to twice the mean, so that it does not stretch the axis.
 pub(super) fn of_figure(name: &str, x: f64, figure: &Figure) -> Point {
     let most = if name.contains(".below_") { 100.0 } else { f64::INFINITY };
     let band = figure.half_width.map(|half| {
@@ -284,13 +288,14 @@ pub(super) fn of_figure(name: &str, x: f64, figure: &Figure) -> Point {
     Point { band, ..Point::at(x, Some(figure.mean)) }
 }
 
-/// Returns the places of values along an axis: their numbers, or one after the other.
+/// Returns the places of values along an axis: the numbers themselves, or 0, 1, 2 and so on if any
+/// value is not a number.
 pub(super) fn places(values: &[String]) -> Vec<f64> {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();
     numbers.unwrap_or_else(|| (0..values.len()).map(|index| index as f64).collect())
 }
 
-/// Makes the axis of varied values.
+/// Makes the axis of a varied parameter: of numbers if all its values are numbers, else of names.
 pub(super) fn axis_of(name: &str, values: &[String]) -> Axis {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();
     match numbers {

@@ -1,6 +1,8 @@
-//! How long transactions took: one in N took longer than this, from the median to the last one.
+//! Chart of latency distributions, from the median to the maximum: one transaction in N took longer
+//! than the value at N.
 //!
-//! Response against service shows what waiting adds, offered against response what is lost.
+//! The difference between response and service time is waiting; that between all offered and
+//! finished transactions is lost work.
 
 use analysis::report::{Latency, Report};
 
@@ -39,8 +41,8 @@ fn charts(report: &Report) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// Returns the points of a distribution, by N where one in N is above; of a report without a
-/// distribution, its percentiles.
+/// Converts a latency distribution to points whose x is N, where one transaction in N takes longer.
+/// Reports without a distribution give a point for each percentile.
 pub(super) fn points(of: &Latency) -> Vec<Point> {
     let above = |percent: f64| 1.0 / (1.0 - percent / 100.0);
     if !of.distribution.is_empty() {

@@ -1,5 +1,5 @@
-//! The trials of an experiment in the order in which they were made: whether later ones are slower,
-//! and what the server had left to clean up by then.
+//! Charts of an experiment's trials in order of time: whether later trials are slower, and how much
+//! background work (such as MVCC cleanup) the server had left.
 
 use std::collections::BTreeMap;
 
@@ -19,20 +19,21 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Experiment(charts),
 };
 
-/// Smallest number of trials of a point that show a drift.
+/// Smallest number of trials at a point for which the charts are made.
 const TRIALS_LEAST: usize = 3;
 
-/// With more points than these, the colours of a chart cannot be distinguished.
+/// Largest number of points of an experiment for which each point has its own line.
 const SIDES_MOST: usize = 6;
 
-/// Gauges of work that accumulates from run to run if a server does not keep up, with titles.
+/// Gauges of background work that grows from run to run if the server does not keep up, with
+/// titles.
 const BACKLOGS: [(&str, &str); 2] = [
     ("database.Innodb_history_list_length.max", "longest history list"),
     ("database.Innodb_buffer_pool_pages_dirty.max", "most dirty pages"),
 ];
 
-/// Returns charts of rates, relative to the mean of their point, and of backlogs, relative to their
-/// maximum.
+/// Returns a chart of the trials' primary figure relative to the mean at its point, and one of the
+/// server's backlogs relative to their maximum.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let mut made: Vec<&TrialReport> = trials.iter().filter(|one| counts(&one.report)).collect();
     // Times of one zone in one format sort as text.
@@ -76,8 +77,8 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     [rates.if_any(), backlog.if_any()].concat()
 }
 
-/// The trials of each point of an axis with few values, so that sides have their own colours; else
-/// all of them together.
+/// Returns a line of trials for each point, if the experiment has one axis with at most
+/// [`SIDES_MOST`] points; else one line of all trials.
 fn of_sides(
     report: &ExperimentReport,
     made: &[&TrialReport],

@@ -1,19 +1,19 @@
-//! Figures that were measured elsewhere, drawn beside ours: a line over the same axis, or a level
-//! where only one value is known.
+//! Imported figures (measured elsewhere), drawn into charts of own figures: a line over the same
+//! axis, or a horizontal line for a value without a place on it.
 //!
-//! Not here: which ones (app).
+//! Not here: the choice of imported figures (app).
 
 use analysis::figures::number;
 use model::{Imported, ImportedValue, numbers, short_axis};
 
 use super::{Chart, Mark, Point, Shape, Trace};
 
-/// Largest number of lines that can be distinguished.
+/// Largest number of imported lines in a chart.
 const MOST: usize = 12;
 
-/// Adds imported values of a chart's figure. Values with a place along its axis become a line, and
-/// all others levels. A line has the colour of the one in `ours` with the same values of the other
-/// columns, and is broken.
+/// Adds imported values of `figure` to a chart. Values with a place on the chart's axis become a
+/// line; values without that column become horizontal lines. An imported line is broken, and has
+/// the colour of the line in `ours` with the same values in all other columns.
 pub(super) fn add(
     chart: &mut Chart,
     imported: &[Imported],
@@ -84,21 +84,22 @@ pub(super) fn add(
     chart.note = (!notes.is_empty()).then(|| notes.join(" "));
 }
 
-/// Returns the values of all columns except that of the axis: `kernel=a`.
+/// Returns an imported value's other columns, all but the one on the chart's axis: `kernel=a`.
 fn others(of: &Imported, value: &ImportedValue, along: Option<usize>) -> Vec<String> {
     let others = of.columns.iter().zip(&value.at).enumerate();
     let others = others.filter(|(index, _)| Some(*index) != along);
     others.map(|(_, (column, at))| format!("{column}={at}")).collect()
 }
 
-/// Returns the name of a line: the name of the imported figures, and the values of the other
+/// Returns the name of an imported line: the name of the import, and the values of its other
 /// columns.
 fn named(of: &Imported, others: &[String]) -> String {
     let words: Vec<String> = others.iter().map(|word| format!(" {word}")).collect();
     format!("{}{} (imported)", of.name, words.concat())
 }
 
-/// Returns true if the line of this name has the same values of other columns.
+/// Returns true if the name of an own line, such as `mode=text kernel=a`, has the same values as
+/// `others`.
 fn is_same(ours: &str, others: &[String]) -> bool {
     let short = |word: &String| {
         let (column, at) = word.split_once('=').unwrap_or((word, ""));
@@ -112,8 +113,8 @@ fn is_same(ours: &str, others: &[String]) -> bool {
     ours == theirs || (theirs.len() == 1 && ours.join(" ") == theirs[0])
 }
 
-/// Returns the place of a value along an axis of these values: its number, or the place of its
-/// name.
+/// Returns the place of an imported value on an axis with these values: its number, or the index of
+/// its name. `None` if it is not on the axis.
 fn place(at: &str, values: &[String]) -> Option<f64> {
     match values.iter().all(|value| number(value).is_some()) {
         true => number(at),

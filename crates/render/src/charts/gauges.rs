@@ -1,5 +1,6 @@
-//! System and database metrics, once a second: machine, generator, server, database. Gauges of
-//! one unit, name and magnitude share a chart. One that always stood at zero has none.
+//! Charts of system and database metrics (gauges), read once per second from machine, generator,
+//! server and database. Gauges of the same subject, unit, first word and magnitude share a chart.
+//! Gauges that were always 0 have none.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +16,11 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-/// Largest number of lines in a chart that can be distinguished.
+/// Largest number of lines in a chart, so that they can be distinguished.
 const TRACES_MOST: usize = 8;
-/// Gauges that come first: CPU, disks and memory.
+/// Beginnings of the names of gauges whose charts come first: CPU, disks and memory.
 const FIRST: [&str; 3] = ["cpu", "disk_busy", "memory"];
-/// Share of another gauge's maximum below which a gauge would look flat beside it.
+/// Share of another gauge's maximum below which a gauge would look flat in the same chart.
 const FLAT: f64 = 0.05;
 
 fn charts(report: &Report) -> Vec<Chart> {
@@ -40,8 +41,8 @@ fn charts(report: &Report) -> Vec<Chart> {
     numbered(families.iter().flat_map(|family| chart(report, family)).collect())
 }
 
-/// Numbers charts of a family that was divided by magnitude, since they have one name: the one with
-/// the largest values is first.
+/// Adds numbers such as `(1 of 3)` to equal titles, of charts whose gauges were divided by
+/// magnitude. The chart with the largest values is first.
 fn numbered(mut charts: Vec<Chart>) -> Vec<Chart> {
     let titles: Vec<String> = charts.iter().map(|chart| chart.title.clone()).collect();
     for (at, chart) in charts.iter_mut().enumerate() {
@@ -54,7 +55,8 @@ fn numbered(mut charts: Vec<Chart>) -> Vec<Chart> {
     charts
 }
 
-/// Returns the charts of gauges by their subjects, in the order of the charts.
+/// Returns the charts of gauges grouped by subject, such as `machine` or `server`, in the order of
+/// `charts`.
 pub(crate) fn by_subject<'c>(
     report: &'c Report,
     charts: &'c [Chart],
@@ -82,7 +84,7 @@ fn readable(name: &str) -> String {
     name.replace('_', " ").replace('/', ", ")
 }
 
-/// Groups gauges with equal keys, in the order of the first of each.
+/// Groups gauges with equal keys. Groups are in the order of their first gauges.
 fn alike<'g, K: PartialEq>(
     gauges: &[&'g GaugeReport],
     key: impl Fn(&'g GaugeReport) -> K,
@@ -97,8 +99,8 @@ fn alike<'g, K: PartialEq>(
     groups
 }
 
-/// Divides gauges of one family into charts by size, so that no line is flat beside a much higher
-/// one and no chart has too many lines. Percentages stay together.
+/// Divides gauges of one group into charts by magnitude, so that no line is flat beside a much
+/// higher one and no chart has too many lines. Percentages stay together.
 fn by_magnitude(family: Vec<&GaugeReport>) -> Vec<Vec<&GaugeReport>> {
     if family[0].unit == "%" && family.len() <= TRACES_MOST {
         return vec![family];
@@ -118,7 +120,8 @@ fn by_magnitude(family: Vec<&GaugeReport>) -> Vec<Vec<&GaugeReport>> {
     groups
 }
 
-/// Returns the first words of a gauge's name: `cpu` for `cpu_user` and for `cpu/3`.
+/// Returns the first `count` words of a gauge's name: with 1, `cpu` for both `cpu_user` and
+/// `cpu/3`.
 fn words_of(gauge: &GaugeReport, count: usize) -> Vec<&str> {
     gauge.name.split(['_', '/']).take(count).collect()
 }
@@ -152,13 +155,13 @@ fn chart(report: &Report, family: &[&GaugeReport]) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// Returns true if the gauges are parts of one whole: uses of CPU time.
+/// Returns true if the gauges are shares of CPU time, which are stacked.
 fn is_stacked(family: &[&GaugeReport]) -> bool {
     let is_part = |gauge: &&GaugeReport| gauge.unit == "%" && gauge.name.starts_with("cpu_");
     family.len() > 1 && family.iter().all(is_part)
 }
 
-/// Stacks parts as areas, so that the upper edge is their sum. Idle time is the rest.
+/// Stacks shares of CPU time as areas, so that the upper edge is their sum. Idle time is left out.
 fn stacked(family: &[&GaugeReport]) -> Vec<Trace> {
     let mut sums: BTreeMap<i64, f64> = BTreeMap::new();
     let mut trace = |gauge: &&GaugeReport| {
@@ -181,7 +184,8 @@ fn most(gauge: &GaugeReport) -> f64 {
     gauge.points.iter().map(|(_, value)| value.abs()).fold(0.0, f64::max)
 }
 
-/// Returns the unit for bytes of this size, and the number of the gauge's own units in it.
+/// Returns the unit for values up to `most`, such as `MiB/s` for `B/s`, and the number of original
+/// units in it. Units other than bytes are unchanged.
 fn fitting(unit: &str, most: f64) -> (String, f64) {
     let Some(rest) = unit.strip_prefix('B').filter(|rest| rest.is_empty() || *rest == "/s") else {
         return (unit.to_owned(), 1.0);
@@ -192,7 +196,7 @@ fn fitting(unit: &str, most: f64) -> (String, f64) {
     (format!("{name}{rest}"), per as f64)
 }
 
-/// Returns the points of readings; a second without a reading is a gap.
+/// Converts a gauge's readings to points, divided by `per`. A second without a reading is a gap.
 fn points(read: &[(i64, f64)], per: f64) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::with_capacity(read.len());
     let mut before = None;

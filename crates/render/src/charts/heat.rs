@@ -1,5 +1,5 @@
-//! Latency over time as a heat map: how many transactions took how long. Two bands are two kinds
-//! of transactions, or hits and misses of a cache, which a percentile does not show.
+//! Heat map of latency over time: how many transactions took how long. It shows two groups of
+//! latencies, such as cache hits and misses, which a percentile hides.
 
 use analysis::report::Report;
 use model::numbers::count;
@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-/// Number of shades, on a logarithmic scale up to the maximum.
+/// Number of shades. Counts are divided among them on a logarithmic scale up to the maximum.
 const LEVELS: u32 = 6;
 
 fn charts(report: &Report) -> Vec<Chart> {

@@ -1,4 +1,5 @@
-//! Percentiles of all offered work by report interval: whether it is steady.
+//! Chart of percentiles over all offered transactions in each report interval, to see whether they
+//! are steady.
 
 use analysis::report::{IntervalReport, Report};
 
@@ -11,7 +12,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-/// Smallest number of intervals that make a series.
+/// Smallest number of report intervals for which the chart is made.
 const LEAST: usize = 3;
 
 fn charts(report: &Report) -> Vec<Chart> {
@@ -40,7 +41,8 @@ fn charts(report: &Report) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// Returns steps, each from the beginning of an interval to its end.
+/// Converts a figure to steps, each from the beginning of a report interval to its end. A report
+/// interval without a value is a gap.
 pub(super) fn steps(
     intervals: &[IntervalReport],
     of: &dyn Fn(&IntervalReport) -> Option<f64>,

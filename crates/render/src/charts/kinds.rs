@@ -1,4 +1,5 @@
-//! The kinds of transactions beside each other: their times, and what each takes of all time.
+//! Charts of the transaction types beside each other: response times, and each type's share of
+//! service time.
 
 use analysis::report::{Report, TransactionReport};
 

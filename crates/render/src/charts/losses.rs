@@ -1,4 +1,4 @@
-//! What failed and what was dropped, second by second.
+//! Chart of failed and dropped transactions per second.
 
 use analysis::report::Report;
 

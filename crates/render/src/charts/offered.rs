@@ -1,5 +1,5 @@
-//! What was asked of the system each second, and what it finished: in open load the difference
-//! is a queue.
+//! Chart of arrivals and commits per second, in open load. Where arrivals exceed commits, a queue
+//! grows.
 
 use analysis::report::Report;
 use model::Load;

@@ -1,5 +1,5 @@
-//! A run of each side of a comparison over each other, over time and by how long transactions
-//! took: when and where sides part, which a ratio does not show.
+//! Charts that overlay one run of each side of a comparison, over time and as distributions of
+//! response times. They show when and where the sides differ, which a ratio does not.
 
 use analysis::figures::title;
 use analysis::report::{Report, SecondReport};
@@ -12,7 +12,7 @@ use super::throughput::summed;
 use super::{Axis, Chart, ONE_IN, Point, Scale, Shape, Trace};
 use crate::axis_names::{axes_of, told};
 
-/// A figure of a second.
+/// A function that returns a figure of one second; `None` if it is not known.
 type OfSecond = fn(&SecondReport) -> Option<f64>;
 
 pub(super) fn charts(report: &ComparisonReport, runs: &[(String, Report)]) -> Vec<Chart> {
@@ -34,7 +34,7 @@ pub(super) fn charts(report: &ComparisonReport, runs: &[(String, Report)]) -> Ve
     all
 }
 
-/// Describes the runs: `The run with the median TPS of each side, at clients=4.`
+/// Says which runs are overlaid: `The run with the median TPS of each side, at clients=4.`
 fn which(report: &ComparisonReport) -> String {
     if report.sides.iter().all(|side| side.runs.len() == 1) {
         return "The only run of each side.".to_owned();

@@ -1,5 +1,5 @@
-//! How old records were when readers read them first, a line for each point of an experiment: all
-//! readers and all runs of the point that count.
+//! Chart of the ages of records when readers first read them, with a line for each point of an
+//! experiment, over all readers and all valid runs of the point.
 //!
 //! Not here: each reader of a run (ages).
 
@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Experiment(charts),
 };
 
-/// Largest number of lines that can be distinguished.
+/// Largest number of lines in a chart, so that they can be distinguished.
 const LINES_MOST: usize = 12;
 
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {

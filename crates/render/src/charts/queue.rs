@@ -1,4 +1,4 @@
-//! How many wait for a free client, in open load.
+//! Chart of the number of transactions that wait for a free client, in open load.
 
 use analysis::report::{Report, SecondReport};
 

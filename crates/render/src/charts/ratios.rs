@@ -1,4 +1,5 @@
-//! Ratios of a comparison with their intervals: right of 1 is more than the baseline.
+//! Forest plots of a comparison's ratios with their intervals. Ratios above 1 mean more than the
+//! baseline.
 
 use analysis::figures::title;
 use model::numbers::exact;
@@ -16,8 +17,8 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Comparison(charts),
 };
 
-/// Returns charts of the primary figure by point, and of all figures over all points; with a single
-/// point, of all its figures.
+/// Returns a chart of the primary figure's ratio at each point, and one of all figures' ratios over
+/// all points. With a single point per pair, it is one chart of all figures there.
 fn charts(report: &ComparisonReport) -> Vec<Chart> {
     let axes = axes_of(report);
     if report.pairs.iter().all(|pair| pair.points.len() == 1) {
@@ -38,13 +39,14 @@ fn charts(report: &ComparisonReport) -> Vec<Chart> {
     charts
 }
 
-/// Name of the row of all points together.
+/// Name of the row for all points together.
 const ALL_POINTS: &str = "all";
 
-/// A row of a side: its name and its figure.
+/// A row of the plot: its name, and the judged figure with its ratio.
 type Row<'r> = (String, &'r Judged);
 
-/// Makes a forest plot with a row for each point or figure, and for each of several sides.
+/// Makes a forest plot with a row for each point or figure, and with several sides a row for each
+/// of these.
 fn chart(
     report: &ComparisonReport,
     id: &str,
@@ -95,7 +97,7 @@ fn chart(
     chart.if_any()
 }
 
-/// Returns the verdict as good, bad or unclear.
+/// Returns the name of the trace for a verdict: `better`, `worse` or `another verdict`.
 fn word_of(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
@@ -117,13 +119,13 @@ fn of_pairs<'r>(
     report.pairs.iter().map(|pair| (pair.side.as_str(), rows(pair))).collect()
 }
 
-/// Returns the rows of a figure and the others beside it.
+/// Returns a row for the first figure and for each of the others.
 fn of_figures<'r>(first: &'r Judged, others: &'r [Judged]) -> Vec<Row<'r>> {
     let all = std::iter::once(first).chain(others);
     all.map(|judged| (title(&judged.figure), judged)).collect()
 }
 
-/// Returns the rows of the primary figure at each point, and over all of them.
+/// Returns a row for the primary figure at each point, and one over all points.
 fn of_points<'p>(pair: &'p PairReport, axes: &[model::Axis]) -> Vec<Row<'p>> {
     let points = pair.points.iter().map(|point| {
         let words: Vec<String> = told(axes, &point.values)

@@ -1,4 +1,5 @@
-//! Percentiles of response times, second by second, with what lies between them filled.
+//! Charts of response-time percentiles per second, with the area between neighbouring percentiles
+//! filled.
 
 use analysis::report::{GroupReport, Report, SecondReport};
 use model::numbers::count;
@@ -16,7 +17,7 @@ pub(super) const ENTRY: Entry = Entry {
 const NOTE: &str = "Transactions are counted in the second they were scheduled. With few \
                     samples p99 is close to the maximum.";
 
-/// Returns a chart for each group: percentiles of several groups cannot be added up.
+/// Returns a chart for each group, because percentiles of several groups cannot be added up.
 fn charts(report: &Report) -> Vec<Chart> {
     let one = |group: &GroupReport| {
         let name = &group.name;
@@ -37,8 +38,8 @@ fn charts(report: &Report) -> Vec<Chart> {
     report.groups.iter().flat_map(one).collect()
 }
 
-/// Returns the note on lost transactions: they have no time to draw, so that the times of the
-/// others look good.
+/// Returns the chart's note. It counts transactions that did not finish, because they have no
+/// response time, so that the chart looks better than the run was.
 fn note(report: &Report, group: &GroupReport) -> String {
     let counts = &group.block.as_ref().unwrap_or(&report.block).counts;
     let before = match report.disturbances.is_empty() {
@@ -56,8 +57,8 @@ fn note(report: &Report, group: &GroupReport) -> String {
     note + before
 }
 
-/// Returns the traces, each filled down to the next; the highest is first, so that it is below the
-/// others.
+/// Returns a trace for maximum, p99, p95 and p50, each filled down to the next. The highest is
+/// drawn first, behind the others.
 fn traces(rows: &[&SecondReport]) -> Vec<Trace> {
     type Quantile = fn(&SecondReport) -> Option<f64>;
     let all: [(&str, Quantile); 4] = [

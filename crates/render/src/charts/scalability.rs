@@ -1,5 +1,5 @@
-//! Throughput over clients as measured, the Universal Scalability Law that fits it best, and the
-//! straight line of a database that scales without loss.
+//! Chart of measured throughput over clients, the Universal Scalability Law fitted to it, and the
+//! straight line of linear scaling.
 
 use analysis::figures::number;
 use study::ExperimentReport;
@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Experiment(charts),
 };
 
-/// Number of points at which the law is drawn.
+/// Number of points at which the curve of the law is computed.
 const PLACES: u32 = 100;
 
 fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {

@@ -1,4 +1,5 @@
-//! A search's probes: times over what was sought, with the bound and the answer.
+//! Charts of a search's probes over the sought parameter: response times with their bound, and the
+//! share of allowed violations, with the answer.
 
 use analysis::report::Named;
 use model::numbers::count;
@@ -31,11 +32,13 @@ fn charts(report: &SeekReport) -> Vec<Chart> {
     all
 }
 
-/// Largest ratio to the allowed share that is drawn: probes far from the boundary would hide it.
+/// Largest drawn ratio of requests beyond the bound to the allowed number. Probes far above it
+/// would flatten the others.
 const USED_SHOWN_MAX: f64 = 4.0;
 
-/// Returns a chart of the share of an objective's allowance that each probe used, with its error:
-/// probes are judged by that. Only percentiles have an allowance.
+/// Returns a chart of each probe's requests beyond an objective's bound, in percent of those
+/// allowed, with intervals. Probes are judged by this. Empty for objectives that are not
+/// percentiles, since only these allow a share.
 fn used(report: &SeekReport, objective: &Objective) -> Vec<Chart> {
     if objective.metric.allowed_beyond().is_none() {
         return Vec::new();
@@ -119,8 +122,8 @@ fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// Returns the interval of a probe's time, if its score is that of this time: with several
-/// objectives it is that of the worst.
+/// Returns the interval of a probe's time `ms`; `None` if its score is that of another objective. A
+/// probe's score is that of the objective that it meets worst.
 fn interval(probe: &study::seek::ProbeReport, ms: f64, bound_ms: f64) -> Option<(f64, f64)> {
     const SAME: f64 = 1e-6;
     let (score, half_width) = probe.judged.score.zip(probe.judged.half_width)?;

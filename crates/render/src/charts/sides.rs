@@ -1,4 +1,4 @@
-//! The figures of a comparison's sides, a line each.
+//! Charts of a comparison's figures over its points, with a line for each side.
 
 use analysis::figures::title;
 use analysis::figures::{Figure, is_time};
@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Comparison(charts),
 };
 
-/// Returns a chart of each figure over several points.
+/// Returns a chart for each figure; none if the comparison has a single point.
 fn charts(report: &ComparisonReport) -> Vec<Chart> {
     let Some(first) = report.pairs.first().filter(|pair| pair.points.len() > 1) else {
         return Vec::new();

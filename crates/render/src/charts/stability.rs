@@ -1,4 +1,5 @@
-//! An experiment's points over time, a line for each: whether they are steady, and which is best.
+//! Charts of p95, p99 and TPS over time, with a line for each point of an experiment, to see which
+//! points are steady.
 
 use analysis::report::{IntervalReport, Named, Report, SecondReport};
 use study::ExperimentReport;
@@ -16,14 +17,15 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Experiment(charts),
 };
 
-/// Largest number of lines that can be distinguished.
+/// Largest number of lines in a chart, so that they can be distinguished.
 const LINES_MOST: usize = 12;
-/// Smallest number of points in a line that show a course.
+/// Smallest number of points of a line that shows a course over time; if all lines are shorter, the
+/// chart is left out.
 const POINTS_LEAST: usize = 5;
-/// Largest number of charts of a figure.
+/// Largest number of charts per figure.
 const CHARTS_MOST: usize = 4;
 
-/// A figure of an interval and of a second.
+/// A figure, and the functions that return it for a report interval and for a second.
 struct Figure {
     name: &'static str,
     of_interval: fn(&IntervalReport) -> Option<f64>,
@@ -40,11 +42,12 @@ const FIGURES: [Figure; 3] = [
     },
 ];
 
-/// The lines of a chart: their common values, and each point with its first valid trial; without
-/// one, with the first trial that ended at a full queue.
+/// The lines of a chart: the values that its points have in common on the other axes, and each
+/// point's name and run. The run is the point's first valid trial, or else its first trial that
+/// ended at a full queue.
 type Lines<'r> = (String, Vec<(String, &'r Report)>);
 
-/// Returns a chart for each value of the other axes, which are lines in the curves.
+/// Returns a chart per figure for each combination of values of the axes other than the main one.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let all = lines(report, trials);
     // A run of a few seconds is a single interval, and is drawn by seconds.
@@ -129,12 +132,13 @@ fn chart((of, runs): &Lines<'_>, figure: &Figure, is_long: bool, n_charts: usize
     chart.if_any()
 }
 
-/// Returns a mark for the time at which a full queue ended a trial.
+/// Returns a vertical line at the time at which a full queue ended a trial.
 fn stop((name, run): &(String, &Report)) -> Mark {
     Mark::stretch(run.measured_seconds, None, format!("{name}: queue full"))
 }
 
-/// Returns the figure by seconds; times of several groups cannot be added up.
+/// Returns the figure per second of the measured phase. Empty for times of several groups, which
+/// cannot be added up.
 fn seconds(run: &Report, figure: &Figure) -> Vec<Point> {
     let is_sum = figure.name == "tps";
     let mut points = match run.groups.len() == 1 || is_sum {
@@ -146,7 +150,8 @@ fn seconds(run: &Report, figure: &Figure) -> Vec<Point> {
     points
 }
 
-/// Describes what is drawn, and what is left out.
+/// Returns the chart's note: which trials it shows, by interval or second, and how much is left
+/// out.
 fn note(n_lines: usize, is_long: bool, n_charts: usize) -> String {
     let shown = match n_lines > LINES_MOST {
         true => format!("the first {LINES_MOST} of {n_lines} points"),

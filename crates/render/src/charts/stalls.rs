@@ -1,4 +1,4 @@
-//! Stretches with (nearly) no commits: when, and how long.
+//! Chart of the longest stalls, that is times with (nearly) no commits: when, and how long.
 
 use analysis::report::Report;
 

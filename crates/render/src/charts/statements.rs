@@ -1,4 +1,4 @@
-//! Statements a second, by what they do.
+//! Chart of statements per second: reads, writes and others.
 
 use analysis::report::Report;
 

@@ -1,4 +1,4 @@
-//! What every chart must be, and each chart as a value.
+//! Tests of rules that hold for all charts, and of each chart's data.
 
 use analysis::fixtures::{Made, subjects};
 use analysis::report::Status;
@@ -12,7 +12,8 @@ use study::fixtures::studies;
 use super::*;
 use crate::chart_backends::Drawn;
 
-/// Describes charts in a few lines: axes, marks, and each trace with its length, ends and gaps.
+/// Describes charts as text for snapshots: axes, marks, and each trace with its length, ends and
+/// gaps.
 fn shown(charts: &[Chart]) -> String {
     let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |y| significant(y, 4));
     let point = |point: &Point| {
@@ -113,7 +114,7 @@ fn new_orders_and_all_transactions_a_minute_are_one_chart_of_an_experiment() {
     assert_eq!(names, ["NOPM", "TPM"]);
 }
 
-/// Makes a run with a heat map: per second 99 transactions of 1 ms, and one of 100 ms.
+/// Makes a run with a heat map: in each second 99 transactions of 1 ms and one of 100 ms.
 fn with_heat() -> Report {
     let mut heat = LatencyHeat::default();
     for at in 0..60 {
@@ -380,7 +381,7 @@ fn the_law_is_drawn_from_six_points_on_and_its_peak_where_it_is_known() {
     ");
 }
 
-/// Checks that a chart names points that are not drawn, with the reason.
+/// Checks that a chart's note names the points that it lacks, with reasons.
 #[test]
 fn a_chart_says_which_points_it_lacks_and_why() {
     let (mut report, trials) = studies::sweep([1, 2, 4, 8, 16]);
@@ -596,7 +597,7 @@ fn a_trial_that_a_full_queue_has_ended_is_drawn_up_to_its_end() {
     assert_eq!(of(&trials).marks, []);
 }
 
-/// Makes imported figures called `theirs`, with values of `tps`.
+/// Makes an import named `theirs` with these columns and values of `tps`.
 fn imported(columns: &[&str], values: &[(&[&str], f64)]) -> Imported {
     let value = |(at, value): &(&[&str], f64)| ImportedValue {
         at: at.iter().map(|at| (*at).to_owned()).collect(),

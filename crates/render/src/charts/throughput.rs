@@ -1,4 +1,5 @@
-//! Commits a second over time, of each group and of all, with the mean and its error.
+//! Chart of commits per second, of each group and of all, with the mean and its confidence
+//! interval.
 
 use analysis::report::{Report, SecondReport};
 
@@ -26,13 +27,14 @@ fn charts(report: &Report) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// Returns the middle of a second: at its beginning, an event would precede its cause.
+/// Returns the x value for a second's figures: its middle, because at its beginning they would
+/// precede events of the same second.
 pub(super) fn middle_of(row: &SecondReport) -> f64 {
     row.second as f64 + 0.5
 }
 
-/// Returns a trace for each group that has the figure, and one for the sum of several; that of a
-/// single group has the name of the figure.
+/// Returns a trace for each group that has the figure, and before them one for their sum. If only
+/// one group has it, its trace is named `figure`.
 pub(super) fn by_group(
     report: &Report,
     figure: &str,
@@ -54,7 +56,7 @@ pub(super) fn by_group(
     traces
 }
 
-/// Returns a figure of all groups together, by second.
+/// Returns a figure for each second, summed over all groups.
 pub(super) fn summed(report: &Report, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
     for row in &report.seconds {
@@ -67,7 +69,7 @@ pub(super) fn summed(report: &Report, of: &dyn Fn(&SecondReport) -> Option<f64>)
     points
 }
 
-/// Returns a trace of a count of all groups together; `None` if it is always 0.
+/// Returns a trace of a count for each second, summed over all groups; `None` if it is always 0.
 pub(super) fn if_counted(
     report: &Report,
     name: &str,

@@ -1,4 +1,4 @@
-//! What response time an experiment's points pay for their throughput.
+//! Chart of p99 over throughput, with a dot for each point of an experiment.
 
 use model::short_axis;
 use study::ExperimentReport;
@@ -13,11 +13,11 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Experiment(charts),
 };
 
-/// Smallest number of points that show a trade-off.
+/// Smallest number of points for which the chart is made.
 const POINTS_LEAST: usize = 3;
 
-/// Returns the chart with points in the order of the main axis, and a line for each value of the
-/// others.
+/// Returns the chart. A line joins points in the order of the main axis; there is a line for each
+/// combination of values of the other axes.
 fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     let Some(main) = report.main_axis().filter(|_| report.points.len() >= POINTS_LEAST) else {
         return Vec::new();

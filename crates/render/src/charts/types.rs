@@ -1,4 +1,4 @@
-//! Commits a second of each type of transaction over time: a mix that changes is seen.
+//! Chart of commits per second of each transaction type, which shows changes of the mix.
 
 use analysis::report::{Report, TypeSeconds};
 

@@ -1,13 +1,14 @@
-//! A chart seen otherwise: a stretch of it, or its values by ratios.
+//! Changed views of a chart: a part of its horizontal axis, or a logarithmic instead of a linear
+//! value axis.
 //!
-//! Not here: who asks for it (a reader who zooms, by the script of pages).
+//! Not here: zooming by a reader (the script of pages).
 
 use super::{Axis, Chart, Point, Scale, Shape, Trace};
 
 impl Chart {
-    /// Returns the chart between two places of its horizontal axis. A line keeps one point beyond
-    /// each end, so that it reaches the edge of the picture. A chart with an axis of names is not
-    /// cut, nor if `from` is not below `to`.
+    /// Returns the part of the chart between two places of its horizontal axis. A line keeps one
+    /// point beyond each end, so that it reaches the edge of the plot. A chart with names on that
+    /// axis, or with `from` not below `to`, is returned whole.
     pub fn between(&self, from: f64, to: f64) -> Chart {
         if !self.x.categories.is_empty() || from >= to {
             return self.clone();
@@ -36,7 +37,8 @@ impl Chart {
         }
     }
 
-    /// Returns the width of the areas of a heat map, along the horizontal axis.
+    /// Returns the width of a heat map's cells: the smallest distance between two x values, or 1 if
+    /// there is none.
     pub(crate) fn cell_width(&self) -> f64 {
         let cells = self.traces.iter().filter(|trace| trace.shape == Shape::Cells);
         let mut places: Vec<f64> = cells.flat_map(|trace| &trace.points).map(|at| at.x).collect();
@@ -46,7 +48,7 @@ impl Chart {
         if least.is_finite() { least } else { 1.0 }
     }
 
-    /// Returns the chart with a logarithmic vertical axis, or with a linear one if it was
+    /// Returns the chart with a logarithmic vertical axis, or with a linear one from 0 if it is
     /// logarithmic.
     pub fn turned(&self) -> Chart {
         let scale = match self.y.scale {
@@ -57,8 +59,8 @@ impl Chart {
     }
 }
 
-/// Returns the points of a line that are visible between two places: those between, and the next
-/// ones.
+/// Returns the points of a line between two places, with the next point beyond each end; empty if
+/// no part of the line is between them.
 fn around(points: &[Point], from: f64, to: f64) -> &[Point] {
     let first = points.partition_point(|point| point.x < from);
     let end = points.partition_point(|point| point.x <= to);

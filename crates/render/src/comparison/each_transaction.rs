@@ -1,7 +1,7 @@
-//! What a transaction takes on a side and on the baseline: the ratios of several points in one
-//! table, beside those that others have published, and then each point with the same lines.
+//! Time and work of a transaction on each side of a comparison: a table of ratios at several
+//! points, beside published ratios, and then a table for each point.
 //!
-//! Not here: which figures there are and in which order (study); what was published.
+//! Not here: the figures and their order (study), and published values (published).
 
 use std::borrow::Cow;
 
@@ -17,26 +17,27 @@ use crate::document::{Block, Details, Length};
 use crate::wording::roughly;
 use crate::{Align, Cell, Column, Table};
 
-/// Title of the column that narrow pages leave out: readers can subtract.
+/// Title of the column of differences, which narrow pages leave out because readers can subtract.
 const DIFFERENCE: &str = "difference";
 
-/// Largest number of changed figures of a transaction that are not folded.
+/// Largest number of changed figures per point that are not folded.
 const CHANGES_MAX: usize = 32;
-/// Largest number of points with which a page has all figures of a transaction.
+/// Largest number of points for which the page has all figures of a transaction.
 const POINTS_MAX: usize = 8;
-/// Largest number of changed figures in the table of all points.
+/// Largest number of changed figures in the table of ratios at all points.
 const CHANGES_OF_ALL_MAX: usize = 12;
-/// Number of digits of a time from samples: with a thousand of them its standard error is up to 1.6
-/// %.
+/// Significant digits of a time estimated from samples of sessions: with 1,000 samples its standard
+/// error is up to 1.6 %.
 const DIGITS_OF_SAMPLES: usize = 2;
-/// Name of the part of the time that the network takes.
+/// Name of the figure for a transaction's network time.
 const NETWORK: &str = "time.network";
-/// Beginning of the names of figures of the whole machine.
+/// Prefix of the names of figures of the whole machine.
 const MACHINE: &str = "machine.";
-/// Beginning of every socket's name, which readers do not need.
+/// Prefix of socket names, which is left out for readers.
 const SOCKET: &str = "wait/io/socket/sql/";
 
-/// Makes the blocks with the time and the work of a transaction on each side and the baseline.
+/// Makes the tables of the time and work of a transaction, per side and point. Empty if the runs
+/// have no such figures.
 pub(super) fn blocks(report: &ComparisonReport) -> Vec<Block> {
     let n_points: usize = report.pairs.iter().map(|pair| pair.each_transaction.len()).sum();
     if n_points == 0 {
@@ -63,7 +64,8 @@ pub(super) fn blocks(report: &ComparisonReport) -> Vec<Block> {
     blocks
 }
 
-/// Introduces the tables, with their certainty.
+/// Returns the paragraph above the tables: what they contain, how certain it is, and which side is
+/// divided by which.
 fn words(report: &ComparisonReport) -> String {
     let each = || report.pairs.iter().flat_map(|pair| &pair.each_transaction);
     let has_intervals = each().flat_map(|at| &at.figures).any(|of| of.interval.is_some());
@@ -126,8 +128,8 @@ fn name_of(report: &ComparisonReport, at: &EachTransactionAt) -> Vec<String> {
     values.iter().map(|(axis, value)| format!("{axis}={value}")).collect()
 }
 
-/// Makes the figures of a point: the lines that all points have, or those that changed and the key
-/// figures; the others are folded.
+/// Makes the tables of a point: first the figures in `lines`, or, if that is empty, times, key
+/// figures and changes; the others are folded.
 fn point(
     report: &ComparisonReport,
     pair: &PairReport,
@@ -174,8 +176,8 @@ fn names(report: &ComparisonReport, pair: &PairReport) -> [String; 2] {
     titles(&report.sides[0].name, &pair.side)
 }
 
-/// Returns the name of the ratio. It is as in other tables of a comparison, except for stored
-/// procedures, whose published ratios are inverse.
+/// Names the ratio: `new / old`, or the inverse for stored procedures, because published ratios
+/// divide client SQL by procedures.
 fn ratio_name(report: &ComparisonReport, pair: &PairReport) -> String {
     let names = names(report, pair);
     let key = |name: &String| name.split_once('=').map(|(key, _)| key.to_owned());
@@ -226,7 +228,8 @@ fn of_transaction(
     table
 }
 
-/// Makes the table with a line for each figure, with its ratio at each point and published values.
+/// Makes the table of the figures in `lines` with the ratio at each point, and for stored
+/// procedures also the published ratios.
 fn ratios(report: &ComparisonReport, pair: &PairReport, lines: &[&str]) -> Table {
     let points = &pair.each_transaction;
     let axes = axes_of(report);
@@ -258,7 +261,8 @@ fn find<'a>(at: &'a EachTransactionAt, name: &str) -> Option<&'a EachTransaction
     at.figures.iter().find(|of| of.name == name)
 }
 
-/// Returns the figures of all points in order: times, key figures, and those that changed most.
+/// Returns the names of figures for the table of all points, in order: times, key figures, and the
+/// figures that changed most.
 fn in_order(points: &[EachTransactionAt]) -> Vec<&str> {
     let all = || points.iter().flat_map(|at| &at.figures);
     let mut names: Vec<&str> = Vec::new();
@@ -284,7 +288,7 @@ fn in_order(points: &[EachTransactionAt]) -> Vec<&str> {
     names
 }
 
-/// Returns true if client SQL is the baseline of stored procedures.
+/// Returns true if the baseline runs client SQL and the side runs stored procedures.
 fn is_of_procedures(report: &ComparisonReport, pair: &PairReport) -> bool {
     let Some(side) = report.sides.iter().position(|side| side.name == pair.side) else {
         return false;
@@ -303,7 +307,8 @@ fn label(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the ratio of the side to the baseline, or its inverse.
+/// Returns the cell with the ratio of side to baseline, or its inverse, and its confidence interval
+/// if there is one.
 fn ratio_cell(at: &EachTransactionAt, of: &EachTransaction, is_inverse: bool) -> Cell {
     let digits = |value: f64| significant(value, 3);
     let (ratio, interval) = match is_inverse {
@@ -326,13 +331,15 @@ fn ratio_cell(at: &EachTransactionAt, of: &EachTransaction, is_inverse: bool) ->
     Cell::said(said, ratio)
 }
 
-/// Returns true if a part of the time is based on so few samples of sessions that it is rough.
+/// Returns true if a part of a transaction's time was estimated from so few samples of sessions
+/// that it is only rough.
 fn is_rough(at: &EachTransactionAt, of: &EachTransaction) -> bool {
     at.samples_if_few().is_some() && of.is_of_samples()
 }
 
-/// Formats a figure per transaction. A part from samples may exist even if they did not show it;
-/// the network has no part if the CPU time of both sides is as long.
+/// Formats a figure per transaction. A part of the time that no sample showed is `none seen`, since
+/// it may exist; the network has no value if the CPU time of both sides explains the whole round
+/// trip.
 fn taken(of: &EachTransaction, value: f64, is_rough: bool) -> String {
     // Differences of parts are never exactly 0.
     match value.abs() < 0.5e-6 {
@@ -346,12 +353,12 @@ fn taken(of: &EachTransaction, value: f64, is_rough: bool) -> String {
     }
 }
 
-/// Formats a value that is known only roughly.
+/// Formats a rough value with its unit, to one digit.
 fn rough(value: f64, unit: &str) -> String {
     format!("{} {unit}", roughly(value))
 }
 
-/// Formats a difference, with its sign.
+/// Formats a difference with its sign and unit.
 fn signed(difference: f64, unit: &str) -> String {
     format!("{}{}", sign(difference), amount(difference.abs(), unit))
 }

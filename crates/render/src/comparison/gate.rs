@@ -1,5 +1,7 @@
-//! What came of a limit on a change, in a sentence: what was measured, how surely, and what to do.
-//! Not here: whether it holds (study).
+//! Sentences on the outcome of a gate, that is a limit on a change: what was measured, how certain
+//! it is, and what to do.
+//!
+//! Not here: whether a gate passed (study).
 
 use model::format_count;
 use model::numbers::{beside_bound, count, exact};
@@ -8,10 +10,10 @@ use study::comparison::{GateResult, Passed, TooFew, UndecidedBy, Worst};
 use super::words::{is_twofold, sign, smallest};
 use crate::document::{Tone, Verdict};
 
-/// Digits of a change; more where it would look like its limit.
+/// Significant digits of a change; more if the rounded change would equal the limit.
 const DIGITS_OF_BOUND: usize = 2;
 
-/// Describes the outcome of a gate.
+/// Makes the verdict on a gate: passed, failed or undecided, with reasons and advice.
 pub(super) fn gate(gate: &GateResult) -> Verdict {
     let at = gate.at.join(", ");
     let too_few = gate.too_few.map(|few| too_few(few, gate.limit));
@@ -42,7 +44,8 @@ pub(super) fn gate(gate: &GateResult) -> Verdict {
     Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details: Vec::new() }
 }
 
-/// `+0.2 % measured, at worst -1.4 % (one-sided 95 % bound of 5 pairs of interleaved runs)`.
+/// Describes the change of a passed gate that is closest to its limit: `+0.2 % measured, at worst
+/// -1.4 % (one-sided 95 % bound of 5 pairs of interleaved runs)`.
 fn held(worst: Worst, gate: &GateResult) -> String {
     let limit = gate.limit * 100.0;
     let percent = |ratio: f64| {
@@ -57,7 +60,8 @@ fn held(worst: Worst, gate: &GateResult) -> String {
     )
 }
 
-/// `3 runs a side are too few for 5 %: they detect 48 %, about 280 detect 5 %`.
+/// Describes how many runs a gate needs: `3 runs a side are too few for 5 %: they detect 48 %,
+/// about 280 detect 5 %`.
 fn too_few(few: TooFew, limit: f64) -> String {
     let least = smallest(few.detectable, is_twofold(few.detectable));
     let (runs, needed) = (count(few.runs as u64, "run"), format_count(few.needed));
@@ -68,7 +72,7 @@ fn too_few(few: TooFew, limit: f64) -> String {
     )
 }
 
-/// Says what to write instead of a limit on a figure that was 0.
+/// Advises to limit the value instead of the change, for a figure whose baseline is 0.
 fn from_zero(figure: &str) -> String {
     format!(
         "; no percentage describes a rise from 0: limit the value of each run, with --require \
@@ -76,7 +80,7 @@ fn from_zero(figure: &str) -> String {
     )
 }
 
-/// Returns what would decide an undecided limit.
+/// Returns advice on how to decide an undecided gate.
 fn advice(why: UndecidedBy) -> &'static str {
     match why {
         UndecidedBy::LostRuns => "the change may be the cause: 'dbdyno runs list' shows these runs",

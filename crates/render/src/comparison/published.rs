@@ -1,35 +1,36 @@
-//! Client SQL divided by stored procedures, as measured in the HammerDB post "Why you should
-//! benchmark your database using stored procedures" (MariaDB, TPROC-C, 80 virtual users): the
-//! counters that it prints of either side, so that ratios are computed and not copied.
+//! Ratios of client SQL to stored procedures from the HammerDB post "Why you should benchmark your
+//! database using stored procedures" (MariaDB, TPROC-C, 80 virtual users). The post's counters are
+//! stored, and ratios are computed from them.
 //!
-//! Not here: ratios of runs of dbdyno.
+//! Not here: ratios of dbdyno's own runs.
 
 use model::numbers::significant;
 
 use crate::Cell;
 
-/// Ratio of the transactions of procedures to those of client SQL in the same time. The post's
-/// counters are totals over runs of equal length, so that ratios per transaction are higher by this
+/// Number of transactions by procedures divided by that by client SQL in the same time. The post's
+/// counters are totals over runs of equal length, so ratios per transaction are higher by this
 /// factor.
 const THROUGHPUT: f64 = 1.3;
 
-/// Title of the ratios per transaction, which are of the same kind as dbdyno's.
+/// Title of the column of published ratios per transaction, which can be compared with dbdyno's.
 pub(super) const EACH: &str = "HammerDB post, per transaction";
-/// Title of the ratios as published.
+/// Title of the column of the ratios of totals, as published.
 pub(super) const TOTALS: &str = "its totals";
-/// Explanation of these columns.
+/// Explanation of the columns of published ratios.
 pub(super) const EXPLAINED: &str = " The HammerDB post (MariaDB) compares totals of runs of equal \
                                     length, in which procedures did 1.3 times as many \
                                     transactions: per transaction its ratios are 1.3 times as \
                                     high.";
 
-/// The published values of a figure.
+/// The published values of one figure.
 struct Published {
-    /// Beginning of the figure's line.
+    /// Label of the figure's line in the table.
     figure: &'static str,
-    /// Totals with client SQL and with procedures; for a ratio published alone, the ratio and 1.
+    /// Totals with client SQL and with procedures. If only a ratio was published, it is the ratio
+    /// and 1.
     totals: [f64; 2],
-    /// Text of the cell, with `{}` for the ratio.
+    /// Text of the cell, in which `{}` stands for the ratio.
     words: &'static str,
 }
 
@@ -41,8 +42,9 @@ const fn stated(figure: &'static str, ratio: f64, words: &'static str) -> Publis
     Published { figure, totals: [ratio, 1.0], words }
 }
 
-/// Published figures. Those of sockets are the counters of `socket_summary_by_instance`, with times
-/// in ps; of all traffic, `user_statistics`; of locks, `table_lock_waits_summary_by_table`.
+/// All published figures. Those of sockets are from `socket_summary_by_instance` (times in ps),
+/// those of all traffic from `user_statistics`, and those of locks from
+/// `table_lock_waits_summary_by_table`.
 const POST: [Published; 16] = [
     published("connections.client_connection.count", 356_410_019.0, 43_029_616.0),
     published("connections.client_connection.time", 2_415_153_960_635_112.0, 308_592_755_260_896.0),
@@ -75,7 +77,8 @@ const POST: [Published; 16] = [
     stated("generator.switches_voluntary", 14.0, "almost {}"),
 ];
 
-/// Returns the ratios of a figure: per transaction, and of the totals.
+/// Returns the cells with a figure's published ratio per transaction and that of the totals. Empty
+/// cells if the figure was not published.
 pub(super) fn cells(figure: &str) -> [Cell; 2] {
     let Some(of) = POST.iter().find(|of| of.figure == figure) else {
         return [Cell::None, Cell::None];
@@ -91,7 +94,8 @@ pub(super) fn cells(figure: &str) -> [Cell; 2] {
 mod tests {
     use super::*;
 
-    /// Output of `socket_summary_by_instance` in the post: without procedures, and with them.
+    /// Output of `socket_summary_by_instance` as printed in the post: with client SQL, and with
+    /// procedures.
     const SOCKETS: [&str; 2] = [
         "COUNT_STAR: 356410019 SUM_TIMER_WAIT: 2415153960635112 COUNT_READ: 178204845 \
          SUM_TIMER_READ: 133364264753112 SUM_NUMBER_OF_BYTES_READ: 20950542108 \

@@ -1,6 +1,7 @@
-//! What speaks against a comparison: warnings of its runs and sides, and what could not be judged.
+//! Remarks that weaken a comparison: warnings of its runs and sides, and figures that could not be
+//! judged.
 //!
-//! Not here: what it has shown (words).
+//! Not here: the result of a comparison (words).
 
 use std::collections::BTreeSet;
 use std::iter::once;
@@ -19,7 +20,7 @@ use crate::first_page::in_brief;
 use crate::scene::{LISTED_MOST, several};
 use crate::wording::{catalog_place, left_out, without_stop};
 
-/// Returns the remarks on a comparison; findings in its runs come first.
+/// Returns the remarks on a comparison: warnings (findings of its runs first), then notes.
 pub(super) fn remarks(report: &ComparisonReport) -> Vec<Remark> {
     let warning = |text| Remark::new(Severity::Warning, text);
     let mut all: Vec<Remark> = warnings(report).into_iter().map(warning).collect();
@@ -30,8 +31,7 @@ pub(super) fn remarks(report: &ComparisonReport) -> Vec<Remark> {
     all
 }
 
-/// Returns the sides with many more excluded runs than the side that they are compared with, each
-/// once.
+/// Returns each side that has many more excluded runs than the side it is compared with.
 pub(super) fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &SideReport> {
     let mut all: Vec<&SideReport> = Vec::new();
     for side in report.pairs.iter().filter_map(|pair| report.unevenly_lost(pair)) {
@@ -42,13 +42,13 @@ pub(super) fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &
     all.into_iter()
 }
 
-/// Warns of sides with many more excluded runs.
+/// Warns of sides with many more excluded runs, whose remaining runs may be the better ones.
 pub(super) fn lost_runs(report: &ComparisonReport) -> impl Iterator<Item = String> {
     unevenly_lost(report)
         .map(|side| format!("{}; the remaining runs may be the better ones.", side.lost_words()))
 }
 
-/// Warns of sides that ran another load than the baseline.
+/// Warns of sides that ran with another load than the baseline.
 pub(super) fn loads(report: &ComparisonReport) -> impl Iterator<Item = String> {
     report.pairs.iter().filter_map(|pair| {
         differing(&report.load_differs(pair)).map(|load| {
@@ -60,7 +60,8 @@ pub(super) fn loads(report: &ComparisonReport) -> impl Iterator<Item = String> {
     })
 }
 
-/// Warns of sides whose runs have the same seed, so that they are not independent.
+/// Warns of runs that are not independent, because runs of a side, or of two sides, have the same
+/// seed.
 pub(super) fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     let alike = report.sides.iter().filter(|side| side.runs.len() > 1 && side.seeds == 1);
     let alike = alike.map(|side| {
@@ -74,7 +75,8 @@ pub(super) fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     alike.chain(shared_seeds(report))
 }
 
-/// Returns notes on runs, points and repeats that are left out, and on figures without a verdict.
+/// Returns notes on drift, mixed runs, excluded runs, points and repeats, and on figures without a
+/// verdict.
 pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     let reversed = report.pairs.iter().filter_map(|pair| report.reversed_words(pair));
@@ -140,12 +142,12 @@ pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
     said
 }
 
-/// Distance of the ratio of medians from that of pairs of runs, as a difference of logarithms, from
-/// which it is explained.
+/// Smallest difference, in logarithms, between the ratio of medians and the median ratio of pairs
+/// of runs that is explained.
 const FAR_APART: f64 = 0.1;
 
-/// Explains rows whose values do not have its ratio, or contradict it: the repeats differ by more
-/// than the sides do.
+/// Explains table rows in which the ratio of the sides' values is far from the ratio of pairs of
+/// runs, or contradicts it, because runs vary too much.
 pub(super) fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let least = report.min_effect;
     let one = |at: String, judged: &Judged| {
@@ -174,7 +176,7 @@ pub(super) fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Ve
     of_points.chain(over_all(pair).filter_map(|judged| one(ALL.to_owned(), judged))).collect()
 }
 
-/// Describes the differences between runs that make one figure, by side: each trait once.
+/// Describes, per side, in which settings and facts runs differ that are averaged into one figure.
 pub(super) fn mixed(all: &[Mixed]) -> Vec<String> {
     let mut sides: Vec<(&str, Vec<String>)> = Vec::new();
     for one in all {
@@ -194,7 +196,8 @@ pub(super) fn mixed(all: &[Mixed]) -> Vec<String> {
     sides.into_iter().map(sentence).collect()
 }
 
-/// Explains verdicts that need it: each reason once, with its figures.
+/// Explains the verdicts that have a reason: each verdict with its reason once, with all its
+/// figures.
 pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<String> {
     let mut found: Vec<((&str, &str), Vec<String>)> = Vec::new();
     for judged in judged {
@@ -216,7 +219,8 @@ pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<Str
     found.into_iter().map(sentence).collect()
 }
 
-/// Warns of pairs of sides that draw the same random numbers.
+/// Warns of pairs of sides with runs on simulated databases that share seeds, and so draw the same
+/// random numbers.
 pub(super) fn shared_seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     let shared = report.pairs.iter().filter(|pair| pair.seeds_shared > 0);
     shared.map(|pair| {
@@ -231,8 +235,8 @@ pub(super) fn shared_seeds(report: &ComparisonReport) -> impl Iterator<Item = St
     })
 }
 
-/// Returns the ids of findings in the runs, each once: those that one side has more often first,
-/// then in the order of the catalog.
+/// Returns the ids of all findings of the runs: first those that are much more frequent on one
+/// side, then in the order of the catalog.
 pub(super) fn finding_ids(report: &ComparisonReport) -> Vec<&str> {
     let mut ids: Vec<&str> = Vec::new();
     for (id, _) in report.sides.iter().flat_map(|side| side.findings.iter()) {
@@ -244,8 +248,8 @@ pub(super) fn finding_ids(report: &ComparisonReport) -> Vec<&str> {
     ids
 }
 
-/// Returns the first warning about a pair, with the number of its runs: `generator_saturated in 5
-/// of 5 runs of off`.
+/// Describes the first warning about a side or the baseline: `generator_saturated in 5 of 5 runs of
+/// off`. `None` if there is no warning.
 pub(super) fn caution(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
     let base = &report.sides[0].name;
     let is_of_pair = |side: &&SideReport| side.name == *base || side.name == pair.side;
@@ -263,7 +267,8 @@ pub(super) fn caution(report: &ComparisonReport, pair: &PairReport) -> Option<St
     finding_ids(report).into_iter().find_map(counted).or_else(other)
 }
 
-/// In how many runs of some sides a finding is: `all 10 runs`, or side by side.
+/// Counts the runs of some sides with a finding: `all 10 runs` in total if all have it or there are
+/// many sides, else per side.
 pub(super) fn in_runs<'s>(
     report: &ComparisonReport,
     id: &str,
@@ -282,7 +287,7 @@ pub(super) fn in_runs<'s>(
     }
 }
 
-/// Counts the runs of all sides with a finding: `5 of 10 runs`, `all 10 runs`.
+/// Counts the runs of all sides with a finding: `5 of 10 runs` or `all 10 runs`.
 pub(super) fn in_all_runs(report: &ComparisonReport, id: &str) -> String {
     let (n_with, runs) = counted(id, &report.sides.iter().collect::<Vec<_>>());
     together(n_with, runs)
@@ -301,10 +306,10 @@ fn together(n_with: u64, runs: u64) -> String {
     }
 }
 
-/// Sides that are named one by one.
+/// Largest number of sides whose runs are counted one side at a time.
 pub(super) const SIDES_NAMED_MOST: usize = 4;
 
-/// Returns true if one side has a finding so much more often that it may explain a difference.
+/// Returns true if a finding is so much more frequent on one side that it may explain a difference.
 pub(super) fn is_uneven(report: &ComparisonReport, id: &str) -> bool {
     let share = |side: &SideReport| {
         side.findings.get(id).copied().unwrap_or(0) as f64 / side.runs.len().max(1) as f64
@@ -316,21 +321,21 @@ pub(super) fn is_uneven(report: &ComparisonReport, id: &str) -> bool {
     most - least > UNEVEN
 }
 
-/// The observation in the runs of a side with a finding.
+/// The text of a finding in the runs of one side.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Case<'r> {
     text: &'r str,
-    /// True if the text is that of the first of several runs.
+    /// True if the text is that of one run, as an example for several.
     is_example: bool,
 }
 
 impl<'r> Case<'r> {
-    /// Returns the sentence, if it covers all of the runs.
+    /// Returns the text, if it holds for all runs with the finding; `None` if it is an example.
     fn range(self) -> Option<&'r str> {
         (!self.is_example).then_some(self.text)
     }
 
-    /// Returns the sentence, to follow a number of runs.
+    /// Returns the text as the end of a sentence that begins with a number of runs.
     fn words(self) -> String {
         let example = if self.is_example { ", e.g." } else { "" };
         format!("{example}: {}", without_stop(self.text))
@@ -343,21 +348,22 @@ fn case_of<'r>(side: &'r SideReport, id: &str) -> Option<Case<'r>> {
     all.or_else(|| side.cases.get(id).map(|text| Case { text, is_example }))
 }
 
-/// Returns the observation in the runs of all sides that have a finding, with a range for each
-/// number; `None` if their words differ.
+/// Returns the text of a finding for the runs of all sides, with a range for each number; `None` if
+/// the texts differ in their words.
 fn seen_in_all(report: &ComparisonReport, id: &str) -> Option<String> {
     let cases = report.sides.iter().filter_map(|side| case_of(side, id));
     let ranges: Option<Vec<&str>> = cases.map(Case::range).collect();
     in_ranges(ranges?)
 }
 
-/// Returns the same, or else the observation in one of these runs.
+/// Returns the text of a finding for the runs of all sides, or else that of one run; `None` if
+/// there is no text.
 pub(super) fn seen(report: &ComparisonReport, id: &str) -> Option<String> {
     let example = || Some(report.sides.iter().find_map(|side| case_of(side, id))?.text.to_owned());
     seen_in_all(report, id).or_else(example)
 }
 
-/// Findings that make their side look slower than it is.
+/// Ids of findings whose cause makes the side look slower than it is.
 const SLOWING: [&str; 11] = [
     "generator_paused",
     "generator_lag",
@@ -372,9 +378,9 @@ const SLOWING: [&str; 11] = [
     "other_cpu_load",
 ];
 
-/// Explains the effect of a finding that one side has more often: the side that it slows down, and
-/// whether the difference would be smaller or larger without it. `None` if no side has it much more
-/// often.
+/// Explains the effect of a finding that is much more frequent on one side: it slows that side
+/// down, and may explain the difference or hide part of it. `None` if the finding is not more
+/// frequent on one side.
 pub(super) fn explains(report: &ComparisonReport, id: &str) -> Option<String> {
     if !is_uneven(report, id) {
         return None;
@@ -404,7 +410,8 @@ pub(super) fn explains(report: &ComparisonReport, id: &str) -> Option<String> {
     })
 }
 
-/// Returns the findings in the runs, by side, and marks those that one side has more often.
+/// Returns a warning for each finding: how many runs of each side have it, its text, and whether it
+/// is much more frequent on one side.
 pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
     let printed = |id: &str| {
         let mut of_sides: Vec<String> = Vec::new();

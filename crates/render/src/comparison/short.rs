@@ -1,7 +1,7 @@
-//! The first page of a comparison: what fits a screen. Which side does more, how surely, what
-//! speaks against it, in what the sides differ, and what to do next.
+//! The first page of a comparison, which fits a screen: verdicts, figures, warnings, differences
+//! between the sides, and suggested commands.
 //!
-//! Not here: all else, which the whole page has in sections.
+//! Not here: the full page, which has all in sections.
 
 use std::iter::once;
 
@@ -22,23 +22,23 @@ use crate::first_page::{
 use crate::scene::{ago, clients, several, span, workloads};
 use crate::wording::{begun, without_stop};
 
-/// Largest number of rows of figures for a pair.
+/// Largest number of rows in the table of a side's figures.
 const ROWS_MOST: usize = 12;
 
-/// Largest number of lines of the first page: a screen.
+/// Largest number of lines of the first page, so that it fits a screen.
 const LINES_MOST: usize = 45;
 
-/// Largest numbers of items that the first page shows.
+/// Limits of the lists on the first page.
 struct Room {
     warnings: usize,
     notes: usize,
-    /// Largest length of a note: four lines of 80 columns beside their label, or fewer.
+    /// Largest length of a note, in characters.
     note_letters: usize,
-    /// Differences between the sides.
+    /// Largest number of differences between the sides.
     differences: usize,
 }
 
-/// Room for the lists of the first page, the largest first.
+/// Limits that are tried one after the other until the page fits a screen, the most generous first.
 const ROOMS: [Room; 4] = [
     Room { warnings: WARNINGS_MOST, notes: NOTES_MOST, note_letters: 270, differences: 4 },
     Room { warnings: 2, notes: NOTES_MOST, note_letters: 200, differences: 3 },
@@ -46,14 +46,14 @@ const ROOMS: [Room; 4] = [
     Room { warnings: 1, notes: 0, note_letters: 0, differences: 1 },
 ];
 
-/// Largest number of parts of the time that are named: those that changed most.
+/// Largest number of parts of a transaction's time that are named, by size of change.
 const PARTS_MOST: usize = 3;
 
-/// Smallest change of a part that is named, as a share of the service time.
+/// Smallest change of a part of a transaction's time that is named, as a share of the service time.
 const CHANGE_MIN: f64 = 0.02;
 
-/// Makes the first page of a comparison, with the limits of its gate and suggested commands: with
-/// as much as fits a screen.
+/// Makes the first page of a comparison, with the outcomes of its gates (limits on changes) and
+/// suggested commands. Lists are shortened until it fits a screen.
 pub fn comparison_short(
     report: &ComparisonReport,
     gates: &[GateResult],
@@ -90,7 +90,8 @@ pub fn compared_repeat_s(report: &ComparisonReport) -> Option<f64> {
     (!scene.has_virtual_time()).then(|| each_s * (report.sides.len() * n_points) as f64)
 }
 
-/// Returns the verdict of each side and the baseline, in a sentence.
+/// Returns the verdict on each side in a sentence, with its durability and the smallest detectable
+/// difference.
 pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     let has_warnings = remarks(report).iter().any(|of| of.severity == Severity::Warning);
     let shortened = |pair| {
@@ -106,7 +107,7 @@ pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     report.pairs.iter().flat_map(shortened).collect()
 }
 
-/// Makes a table for each pair, with the method.
+/// Makes a table of figures for each side, and a paragraph on the method.
 fn results(report: &ComparisonReport) -> Vec<Block> {
     let of_pair = |pair: &PairReport| {
         let title = match report.pairs.len() {
@@ -120,8 +121,8 @@ fn results(report: &ComparisonReport) -> Vec<Block> {
     report.pairs.iter().map(of_pair).chain(once(how)).collect()
 }
 
-/// Describes the method: `baseline old; geometric means of 4 runs a side, interleaved; ratios with
-/// 97.1 % CIs`.
+/// Describes how sides are compared: `baseline old; geometric means of 4 runs a side, interleaved;
+/// ratios with 97.1 % CIs`.
 fn how(report: &ComparisonReport) -> String {
     let runs = || report.sides.iter().map(|side| side.runs.len() as u64);
     let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
@@ -153,7 +154,8 @@ fn how(report: &ComparisonReport) -> String {
     said
 }
 
-/// Returns warnings of a line or two each, those of one side first.
+/// Returns the warnings in a line or two each: other loads and excluded runs first, then findings,
+/// seeds and damaged runs.
 fn shown_remarks(report: &ComparisonReport, room: &Room) -> Vec<Remark> {
     let mut warnings = counted_findings(report);
     warnings.splice(0..0, loads(report).chain(lost_runs(report)));
@@ -164,9 +166,9 @@ fn shown_remarks(report: &ComparisonReport, room: &Room) -> Vec<Remark> {
     shown.chain(more).map(|text| Remark::new(Severity::Warning, text)).collect()
 }
 
-/// Describes findings with counts: `debug_build in all 8 runs: ...`, or of one that one side has
-/// more often `other_cpu_load in 4 of 4 runs of A, 1 of 4 of B: Programs other than ...`; such
-/// findings come first, and are marked.
+/// Describes each finding with the number of runs: `debug_build in all 8 runs: ...`, or, if it is
+/// much more frequent on one side, `other_cpu_load in 4 of 4 runs of A, 1 of 4 of B; ...: Programs
+/// other than ...`. These come first.
 fn counted_findings(report: &ComparisonReport) -> Vec<String> {
     let ids = finding_ids(report);
     let mut all: Vec<String> = Vec::new();
@@ -185,7 +187,7 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
     all
 }
 
-/// Returns labelled facts besides the figures.
+/// Returns labelled lines on differences, commits, parts of the time, setup and notes.
 fn context(report: &ComparisonReport, room: &Room) -> Vec<(&'static str, String)> {
     let mut pairs = vec![("differences", differ(report, room)), ("commits", commits(report))];
     pairs.push(("time goes", times(report)));
@@ -196,7 +198,7 @@ fn context(report: &ComparisonReport, room: &Room) -> Vec<(&'static str, String)
     pairs
 }
 
-/// Describes the differences between the sides, besides their names.
+/// Describes the differences between the sides that their names do not show.
 fn differ(report: &ComparisonReport, room: &Room) -> String {
     if report.differences.is_empty() {
         return no_difference(report).to_owned();
@@ -223,7 +225,8 @@ fn differ(report: &ComparisonReport, room: &Room) -> String {
     parts.join("; ")
 }
 
-/// Describes how commits are made durable, if sides differ: common modes are written once.
+/// Describes how each side makes commits durable; modes that all sides have are written once. Empty
+/// if the sides do not differ.
 fn commits(report: &ComparisonReport) -> String {
     let sides = &report.sides;
     if sides.iter().all(|side| side.modes == sides[0].modes) || sides.len() > SIDES_NAMED_MOST {
@@ -255,7 +258,8 @@ fn commits(report: &ComparisonReport) -> String {
     own.chain(common).collect::<Vec<_>>().join("; ")
 }
 
-/// Describes the parts of the mean time of a transaction that changed most, beyond the noise.
+/// Describes the mean service time of a transaction on both sides, with the parts that changed most
+/// beyond their confidence intervals.
 fn times(report: &ComparisonReport) -> String {
     let [pair] = report.pairs.as_slice() else { return String::new() };
     let [at] = pair.each_transaction.as_slice() else { return String::new() };
@@ -291,13 +295,13 @@ fn times(report: &ComparisonReport) -> String {
     format!("{side} ms a transaction, baseline {base}{how}{most}{few}")
 }
 
-/// Returns true if the interval includes 1.
+/// Returns true if the confidence interval of the ratio includes 1.
 fn is_noise(of: &EachTransaction) -> bool {
     of.interval.is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high)
 }
 
-/// Describes the setup: `tpcc (warehouses 1), 4 clients, closed, 6 s after 1 s of ramp-up,
-/// 2026-11-28 02:10:52 UTC`.
+/// Describes the setup of the runs: `tpcc (warehouses 1), 4 clients, closed, 6 s after 1 s of
+/// ramp-up, from 2026-11-28 02:10:52 UTC`.
 fn setup(report: &ComparisonReport) -> String {
     let scene = &report.scene;
     let mut parts = vec![
@@ -315,7 +319,7 @@ fn setup(report: &ComparisonReport) -> String {
     parts.join(", ")
 }
 
-/// Returns the disclaimers of the figures, and suggested commands.
+/// Returns legally required notices on the figures, and suggested commands.
 fn going_on(report: &ComparisonReport, next: &[(String, String)]) -> Vec<Block> {
     let notices = Block::paragraphs(report.scene.notices.iter().cloned());
     once(notices).chain(next_block(next)).collect()

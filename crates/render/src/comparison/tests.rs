@@ -1,4 +1,4 @@
-//! Pages of comparisons, on made-up runs. Not here: the laws of comparisons (study).
+//! Tests of the pages of comparisons, on made-up runs. Not here: how sides are judged (study).
 
 use analysis::report::{TimePart, TimeProfile};
 use study::ComparisonReport;
@@ -12,7 +12,7 @@ fn page_of(report: &ComparisonReport, gates: &[GateResult]) -> String {
     crate::terminal::text(&comparison(report, gates), &Default::default())
 }
 
-/// Returns the page with its line breaks removed.
+/// Returns the page of a comparison as text without line breaks.
 fn in_a_line(report: &ComparisonReport) -> String {
     page_of(report, &[]).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -259,7 +259,8 @@ fn the_warnings_that_are_named_are_the_first_that_are_shown_and_the_reason_for_c
     }
 }
 
-/// Sets the facts on whether commits of a run are at risk.
+/// Sets the facts on which commits of a run a crash may lose (`loss`); with `None`, that it loses
+/// none.
 fn at_risk(report: &mut analysis::Report, loss: Option<&str>) {
     let words = |loss: &str| model::CommitRisk { mode: "a=b".to_owned(), loss: loss.to_owned() };
     for fact in model::CommitRisk::facts(loss.map(words)) {
@@ -526,8 +527,8 @@ fn it_is_written_for_others() {
     ");
 }
 
-/// Compares sides of runs with these seeds on this target, which alternated or came one after the
-/// other.
+/// Compares two sides with one run per seed on `target`. `first` is the position in time of the
+/// second side's first run; with 1 the sides alternate.
 fn of_seeds(target: &str, seeds: [&[u64]; 2], first: usize) -> ComparisonReport {
     let side_of = |name: &str, seeds: &[u64], first: usize| {
         let figures: Vec<f64> = (0..seeds.len()).map(|nth| 1_000.0 + nth as f64).collect();
@@ -640,7 +641,7 @@ fn ratios_of_a_transaction_are_the_sides_to_the_baselines_and_inverse_of_procedu
     }
 }
 
-/// Returns the first page, at 80 columns.
+/// Returns the first page as text of 80 columns.
 fn first_page(report: &ComparisonReport, gates: &[GateResult]) -> String {
     let next = [("dbdyno compare a b --full".to_owned(), "all figures".to_owned())];
     let page = comparison_short(report, gates, &next);
@@ -721,7 +722,7 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     assert!(page.contains("'all': over all points"), "{page}");
 }
 
-/// Compares sides whose transactions waited this long for a commit, run by run.
+/// Compares two sides, each with one run per given mean wait for commits, in milliseconds.
 fn of_commits(base_ms: &[f64], side_ms: &[f64]) -> ComparisonReport {
     let waited = |name: &str, ms: &[f64], first: usize| {
         let mut side = side(name, &[("8", &FIVE[..ms.len()], first)]);

@@ -1,6 +1,6 @@
-//! What a pair of sides has shown, in sentences.
+//! Sentences on the result of comparing a side with the baseline.
 //!
-//! Not here: what speaks against it (remarks), and tables.
+//! Not here: remarks that weaken the result (remarks), and tables.
 
 use std::borrow::Cow;
 use std::iter::once;
@@ -17,8 +17,8 @@ use super::{
     BY_MEANS, DIFFER_SHOWN_MAX, LOST_LEAST_PERCENT, VALUE_MAX, point_name, summed_up, versus,
 };
 
-/// Describes the result of a pair: what the side could not reach at all, the primary figure, and
-/// the number of points at which it holds.
+/// Returns the headline on a side: points without a valid run, the change of the primary figure,
+/// and at how many points each verdict holds.
 pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     if let [first, ..] = &pair.by_workload[..] {
         return headline_of_workload(report, pair, first);
@@ -28,7 +28,7 @@ pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     format!("{}{}: {printed}", of_workload(report), both(report, pair))
 }
 
-/// Describes the verdict of a pair on one of several workloads.
+/// Returns the headline on a side for one of several workloads.
 pub(super) fn headline_of_workload(
     report: &ComparisonReport,
     pair: &PairReport,
@@ -38,7 +38,7 @@ pub(super) fn headline_of_workload(
     format!("{}: {}: {sentence}", of.workload, both(report, pair))
 }
 
-/// `tpcc: `, where all runs have one workload.
+/// Returns the beginning of a headline, such as `tpcc: `; empty if the runs have several workloads.
 pub(super) fn of_workload(report: &ComparisonReport) -> String {
     match &report.scene.workloads[..] {
         [workload] => format!("{workload}: "),
@@ -50,22 +50,23 @@ fn both(report: &ComparisonReport, pair: &PairReport) -> String {
     versus(said_name(&pair.side), said_name(&report.sides[0].name))
 }
 
-/// Returns the name of a side for a sentence, without `target=` and the like.
+/// Returns a side's name without the prefix `target=` or `server.`.
 pub(super) fn said_name(name: &str) -> &str {
     ["target=", "server."].iter().find_map(|of| name.strip_prefix(of)).unwrap_or(name)
 }
 
-/// Returns true if a figure is better or worse.
+/// Returns true if the verdict on a figure is better or worse.
 pub(super) fn is_decided(judged: &Judged) -> bool {
     matches!(judged.verdict, Judgement::Better | Judgement::Worse)
 }
 
-/// Returns true if more trials may decide a figure.
+/// Returns true if the verdict on a figure is open, so that more trials may decide it.
 pub(super) fn is_undecided(judged: &Judged) -> bool {
     matches!(judged.verdict, Judgement::NoEvidence | Judgement::CannotBeJudged)
 }
 
-/// Describes what the side could not reach at all, and the primary figure.
+/// Describes lost transactions, points without a valid run of the side, and the primary figure; if
+/// that is undecided, also the first figure that is decided.
 pub(super) fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let figures = summed_up(pair);
     let (n_both, n_lost) = (pair.points.len() as u64, pair.lost().count() as u64);
@@ -89,7 +90,8 @@ pub(super) fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<S
     printed
 }
 
-/// Counts verdicts: `point by point, of 8 points: better at 5, no evidence at 3`.
+/// Counts the verdicts at the points: `point by point, of 8 points: better at 5, no evidence at 3`.
+/// `None` for a single point.
 pub(super) fn point_by_point(pair: &PairReport) -> Option<String> {
     let n_both = pair.points.len() as u64;
     let n = |verdict: Judgement| {
@@ -102,7 +104,8 @@ pub(super) fn point_by_point(pair: &PairReport) -> Option<String> {
     (n_both > 1).then(|| format!("point by point, of {points}: {}", counted.join(", ")))
 }
 
-/// Describes the side that lost so many transactions that its rate is that of an overload.
+/// Says which side lost so many transactions that its rate is that of an overloaded server; `None`
+/// if neither did.
 pub(super) fn overloaded(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
     let sides = report.sides.iter().filter(|side| {
         side.lost_percent >= LOST_LEAST_PERCENT
@@ -117,7 +120,8 @@ pub(super) fn overloaded(report: &ComparisonReport, pair: &PairReport) -> Option
     (!all.is_empty()).then(|| all.join(" and "))
 }
 
-/// Describes the differences between a side and the baseline that their names do not show.
+/// Describes the differences between a side and the baseline that are not in their names; `None` if
+/// there are none.
 pub(super) fn differ_in(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
     let index = report.sides.iter().position(|side| side.name == pair.side)?;
     let base = &report.sides[0].name;
@@ -128,7 +132,7 @@ pub(super) fn differ_in(report: &ComparisonReport, pair: &PairReport) -> Option<
     differing(&all)
 }
 
-/// Names the first differences with their values, `clients (8 against 4) and 2 more`; `None` if
+/// Lists the first differences with both values: `clients (8 against 4) and 2 more`. `None` if
 /// there are none.
 pub(super) fn differing(all: &[(String, [String; 2])]) -> Option<String> {
     // In the order of the sentence: the side, then the baseline.
@@ -142,7 +146,7 @@ pub(super) fn differing(all: &[(String, [String; 2])]) -> Option<String> {
     (!shown.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
 }
 
-/// Shortens a value for a sentence.
+/// Shortens a value to [`VALUE_MAX`] characters, with an ellipsis.
 pub(super) fn shortened(value: &str) -> Cow<'_, str> {
     match value.char_indices().nth(VALUE_MAX) {
         Some((end, _)) => format!("{}…", &value[..end]).into(),
@@ -150,7 +154,8 @@ pub(super) fn shortened(value: &str) -> Cow<'_, str> {
     }
 }
 
-/// Describes a judged figure: `NOPM +12.0 % (CI +5.1 to +19.3 %), better`.
+/// Describes the change of a figure, with its interval and verdict: `NOPM +12.0 % (CI +5.1 to +19.3
+/// %), better`.
 pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
     let name = title(&judged.figure);
     let by = judged.ratio.as_ref().map(|ratio| change_within(&judged.figure, ratio));
@@ -176,8 +181,9 @@ pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
     format!("{measured}, {}{explained}", judged.verdict.name())
 }
 
-/// Describes the detectable difference, if none was found: `Smallest detectable difference: 5.1 %
-/// with 4 runs a side, 2.2 % with 16; 1 % takes about 90 runs a side (3 h).`
+/// Describes the smallest difference that the runs would detect, and how many runs detect less:
+/// `Smallest detectable difference: 5.1 % with 4 runs a side, 2.2 % with 16; 1 % takes about 90
+/// runs a side (3 h).` `None` unless there is no evidence of a difference.
 pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<String> {
     let share = judged.detectable.filter(|_| judged.verdict == Judgement::NoEvidence)?;
     let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
@@ -195,11 +201,11 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
     Some(printed + ".")
 }
 
-/// With more runs than these, no number is a useful advice.
+/// Number of runs a side above which the advice is another limit instead of more runs.
 const RUNS_MOST: f64 = 200.0;
 
-/// Describes the number of runs needed to detect the minimum effect, and their duration. The error
-/// falls with the root of the number of runs.
+/// Describes how many runs detect the minimum effect, and how long they take. The error falls with
+/// the square root of the number of runs. `None` if there are enough runs.
 fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<String> {
     let times = ((1.0 + share).ln() / (1.0 + report.min_effect).ln()).powi(2);
     let needed = (times * runs as f64).ceil();
@@ -225,7 +231,7 @@ fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<St
     })
 }
 
-/// Returns true if the verdict on some side is open: more or longer trials may decide it.
+/// Returns true if the verdict on a side is open, so that more or longer trials may decide it.
 pub fn is_open(report: &ComparisonReport) -> bool {
     let of_workloads =
         |pair: &PairReport| pair.by_workload.iter().any(|of| is_undecided(&of.primary));
@@ -234,12 +240,12 @@ pub fn is_open(report: &ComparisonReport) -> bool {
     report.pairs.iter().any(|pair| is_open(pair) || of_workloads(pair))
 }
 
-/// Returns true if a share is better written as a factor.
+/// Returns true if a relative difference exceeds 100 %, and is better written as a factor.
 pub(super) fn is_twofold(share: f64) -> bool {
     share > 1.0
 }
 
-/// Formats a detectable difference: `5.1 %`, or `×2.4`.
+/// Formats a detectable difference, in percent or as a factor: `5.1 %` or `×2.4`.
 pub(super) fn smallest(share: f64, is_factor: bool) -> String {
     match is_factor {
         false => format!("{} %", significant(share * 100.0, 2)),
@@ -247,15 +253,15 @@ pub(super) fn smallest(share: f64, is_factor: bool) -> String {
     }
 }
 
-/// Describes a figure beside the primary one, in a few words; `None` without a ratio.
+/// Describes the change of a secondary figure: name, change and verdict. `None` if it has no ratio.
 pub(super) fn aside(judged: &Judged) -> Option<String> {
     let (name, ratio) = (title(&judged.figure), judged.ratio.as_ref()?);
     let by = change_within(&judged.figure, ratio);
     Some(format!("{name} {by}, {}", judged.verdict.name()))
 }
 
-/// Formats a change: `+12.0 % (CI +5.1 to +19.3 %)`; all numbers are factors if one of them is far
-/// from 1.
+/// Formats the change of a figure with its interval: `+12.0 % (CI +5.1 to +19.3 %)`. If one of the
+/// ratios is far from 1, all are written as factors.
 pub(super) fn change_within(figure: &str, ratio: &Ratio) -> String {
     let ends = ratio.interval.iter().flat_map(|(low, high)| [*low, *high]);
     let as_factors = once(ratio.value).chain(ends).any(|ratio| is_far(&ratio));
@@ -274,13 +280,14 @@ pub(super) fn change_within(figure: &str, ratio: &Ratio) -> String {
     format!("{}{of}{lost}", change(ratio.value))
 }
 
-/// Returns true if a ratio is better written as a factor than in percent.
+/// Returns true if a ratio is below 0.2 or at least 5, and is better written as a factor than in
+/// percent.
 pub(super) fn is_far(ratio: &f64) -> bool {
     !(0.2..5.0).contains(ratio)
 }
 
-/// Formats the change of a figure, in percent or as a factor. Times are infinite if transactions
-/// were lost.
+/// Formats the change of a figure, in percent or as a factor. The ratio of times is infinite, or 0,
+/// if one side lost too many transactions.
 pub(super) fn change(figure: &str, ratio: f64, as_factor: bool) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match ratio {

@@ -1,7 +1,7 @@
-//! What an experiment's page has of its trials beside figures of all transactions: each trial in a
-//! row, disturbances before, during and after, and the ages of records, point by point.
+//! Parts of an experiment's page that need its trials: the table of trials, disturbances at each
+//! point, and the ages of records at each point.
 //!
-//! Not here: the curves and the table of all points (experiment), and those of a single run (run).
+//! Not here: curves and the table of points (experiment), and the page of a single run (run).
 
 use std::iter::once;
 
@@ -19,17 +19,17 @@ use crate::list::short_id;
 use crate::wording::{begun, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
-/// Figures of a window, with titles.
+/// Figures of the time before, during or after a disturbance, with titles.
 const OF_WINDOW: [(&str, &str); 4] =
     [("p50_ms", "p50 ms"), ("p95_ms", "p95 ms"), ("p99_ms", "p99 ms"), ("tps", "TPS")];
 
-/// Largest number of disturbances that have tables on a page.
+/// Largest number of disturbances with a table.
 const SHOWN_MOST: usize = 8;
 
-/// Figures of a trial besides the primary one.
+/// Figures in the table of trials, besides the primary one.
 const OF_TRIAL: [&str; 4] = ["tps", "p50_ms", "p95_ms", "p99_ms"];
 
-/// Makes the table of trials, in the order of time, with their figures and validity.
+/// Makes the folded table of trials in order of time, with point, figures, validity and run.
 pub(super) fn trials(report: &ExperimentReport, trials: &[TrialReport]) -> Section {
     let mut made: Vec<&TrialReport> = trials.iter().collect();
     made.sort_by(|a, b| a.report.started.cmp(&b.report.started));
@@ -66,7 +66,7 @@ pub(super) fn trials(report: &ExperimentReport, trials: &[TrialReport]) -> Secti
     Section::new("trials", "Trials", blocks)
 }
 
-/// Says whether a trial is valid, or why not.
+/// Says whether a trial counts, with the number of its warnings, or why it does not.
 fn validity(run: &Report) -> String {
     let n = run.findings.iter().filter(|finding| finding.severity == Severity::Warning).count();
     match (counts(run), n) {
@@ -76,7 +76,7 @@ fn validity(run: &Report) -> String {
     }
 }
 
-/// Makes a table for each disturbance, with three rows per point.
+/// Makes a table for each disturbance, with rows for before, during and after it at each point.
 pub(super) fn disturbances(report: &ExperimentReport, trials: &[TrialReport]) -> Section {
     let mut all: Vec<&str> = Vec::new();
     for name in trials.iter().flat_map(|trial| disturbances_of(&trial.report)) {
@@ -124,7 +124,7 @@ fn cell(of: Option<Figure>) -> Cell {
     of.map_or(Cell::None, |of| Cell::said(shown(&of), Some(of.mean)))
 }
 
-/// Returns columns for the values of the axes, as in other tables of the page.
+/// Returns a column for the values of each axis.
 fn axis_columns(report: &ExperimentReport) -> Vec<Column> {
     let column = |axis: &model::Axis| {
         Column::new(model::short_axis(&axis.name).to_owned(), Align::Left)
@@ -142,8 +142,8 @@ fn axis_cells(report: &ExperimentReport, point: usize) -> Vec<Cell> {
     report.axes.iter().zip(&report.points[point].values.0).map(cell).collect()
 }
 
-/// Makes the table of ages of records when readers first read them: shares below the usual ages,
-/// one row per point.
+/// Makes the table of ages of records when readers first read them, in percent below usual ages,
+/// with a row per point. `None` if the workload has no readers.
 pub(super) fn ages_of_points(report: &ExperimentReport, trials: &[TrialReport]) -> Option<Table> {
     let all: Vec<Vec<BucketCounts>> =
         (0..report.points.len()).map(|point| ages::ages_at(trials, point)).collect();

@@ -1,5 +1,3 @@
-//! Tests of `experiment`.
-
 use analysis::report::Named;
 use model::{Finding, Rng, Severity, Stream};
 use study::ExperimentReport;
@@ -13,7 +11,7 @@ fn page_of(report: &ExperimentReport) -> String {
     crate::terminal::text(&experiment(report, &[], None), &Default::default())
 }
 
-/// Returns the page with its line breaks removed.
+/// Returns the page of an experiment as text without line breaks.
 fn in_a_line(report: &ExperimentReport) -> String {
     page_of(report).split_whitespace().collect::<Vec<_>>().join(" ")
 }

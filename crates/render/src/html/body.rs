@@ -1,4 +1,4 @@
-//! A document as the body of a page: everything between header and footer.
+//! A document as the body of an HTML page: everything between header and footer.
 
 use askama::Template;
 use model::Severity;
@@ -35,7 +35,7 @@ pub(super) struct TileView<'d> {
     pub(super) name: &'d str,
     pub(super) value: String,
     pub(super) beside: String,
-    /// Course over time, as SVG; may be empty.
+    /// The figure over time as SVG; may be empty.
     pub(super) trend: String,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct SectionView<'d> {
     pub(super) html: String,
 }
 
-/// A part of a section; its HTML is already escaped.
+/// Template of a block. HTML in it is already escaped.
 #[derive(Template)]
 #[template(path = "piece.html")]
 struct PieceView<'b> {
@@ -78,16 +78,17 @@ enum SpanView<'t> {
     Link(String, String),
 }
 
-/// Largest number of severe findings that are not folded.
+/// Largest number of warnings and worse findings that are not folded.
 const OPEN_MOST: usize = 3;
 
-/// Makes the body of a document's page: answer and figures, remarks, the first charts, then the
-/// rest. On the page of a run, whose tiles are figures, the charts come before the remarks.
+/// Makes the HTML body of a document: verdicts, remarks, first charts, and the other sections. On a
+/// page with tiles (a run's), the charts come before the remarks.
 pub fn body(document: &Document, medium: Medium<'_>) -> String {
     body_with(document, "", medium)
 }
 
-/// Makes the body with other HTML between head and answer, such as the live view.
+/// Makes the same as [`body`], with `below_head`, such as the live view, after the head of the
+/// page.
 pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> String {
     let mut sections: Vec<&Section> = document.sections.iter().collect();
     sections.sort_by_key(|section| section.where_drawn);
@@ -119,7 +120,7 @@ pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> S
     body.render().expect("memory takes everything")
 }
 
-/// A headline without the title that it begins with; nothing of one that is no more than it.
+/// Removes the page's title from the beginning of a headline; `None` if nothing is left.
 fn without_title(headline: &Text, title: &str) -> Option<Text> {
     let mut shown = headline.clone();
     let Some(Span::Words(words)) = shown.0.first_mut().filter(|_| !title.is_empty()) else {
@@ -136,8 +137,8 @@ fn without_title(headline: &Text, title: &str) -> Option<Text> {
     }
 }
 
-/// A verdict; where tiles have the figures of its headline, its word alone. The heading is not said
-/// again.
+/// Makes the view of a verdict. If the page has tiles, only the verdict's word is shown, since
+/// tiles have the figures of its headline. The page's title is not repeated.
 fn of_verdict<'d>(
     document: &Document,
     verdict: &'d Verdict,
@@ -160,7 +161,8 @@ fn of_verdict<'d>(
     VerdictView { class, word: &verdict.word, headline, details }
 }
 
-/// Makes a banner about warnings, if no verdict mentions them: the findings are further below.
+/// Makes a banner with the validity, if there are warnings or worse that no verdict mentions; else
+/// `None`.
 fn banner<'d>(document: &'d Document, validity: &'d Validity) -> Option<VerdictView<'d>> {
     let is_said = document.verdicts.iter().any(|verdict| verdict.word == validity.answer);
     let class = match validity.remarks.iter().map(|remark| remark.severity).max()? {
@@ -220,7 +222,7 @@ fn of_validity<'d>(
     SectionView { id: "findings", title: "Findings", note, html }
 }
 
-/// Returns the CSS class of a remark, and the word before it.
+/// Returns the CSS class of a remark, and the word printed before it.
 pub(super) fn class_and_word(severity: Severity) -> (&'static str, &'static str) {
     match severity {
         Severity::Invalid => ("invalid", "INVALID"),
@@ -229,7 +231,7 @@ pub(super) fn class_and_word(severity: Severity) -> (&'static str, &'static str)
     }
 }
 
-/// Makes a section; an empty one is left out.
+/// Makes the view of a section; `None` if it is empty.
 fn of_section<'d>(section: &'d Section, medium: Medium<'_>) -> Option<SectionView<'d>> {
     let html = of_blocks(&section.blocks, medium);
     let note = match section.note.is_empty() {
@@ -245,7 +247,7 @@ fn of_blocks(blocks: &[Block], medium: Medium<'_>) -> String {
     all.collect::<Vec<String>>().join("\n")
 }
 
-/// Makes a block; `None` if it is empty.
+/// Makes the HTML of a block; `None` if it is empty.
 pub(super) fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
     let view = match block {
         Block::Paragraphs(all) if all.is_empty() => return None,
@@ -290,7 +292,7 @@ pub(super) fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
     Some(rendered(view))
 }
 
-/// Draws a flame graph in a file, or links to a page of its own.
+/// Draws a flame graph; in the web interface it is a link to a page of its own.
 fn flame_graph(graph: &FlameGraph, medium: Medium<'_>) -> BlockView<'static> {
     match medium {
         Medium::File => BlockView::FlameGraph(graph.svg(FlameUse::Static)),
@@ -328,7 +330,7 @@ fn of_span<'t>(span: &'t Span, medium: Medium<'_>) -> SpanView<'t> {
     }
 }
 
-/// Returns the address of a link, in media that have addresses.
+/// Returns the URL of a link; `None` outside of the web interface.
 fn address(link: &Link, medium: Medium<'_>) -> Option<String> {
     let Medium::Web { runs, .. } = medium else { return None };
     Some(match link {
@@ -341,7 +343,7 @@ fn address(link: &Link, medium: Medium<'_>) -> Option<String> {
     })
 }
 
-/// Encodes text for an address (RFC 3986, 2.3).
+/// Percent-encodes text for a URL (RFC 3986, 2.3).
 fn encoded(text: &str) -> String {
     let one = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {

@@ -1,4 +1,4 @@
-//! What pages must be, whatever they are about.
+//! Tests of HTML pages of all kinds.
 
 use analysis::fixtures::subjects;
 use model::{Rng, Stream};
@@ -324,8 +324,8 @@ fn the_interval_beside_a_percentile_is_its_own() {
     assert_eq!(p95(&known), ("1,974 ms".to_owned(), "1,960 to 1,990".to_owned()));
 }
 
-/// Makes the overloaded run with a second group of another load, so that the run has no load of its
-/// own.
+/// Makes an overloaded run with a second group of another load, so that no load holds for the whole
+/// run.
 fn two_groups() -> analysis::Report {
     let mut report = subjects::open();
     report.load = None;

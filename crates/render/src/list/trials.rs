@@ -1,4 +1,4 @@
-//! The trials of an experiment as one line of a list of runs.
+//! Several trials of an experiment as one line in a list of runs.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use store::RunRow;
 
 use super::in_short;
 
-/// Groups runs in the order of the list: each alone or, if folded, with the others of its
+/// Groups runs in the order of the list: each run alone or, if folded, with the other runs of its
 /// experiment.
 pub fn groups<'r>(rows: impl Iterator<Item = &'r RunRow>, is_folded: bool) -> Vec<Vec<&'r RunRow>> {
     let mut groups: Vec<Vec<&RunRow>> = Vec::new();
@@ -26,7 +26,7 @@ pub fn groups<'r>(rows: impl Iterator<Item = &'r RunRow>, is_folded: bool) -> Ve
     groups
 }
 
-/// Several trials of an experiment; the one that began last is first.
+/// Trials of one experiment that are folded into a line of a list. The latest is first.
 #[derive(Clone, Copy)]
 pub struct Trials<'t, 'r> {
     pub rows: &'t [&'r RunRow],
@@ -36,7 +36,7 @@ pub struct Trials<'t, 'r> {
 }
 
 impl<'t, 'r> Trials<'t, 'r> {
-    /// Returns the trials, if a group of a list has more than one run, and is of an experiment.
+    /// Makes the line of trials; `None` if `rows` is a single run or belongs to no experiment.
     pub fn from_rows(rows: &'t [&'r RunRow]) -> Option<Trials<'t, 'r>> {
         let [first, _, ..] = *rows else { return None };
         Some(Trials { rows, first, id: first.experiment.as_deref()? })
@@ -51,12 +51,12 @@ impl<'t, 'r> Trials<'t, 'r> {
         &self.first.workload
     }
 
-    /// Counts the runs: `20 runs`. A trial that was interrupted has another run.
+    /// Counts the runs: `20 runs`. An interrupted trial has several.
     pub fn counted(&self) -> String {
         count(self.rows.len() as u64, "run")
     }
 
-    /// Returns the labels that all of them have.
+    /// Returns the labels that all runs have.
     pub fn labels(&self) -> Vec<&'r (String, String)> {
         let has_all = |label: &&(String, String)| {
             self.rows.iter().all(|row| row.labels.iter().any(|other| other == *label))
@@ -64,7 +64,8 @@ impl<'t, 'r> Trials<'t, 'r> {
         self.first.labels.iter().filter(has_all).collect()
     }
 
-    /// Formats the range of a figure: `876–1,951`; one number if both look alike.
+    /// Formats the range of a figure over the runs: `876–1,951`, or one number if both ends look
+    /// alike. Empty if no run has the figure.
     pub fn span(
         &self,
         of: impl Fn(&RunRow) -> Option<f64>,
@@ -79,23 +80,24 @@ impl<'t, 'r> Trials<'t, 'r> {
         }
     }
 
-    /// Returns the earliest start, in milliseconds since 1970.
+    /// Returns the start of the first run, in milliseconds since 1970.
     pub fn started_unix_ms(&self) -> i64 {
         self.rows.iter().map(|row| row.started_unix_ms).min().unwrap_or(self.first.started_unix_ms)
     }
 
-    /// Returns `Running` if any of them is in progress, else the status of the last one.
+    /// Returns `Running` if any run is in progress, else the status of the latest run.
     pub fn status(&self) -> Status {
         let is_running = self.rows.iter().any(|row| row.status == Status::Running);
         if is_running { Status::Running } else { self.first.status }
     }
 
-    /// Returns the most severe finding of all of them.
+    /// Returns the most severe level of findings in any of the runs; `None` if there are no
+    /// findings.
     pub fn worst_finding(&self) -> Option<Severity> {
         self.rows.iter().filter_map(|row| row.worst_finding).max()
     }
 
-    /// Returns the full names of their databases.
+    /// Returns the full names of the runs' databases, each once.
     pub fn databases(&self) -> Vec<&'r str> {
         let mut all: Vec<&str> = self.rows.iter().map(|row| row.database.as_str()).collect();
         all.sort_unstable();
@@ -103,7 +105,8 @@ impl<'t, 'r> Trials<'t, 'r> {
         all
     }
 
-    /// Returns product and version of their database; of several databases only the products.
+    /// Returns product and version of the database; if there are several databases, only the
+    /// products.
     pub fn databases_in_short(&self) -> String {
         let product = |database: &'r str| database.split(' ').next().unwrap_or(database);
         match &self.databases()[..] {

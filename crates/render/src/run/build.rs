@@ -1,7 +1,8 @@
-//! A build of data as people read it: how much it loaded and how fast, its phases, its tables, and
-//! the metrics beside it.
+//! The page of a build, that is of loading a workload's data: rows and speed, phases, tables, and
+//! system metrics.
 //!
-//! Not here: what a load is judged by, such as latency; chunks of rows are no users' transactions.
+//! Not here: latency and other figures of a load, because a build's transactions are chunks of
+//! rows.
 
 use analysis::figures::value_of;
 use analysis::report::Report;
@@ -16,7 +17,7 @@ use crate::document::{
 use crate::table::{Align, Cell, Column, Table};
 use crate::wording::begun;
 
-/// Makes the page of a build.
+/// Makes the page of a build of data.
 pub(super) fn page(report: &Report, charts: &[Chart]) -> Document {
     let kind = head::kind(report).replacen("Run", "Build", 1);
     let mut page = Document::new(kind, head::title(report));
@@ -61,7 +62,8 @@ fn verdict(report: &Report) -> Verdict {
     Verdict { tone, word, headline: headline.into(), details: Vec::new() }
 }
 
-/// Returns the method that loaded the rows in the end.
+/// Returns the method with which rows were loaded in the end, which may differ from the planned
+/// one.
 fn method(report: &Report) -> String {
     match report.of_build("method_used") {
         Some(method) => method.to_string(),
@@ -101,7 +103,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
     all.into_iter().flatten().collect()
 }
 
-/// Makes the section on data and target.
+/// Makes the section on target, data, method and problems of the build.
 fn what(report: &Report) -> Section {
     let target = [vec![report.target.clone()], report.modes.clone()].concat();
     let mut pairs = vec![("target", target.join(", "))];
@@ -120,7 +122,7 @@ fn what(report: &Report) -> Section {
     Section::new("ran", "What was built", vec![Block::pairs(pairs)])
 }
 
-/// Makes the section on the durations of phases.
+/// Makes the section on how long loading, indexes and statistics took.
 fn phases(report: &Report) -> Section {
     let columns = [
         Column::words("phase", "phase"),
@@ -148,7 +150,7 @@ fn phases(report: &Report) -> Section {
     Section::new("phases", "Phases", vec![Block::Table(table)])
 }
 
-/// Makes the section on rows and bytes per second over time.
+/// Makes the section on rows and bytes loaded per second.
 fn over_time(report: &Report, charts: &[Chart]) -> Section {
     let of_build = gauges::by_subject(report, charts).into_iter().filter(|(of, _)| *of == "build");
     let charts: Vec<Chart> = of_build.flat_map(|(_, all)| all.into_iter().cloned()).collect();
@@ -165,7 +167,7 @@ fn over_time(report: &Report, charts: &[Chart]) -> Section {
     Section::new("time", "Over time", blocks)
 }
 
-/// Makes the section on tables: number and duration of their chunks.
+/// Makes the section on tables: number and duration of the chunks in which their rows were loaded.
 fn tables(report: &Report, charts: &[Chart]) -> Section {
     let mut table = Table::new([
         Column::new("table", Align::Left),
@@ -190,7 +192,7 @@ fn tables(report: &Report, charts: &[Chart]) -> Section {
     Section { note: "a chunk of rows is one transaction".to_owned(), ..section }
 }
 
-/// Makes the section with the build's id, and the command that repeats it.
+/// Makes the section with the build's id, the command that repeats it, and its plan.
 fn repeat(report: &Report) -> Section {
     let id = [report.run_id.clone(), format!("dbdyno {}", report.dbdyno)];
     let begun = format!("begun {}", begun(&report.started));

@@ -1,5 +1,5 @@
-//! What was checked: the data, the commits, the generator, connecting, standards; and what a
-//! workload discloses.
+//! The section on checks: data, commits, generator, connections, requirements of standards, and
+//! notes that a workload must disclose.
 
 use analysis::report::{
     CheckReport, Disclosure, PrimaryMetricReport, Report, RequirementReport, Verdict,
@@ -19,7 +19,7 @@ pub(super) fn section(report: &Report) -> Section {
     Section::new("checks", "Checks and disclosures", blocks)
 }
 
-/// Returns the checks as labels and texts.
+/// Returns labelled texts on checks, generator, connections, indexes and standards.
 fn pairs(report: &Report) -> Vec<(&'static str, String)> {
     let mut pairs = vec![("checks", checks(report)), ("generator", generator(report))];
     pairs.extend(sessions(report).map(|words| ("sessions", words)));
@@ -32,7 +32,7 @@ fn pairs(report: &Report) -> Vec<(&'static str, String)> {
     pairs
 }
 
-/// Makes the table of separate processes for clients.
+/// Makes the table of the generator's separate client processes; `None` if there are none.
 fn processes(report: &Report) -> Option<Block> {
     let facts = report.facts.get("processes")?;
     let mut table = Table::new([
@@ -69,7 +69,8 @@ fn processes(report: &Report) -> Option<Block> {
     Some(Block::Table(table))
 }
 
-/// Describes how clients connected.
+/// Describes how many clients connected, how long it took, and how many connections the server
+/// counted; `None` if no client connected.
 fn sessions(report: &Report) -> Option<String> {
     let connect = &report.block.connect_ms;
     if connect.times.count + connect.failed == 0 {
@@ -83,7 +84,8 @@ fn sessions(report: &Report) -> Option<String> {
     Some([Some(connected), mean, most, failed, counted].into_iter().flatten().collect())
 }
 
-/// Describes the time for indexes that were added after the load, and rates including it.
+/// Describes how long it took to add indexes after the load, and the rates over load and indexing
+/// together; `None` if none were added.
 fn later_indexes(report: &Report) -> Option<String> {
     let facts = report.facts.get("indexes")?;
     let (add, all) = (facts.get("add_s")?, facts.get("load_and_add_s")?);
@@ -99,7 +101,8 @@ fn later_indexes(report: &Report) -> Option<String> {
     ))
 }
 
-/// Describes the server's own count of connections, which includes those that read the count.
+/// Describes how many connections the server counted, dbdyno's own queries included; `None` if it
+/// was not asked.
 fn server_connections(report: &Report) -> Option<String> {
     let facts = report.facts.get("connections")?;
     let number = |name: &str| Some(format_count(facts.get(name)?.count()?));
@@ -110,7 +113,8 @@ fn server_connections(report: &Report) -> Option<String> {
     (!known.is_empty()).then(|| format!("the server counts {} ({counter})", known.join(" and ")))
 }
 
-/// Compares the server's counter of commits with the run's, and explains a difference.
+/// Compares the server's counter of commits with dbdyno's count, and explains a difference; `None`
+/// if the server has no such counter.
 fn server_commits(report: &Report) -> Option<String> {
     let facts = report.facts.get("commits")?;
     let number = |name: &str| facts.get(name)?.integer();
@@ -152,8 +156,9 @@ fn checks(report: &Report) -> String {
     parts.join("; ")
 }
 
-/// Describes the checks of the data: `13 of 13 checks passed before and after the load; database
-/// and dbdyno agree: 10,693 commits of new_order, ramp-up included`.
+/// Describes the consistency checks of the data, and the comparison of commits with a value in the
+/// data: `13 of 13 checks passed before and after the load; database and dbdyno agree: 10,693
+/// commits of new_order, ramp-up included`.
 pub(super) fn data(report: &Report) -> String {
     let passed = |results: &Option<Vec<CheckReport>>| {
         let results = results.as_ref()?;
@@ -216,7 +221,8 @@ fn generator(report: &Report) -> String {
     parts.join("; ")
 }
 
-/// Describes event loops: `loops busy 41, 39 %, at most 1.2 ms late`.
+/// Describes the generator's event loops: `event loops busy 41, 39 %, at most 1.2 ms late`. `None`
+/// if there are none.
 fn loops(report: &Report) -> Option<String> {
     let late = report.loops.iter().filter_map(|of_loop| of_loop.heartbeat_lag_us.max);
     let late = late.max_by(f64::total_cmp)?;
@@ -225,7 +231,8 @@ fn loops(report: &Report) -> Option<String> {
     Some(format!("event loops{busy} at most {} ms late", significant(late / 1e3, 2)))
 }
 
-/// Makes the table of all checks of the data, with violations.
+/// Makes the folded table of all consistency checks, with the numbers of rows that violate them;
+/// `None` if nothing was checked.
 fn all_checks(report: &Report) -> Option<Block> {
     let phases = [("before", &report.checks.before), ("after", &report.checks.after)];
     let all = phases.iter().flat_map(|(when, all)| all.iter().flatten().map(move |c| (*when, c)));
@@ -250,8 +257,8 @@ fn all_checks(report: &Report) -> Option<Block> {
     (!all.is_empty()).then(|| Block::details(title, Length::Short, vec![Block::Table(table)]))
 }
 
-/// Makes the requirements of a standard with the measured values. Reasons are beside each on a page
-/// that folds, and below the table if lines are short.
+/// Makes the folded table of a standard's requirements, with measured values and results. Text and
+/// Markdown have the reasons of results below the table.
 fn of_standard(disclosure: &Disclosure) -> Block {
     let with_reason = |one: &RequirementReport| {
         let verdict = one.verdict.words();
@@ -280,7 +287,7 @@ fn of_standard(disclosure: &Disclosure) -> Block {
     Block::Part(String::new(), vec![Block::Details(details)])
 }
 
-/// Makes the table of a standard's requirements, one per row.
+/// Makes the table of a standard's requirements. `result` returns the text of the last column.
 fn requirements(disclosure: &Disclosure, result: fn(&RequirementReport) -> String) -> Table {
     let mut table = Table::new([
         Column::new("clause", Align::Left).head(),
@@ -301,7 +308,8 @@ fn requirements(disclosure: &Disclosure, result: fn(&RequirementReport) -> Strin
     table
 }
 
-/// Lists the reasons of results; requirements with the same reason are grouped.
+/// Lists the reasons of the requirements' results; requirements with the same result and reason
+/// share a line.
 fn reasons(disclosure: &Disclosure) -> Vec<String> {
     let mut found: Vec<(&str, &str, Vec<&str>)> = Vec::new();
     for one in &disclosure.requirements {
@@ -318,7 +326,9 @@ fn reasons(disclosure: &Disclosure) -> Vec<String> {
     found.into_iter().map(line).collect()
 }
 
-/// Lists deviations from the standard; the first is the legally required notice.
+/// Makes the folded notes on the workload, such as deviations from its standard; `None` without
+/// notes. Text and Markdown have only the first note, which is the legally required notice if there
+/// is one.
 fn declared(report: &Report) -> Option<Block> {
     let (first, others) = report.notes.split_first()?;
     let more = (!others.is_empty()).then(|| {

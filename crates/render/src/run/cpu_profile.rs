@@ -1,7 +1,7 @@
-//! Where CPU time went: a flame graph of each side, and its functions with most samples; or why
-//! there is none.
+//! The section on CPU profiles: for server and generator a flame graph and the functions with most
+//! samples, or the reason why there is none.
 //!
-//! Not here: how a graph is drawn (flame_graph).
+//! Not here: drawing of a flame graph (flame_graph).
 
 use analysis::report::Report;
 use model::numbers::{count, significant};
@@ -11,7 +11,7 @@ use crate::document::{Block, Section};
 use crate::flame_graph::FlameGraph;
 use crate::table::{Align, Cell, Column, Table};
 
-/// Subject of facts about missing graphs.
+/// Subject of the facts that give reasons for missing flame graphs.
 const ABOUT: &str = "cpu_profile";
 
 pub(super) fn section(report: &Report) -> Section {
@@ -82,10 +82,11 @@ fn of_profile(report: &Report, profile: &CpuProfileReport) -> Vec<Block> {
     vec![Block::FlameGraph(graph), Block::Table(table), Block::paragraphs(said)]
 }
 
-/// Smallest share of samples in a file without symbols that is reported, in percent.
+/// Smallest percentage of samples in a file without debug symbols that is reported.
 const NAMELESS_MIN: f64 = 10.0;
 
-/// Names the file in which most samples have no function name, and how to get its symbols.
+/// Names the file without debug symbols that has most samples, with advice on how to get symbols;
+/// `None` if few samples are in such files.
 fn without_symbols(profile: &CpuProfileReport) -> Option<String> {
     let nameless = profile.top_functions.iter().filter_map(|top| {
         let file = top.function.strip_prefix('[')?.strip_suffix(']')?;

@@ -1,4 +1,5 @@
-//! What disturbances did: a sentence and three rows for each.
+//! The section on disturbances: a sentence for each, and a table of the time before, during and
+//! after it.
 
 use analysis::report::{DisturbanceReport, Latency, Report, WindowReport};
 use model::numbers::{self, count, significant};
@@ -10,10 +11,10 @@ use crate::table::{Align, Cell, Column, Table};
 /// Largest number of disturbances that are not folded.
 const SHOWN_MOST: usize = 8;
 
-/// Percentiles of a window.
+/// Percentiles in the table of a disturbance.
 const QUANTILES: [&str; 2] = ["p50", "p99"];
 
-/// Largest number of output lines on pages that cannot fold: the last ones.
+/// Largest number of lines of a disturbance's output in text and Markdown: its last lines.
 const OUTPUT_LINES_MOST: usize = 3;
 
 pub(super) fn section(report: &Report) -> Section {
@@ -56,8 +57,8 @@ fn of_one(one: &DisturbanceReport) -> Vec<Block> {
     blocks
 }
 
-/// Describes a disturbance: `at 30 s: DROP TABLE big: done in 1.2 s; TPS fell below 90 % of before
-/// and was back after 3 s`.
+/// Describes a disturbance and its effect: `at 30 s: DROP TABLE big: done in 1.2 s; TPS fell below
+/// 90 % of the rate before, and was back there 3 s after the start`.
 pub(super) fn sentence(one: &DisturbanceReport) -> String {
     let mut text = format!("at {}: {}", numbers::seconds(one.began_s), one.name);
     if one.name != one.what {
@@ -104,7 +105,7 @@ fn seconds(value: f64) -> String {
     }
 }
 
-/// Makes the table of windows around a disturbance; `None` if it has none.
+/// Makes the table of figures before, during and after a disturbance; `None` if none are known.
 fn table(one: &DisturbanceReport) -> Option<Table> {
     let windows = [("before", &one.before), ("during", &one.during), ("after", &one.after)];
     if windows.iter().all(|(_, window)| window.is_none()) {
@@ -133,19 +134,21 @@ fn table(one: &DisturbanceReport) -> Option<Table> {
     Some(table)
 }
 
-/// Returns the windows of a disturbance.
+/// Returns the known figures of the time before, during and after a disturbance.
 fn windows_of(one: &DisturbanceReport) -> impl Iterator<Item = &WindowReport> {
     [&one.before, &one.during, &one.after].into_iter().flatten()
 }
 
-/// Returns the title of a percentile: `p50 ms`, with a mark if any window has an interval.
+/// Returns the title of a percentile's column: `p50 ms`, with `(95 %)` if some row has a confidence
+/// interval.
 fn quantile_title(one: &DisturbanceReport, name: &str) -> String {
     let is_known = windows_of(one).any(|of| of.response_ms.intervals.get(name).is_some());
     let interval = if is_known { " (95 %)" } else { "" };
     format!("{name} ms{interval}")
 }
 
-/// Lists the reasons why percentiles of windows have no interval, each once.
+/// Lists the reasons why percentiles before, during or after a disturbance have no confidence
+/// interval, each once; `None` if there are no such reasons.
 fn without_interval(one: &DisturbanceReport) -> Option<Block> {
     let windows = [("before", &one.before), ("during", &one.during), ("after", &one.after)];
     let mut found: Vec<(String, &str, Vec<&str>)> = Vec::new();

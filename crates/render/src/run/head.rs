@@ -1,5 +1,4 @@
-//! The head of a run's page: what was asked, the run in a sentence, whether it is valid, and the
-//! figures that are asked for first.
+//! The head of a run's page: title, setup, verdict, validity, and tiles with the main figures.
 
 use analysis::report::{
     Block as Figures, GroupReport, PrimaryMetricReport, Report, SecondReport, Status,
@@ -12,10 +11,10 @@ use crate::document::{Quantity, Text, Tile, Tone, Uncertainty, Value, Verdict};
 use crate::list::in_short;
 use crate::wording::begun;
 
-/// Scope of an error that was estimated from one run.
+/// Words after an error that was estimated from a single run.
 const WITHIN: &str = "within this run";
 
-/// The answer of a run that goes on: that it runs is said beside it.
+/// Word of the verdict on a run in progress.
 const PROVISIONAL: &str = "Provisional figures";
 
 pub(super) fn kind(report: &Report) -> String {
@@ -27,7 +26,8 @@ pub(super) fn kind(report: &Report) -> String {
     format!("Run{status}, started {}", begun(&report.started))
 }
 
-/// Returns the title: `tpcc on MariaDB 10.11.19`; the name of a plan replaces the workload.
+/// Returns the title of a run's page: `tpcc on MariaDB 10.11.19`. The plan's name, if it has one,
+/// replaces the workload.
 pub(super) fn title(report: &Report) -> String {
     let names = [&report.name, &report.workload, &report.run_id];
     let name = names.into_iter().find(|name| !name.is_empty()).cloned().unwrap_or_default();
@@ -37,7 +37,7 @@ pub(super) fn title(report: &Report) -> String {
     }
 }
 
-/// Describes the load and its length: `4 clients, closed load, measured 30 s`.
+/// Describes the setup of a run: `4 clients, closed load, measured 30 s`.
 pub(super) fn setup(report: &Report) -> String {
     let has_name = !report.name.is_empty() && report.name != report.workload;
     let workload =
@@ -52,7 +52,8 @@ pub(super) fn setup(report: &Report) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Describes the load: `open load, 200 arrivals/s`; the number of groups if loads differ.
+/// Describes the load: `open load, 200 arrivals/s`. If groups have different loads, it is the
+/// number of groups.
 pub(super) fn load(report: &Report) -> String {
     match &report.load {
         Some(Load::Open { rate, .. }) => format!("open load, {}", numbers::arrival_rate(rate)),
@@ -90,35 +91,37 @@ pub(super) fn verdict(report: &Report) -> Verdict {
     Verdict { tone, word, headline: headline(report), details: Vec::new() }
 }
 
-/// Returns true if so many transactions were lost that the p99 of all offered ones is infinite.
+/// Returns true if so many transactions were lost that the p99 over all offered transactions is
+/// infinite.
 fn is_overloaded(report: &Report) -> bool {
     of_all_offered(report, "p99").value == Value::Infinite
 }
 
-/// Returns the reason for an early end, or the most important finding.
+/// Returns the reason for an early end, or else the most important finding; `None` if there is
+/// neither.
 fn why(report: &Report) -> Option<String> {
     let why = report.reason.clone().or_else(|| worst(report))?;
     Some(why.trim_end_matches('.').to_owned())
 }
 
-/// Share of lost time or transactions from which the head reports it.
+/// Smallest share of lost transactions or time that the verdict mentions.
 const CONSEQUENCE_LEAST: f64 = 0.01;
 
-/// Share of lost time or transactions from which it comes before the reason why a result is
-/// invalid.
+/// Smallest share of lost transactions or time that the verdict on an invalid result mentions.
 const MOST_LEAST: f64 = 0.5;
 
-/// Share of time without commits from which it matters more than other findings.
+/// Smallest share of time without commits that the verdict mentions.
 const STALLED_LEAST: f64 = 0.1;
 
-/// A loss of a share of transactions or time.
+/// A loss of transactions or time, as a share of all.
 struct Consequence {
     share: f64,
     text: String,
 }
 
-/// Returns the most important limitation for users of the figures: the largest share of lost
-/// transactions or time, or else the most severe finding. `None` if there are only notes.
+/// Describes the most important limitation of the figures: the largest share of lost transactions
+/// or time, or else the most severe finding; for an invalid result the finding comes first. `None`
+/// if there are only notes.
 fn worst(report: &Report) -> Option<String> {
     match (gravest(report)?, consequence(report), gravest_finding(report)) {
         // The reason for an invalid result comes first, followed by the loss.
@@ -130,8 +133,8 @@ fn worst(report: &Report) -> Option<String> {
     }
 }
 
-/// Returns the largest share of lost transactions or time, if there are findings more severe than
-/// notes.
+/// Describes the largest share of lost transactions or time; `None` if it is small, or if there are
+/// only notes.
 fn consequence(report: &Report) -> Option<String> {
     let gravest = gravest(report)?;
     let least = if gravest == Severity::Invalid { MOST_LEAST } else { CONSEQUENCE_LEAST };
@@ -159,7 +162,7 @@ fn percent(share: f64) -> String {
     format!("{} %", significant(100.0 * share, 2))
 }
 
-/// Returns a number as a share of the offered transactions.
+/// Returns `n` as a share of the offered transactions.
 fn share_of_offered(report: &Report, n: u64) -> f64 {
     n as f64 / report.block.counts.offered.max(1) as f64
 }
@@ -180,7 +183,8 @@ fn failed(report: &Report) -> Option<Consequence> {
     Some(Consequence { share, text: format!("{} of the transactions failed", percent(share)) })
 }
 
-/// Describes the time without commits. Findings say whether the plan caused it.
+/// Describes the time without commits, and whether the plan or dbdyno itself caused it; `None` if
+/// it is short, or there is no finding on stalls.
 fn without_commits(report: &Report) -> Option<Consequence> {
     let stalls = |finding: &&Finding| finding.id.starts_with("stalled");
     let first = report.findings.iter().find(stalls)?;
@@ -203,7 +207,8 @@ fn without_commits(report: &Report) -> Option<Consequence> {
     Some(Consequence { share, text })
 }
 
-/// Converts a sentence to the end of another: its first letter is lower case, unless it is a name.
+/// Changes the first letter of a sentence to lower case, unless its first word looks like a name,
+/// so that it can follow a colon.
 fn begun_lower(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next();
@@ -215,7 +220,7 @@ fn begun_lower(text: &str) -> String {
     }
 }
 
-/// Describes the run in one sentence.
+/// Returns the headline of a run: rates, p99, and how it ended unless it completed.
 fn headline(report: &Report) -> Text {
     let what = if report.workload.is_empty() { &report.name } else { &report.workload };
     let start = Text::from(format!("{what} on {}: ", report.database));
@@ -226,7 +231,8 @@ fn headline(report: &Report) -> Text {
     }
 }
 
-/// Adds the primary rates of the workload, with commits in brackets; or commits and statements.
+/// Adds the workload's primary metrics and, in brackets, TPS; without primary metrics it is TPS and
+/// QPS.
 fn rates(mut text: Text, report: &Report) -> Text {
     let rates = known(report);
     if rates.is_empty() {
@@ -243,7 +249,7 @@ fn rates(mut text: Text, report: &Report) -> Text {
     tps(text.and(" ("), report, &format!(" {WITHIN}")).and(")")
 }
 
-/// `62,856 NOPM ± 2,900`: a figure that the workload is known by, with its error.
+/// Formats a primary metric with its error: `62,856 NOPM ± 2,900`.
 pub(super) fn known_words(value: f64, of: &PrimaryMetricReport) -> String {
     let quantity = Quantity::at_least_zero(Some(value), of.half_width);
     let (value, error) = (quantity.value(), quantity.error());
@@ -254,8 +260,8 @@ pub(super) fn known_words(value: f64, of: &PrimaryMetricReport) -> String {
     }
 }
 
-/// Returns the known primary rates of the workload. A rate that several workloads have is shown
-/// with the groups, since its sum would look like that of one of them.
+/// Returns the primary metrics that have a value. A metric that groups of different workloads share
+/// is left out, since its sum would look like that of one workload.
 pub(super) fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
     let is_of_several = |name: &str| {
         let counts = |group: &&GroupReport| {
@@ -268,8 +274,8 @@ pub(super) fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
     all.filter_map(|(_, of)| Some((of.value?, of))).collect()
 }
 
-/// Adds the commits per second with their error; in open load also the offered rate. `error_of`
-/// follows an error.
+/// Adds TPS with its error, and in open load also the offered rate. `error_of` is put after an
+/// error.
 pub(super) fn tps(text: Text, report: &Report, error_of: &str) -> Text {
     let tps = rate_of(&report.block, "TPS");
     let text = match (tps.value, tps.error) {
@@ -283,20 +289,20 @@ pub(super) fn tps(text: Text, report: &Report, error_of: &str) -> Text {
     }
 }
 
-/// Returns the transactions offered per second, in open load.
+/// Returns the rate of offered transactions; `None` unless the load is open.
 fn offered(report: &Report) -> Option<Quantity> {
     let is_open = matches!(report.load, Some(Load::Open { .. })) && report.measured_seconds > 0.0;
     let rate = report.block.counts.offered as f64 / report.measured_seconds;
     is_open.then(|| Quantity::number(rate, 4, ""))
 }
 
-/// Returns the commits per second.
+/// Returns TPS with the half-width of its confidence interval.
 fn rate_of(block: &Figures, unit: &'static str) -> Quantity {
     let half_width = block.tps_ci95.as_ref().map(|ci95| ci95.half_width);
     Quantity { unit, ..Quantity::at_least_zero(block.tps, half_width) }
 }
 
-/// Adds the p99 of all offered transactions; if there are too few, the maximum.
+/// Adds the p99 over all offered transactions, or the maximum if there are too few for a p99.
 fn time(text: Text, report: &Report) -> Text {
     let p99 = of_all_offered(report, "p99");
     match (p99.value, report.block.response_ms.max) {
@@ -310,11 +316,11 @@ fn time(text: Text, report: &Report) -> Text {
     }
 }
 
-/// Mark of a figure without an interval.
+/// Mark after a figure without a confidence interval.
 pub(super) const NO_CI: &str = " (no CI)";
 
-/// Returns true if a figure has a value and no interval. Rates of 0, bounds and lost times need
-/// none.
+/// Returns true if a figure has a value but no confidence interval. Rates of 0, lower bounds and
+/// infinite times need none.
 pub(super) fn lacks_interval(of: &Quantity) -> bool {
     let is_number = matches!(of.value, Value::Known(value) if value > 0.0);
     is_number && of.error == Uncertainty::Unknown
@@ -324,7 +330,7 @@ fn without_error(of: Quantity) -> Quantity {
     Quantity { error: Uncertainty::Unknown, ..of }
 }
 
-/// Describes the end of a run that did not end as planned.
+/// Describes how a run ended early, or that it is still running; `None` if it completed.
 pub(super) fn ending(report: &Report) -> Option<String> {
     let why = match report.status {
         Status::Completed => return None,
@@ -344,8 +350,8 @@ pub(super) fn ending(report: &Report) -> Option<String> {
     Some(format!("{why} after {}{of_planned}", numbers::seconds(measured)))
 }
 
-/// Describes the end of a run in the headline; `None` if it completed, or failed, which is a
-/// finding with its reason.
+/// Describes how a run ended, at the beginning of the sentence on its validity. `None` if it
+/// completed, or failed, for which there is a finding.
 fn standing(report: &Report) -> Option<String> {
     match report.status {
         Status::Completed | Status::Failed => None,
@@ -356,7 +362,7 @@ fn standing(report: &Report) -> Option<String> {
     }
 }
 
-/// Describes the validity of the result in a sentence.
+/// Returns the sentence on the validity of a run's result.
 pub(super) fn answer(report: &Report) -> String {
     let n = |severity| report.findings.iter().filter(|f| f.severity == severity).count() as u64;
     match (n(Severity::Invalid), n(Severity::Warning)) {
@@ -419,8 +425,8 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     tiles
 }
 
-/// Returns a figure for each measured second; empty for several groups, whose figures cannot be
-/// added up.
+/// Returns a figure for each measured second, unknown ones as NaN. Empty if there are several
+/// groups, whose figures cannot be added up.
 fn over_time(report: &Report, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Vec<f64> {
     let measured = report.seconds.iter().filter(|row| row.second >= 0);
     match report.groups.len() {
@@ -438,7 +444,8 @@ fn rate_tile(name: &str, value: Quantity) -> Tile {
     Tile { name: name.to_owned(), value, note: note.to_owned(), trend: Vec::new() }
 }
 
-/// Makes a tile of a quantile over all offered transactions, with its own interval if there is one.
+/// Makes the tile of a quantile over all offered transactions, with its confidence interval if
+/// there is one.
 fn of_quantile(report: &Report, field: &str, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Tile {
     let value = of_all_offered(report, field);
     let note = match (value.value, value.error) {
@@ -459,10 +466,10 @@ fn of_quantile(report: &Report, field: &str, of: &dyn Fn(&SecondReport) -> Optio
     Tile { name: field.to_owned(), value: in_tile(value), note, trend }
 }
 
-/// Number of milliseconds from which a tile shows seconds.
+/// Number of milliseconds from which a tile shows a time in seconds.
 const TILE_MS_MOST: f64 = 10_000.0;
 
-/// Converts a time in milliseconds to a unit that fits a tile.
+/// Converts a time in milliseconds to seconds if it is too long for a tile.
 fn in_tile(time: Quantity) -> Quantity {
     let in_seconds = |ms: f64| ms / 1e3;
     let value = match time.value {
@@ -480,9 +487,10 @@ fn in_tile(time: Quantity) -> Quantity {
     Quantity { value, error, unit: "s", ..time }
 }
 
-/// Returns a quantile over all offered transactions. Without losses it is that of finished ones;
-/// with too many losses it is infinite. The interval of finished ones is used if all have finished:
-/// reports stored before 0.1.0 have no other.
+/// Returns a quantile over all offered transactions, in milliseconds. It equals that of finished
+/// transactions if none were lost, and is infinite if too many were. If all have finished, their
+/// confidence interval is used where the report has none over all offered, as in reports before
+/// 0.1.0.
 pub(super) fn of_all_offered(report: &Report, field: &str) -> Quantity {
     let Figures { counts, response_ms, offered_ms, .. } = &report.block;
     let of_finished =
@@ -498,7 +506,7 @@ pub(super) fn of_all_offered(report: &Report, field: &str) -> Quantity {
     Quantity { value, error, unit: "ms", digits: 3 }
 }
 
-/// Describes the loss that makes a time infinite.
+/// Describes the percentage of transactions whose loss makes a time infinite.
 fn lost(report: &Report) -> String {
     format!("{} % lost", significant(report.block.counts.lost_percent(), 2))
 }

@@ -1,4 +1,5 @@
-//! Latency: response, service and wait, what is known of all that was offered, and how surely.
+//! The section on latency: response, service and wait times of finished transactions, times of all
+//! offered transactions, and confidence intervals.
 
 use analysis::report::{Latency, Report};
 use model::format_count;
@@ -8,20 +9,20 @@ use crate::charts::{Chart, Spot, in_spot};
 use crate::document::{Block, Quantity, Section, Uncertainty, Value};
 use crate::table::{Align, Cell, Column, Table};
 
-/// Quantiles in tables: field and title.
+/// Quantiles in the table: name of the field, and title.
 const SHOWN: [(&str, &str); 5] =
     [("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99"), ("p999", "p99.9")];
 
-/// Explanation of a lower bound.
+/// Explanation of a quantile that is only known as a lower bound.
 const UNFINISHED: &str = "≥ lower bound: unfinished transactions count with their age at the end \
                           of the run";
 
-/// The times of a row.
+/// A row of the table of latencies.
 struct Row<'r> {
     name: &'static str,
     of: &'r Latency,
-    /// True if missing quantiles are explained. Failed transactions are usually too few for the
-    /// usual quantiles.
+    /// True if missing quantiles are explained. Failed transactions are often too few for
+    /// quantiles, so they are not explained there.
     is_explained: bool,
 }
 
@@ -52,7 +53,7 @@ fn rows(report: &Report) -> Vec<Row<'_>> {
     rows
 }
 
-/// Returns true if some offered transactions have not finished.
+/// Returns true if some offered transactions did not finish.
 fn has_lost(report: &Report) -> bool {
     report.block.counts.offered > report.block.counts.finished
 }
@@ -98,8 +99,9 @@ fn words(report: &Report, rows: &[Row<'_>]) -> Vec<String> {
     words
 }
 
-/// Describes the parts of the service time: `service 1.90 ms on average: server and network 1.80
-/// ms, generator 0.10 ± 0.02 ms (reply lag, ...)`. The error is twice the standard error.
+/// Divides the mean service time between server and generator: `service 1.90 ms on average: server
+/// and network 1.80 ms, generator 0.10 ± 0.02 ms (reply lag, n = 500)`. The error is two standard
+/// errors. `None` if the reply lag was not measured.
 fn service_split(report: &Report) -> Option<String> {
     let (lag, split) = (&report.block.reply_lag_us, report.block.reply_lag_us.service?);
     let [mean, server, generator] =
@@ -114,7 +116,7 @@ fn service_split(report: &Report) -> Option<String> {
     ))
 }
 
-/// Returns a quantile, as far as it is known.
+/// Returns a quantile in milliseconds: its value, a lower bound, infinite, or unknown.
 pub(super) fn quantile(of: &Latency, field: &str) -> Value {
     match (of.get(field), of.at_least.get(field)) {
         (Some(value), _) => Value::Known(value),
@@ -124,7 +126,7 @@ pub(super) fn quantile(of: &Latency, field: &str) -> Value {
     }
 }
 
-/// Returns a quantile with its interval, in milliseconds.
+/// Returns a quantile with its confidence interval, in milliseconds.
 pub(super) fn with_interval(of: &Latency, field: &str) -> Quantity {
     let interval = of.intervals.get(field);
     let error =
@@ -132,7 +134,7 @@ pub(super) fn with_interval(of: &Latency, field: &str) -> Quantity {
     Quantity { value: quantile(of, field), error, unit: "", digits: 3 }
 }
 
-/// Lists the intervals of the known quantiles of a distribution.
+/// Lists the confidence intervals of a distribution's quantiles; `None` if there are none.
 fn intervals(of: &Latency) -> Option<String> {
     let known = SHOWN.iter().filter_map(|(field, title)| {
         of.intervals.get(field).map(|_| format!("{title} {}", with_interval(of, field).error()))
@@ -141,7 +143,7 @@ fn intervals(of: &Latency) -> Option<String> {
     (!known.is_empty()).then(|| known.join(", "))
 }
 
-/// Lists the reasons why known quantiles have no interval, grouped by reason.
+/// Lists the reasons why quantiles have no confidence interval, a line for each reason.
 fn without_interval(of: &Latency) -> Vec<String> {
     let reasons = SHOWN.iter().filter_map(|(field, title)| {
         let reason = of.interval_reasons.get(field)?;
@@ -152,8 +154,8 @@ fn without_interval(of: &Latency) -> Vec<String> {
     by_reason(reasons).into_iter().map(line).collect()
 }
 
-/// Lists the reasons why quantiles of a row have no number, grouped by reason. Bounds and infinity
-/// are in the table, and have one explanation for all.
+/// Lists the reasons why quantiles in a row of the table have no exact value: lower bounds,
+/// infinite ones, and unknown ones, a line for each reason.
 fn reasons(report: &Report, of: &Latency) -> Vec<String> {
     let has =
         |value: fn(&Value) -> bool| SHOWN.iter().any(|(field, _)| value(&quantile(of, field)));
@@ -174,7 +176,7 @@ fn reasons(report: &Report, of: &Latency) -> Vec<String> {
     all
 }
 
-/// Groups titles by reason, in the order of the first of each.
+/// Groups titles by reason, in the order in which reasons appear.
 fn by_reason<'r>(
     all: impl Iterator<Item = (&'r str, &'static str)>,
 ) -> Vec<(&'r str, Vec<&'static str>)> {

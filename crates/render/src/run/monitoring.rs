@@ -1,7 +1,7 @@
-//! System and database metrics: in a few lines means over the measured phase and the most, then
-//! charts by what they are about, and folded all gauges.
+//! The section on system and database metrics: lines with means and maxima over the measured phase,
+//! charts by subject, and folded tables of busy threads and all gauges.
 //!
-//! Not here: all gauges with their seconds (the JSON has them).
+//! Not here: readings per second (the JSON has them).
 
 use std::collections::BTreeSet;
 
@@ -12,23 +12,26 @@ use crate::charts::{Chart, Spot, gauges, in_spot};
 use crate::document::{Block, Length, Section};
 use crate::table::{Align, Cell, Column, Table};
 
-/// Smallest idle CPU time, in percent, with which a round trip has no waits for a CPU.
+/// Percentage of idle CPU time below which the round trip of a probe is said to include waits for a
+/// CPU.
 const IDLE_LEAST_PERCENT: f64 = 10.0;
 
-/// Largest number of devices and of database counters that are named; the JSON has all of them.
+/// Largest number of disks that are named; the JSON has all of them.
 const DISKS_MOST: usize = 3;
+/// Largest number of the database's gauges that are named; the JSON has all of them.
 const COUNTERS_MOST: usize = 8;
 
-/// Largest number of charts per subject that are not folded.
+/// Largest number of charts per subject, such as `machine`, that are not folded.
 const CHARTS_OPEN: usize = 2;
 
-/// Value below which a share in percent or a rate counts as 0.
+/// Value below which a percentage or a rate counts as 0.
 const NOTHING: f64 = 0.005;
 
-/// Explanation of the figures.
+/// Explanation of the figures in the section's lines, printed beside its title.
 const MEANING: &str = "means over the measured phase, maxima in brackets";
 
-/// Makes the section with the main charts of each subject, and the others folded.
+/// Makes the section with lines of figures, the first charts of each subject, and everything else
+/// folded.
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     let rows = rows(report);
     let note = if rows.is_empty() { "" } else { MEANING };
@@ -50,7 +53,8 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     Section { note: note.to_owned(), ..section }
 }
 
-/// Returns labels and texts; the label of a continuation is empty.
+/// Returns labelled lines on machine, generator, server and database. An empty label continues the
+/// line above.
 fn rows(report: &Report) -> Vec<(String, String)> {
     let mut all = vec![
         ("machine", machine(report)),
@@ -70,7 +74,7 @@ fn rows(report: &Report) -> Vec<(String, String)> {
     shown.map(|(label, words)| (label.to_owned(), words)).collect()
 }
 
-/// Beginnings of the names of gauges of the busiest threads, with titles.
+/// Prefixes of the names of gauges of single threads, with titles.
 const OF_THREAD: [(&str, &str); 4] = [
     ("thread_cpu/", "CPU %"),
     ("thread_switches_voluntary/", "voluntary switches/s"),
@@ -78,7 +82,8 @@ const OF_THREAD: [(&str, &str); 4] = [
     ("thread_migrations/", "migrations/s"),
 ];
 
-/// Makes the table of the busiest threads of each side with their switches, the busiest first.
+/// Makes the folded table of the busiest threads of server and generator, with CPU time, context
+/// switches and migrations; `None` if no such threads were read.
 fn threads(report: &Report) -> Option<Block> {
     let (prefix, _) = OF_THREAD[0];
     let busy = |gauge: &GaugeReport| gauge.name.strip_prefix(prefix).map(str::to_owned);
@@ -112,7 +117,7 @@ fn threads(report: &Report) -> Option<Block> {
     Some(Block::details(title, Length::Short, vec![Block::Table(table)]))
 }
 
-/// Makes the table of all gauges, including those that never changed.
+/// Makes the folded table of all gauges; `None` if there are none.
 fn all(report: &Report) -> Option<Block> {
     report.gauges.first()?;
     let mut table = Table::new([
@@ -141,7 +146,7 @@ fn all(report: &Report) -> Option<Block> {
     Some(Block::details(title, Length::Long, vec![Block::Table(table)]))
 }
 
-/// Subject of the generator's gauges.
+/// Subject of the gauges of the generator's main process.
 const GENERATOR: &str = "generator";
 
 fn find<'r>(report: &'r Report, about: &str, name: &str) -> Option<&'r GaugeReport> {
@@ -158,7 +163,7 @@ fn mean_and_most(gauge: &GaugeReport) -> Option<String> {
     Some(format!("{} ({})", amount(mean, &gauge.unit), amount(max, &gauge.unit)))
 }
 
-/// Formats a gauge with words after it, if it was read.
+/// Formats mean and maximum of a gauge, followed by `words`; `None` if it was not read.
 fn shown(report: &Report, about: &str, name: &str, words: &str) -> Option<String> {
     Some(format!("{} {words}", mean_and_most(find(report, about, name)?)?))
 }
@@ -206,7 +211,7 @@ fn pressure(report: &Report) -> String {
     if words.is_empty() { words } else { format!("pressure: {words}") }
 }
 
-/// Describes the busiest disks.
+/// Describes the busiest disks: how busy, bytes, and latency.
 fn disks(report: &Report) -> String {
     let is_busy = |gauge: &&GaugeReport| {
         gauge.about == "machine"
@@ -248,7 +253,8 @@ fn process(report: &Report, about: &str) -> String {
     joined([cpu, memory, delay, written])
 }
 
-/// Describes the first gauges of the driver's order that changed.
+/// Describes the database's gauges that were not 0, in the driver's order, at most
+/// [`COUNTERS_MOST`].
 fn database(report: &Report) -> String {
     let moved = report.gauges.iter().filter(|gauge| {
         gauge.about == "database" && gauge.mean.is_some_and(|mean| mean.abs() > NOTHING)
@@ -268,8 +274,8 @@ fn database(report: &Report) -> String {
     joined(shown.into_iter().map(of).chain([seconds]))
 }
 
-/// Says in how many seconds a gauge was read, if some are missing: means leave out times when the
-/// server was away.
+/// Says in how many seconds a gauge was read, if readings are missing because the server did not
+/// answer; else `None`.
 fn read_in(report: &Report, gauge: &GaugeReport) -> Option<String> {
     let whole = report.measured_seconds.floor() as usize;
     let read = gauge.points.iter().filter(|(second, _)| *second >= 0).count();
@@ -290,7 +296,8 @@ mod tests {
         text(&crate::Document { sections, ..crate::Document::default() }, &Style::default())
     }
 
-    /// Makes a run with gauges: subject, name, unit, and two values that alternate by second.
+    /// Makes a run with gauges, each with subject, name, unit, and two values that alternate by
+    /// second.
     fn made(gauges: &[(&str, &str, &str, [f64; 2])]) -> Report {
         let mut made = Made::closed();
         let declared = gauges.iter().map(|(about, name, unit, _)| Gauge {

@@ -1,4 +1,5 @@
-//! How a run went over time: commits in each second, how steady they were, and intervals.
+//! The section on the course of a run: charts and a sketch of commits per second, stalls, and
+//! figures by report interval.
 
 use analysis::report::{GroupReport, IntervalReport, Report};
 use model::Load;
@@ -8,10 +9,10 @@ use crate::charts::{Chart, Spot, in_spot};
 use crate::document::{Block, Details, Length, Place, Section, Sketch};
 use crate::table::{Align, Cell, Column, Table};
 
-/// Largest number of intervals in the folded table; the JSON has all of them.
+/// Largest number of report intervals in the folded table; the JSON has all of them.
 const FOLDED_MOST: usize = 1_000;
 
-/// Largest number of intervals on a page that cannot fold.
+/// Largest number of report intervals in text and Markdown.
 const SHOWN_MOST: usize = 60;
 
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
@@ -27,7 +28,8 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     Section { where_drawn: Place::First, ..section }
 }
 
-/// Alternates charts of throughput and of times, so that the same seconds are seen together.
+/// Alternates charts of throughput with charts of response times, so that readers see the same
+/// seconds together.
 fn interleaved(rates: &[Chart], times: &[Chart]) -> Vec<Chart> {
     let mut all = Vec::new();
     for index in 0..rates.len().max(times.len()) {
@@ -37,7 +39,7 @@ fn interleaved(rates: &[Chart], times: &[Chart]) -> Vec<Chart> {
     all
 }
 
-/// Returns the commits in each whole second of the measured window, all groups together.
+/// Returns the commits in each whole second of the measured phase, summed over all groups.
 pub(super) fn per_second(report: &Report) -> Vec<f64> {
     // The report has rows of all seconds, or of none.
     let n = (report.measured_seconds as usize).min(report.seconds.len());
@@ -51,14 +53,15 @@ pub(super) fn per_second(report: &Report) -> Vec<f64> {
     seconds
 }
 
-/// Says that curve and range leave out a last part of a second; `None` if there is none.
+/// Says that the sketch and the range of TPS leave out an incomplete last second; `None` if all
+/// seconds are whole.
 pub(super) fn left_out(report: &Report) -> Option<String> {
     let rest_s = report.measured_seconds - per_second(report).len() as f64;
     let is_part = !report.seconds.is_empty() && (0.05..1.0).contains(&rest_s);
     is_part.then(|| format!("without the last {}", numbers::seconds(rest_s)))
 }
 
-/// Makes a sketch of commits by second, with the beginnings of disturbances.
+/// Makes a sketch of commits per second, marked where disturbances began.
 fn sketch(report: &Report) -> Sketch {
     let values = per_second(report);
     let whole = count(values.len() as u64, "second");
@@ -69,7 +72,8 @@ fn sketch(report: &Report) -> Sketch {
     Sketch { title: format!("TPS in each of {whole}{rest}, 0 to {most}"), values, marks }
 }
 
-/// Describes the steadiness of commits.
+/// Describes how steady commits were: extremes, variation, stalls, and how long a run would need to
+/// be for a narrow interval. `None` if no second was measured.
 fn steadiness(report: &Report) -> Option<Vec<String>> {
     let steady = &report.block.stability;
     let (slowest, median) = (steady.slowest_second?, steady.median_tps?);
@@ -93,7 +97,7 @@ fn steadiness(report: &Report) -> Option<Vec<String>> {
     Some(std::iter::once(facts.join(", ")).chain(refused).chain(longer).collect())
 }
 
-/// Describes the stalls; `None` if no second was measured.
+/// Describes number and length of stalls; `None` if no second was measured.
 pub(super) fn stalls(report: &Report) -> Option<String> {
     let steady = &report.block.stability;
     steady.slowest_second?;
@@ -109,7 +113,8 @@ pub(super) fn stalls(report: &Report) -> Option<String> {
     })
 }
 
-/// Makes the table of intervals, if a group is not closed.
+/// Makes the folded table of report intervals; `None` if all load is closed or there is a single
+/// interval.
 fn intervals(report: &Report) -> Option<Block> {
     let is_closed = |group: &GroupReport| group.load == Load::Closed;
     if report.intervals.len() < 2 || report.groups.iter().all(is_closed) {

@@ -1,4 +1,5 @@
-//! What ran: target, groups, phases; folded, settings and facts.
+//! The section on what ran: target, network path, groups and phases, and folded the server's
+//! settings and all facts.
 
 use analysis::report::{GroupReport, Report};
 use model::numbers::{self, count, significant};
@@ -6,15 +7,15 @@ use model::{FactValue, Finding, StopCondition};
 
 use crate::document::{Block, Length, Place, Section};
 
-/// Text for an empty setting or fact.
+/// Text that stands for an empty setting or fact.
 const EMPTY: &str = "(empty)";
 
-/// A line that describes the setup.
+/// A labelled line about the setup of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
-    /// The label; empty for a continuation.
+    /// Label of the line; empty if it continues the line above.
     pub(crate) label: String,
-    /// Parts of the text.
+    /// Parts of the line's text, which trials of an experiment may share.
     pub(crate) parts: Vec<String>,
     /// Separator between two parts.
     between: &'static str,
@@ -25,7 +26,7 @@ impl Line {
         Line { label: label.to_owned(), parts, between: ", " }
     }
 
-    /// Returns the whole text.
+    /// Returns the text of the line, all parts joined.
     pub(crate) fn words(&self) -> String {
         self.parts.join(self.between)
     }
@@ -48,14 +49,15 @@ pub(super) fn section(report: &Report) -> Section {
     Section { where_drawn: Place::Last, ..section }
 }
 
-/// Makes a folded list of names and values.
+/// Makes a folded list of names with values.
 fn values(title: String, all: Vec<(String, String)>) -> Block {
     let value = |value: String| if value.is_empty() { EMPTY.to_owned() } else { value };
     let all = all.into_iter().map(|(name, words)| (name, value(words)));
     Block::details(title, Length::Long, vec![Block::pairs(all)])
 }
 
-/// Returns the lines that describe the setup.
+/// Returns the lines about the setup of a run: target, network, load of each group, parameters,
+/// phases and settling.
 pub(crate) fn lines(report: &Report) -> Vec<Line> {
     let mut lines = vec![Line::new("target", target(report))];
     lines.extend(network_path(report).map(|parts| Line::new("network", parts)));
@@ -82,14 +84,15 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
     lines
 }
 
-/// Returns the target, and the modes of the database that its URL does not name.
+/// Returns the target's URL, and modes of the database that the URL does not name.
 pub(super) fn target(report: &Report) -> Vec<String> {
     let (_, options) = report.target.split_once('?').unwrap_or_default();
     let is_new = |mode: &&String| options.split('&').all(|option| option != mode.as_str());
     std::iter::once(&report.target).chain(report.modes.iter().filter(is_new)).cloned().collect()
 }
 
-/// Describes settling: whether it succeeded, how long it took, and how far levels fell.
+/// Describes the wait for the database to settle, before or after the load (`when`): whether it
+/// came to rest, how long it took, and how background work fell. `None` if it was not awaited.
 pub(super) fn settling(
     report: &Report,
     about: &str,
@@ -117,7 +120,8 @@ pub(super) fn settling(
     Some((name, parts))
 }
 
-/// Describes the requested network path, and its effect.
+/// Describes the simulated network path that the plan asked for, and the measured round trips;
+/// `None` if there was none.
 fn network_path(report: &Report) -> Option<Vec<String>> {
     let facts = report.facts.get("network_path")?;
     let as_ms = |name: &str| facts.get(name)?.as_seconds().map(|seconds| seconds * 1e3);
@@ -135,7 +139,8 @@ fn network_path(report: &Report) -> Option<Vec<String>> {
     Some(parts)
 }
 
-/// Describes the network path as measured before the load.
+/// Describes the round trip and bandwidth to the server as measured before the load; `None` if they
+/// were not measured.
 fn path(report: &Report) -> Option<Vec<String>> {
     let facts = report.facts.get("path")?;
     let ms = facts.get("round_trip_min_s")?.as_seconds()? * 1e3;

@@ -1,7 +1,7 @@
-//! The first page of a run: what fits a screen and is read in ten seconds. How fast, how surely,
-//! what is wrong, what was checked, and what to do next.
+//! The first page of a run, which fits a screen: throughput, latency, errors, findings, checks, and
+//! suggested commands.
 //!
-//! Not here: all else, which the whole page has in sections.
+//! Not here: the full page, which has all in sections.
 
 use std::iter::once;
 
@@ -17,22 +17,22 @@ use crate::first_page::{
 use crate::list::short_id;
 use crate::spark::sparkline;
 
-/// Largest number of warnings that are shown with advice: more would fill the page.
+/// Largest number of warnings up to which each is followed by advice.
 const ADVISED_MOST: usize = 2;
 
-/// Largest number of parts of the time of a transaction.
+/// Largest number of parts of a transaction's time that are named.
 const PARTS_MOST: usize = 4;
 
-/// Largest length of a server's error message.
+/// Largest length of a server's error message, in characters.
 const MESSAGE_LETTERS_MOST: usize = 80;
 
-/// Width of the curve of throughput, in columns: the rest follows in the same line of 80.
+/// Width of the sparkline of throughput, in columns, so that its range fits the same line.
 const CURVE_WIDTH: usize = 30;
 
-/// Input of the first page besides the report.
+/// Input for the first page of a run, besides its report.
 pub struct Short<'s> {
-    /// Function that returns true for a default value, which is left out. It takes workload,
-    /// parameter and value.
+    /// Function that takes workload, parameter and value, and returns true if the value is the
+    /// default, which is then left out.
     pub is_default: &'s dyn Fn(&str, &str, &str) -> bool,
     /// True if the run is stored.
     pub is_stored: bool,
@@ -40,20 +40,20 @@ pub struct Short<'s> {
     pub next: Vec<(String, String)>,
 }
 
-/// Largest number of lines of the first page, at [`WIDTH`] columns: a screen.
+/// Largest number of lines of the first page, so that it fits a screen.
 const LINES_MOST: usize = 40;
 
-/// Largest numbers of items that the first page shows.
+/// Limits of the lists on the first page.
 struct Room {
     warnings: usize,
     types: usize,
     metrics: usize,
     disturbances: usize,
-    /// True if purposes of commands may take lines of their own.
+    /// True if a command's purpose may be printed; it can take a line of its own.
     has_purposes: bool,
 }
 
-/// Room for the lists of the first page, the largest first.
+/// Limits that are tried one after the other until the page fits a screen, the most generous first.
 const ROOMS: [Room; 4] = [
     Room { warnings: WARNINGS_MOST, types: 8, metrics: 4, disturbances: 3, has_purposes: true },
     Room { warnings: WARNINGS_MOST, types: 8, metrics: 2, disturbances: 1, has_purposes: true },
@@ -61,7 +61,7 @@ const ROOMS: [Room; 4] = [
     Room { warnings: 1, types: 3, metrics: 0, disturbances: 1, has_purposes: false },
 ];
 
-/// Makes the first page of a run: with as much as fits a screen.
+/// Makes the first page of a run. Lists are shortened until it fits a screen.
 pub fn run_short(report: &Report, with: &Short<'_>) -> Document {
     fitting(LINES_MOST, ROOMS.iter().map(|room| in_room(report, with, room)))
 }
@@ -81,7 +81,7 @@ fn in_room(report: &Report, with: &Short<'_>, room: &Room) -> Document {
     page
 }
 
-/// Returns the title: `tpcc on MariaDB 10.11.14, 4 clients, measured 30 s`.
+/// Returns the first line: `tpcc on MariaDB 10.11.14, 4 clients, measured 30 s`.
 fn title(report: &Report) -> String {
     let what = if report.workload.is_empty() { &report.name } else { &report.workload };
     let mut parts = vec![format!("{what} on {}", report.database)];
@@ -95,7 +95,7 @@ fn title(report: &Report) -> String {
     parts.join(", ")
 }
 
-/// Returns the lines with the main figures.
+/// Returns the labelled lines with throughput, latency, errors and commits per second.
 fn figures(report: &Report) -> Vec<(&'static str, String)> {
     vec![
         ("throughput", throughput(report)),
@@ -105,8 +105,8 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Describes throughput: `2,471 TPS ± 320, 64,100 NOPM`; with the workload's first rate, or
-/// statements.
+/// Describes throughput with its error: `2,471 TPS ± 320, 64,100 NOPM`. The second rate is the
+/// primary metric, or else QPS.
 fn throughput(report: &Report) -> String {
     let mark = |lacks: bool| if lacks { head::NO_CI } else { "" };
     let block = &report.block;
@@ -124,14 +124,14 @@ fn throughput(report: &Report) -> String {
     parts.join(", ")
 }
 
-/// Largest number of reasons why figures have no interval.
+/// Largest number of reasons for missing confidence intervals.
 const REASONS_MOST: usize = 2;
 
-/// Quantiles of the first page.
+/// Quantiles in the line on latency.
 const QUANTILES: [&str; 3] = ["p50", "p95", "p99"];
 
-/// Describes response times: `p50 0.672, p95 8.95, p99 17.2 (15.9 to 19.0), max 132 ms`. Of the
-/// intervals there is room for one; quantiles without one say so.
+/// Describes response times: `p50 0.672, p95 8.95, p99 17.2 (15.9 to 19.0), max 132 ms`. Only p99
+/// has its confidence interval, for lack of room; quantiles without one are marked.
 fn times(report: &Report) -> String {
     let known = QUANTILES.map(|field| (field, head::of_all_offered(report, field)));
     let known = || known.iter().filter(|(_, of)| of.value != Value::Unknown);
@@ -153,7 +153,8 @@ fn times(report: &Report) -> String {
     if parts.is_empty() { "nothing finished".to_owned() } else { parts.join(", ") }
 }
 
-/// Lists the reasons why figures of the first page have no interval, each reason once.
+/// Lists the reasons why figures of the first page have no confidence interval, each once with its
+/// figures.
 fn without_interval(report: &Report) -> Vec<String> {
     let block = &report.block;
     let tps = block.tps_ci95_reason.as_deref().filter(|_| block.tps_ci95.is_none());
@@ -179,7 +180,8 @@ fn without_interval(report: &Report) -> Vec<String> {
     reasons.into_iter().take(REASONS_MOST).map(line).chain(more).collect()
 }
 
-/// Describes the losses among offered transactions.
+/// Counts failed, retried, dropped, unfinished and unknown transactions, and names the most
+/// frequent error.
 fn errors(report: &Report) -> String {
     let counts = &report.block.counts;
     let of = |n: u64, word: &str| format!("{} {word}", format_count(n));
@@ -198,7 +200,8 @@ fn errors(report: &Report) -> String {
     parts.join(", ") + &most.unwrap_or_default()
 }
 
-/// Draws throughput by second as a curve, with its range and stalls.
+/// Draws commits per second as a sparkline, with their range and the stalls; empty if no second was
+/// measured.
 fn per_second(report: &Report) -> String {
     let values = over_time::per_second(report);
     let Some(stalls) = over_time::stalls(report) else { return String::new() };
@@ -209,7 +212,7 @@ fn per_second(report: &Report) -> String {
     format!("{curve}  {} to {} TPS, {stalls}{rest}", numbers::exact(low), numbers::exact(high))
 }
 
-/// Returns the findings more severe than notes, the most severe first.
+/// Returns the validity with the most severe findings, as many as there is room for, without notes.
 fn validity(report: &Report, room: &Room) -> Validity {
     let mut all: Vec<&Finding> =
         report.findings.iter().filter(|of| of.severity > Severity::Note).collect();
@@ -222,7 +225,7 @@ fn validity(report: &Report, room: &Room) -> Validity {
     Validity::from_findings(head::answer(report), &shown)
 }
 
-/// Shortens a finding to its observation, and the first sentence of its advice if there is room.
+/// Shortens a finding to its observation, and with `is_advised` the first sentence of its advice.
 fn shortened(finding: &Finding, is_advised: bool) -> Finding {
     let observed = finding.observed.as_deref().unwrap_or_else(|| first_sentence(&finding.text));
     let advice = finding.text.strip_prefix(observed).unwrap_or_default().trim();
@@ -233,7 +236,7 @@ fn shortened(finding: &Finding, is_advised: bool) -> Finding {
     Finding { text, ..finding.clone() }
 }
 
-/// Makes the section on groups or transaction types, if there are several.
+/// Makes the table of groups, or that of transaction types; empty if there is one of each.
 fn types(report: &Report, room: &Room) -> Section {
     let table = transactions::by_type_shortly(report);
     let n_groups = report.groups.len();
@@ -247,7 +250,7 @@ fn types(report: &Report, room: &Room) -> Section {
     Section::new("transactions", "Transactions", blocks)
 }
 
-/// Describes checks, setup and remarks.
+/// Returns labelled lines on parts of the time, disturbances, checks of data, setup and notes.
 fn checked(report: &Report, with: &Short<'_>, room: &Room) -> Vec<(&'static str, String)> {
     let mut pairs: Vec<(&str, String)> = Vec::new();
     pairs.extend(why::shortly(report, PARTS_MOST).map(|words| ("time goes", words)));
@@ -263,19 +266,21 @@ fn checked(report: &Report, with: &Short<'_>, room: &Room) -> Vec<(&'static str,
     pairs
 }
 
-/// Notes that the page has not said already: its first lines say how far the run came.
+/// Returns the notes among the findings, except that on an interruption, which the first line
+/// reports.
 fn notes(report: &Report) -> impl Iterator<Item = &Finding> {
     let is_new = |of: &&Finding| of.severity == Severity::Note && of.id != "interrupted";
     report.findings.iter().filter(is_new)
 }
 
-/// Returns how many notes fit a screen: each warning after the first takes the room of one.
+/// Returns the number of notes that fit the page. Each warning after the first takes the room of a
+/// note.
 fn n_notes(report: &Report) -> usize {
     let n_warnings = report.findings.iter().filter(|of| of.severity > Severity::Note).count();
     NOTES_MOST.saturating_sub(n_warnings.saturating_sub(1))
 }
 
-/// Describes the setup, without defaults.
+/// Describes the setup, without default parameters.
 fn setup(report: &Report, with: &Short<'_>) -> String {
     let mut parts = ran::target(report);
     parts.extend(parameters(report, with.is_default));
@@ -284,7 +289,8 @@ fn setup(report: &Report, with: &Short<'_>) -> String {
     parts.join(", ")
 }
 
-/// Returns the parameters of the only group that are not defaults: `warehouses=4`.
+/// Returns the parameters that are not defaults, such as `warehouses=4`; empty if there are several
+/// groups.
 pub(super) fn parameters(
     report: &Report,
     is_default: &dyn Fn(&str, &str, &str) -> bool,
@@ -295,7 +301,8 @@ pub(super) fn parameters(
     shown.map(|(name, value)| format!("{name}={value}")).collect()
 }
 
-/// Describes the confidence and the stored run, with suggested commands.
+/// Makes the last block: how the run is stored, what errors mean, missing intervals, and suggested
+/// commands.
 fn next(report: &Report, with: &Short<'_>, room: &Room) -> Vec<Block> {
     let mut parts = vec![match with.is_stored {
         true => format!("stored as {}", short_id(&report.run_id)),
@@ -316,13 +323,14 @@ fn next(report: &Report, with: &Short<'_>, room: &Room) -> Vec<Block> {
     once(Block::paragraphs(lines)).chain(next_block(&commands)).collect()
 }
 
-/// Returns true if the table of transactions has a type with too few samples for a percentile.
+/// Returns true if the page has a table of transaction types with one that has too few samples for
+/// its p99.
 fn has_short_type(report: &Report) -> bool {
     let is_shown = report.groups.len() <= 1 && report.block.transactions.0.len() > 1;
     is_shown && transactions::has_short_type(report)
 }
 
-/// Makes the section on custom metrics that are distributions, such as ages.
+/// Makes the table of custom metrics that are distributions, such as ages.
 fn metrics(report: &Report, room: &Room) -> Section {
     let table = transactions::distributions(report).shown_max(room.metrics, WITH_FULL);
     let table = (!table.is_empty() && room.metrics > 0).then_some(Block::Table(table));

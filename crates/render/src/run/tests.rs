@@ -1,4 +1,4 @@
-//! Whole pages, as they are read.
+//! Snapshots of whole pages of runs, and tests of single lines.
 
 mod pages;
 
@@ -516,7 +516,7 @@ fn notes_that_are_left_out_say_whether_deviations_are_among_them() {
     says(&report, "1 further note, deviations from TPC-C 5.11 among them, is listed in the JSON");
 }
 
-/// Returns the first page of a run without default parameters, at 80 columns.
+/// Returns the first page of a run as text of 80 columns, without default parameters.
 fn first_page(report: &Report) -> String {
     let next = vec![
         ("dbdyno runs show last --full".to_owned(), "CIs, all metrics".to_owned()),

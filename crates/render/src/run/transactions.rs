@@ -1,5 +1,5 @@
-//! Transactions: what became of those that were offered, by group and by type, and the workload's
-//! own metrics.
+//! The section on transactions: outcomes, figures by group and by transaction type, and metrics of
+//! the workload.
 
 use analysis::report::{
     Block as Figures, CustomMetricReport, PerTransaction, PrimaryMetricReport, Report,
@@ -13,7 +13,7 @@ use crate::charts::{Chart, Spot, ages, in_spot};
 use crate::document::{Block, Details, Length, Section};
 use crate::table::{Align, Cell, Column, Table};
 
-/// Reason why a percentile of a type is missing.
+/// Explanation of a percentile that a transaction type lacks.
 const FEW: &str = "– too few samples for a 95 % interval";
 
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
@@ -32,7 +32,7 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     Section::new("transactions", "Transactions", blocks)
 }
 
-/// Returns true if a type has too few samples for its p99.
+/// Returns true if a transaction type has too few samples for its p99.
 pub(super) fn has_short_type(report: &Report) -> bool {
     report.block.transactions.iter().any(|(_, of)| of.calls > 0 && of.response_ms.p99.is_none())
 }
@@ -40,7 +40,7 @@ pub(super) fn has_short_type(report: &Report) -> bool {
 /// Largest number of custom metrics that are not folded.
 const CUSTOM_MOST: usize = 8;
 
-/// Makes the section on custom metrics of the workload.
+/// Makes the section on the workload's custom metrics.
 pub(super) fn custom(report: &Report) -> Section {
     let table = custom_metrics(report, |_| true);
     let n_rows = table.rows.len();
@@ -62,7 +62,8 @@ pub(super) fn custom(report: &Report) -> Section {
     Section::new("custom", "Custom metrics", table.into_iter().chain(note).collect())
 }
 
-/// `79 intended rollbacks (1 % of new_order, TPC-C 2.4.1.4)`, where there are some.
+/// Counts transactions that were rolled back by design: `79 intended rollbacks (1 % of new_order,
+/// TPC-C 2.4.1.4)`. `None` if there were none.
 pub(super) fn rolled_back(report: &Report) -> Option<String> {
     let n = report.block.counts.rolled_back;
     let why = report.notes.iter().find_map(|note| note.strip_prefix(ROLLED_BACK));
@@ -70,7 +71,7 @@ pub(super) fn rolled_back(report: &Report) -> Option<String> {
     (n > 0).then(|| count(n, "intended rollback") + &why)
 }
 
-/// Describes the outcomes of offered transactions.
+/// Counts the outcomes of the offered transactions, retries, and statements per second, in lines.
 fn counted(report: &Report) -> Vec<String> {
     let block = &report.block;
     let counts = &block.counts;
@@ -112,8 +113,8 @@ fn counted(report: &Report) -> Vec<String> {
     lines
 }
 
-/// Describes the averages: `per transaction: 25 round trips, 12 reads + 11 writes + 2 others`. An
-/// embedded database has no round trips.
+/// Describes the average transaction: `per transaction: 25 round trips, 12 reads + 11 writes + 2
+/// others`. Round trips are left out for an embedded database. `None` if a number is not known.
 fn per_transaction(of: &PerTransaction, is_embedded: bool) -> Option<String> {
     let mean = |mean: f64| significant(mean, 3);
     let [trips, reads, writes, others] =
@@ -123,7 +124,7 @@ fn per_transaction(of: &PerTransaction, is_embedded: bool) -> Option<String> {
     Some(format!("per transaction: {trips}{statements}"))
 }
 
-/// Makes the table of transaction types.
+/// Makes the table of transaction types with calls, failures, rates and response times.
 fn by_type(report: &Report) -> Table {
     let mut table = Table::new([
         Column::new("transaction", Align::Left),
@@ -160,7 +161,7 @@ fn by_type(report: &Report) -> Table {
     if is_embedded { table.without(&["trips"]) } else { table }
 }
 
-/// Makes the same table without columns that the first page summarizes.
+/// Makes the table of transaction types with fewer columns, for the first page.
 pub(super) fn by_type_shortly(report: &Report) -> Table {
     by_type(report).without(&["failed", "retried", "trips"])
 }
@@ -170,12 +171,12 @@ pub(super) fn distributions(report: &Report) -> Table {
     custom_metrics(report, |of| of.p50.is_some()).without(&["sum", "per second"])
 }
 
-/// Makes the table of groups without what is repeated below each row on a narrow page.
+/// Makes the table of groups without workloads and primary metrics, for the first page.
 pub(super) fn by_group_shortly(report: &Report) -> Table {
     by_group(report).without(&["workload", "primary metrics"])
 }
 
-/// Makes the table of groups, if there are several.
+/// Makes the table of groups; empty if the report has no figures by group.
 pub(super) fn by_group(report: &Report) -> Table {
     let blocks = || report.groups.iter().filter_map(|group| group.block.as_ref());
     let is_known_by = blocks().any(|block| !block.primary_metrics.is_empty());
@@ -211,7 +212,7 @@ pub(super) fn by_group(report: &Report) -> Table {
     table
 }
 
-/// Lists the primary metrics of a group; the head of the page has their sums.
+/// Lists the primary metrics of a group with their values.
 fn known_by(block: &Figures) -> String {
     let rate = |(_, of): &(String, PrimaryMetricReport)| {
         Some(format!("{} {}", significant(of.value?, 4), of.title))
@@ -219,7 +220,8 @@ fn known_by(block: &Figures) -> String {
     block.primary_metrics.0.iter().filter_map(rate).collect::<Vec<String>>().join(", ")
 }
 
-/// Makes blocks of the facts of workloads.
+/// Makes a block for each workload that reports facts about itself, with its totals over the whole
+/// load.
 fn accounts(report: &Report) -> impl Iterator<Item = Block> {
     let mut workloads: Vec<&str> =
         report.groups.iter().map(|group| group.workload.as_str()).collect();
@@ -251,7 +253,7 @@ fn accounts(report: &Report) -> impl Iterator<Item = Block> {
     })
 }
 
-/// Splits the name of a fact from its unit: `elapsed_s` is elapsed, in s.
+/// Splits a fact's name into words and unit: `elapsed_s` becomes `elapsed` and `s`.
 fn name_and_unit(name: &str) -> (String, &'static str) {
     // A rate keeps its suffix, which distinguishes it from the number of the same name.
     let units = [("_percent", "%"), ("_s", "s"), ("_bytes", "B")];
@@ -267,7 +269,8 @@ fn name_and_unit(name: &str) -> (String, &'static str) {
     (name.replace('_', " "), unit)
 }
 
-/// Makes the table of ages of records when each reader first read them.
+/// Makes the table of ages of records when each reader first read them; `None` if the workload has
+/// no readers.
 fn ages_by_reader(report: &Report) -> Option<Block> {
     let readers = ages::by_reader(report);
     let bounds = readers.first()?.1.percent_below();
@@ -287,7 +290,7 @@ fn ages_by_reader(report: &Report) -> Option<Block> {
     Some(Block::Part(title, vec![Block::Table(table)]))
 }
 
-/// Makes the table of custom metrics of the workload.
+/// Makes the table of the workload's custom metrics that `is_shown` selects.
 fn custom_metrics(report: &Report, is_shown: fn(&CustomMetricReport) -> bool) -> Table {
     let time = |title: &'static str| Column::new(title, Align::Point).digits(3);
     let all = || report.block.custom_metrics.iter();

@@ -1,6 +1,7 @@
-//! What the units of a run's page mean, a line for each that the page has.
+//! The section that explains units and terms of a run's page, such as TPS, as far as the page uses
+//! them.
 //!
-//! Not here: other terms (the glossary of docs).
+//! Not here: other terms (the glossary in docs).
 
 use analysis::figures::meaning;
 use analysis::report::Report;

@@ -1,5 +1,5 @@
-//! Why it took as long as it did: the parts of a transaction's time, and what the server summed up
-//! by statement, event and table.
+//! The section on where time goes: the parts of a transaction's time, dips of throughput with their
+//! causes, and the server's own summaries by statement, wait and table.
 //!
 //! Not here: how the parts are computed (analysis).
 
@@ -14,19 +14,21 @@ use crate::document::{Block, Length, Place, Section};
 use crate::table::{Align, Cell, Column, Table};
 use crate::wording::roughly;
 
-/// Largest number of rows of a summary that are not folded.
+/// Largest number of rows of a server's summary that is short enough for paper.
 const ROWS_MAX: usize = 10;
 
-/// Share of the service time measured beside it from which the parts are rough.
+/// Time measured in addition to the service time, as a share of it, above which the split of the
+/// service time is reported as rough.
 const OVERLAP_LEAST: f64 = 0.1;
 
-/// Share from which the short line says so too.
+/// Time measured in addition to the service time, as a share of it, above which the first page
+/// reports the split as rough.
 const OVERLAP_MOST: f64 = 0.25;
 
-/// Smallest share of the parts that the short line leaves out from which it counts them.
+/// Smallest share of the service time that the line on the largest parts reports as `others`.
 const OTHERS_LEAST: f64 = 0.005;
 
-/// Smallest share of the service time of a part that is shown.
+/// Smallest share of the service time with which a part is listed.
 const SHARE_MIN: f64 = 0.0005;
 
 pub(super) fn section(report: &Report) -> Section {
@@ -61,7 +63,8 @@ pub(super) fn section(report: &Report) -> Section {
     Section { note: meaning.unwrap_or_default(), where_drawn, ..section }
 }
 
-/// Describes the largest parts of the time of a transaction in a line.
+/// Describes the `most` largest parts of a transaction's mean time in a line; `None` if the time
+/// was not split.
 pub(super) fn shortly(report: &Report, most: usize) -> Option<String> {
     let profile = report.time_profile.as_ref()?;
     let mut parts: Vec<_> = profile.parts.iter().collect();
@@ -90,12 +93,13 @@ pub(super) fn shortly(report: &Report, most: usize) -> Option<String> {
     Some(format!("{}, of a mean of {mean_ms} ms{rough}", shown.join(", ")))
 }
 
-/// Returns the number of samples of sessions in a profile, if they are few.
+/// Returns the number of samples of the server's sessions, if they are too few for an exact split;
+/// else `None`.
 fn n_samples_if_few(report: &Report) -> Option<u64> {
     report.session_samples().filter(|n| *n < SAMPLES_LEAST)
 }
 
-/// Formats a number with `digits` digits, or with one if it is rough.
+/// Formats a number with `digits` significant digits, or, if it is rough, with one.
 fn rough_or(value: f64, digits: usize, is_rough: bool) -> String {
     match is_rough {
         true => roughly(value),
@@ -103,7 +107,8 @@ fn rough_or(value: f64, digits: usize, is_rough: bool) -> String {
     }
 }
 
-/// Warns that few samples make the parts of the time rough.
+/// Warns that the split of the time is rough, because few samples of the server's sessions were
+/// taken; else `None`.
 fn few_samples(report: &Report) -> Option<String> {
     let n = n_samples_if_few(report)?;
     let error = significant(100.0 * 0.5 / (n.max(1) as f64).sqrt(), 1);
@@ -114,7 +119,8 @@ fn few_samples(report: &Report) -> Option<String> {
     ))
 }
 
-/// Explains that the network has no part, because CPU time is counted separately.
+/// Explains why the network has no part of the time: the CPU time of both sides is as long as a
+/// probe's round trip. `None` if it has one.
 fn within_cpu_time(profile: &TimeProfile) -> Option<String> {
     let is_within = |part: &TimePart| part.name == "network" && part.ms == 0.0;
     profile.parts.iter().any(is_within).then(|| {
@@ -124,7 +130,8 @@ fn within_cpu_time(profile: &TimeProfile) -> Option<String> {
     })
 }
 
-/// Makes the table of parts of the time; those from few samples are rough.
+/// Makes the table of parts of a transaction's time. With `is_few`, parts estimated from samples
+/// are shown as rough.
 fn profile(profile: &TimeProfile, is_few: bool) -> Block {
     let mut table = Table::new([
         Column::new("part of a transaction", Align::Left),
@@ -165,7 +172,8 @@ fn profile(profile: &TimeProfile, is_few: bool) -> Block {
     Block::Table(table)
 }
 
-/// Explains that disturbances of the plan held up the run within these times, if commits fell.
+/// Explains that planned disturbances held up transactions, so that the mean times include waiting
+/// for them; `None` if none lowered the rate.
 fn as_planned(report: &Report) -> Option<String> {
     let fell = report.disturbances.iter().filter(|of| of.fell == Some(true));
     let one = |of: &DisturbanceReport| {
@@ -182,12 +190,13 @@ fn as_planned(report: &Report) -> Option<String> {
     ))
 }
 
-/// Returns the time measured beside the service time, as a share of it.
+/// Returns the time measured in addition to the service time, as a share of it. It is the degree to
+/// which the parts overlap.
 fn overlap_of(profile: &TimeProfile) -> f64 {
     profile.beside.iter().map(|part| part.ms).sum::<f64>() / profile.service_ms
 }
 
-/// Warns that the parts overlap so much that they are rough.
+/// Warns that the parts of the time overlap too much for an exact split; `None` if they do not.
 fn overlap(profile: &TimeProfile) -> Option<String> {
     let share = overlap_of(profile);
     (share > OVERLAP_LEAST).then(|| {
@@ -200,7 +209,7 @@ fn overlap(profile: &TimeProfile) -> Option<String> {
     })
 }
 
-/// Makes the table of dips, with causes.
+/// Makes the table of dips of throughput, with their causes; `None` if there are none.
 fn dips(all: &[Dip]) -> Option<Block> {
     let mut table = Table::new([
         Column::new("dip at s", Align::Right),
@@ -219,7 +228,7 @@ fn dips(all: &[Dip]) -> Option<Block> {
     (!table.is_empty()).then_some(Block::Table(table))
 }
 
-/// Describes the causes of a dip, and what else rose.
+/// Describes the causes of a dip, other gauges that changed with it, and the longest transaction.
 fn with_it(dip: &Dip) -> String {
     let change = |moved: &Moved| {
         let of = |value| amount(value, &moved.unit);
@@ -253,7 +262,7 @@ fn what_moved(dip: &Dip, causes: &[String], moved: &[String]) -> String {
     }
 }
 
-/// Returns the title of a summary.
+/// Returns the title of a summary that the server keeps.
 fn title(of: SummaryOf) -> &'static str {
     match of {
         SummaryOf::Statements => "top statements of the server",
@@ -265,12 +274,13 @@ fn title(of: SummaryOf) -> &'static str {
     }
 }
 
-/// Returns true if the server's summary is of the last seconds, because the run is in progress.
+/// Returns true if the run is in progress, so that the server's summaries cover its last seconds.
 fn is_so_far(report: &Report) -> bool {
     report.elapsed_seconds.is_none()
 }
 
-/// Makes the table of a summary: sums, and amounts per transaction.
+/// Makes the folded table of a summary that the server keeps, with amounts per transaction unless
+/// the run is in progress.
 fn of_server(report: &Report, summary: &ServerSummary) -> Block {
     let mut columns = Vec::new();
     let has_states = summary.rows.iter().any(|row| row.state.is_some());
@@ -325,7 +335,8 @@ mod tests {
     use super::*;
     use crate::document::Document;
 
-    /// Makes a run with `n_samples` samples of sessions, and `beside_ms` beside the parts.
+    /// Makes a run with `n_samples` samples of the server's sessions, and a time split that
+    /// overlaps by `beside_ms`.
     fn with_profile(n_samples: u32, beside_ms: f64) -> Report {
         let part = |name: &str, ms: f64| TimePart { name: name.to_owned(), ms };
         let mut report = Report::from_tally(&Made::closed().tally());

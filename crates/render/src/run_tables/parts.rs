@@ -1,4 +1,4 @@
-//! Parts of a run's page as tables: its latency, its stretches, its disturbances, its errors.
+//! Parts of a run's report as separate tables: latency, report intervals, disturbances and errors.
 
 use analysis::report::{
     DisturbanceReport, ErrorReport, IntervalReport, Latency, Report, WindowReport,
@@ -6,7 +6,7 @@ use analysis::report::{
 
 use crate::table::{Cell, Column, Table};
 
-/// A column, with the function that returns its cell for a row.
+/// A column, and the function that makes its cell from a row's data.
 type Part<T> = (Column, fn(&T) -> Cell);
 
 fn table<T>(
@@ -20,9 +20,9 @@ fn table<T>(
     Table::filled(name, title, columns, rows.map(row).collect())
 }
 
-/// Makes the table of response, service and wait times of finished transactions, and times of all
-/// offered and of failed ones. A quantile that is infinite or known only as a bound is written in
-/// words.
+/// Makes the table of response, service and wait times of finished transactions, and of the times
+/// of all offered and of failed ones, in milliseconds. A quantile known only as a lower bound is
+/// written `>= 12`.
 pub fn latency(report: &Report) -> Table {
     fn quantile(of: &Latency, field: &str) -> Cell {
         match (of.get(field), of.at_least.get(field)) {
@@ -57,7 +57,7 @@ pub fn latency(report: &Report) -> Table {
     table("latency", title, &parts, all.into_iter().filter(|(_, of)| of.count > 0))
 }
 
-/// Makes the table of intervals.
+/// Makes the table of figures by report interval.
 pub fn intervals(report: &Report) -> Table {
     let wait = Column::percent("wait_percent", "wait %");
     let parts: [Part<&IntervalReport>; 12] = [
@@ -80,7 +80,7 @@ pub fn intervals(report: &Report) -> Table {
     table("intervals", title, &parts, report.intervals.iter())
 }
 
-/// Makes the table of disturbances: a row each for the time before, during and after.
+/// Makes the table of disturbances, with a row each for the time before, during and after one.
 pub fn disturbances(report: &Report) -> Table {
     type Row<'r> = (&'r DisturbanceReport, &'r str, Option<&'r WindowReport>);
     let parts: [Part<Row<'_>>; 11] = [
@@ -109,7 +109,8 @@ pub fn disturbances(report: &Report) -> Table {
     table("disturbances", format!("Disturbances of run {}", report.run_id), &parts, rows)
 }
 
-/// Makes the table of errors by number, including those of attempts that were retried.
+/// Makes the table of database errors with their counts, in the measured phase and the ramp-up,
+/// including errors of retried attempts.
 pub fn errors(report: &Report) -> Table {
     let phases = [("measured", &report.block.errors), ("ramp-up", &report.block.ramp_up_errors)];
     let all = phases.iter().flat_map(|(phase, all)| all.iter().map(move |one| (*phase, one)));

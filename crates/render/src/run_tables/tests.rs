@@ -1,4 +1,4 @@
-//! What the tables of a run say, and that programs read the same as people.
+//! Tests of a run's tables, for people and for programs.
 
 use analysis::fixtures::Made;
 use analysis::report::Options;

@@ -1,15 +1,15 @@
-//! A table in HTML.
+//! Formatting of a table as HTML.
 
 use askama::Template;
 
 use super::{Align, Column, Table, fraction_of, length};
 
-/// Largest length of a word that is never broken on a page.
+/// Largest length of a word in a column that is never broken, in characters.
 const WORD_MOST: usize = 40;
 
 impl Table {
-    /// Formats the table as HTML. Spare columns have a class for narrow pages, and columns with
-    /// very long words, such as URLs, are `long`.
+    /// Formats the table as HTML. Spare columns have the class `spare`, which narrow screens hide;
+    /// columns with very long words, such as URLs, have the class `long`.
     pub fn html(&self) -> String {
         let shown: Vec<(&Column, Vec<String>)> = self
             .shown()
@@ -41,7 +41,8 @@ fn class(column: &Column, cells: &[String]) -> &'static str {
     }
 }
 
-/// Aligns the cells of a column in HTML.
+/// Pads the cells of a column so that decimal points are aligned, and keeps leading blanks of
+/// words.
 fn aligned(column: &Column, cells: &[String]) -> Vec<String> {
     let fraction = cells.iter().map(|cell| fraction_of(cell)).max().unwrap_or(0);
     let cell = |cell: &String| match column.align {
@@ -51,7 +52,7 @@ fn aligned(column: &Column, cells: &[String]) -> Vec<String> {
     cells.iter().map(cell).collect()
 }
 
-/// A table in HTML: cells with their classes.
+/// Template of a table: titles and cells, each with its CSS class.
 #[derive(Template)]
 #[template(path = "table.html")]
 struct HtmlTable {
@@ -59,7 +60,7 @@ struct HtmlTable {
     rows: Vec<Vec<(&'static str, String)>>,
 }
 
-/// Pads a number with blanks as wide as its missing decimals and point.
+/// Pads a number at its right, with blanks as wide as missing decimals and decimal point.
 fn to_point(cell: &str, fraction: usize) -> String {
     let blanks = match fraction_of(cell) {
         0 if fraction > 0 => format!("\u{2008}{}", "\u{2007}".repeat(fraction - 1)),
@@ -68,7 +69,7 @@ fn to_point(cell: &str, fraction: usize) -> String {
     format!("{cell}{blanks}")
 }
 
-/// Keeps the leading blanks of a text.
+/// Replaces leading blanks by no-break spaces, which HTML keeps.
 fn indented(cell: &str) -> String {
     let words = cell.trim_start();
     "\u{a0}".repeat(cell.len() - words.len()) + words

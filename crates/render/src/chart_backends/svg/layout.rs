@@ -1,4 +1,4 @@
-//! Where everything stands in an SVG: legend, axes, and the room between.
+//! Positions in an SVG of a chart: legend, plot area, ticks and titles of axes.
 
 use crate::chart_backends::axis_scale::{AxisScale, Room, Tick};
 use crate::chart_backends::ticks::{self, MARGIN, TEXT};
@@ -6,53 +6,56 @@ use crate::chart_backends::words::{axis_title, shortened, width_of};
 use crate::chart_backends::{At, Drawn, row_values};
 use crate::charts::{Along, Chart, Mark};
 
-/// Distance between two lines of the legend, in pixels.
+/// Height of a line of the legend, in pixels.
 const LINE: f64 = 18.0;
-/// Distance between two names of the legend, in pixels.
+/// Distance between two entries of the legend, in pixels.
 const BETWEEN: f64 = 14.0;
-/// Width of the colour sample before a name of the legend, in pixels.
+/// Width of the colour sample before an entry of the legend, in pixels.
 const SWATCH: f64 = 21.0;
-/// Largest number of lines of the legend; further names are left out.
+/// Largest number of lines of the legend. Further entries are left out.
 const LEGEND_LINES_MOST: usize = 5;
-/// Height of a slanted label relative to its width: the sine of its angle.
+/// Height of a slanted tick label divided by its length: the sine of its angle.
 const SLANT: f64 = 0.62;
-/// Largest width of slanted labels, in pixels.
+/// Largest length of a slanted tick label, in pixels.
 const SLANTED_MOST: f64 = 110.0;
 
-/// Left end of charts over time, unless their labels are longer, in pixels.
+/// Smallest room for the vertical axis's labels in a chart over time, in pixels, so that charts
+/// below each other begin at the same pixel.
 const LEFT_OVER_TIME: f64 = 56.0;
 
-/// Unit of times in hours and minutes.
+/// Unit in the title of a time axis with hours and minutes.
 const CLOCK: &str = "h:min";
 
-/// Smallest and largest height of a row of a forest plot, in pixels: the chart grows with its rows.
+/// Smallest and largest height of a row of a forest plot, in pixels. The chart is as high as its
+/// rows need.
 const ROW: (f64, f64) = (17.0, 34.0);
-/// Largest share of the width for the names of rows.
+/// Largest share of a forest plot's width that the names of its rows take.
 const NAMES_MOST: f64 = 0.36;
-/// Smallest width of the plot area, in pixels, with values written behind their rows.
+/// Smallest width of a forest plot's plot area, in pixels, that leaves room for values beside the
+/// rows.
 const PLOT_LEAST: f64 = 200.0;
 
-/// A text with its place.
+/// A text with its position in pixels.
 type Placed = ((f64, f64), String);
 
-/// The places of all parts of a chart, in pixels.
+/// Positions of all parts of a chart, in pixels.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) top: f64,
     pub(super) bottom: f64,
-    /// Entries of the legend: named traces, then stripes, each with place and name.
+    /// Entries of the legend with their positions: traces, then stripes.
     pub(super) legend: Vec<Placed>,
     pub(super) x_ticks: Vec<(f64, String)>,
     pub(super) y_ticks: Vec<(f64, String)>,
-    /// True if the names along the horizontal axis are slanted.
+    /// True if the labels of the horizontal axis are slanted, for lack of room.
     pub(super) is_slanted: bool,
     pub(super) x_title: String,
     pub(super) x_title_at: f64,
     pub(super) y_title: String,
     pub(super) y_title_at: f64,
-    /// Values written behind the rows of a forest plot, each with its height.
+    /// Values written at the right of a forest plot's rows, each with its vertical position.
     pub(super) row_values: Vec<(f64, String)>,
     pub(super) height: f64,
     is_forest: bool,
@@ -107,7 +110,8 @@ impl Layout {
         }
     }
 
-    /// Makes the layout of a forest plot: names from top to bottom, values from left to right.
+    /// Makes the layout of a forest plot, whose names are listed from top to bottom and whose
+    /// values go from left to right.
     fn of_rows(chart: &Chart, drawn: Drawn, legend: Vec<Placed>, legend_end: f64) -> Layout {
         let (width, names) = (f64::from(drawn.width), &chart.x.categories);
         let y_title_at = legend_end + 15.0;
@@ -155,13 +159,14 @@ impl Layout {
         }
     }
 
-    /// Returns the pixel of a value, `aside` pixels beside its place.
+    /// Returns the pixels of a point, shifted by `aside` pixels along the axis of places; `None` if
+    /// an axis cannot show it.
     pub(super) fn at(&self, place: f64, aside: f64, value: f64) -> Option<At> {
         let (along, across) = (self.x(place)? + aside, self.y(value)?);
         Some(if self.is_forest { (across, along) } else { (along, across) })
     }
 
-    /// Returns the direction of a mark in the picture.
+    /// Returns the direction of a mark in the picture. A forest plot has its axes exchanged.
     pub(super) fn direction(&self, mark: &Mark) -> Along {
         match (self.is_forest, mark.along) {
             (false, along) => along,
@@ -170,7 +175,8 @@ impl Layout {
         }
     }
 
-    /// Returns the values at the left and right end of the plot area, and at the bottom and top.
+    /// Returns the numbers at the left and right edge of the plot area, and those at its bottom and
+    /// top.
     pub(super) fn ends(&self) -> [(f64, f64); 2] {
         match self.is_forest {
             false => [self.x.ends(), self.y.ends()],
@@ -183,24 +189,24 @@ impl Layout {
         self.x.place(value)
     }
 
-    /// Returns the horizontal place of a value, limited to the ends of the axis: the last area of a
-    /// heat map reaches its end.
+    /// Returns the horizontal pixel of a value; beyond the axis, that of its end, so that the last
+    /// cell of a heat map reaches the edge.
     pub(super) fn x_within(&self, value: f64) -> Option<f64> {
         self.x.within(value)
     }
 
-    /// Returns the vertical place of a value, limited to the ends of the axis: the low end of an
-    /// interval may be beyond it on a logarithmic axis.
+    /// Returns the vertical pixel of a value; beyond the axis, that of its end, as for the low end
+    /// of an interval on a logarithmic axis.
     pub(super) fn y(&self, value: f64) -> Option<f64> {
         self.y.within(value)
     }
 
-    /// Returns true if a value is beyond the axis; it is then drawn at the end.
+    /// Returns true if a value is outside of the value axis. It is then drawn at the axis's end.
     pub(super) fn is_beyond(&self, value: f64) -> bool {
         self.y.is_beyond(value)
     }
 
-    /// Returns the range of a mark, if it is visible.
+    /// Returns the pixels at both ends of a mark; `None` if it is outside of the axis.
     pub(super) fn stretch(&self, mark: &Mark) -> Option<(f64, f64)> {
         let scale = if mark.along == Along::X { &self.x } else { &self.y };
         let to = mark.to.unwrap_or(mark.from);
@@ -209,7 +215,7 @@ impl Layout {
     }
 }
 
-/// Returns the entries of the legend in lines, and the end of these.
+/// Returns the entries of the legend with their positions, and the vertical pixel of its last line.
 fn legend(chart: &Chart, width: f64) -> (Vec<Placed>, f64) {
     let mut places = Vec::new();
     if !chart.has_legend() {
@@ -233,7 +239,8 @@ fn legend(chart: &Chart, width: f64) -> (Vec<Placed>, f64) {
     (places, y)
 }
 
-/// Returns the labels of the horizontal axis that do not overlap, and true if they are slanted.
+/// Returns the labels of the horizontal axis with their pixels, without overlap, and true if they
+/// are slanted.
 fn x_ticks(chart: &Chart, x: &AxisScale, width: f64) -> (Vec<(f64, String)>, bool) {
     let named = chart.x.categories.iter().enumerate();
     let named: Vec<(f64, String)> =

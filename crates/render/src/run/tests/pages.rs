@@ -1,5 +1,5 @@
-//! That no printer leaves out what another one has: every kind of fact of a report is on its page
-//! in the terminal, in HTML and in Markdown.
+//! Tests that terminal, HTML and Markdown pages of a run all contain every kind of fact that its
+//! report has.
 
 use analysis::fixtures::{Made, subjects};
 use analysis::report::{Disclosure, RequirementReport, Verdict};
@@ -12,7 +12,7 @@ use crate::markdown::markdown;
 use crate::run::*;
 use crate::terminal::{Style, text};
 
-/// The same page by each printer, as words with single blanks between them.
+/// The page of one run from each printer, as words separated by single blanks.
 struct Pages {
     terminal: String,
     markdown: String,
@@ -34,7 +34,7 @@ impl Pages {
     }
 }
 
-/// Returns the text between tags.
+/// Removes tags from HTML, and decodes escaped characters.
 fn unescaped(html: &str) -> String {
     let pieces = html.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, rest)| rest));
     let text: String = pieces.collect::<Vec<&str>>().join(" ");
@@ -42,13 +42,13 @@ fn unescaped(html: &str) -> String {
     escapes.iter().fold(text, |text, (escape, letter)| text.replace(escape, letter))
 }
 
-/// Returns words with single blanks between them; blanks that pad numbers are removed.
+/// Returns the words of a text separated by single blanks, without blanks that pad numbers.
 fn words(text: &str) -> String {
     let text = text.replace(['\u{2007}', '\u{2008}'], "").replace('\u{a0}', " ");
     text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
-/// Makes a run with every event that reports know.
+/// Makes a report with every kind of fact that a run's page can show.
 fn eventful() -> Report {
     let mut report = subjects::closed();
     let open = subjects::open();
@@ -135,7 +135,8 @@ fn every_fact_of_a_report_is_on_every_page() {
     }
 }
 
-/// Returns the texts of blocks that a page shows; a page that folds and draws shows more.
+/// Returns the texts of blocks that a printer shows. `folds` is true for HTML, which also shows
+/// charts and folded blocks.
 fn shown(blocks: &[Block], folds: bool) -> Vec<String> {
     blocks.iter().flat_map(|block| of_block(block, folds)).collect()
 }
@@ -233,7 +234,7 @@ fn a_page_with_everything_is_as_narrow_as_asked() {
     }
 }
 
-/// Returns the head of a page, the part that depends on its width.
+/// Returns a page of `width` columns, up to its line on checks.
 fn head(width: usize) -> String {
     let page = text(
         &run(&Report::from_tally(&Made::open_overloaded().tally())),
