@@ -11,8 +11,8 @@ use study::ComparisonReport;
 /// other axes are unchanged.
 pub(crate) fn names(axis: &Axis) -> Vec<String> {
     let options = |value: &str| -> Vec<String> {
-        let of = value.split_once('?').map_or("", |(_, options)| options);
-        of.split('&').filter(|option| !option.is_empty()).map(str::to_owned).collect()
+        let query = value.split_once('?').map_or("", |(_, options)| options);
+        query.split('&').filter(|option| !option.is_empty()).map(str::to_owned).collect()
     };
     let all: Vec<(&str, Vec<String>)> = axis
         .values

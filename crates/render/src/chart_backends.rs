@@ -2,7 +2,7 @@
 //!
 //! Colours are CSS classes, whose rules are in `templates/chart-*.css`: eight colours that
 //! colour-blind people can distinguish (M. Okabe and K. Ito, "Color Universal Design", 2008), and
-//! eight shades from dark to light. Not here: the data of a chart ([`crate::charts`]).
+//! eight shades in order of lightness. Not here: the data of a chart ([`crate::charts`]).
 
 mod axis_scale;
 mod decimate;
@@ -102,7 +102,7 @@ impl Chart {
             Along::Y => self.lowest_whisker(),
             Along::X => f64::NEG_INFINITY,
         };
-        let of = move |trace: &Trace, point: &Point| match along {
+        let numbers_at = move |trace: &Trace, point: &Point| match along {
             Along::X => [Some(point.x).filter(|_| !self.x.is_stretch), None, None],
             Along::Y => {
                 let low = point.band.map(|band| band.0);
@@ -111,7 +111,7 @@ impl Chart {
             }
         };
         let values = self.traces.iter().flat_map(move |trace| {
-            trace.points.iter().flat_map(move |point| of(trace, point)).flatten()
+            trace.points.iter().flat_map(move |point| numbers_at(trace, point)).flatten()
         });
         let axis = if along == Along::X { &self.x } else { &self.y };
         let range = axis.range.into_iter().flat_map(|(from, to)| [from, to]);
@@ -223,8 +223,8 @@ fn colour(chart: &Chart, index: usize) -> String {
 /// Returns the number of a trace's colour: that of the trace it shares a colour with, or the one
 /// fixed for all charts of the page, or else its index in the chart.
 fn place(chart: &Chart, index: usize) -> usize {
-    let of = |trace: &Trace| trace.shares.or(trace.place);
-    chart.traces.get(index).and_then(of).unwrap_or(index)
+    let fixed_place = |trace: &Trace| trace.shares.or(trace.place);
+    chart.traces.get(index).and_then(fixed_place).unwrap_or(index)
 }
 
 /// Returns the opacity (0.15 to 1) of the cells of a heat map's trace.

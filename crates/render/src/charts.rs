@@ -105,7 +105,7 @@ pub enum Palette {
     /// Distinct colours, also for colour-blind people, for traces without an order.
     #[default]
     Different,
-    /// Shades from dark to light, for traces with an order, such as percentiles or numbers of
+    /// Shades by lightness, for traces with an order, such as percentiles or numbers of
     /// clients.
     Ordered,
     /// Colours by verdict. The name of a trace is its verdict: `better` or `meets`, `worse` or
@@ -241,7 +241,7 @@ pub struct Entry {
     pub about: &'static str,
     pub spot: Spot,
     /// Function that makes the charts; it returns none if the report lacks the data.
-    pub of: Of,
+    pub make: Of,
 }
 
 /// All kinds of charts, in the order of a page.
@@ -286,20 +286,20 @@ const FAR_APART: f64 = 20.0;
 
 /// Returns the charts of a run.
 pub fn of_run(report: &Report) -> Vec<Chart> {
-    let of = |entry: &Entry| match entry.of {
+    let to_charts = |entry: &Entry| match entry.make {
         Of::Run(make) => make(report),
         _ => Vec::new(),
     };
-    distinct(ALL.iter().flat_map(of).collect())
+    distinct(ALL.iter().flat_map(to_charts).collect())
 }
 
 /// Returns the charts of an experiment. If `trials` is empty, charts that need trials are left out.
 pub fn of_experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
-    let of = |entry: &Entry| match entry.of {
+    let to_charts = |entry: &Entry| match entry.make {
         Of::Experiment(make) => make(report, trials),
         _ => Vec::new(),
     };
-    distinct(ALL.iter().flat_map(of).collect())
+    distinct(ALL.iter().flat_map(to_charts).collect())
 }
 
 /// Returns the charts of these whose entry names this spot.
@@ -345,20 +345,20 @@ pub fn chart_named<'c>(charts: &'c [Chart], name: &str) -> Result<&'c Chart, Str
 
 /// Returns the charts of a search.
 pub fn of_seek(report: &SeekReport) -> Vec<Chart> {
-    let of = |entry: &Entry| match entry.of {
+    let to_charts = |entry: &Entry| match entry.make {
         Of::Seek(make) => make(report),
         _ => Vec::new(),
     };
-    distinct(ALL.iter().flat_map(of).collect())
+    distinct(ALL.iter().flat_map(to_charts).collect())
 }
 
 /// Returns the charts of a comparison.
 pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
-    let of = |entry: &Entry| match entry.of {
+    let to_charts = |entry: &Entry| match entry.make {
         Of::Comparison(make) => make(report),
         _ => Vec::new(),
     };
-    distinct(ALL.iter().flat_map(of).collect())
+    distinct(ALL.iter().flat_map(to_charts).collect())
 }
 
 /// Returns charts that overlay the median runs of a comparison's sides: throughput and p99 over
@@ -369,11 +369,11 @@ pub fn of_median_runs(report: &ComparisonReport, runs: &[(String, Report)]) -> V
 
 /// Returns the charts of a history.
 pub fn of_history(report: &HistoryReport) -> Vec<Chart> {
-    let of = |entry: &Entry| match entry.of {
+    let to_charts = |entry: &Entry| match entry.make {
         Of::History(make) => make(report),
         _ => Vec::new(),
     };
-    distinct(ALL.iter().flat_map(of).collect())
+    distinct(ALL.iter().flat_map(to_charts).collect())
 }
 
 /// Makes chart ids unique by a number at the end. Names of groups that differ only in punctuation
@@ -420,12 +420,12 @@ impl Chart {
     }
 
     /// Makes a chart over the time of a run, with marks for ramp-up, disturbances and dips.
-    fn of_time(id: impl Into<String>, title: impl Into<String>, y: Axis, of: &Report) -> Chart {
-        let first = of.seconds.iter().map(|row| row.second).min().unwrap_or(0).min(0) as f64;
+    fn of_time(id: impl Into<String>, title: impl Into<String>, y: Axis, report: &Report) -> Chart {
+        let first = report.seconds.iter().map(|row| row.second).min().unwrap_or(0).min(0) as f64;
         let axis = Axis::new("time in the measured phase", "s", Scale::Linear);
-        let is_long = of.measured_seconds > first;
-        let x = Axis { range: is_long.then_some((first, of.measured_seconds)), ..axis };
-        Chart { marks: happened(of), ..Chart::new(id, title, x, y) }
+        let is_long = report.measured_seconds > first;
+        let x = Axis { range: is_long.then_some((first, report.measured_seconds)), ..axis };
+        Chart { marks: happened(report), ..Chart::new(id, title, x, y) }
     }
 
     /// Adds a point to the line named `line`, or to `only` if that name is empty. A line that does
@@ -470,13 +470,13 @@ impl Chart {
             if let Some(((low, high), last)) = ends(values()).zip(values().next_back()) {
                 let bands = trace.points.iter().filter_map(|point| point.band);
                 let band = ends(bands.flat_map(|(low, high)| [low, high]));
-                let of = |value| significant(value, 3);
+                let rounded = |value| significant(value, 3);
                 if let Some(band) = band.filter(|_| low == high) {
-                    let (from, to) = (of(band.0), of(band.1));
-                    text += &format!(" {}: {} ({from} to {to}).", trace.name, of(low));
+                    let (from, to) = (rounded(band.0), rounded(band.1));
+                    text += &format!(" {}: {} ({from} to {to}).", trace.name, rounded(low));
                     continue;
                 }
-                let [low, high, last] = [low, high, last].map(of);
+                let [low, high, last] = [low, high, last].map(rounded);
                 text += &format!(" {}: {low} to {high}, last {last}.", trace.name);
             }
         }
@@ -529,9 +529,9 @@ impl Chart {
                 point.label.clone().unwrap_or_default(),
             ]
         };
-        let of =
+        let to_rows =
             move |trace: &Trace| trace.points.iter().map(|p| row(trace, p)).collect::<Vec<_>>();
-        self.traces.iter().flat_map(of)
+        self.traces.iter().flat_map(to_rows)
     }
 }
 
@@ -573,7 +573,7 @@ fn disturbed_in_all<'r>(reports: impl Iterator<Item = &'r Report>) -> Vec<Mark> 
     for report in reports {
         let mut seen: Vec<String> = Vec::new();
         for mark in disturbed(report) {
-            // The nth of a name corresponds to the nth in every run.
+            // The nth disturbance of a name corresponds to the nth in every other run.
             let nth = seen.iter().filter(|known| **known == mark.text).count();
             let same = found.iter_mut().filter(|known| known.text == mark.text).nth(nth);
             seen.push(mark.text.clone());

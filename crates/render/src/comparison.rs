@@ -83,7 +83,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page.scene.extend(report.scene.notices.iter().cloned());
     page.verdicts = report.pairs.iter().flat_map(|pair| verdicts(report, pair)).collect();
     page.validity = Validity::of_remarks(remarks(report));
-    let n_warnings = page.validity.as_ref().map_or(0, |of| of.count(Severity::Warning));
+    let n_warnings = page.validity.as_ref().map_or(0, |validity| validity.count(Severity::Warning));
     if n_warnings > 0 {
         page.verdicts = report.pairs.iter().flat_map(|pair| cautious(report, pair)).collect();
     }
@@ -136,9 +136,9 @@ pub fn comparison_title(report: &ComparisonReport) -> String {
 /// Returns the verdict on a side against the baseline, and with several workloads one for each.
 fn verdicts(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     let first = verdict(report, pair);
-    let more = pair.by_workload.iter().skip(1).map(|of| {
-        let (tone, word) = word_of(of.primary.verdict);
-        let headline = headline_of_workload(report, pair, of).into();
+    let more = pair.by_workload.iter().skip(1).map(|workload| {
+        let (tone, word) = word_of(workload.primary.verdict);
+        let headline = headline_of_workload(report, pair, workload).into();
         Verdict { tone, word, headline, details: Vec::new() }
     });
     once(first).chain(more).collect()
@@ -314,12 +314,12 @@ fn gauges_table(report: &ComparisonReport, pair: &PairReport) -> Table {
 /// Returns the sentence above the table of changed gauges: how they are ordered, and that they are
 /// not tested.
 fn gauges_words(report: &ComparisonReport, pair: &PairReport) -> String {
-    let of = match report.pairs.len() {
+    let of_sides = match report.pairs.len() {
         1 => String::new(),
         _ => format!(" of {} against {}", pair.side, report.sides[0].name),
     };
     format!(
-        "Gauges that changed most{of}, the clearest change first (means over runs, not tested):"
+        "Gauges that changed most{of_sides}, the clearest change first (means over runs, not tested):"
     )
 }
 
@@ -330,8 +330,8 @@ fn sweeps(report: &ComparisonReport) -> Option<Table> {
     let (_, first) = curves().next()?;
     let best = if first.better == Direction::Lower { "lowest" } else { "peak" };
     let over = format!("{} over {}", title(&first.figure), first.axis);
-    let columns =
-        ["first", "mean of points", best, "at", "last"].map(|of| Column::new(of, Align::Right));
+    let columns = ["first", "mean of points", best, "at", "last"]
+        .map(|heading| Column::new(heading, Align::Right));
     let name = Column::new(over, Align::Left);
     let mut table = Table::new([name].into_iter().chain(columns).collect::<Vec<_>>());
     for (side, curve) in curves() {
@@ -462,7 +462,7 @@ fn over_all(pair: &PairReport) -> impl Iterator<Item = &Judged> {
 fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     match &pair.points[..] {
         _ if !pair.by_workload.is_empty() => {
-            pair.by_workload.iter().map(|of| &of.primary).take(1).collect()
+            pair.by_workload.iter().map(|workload| &workload.primary).take(1).collect()
         }
         [point] => once(&point.primary).chain(&point.others).collect(),
         _ => over_all(pair).collect(),
@@ -526,7 +526,7 @@ fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     let cells = |at: &str, judged: &Judged| for_people(cells(report, at, judged), is_all);
     for point in &pair.points {
         for (index, judged) in once(&point.primary).chain(&point.others).enumerate() {
-            // With many points only the judged figure: the others are listed by point.
+            // With many points, only the primary figure: the others are listed by point.
             if index > 0 && !is_one {
                 break;
             }

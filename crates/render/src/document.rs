@@ -405,7 +405,7 @@ impl Validity {
         validity.answer = match (validity.count(Severity::Invalid), n_warnings) {
             (1.., _) => "NOT VALID.".to_owned(),
             (0, 0) => format!("{word}, with notes."),
-            // A remark on several runs names several findings.
+            // A remark on several runs may name several findings.
             (0, n) => {
                 let n = n.max(names.len()) as u64;
                 format!("{word}, with {}{named}.", count(n, "warning"))
@@ -417,13 +417,14 @@ impl Validity {
     /// Returns the findings whose ids are in the warnings, in order of appearance: `other cpu
     /// load`.
     fn named(&self) -> Vec<String> {
-        let warnings = self.remarks.iter().filter(|of| of.severity == Severity::Warning);
-        let texts: Vec<String> = warnings.map(|of| of.text.plain()).collect();
+        let warnings = self.remarks.iter().filter(|remark| remark.severity == Severity::Warning);
+        let texts: Vec<String> = warnings.map(|remark| remark.text.plain()).collect();
         let place = |id: &str| {
             let (begins, ends) = (format!("{id} ("), format!("({id})"));
             texts.iter().position(|text| text.starts_with(&begins) || text.contains(&ends))
         };
-        let named = CATALOG.iter().filter_map(|of| Some((place(of.id)?, of.id.replace('_', " "))));
+        let named =
+            CATALOG.iter().filter_map(|entry| Some((place(entry.id)?, entry.id.replace('_', " "))));
         let mut all: Vec<(usize, String)> = named.collect();
         all.sort_by_key(|(place, _)| *place);
         all.into_iter().map(|(_, id)| id).collect()

@@ -62,7 +62,7 @@ pub fn experiment_verdicts(
         own.details.splice(0..0, durability(report, trials).map(Text::from));
         return vec![own];
     };
-    // Sides have one verdict: the higher mean is not another.
+    // Sides have one verdict. The point with the highest mean would look like a second one.
     own.headline = name_over_axes(report).into();
     comparison_verdicts(sides).into_iter().chain([own]).collect()
 }
@@ -83,7 +83,8 @@ pub fn experiment(
     page.scene = notices(trials);
     page.section("matrix", "By rows and columns", matrix::of_page(&of_page(report)));
     let few = too_few(report.points.iter().map(|point| &point.samples_needed));
-    let figures = || report.points.iter().flat_map(|point| point.figures.iter()).map(|(_, of)| of);
+    let figures =
+        || report.points.iter().flat_map(|point| point.figures.iter()).map(|(_, figure)| figure);
     let (wide, same) = (ranges(figures(), repeat_s(report, trials)), same_in_all(figures()));
     page.section(
         "points",
@@ -155,8 +156,8 @@ fn question(report: &ExperimentReport) -> Vec<String> {
     match varied.is_empty() {
         true => Vec::new(),
         false => {
-            let of = title(&report.primary);
-            vec![format!("How does {of} change with {}?", varied.join(" and "))]
+            let figure = title(&report.primary);
+            vec![format!("How does {figure} change with {}?", varied.join(" and "))]
         }
     }
 }
@@ -165,28 +166,28 @@ fn question(report: &ExperimentReport) -> Vec<String> {
 /// `None` without trials.
 fn made_with(trials: &[TrialReport]) -> Option<String> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
-    let of = Environment::from_reports(&all);
-    let load = of.loads.iter().filter(|_| of.loads.len() == 1);
+    let environment = Environment::from_reports(&all);
+    let load = environment.loads.iter().filter(|_| environment.loads.len() == 1);
     let load: String = load.map(|load| format!(", {load}")).collect();
     (!all.is_empty()).then(|| {
-        let (databases, clients) = (several(&of.databases), clients(&of));
-        format!("{databases}, {clients}{load}, each measured {}", span(of.measured_s))
+        let (databases, clients) = (several(&environment.databases), clients(&environment));
+        format!("{databases}, {clients}{load}, each measured {}", span(environment.measured_s))
     })
 }
 
 /// Returns labelled texts on the trials' databases, machines, dbdyno versions and dates.
 fn made_on(trials: &[TrialReport]) -> Vec<(&'static str, String)> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
-    let of = Environment::from_reports(&all);
-    let (first, last) = (begun(&of.begun.0), begun(&of.begun.1));
-    let machine = match of.has_virtual_time() {
+    let environment = Environment::from_reports(&all);
+    let (first, last) = (begun(&environment.begun.0), begun(&environment.begun.1));
+    let machine = match environment.has_virtual_time() {
         true => "none: virtual time".to_owned(),
-        false => [&of.machines, &of.systems].map(|all| several(all)).join("; "),
+        false => [&environment.machines, &environment.systems].map(|all| several(all)).join("; "),
     };
     let mut pairs = vec![
-        ("database", several(&of.databases)),
+        ("database", several(&environment.databases)),
         ("machine", machine.trim_matches(|mark| mark == ';' || mark == ' ').to_owned()),
-        ("dbdyno", several(&of.dbdyno)),
+        ("dbdyno", several(&environment.dbdyno)),
         ("trials", format!("{first} to {last}")),
     ];
     pairs.retain(|(_, words)| !words.is_empty());
@@ -214,7 +215,8 @@ fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) ->
     // Sides are called by their only axis.
     let means = |side: &str| -> Option<f64> {
         let name = |(axis, value): (&str, &String)| format!("{}={value}", short_axis(axis));
-        let is_named = |point: &&PointReport| point.values.iter().map(name).any(|of| of == side);
+        let is_named =
+            |point: &&PointReport| point.values.iter().map(name).any(|label| label == side);
         let point = report.points.iter().find(is_named)?;
         point.figures.get(&report.primary).map(|figure| figure.mean)
     };
@@ -237,7 +239,7 @@ fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) ->
     // Ranges have an explanation of their own.
     let is_mean = |figure: &Figure| figure.half_width.is_some() && !figure.is_wide();
     let mut all = report.points.iter().flat_map(|point| point.figures.iter());
-    all.any(|(_, of)| is_mean(of)).then(|| format!("means over runs ± 95 % CIs{verdict}"))
+    all.any(|(_, figure)| is_mean(figure)).then(|| format!("means over runs ± 95 % CIs{verdict}"))
 }
 
 /// Returns the load time of one more repeat of all points, ramp-up and measured phase, in seconds.
@@ -247,7 +249,7 @@ pub fn repeat_s(report: &ExperimentReport, trials: &[TrialReport]) -> Option<f64
     if all.is_empty() || Environment::from_reports(&all).has_virtual_time() {
         return None;
     }
-    let load_s: f64 = all.iter().map(|of| of.phases.ramp_up_s + of.measured_seconds).sum();
+    let load_s: f64 = all.iter().map(|run| run.phases.ramp_up_s + run.measured_seconds).sum();
     Some(load_s / all.len() as f64 * report.points.len() as f64)
 }
 
@@ -389,7 +391,7 @@ fn headline(report: &ExperimentReport) -> (String, String) {
 
 /// Describes the point with the best mean of the primary figure.
 fn best(report: &ExperimentReport) -> String {
-    let of = title(&report.primary);
+    let primary = title(&report.primary);
     let best = report
         .points
         .iter()
@@ -399,24 +401,24 @@ fn best(report: &ExperimentReport) -> String {
     let Some((point, figure)) = best else {
         let why = report.points.iter().find_map(|point| point.reasons.get(&report.primary));
         return match why {
-            Some(why) => format!("no {of}: {why}"),
-            None => format!("no {of}"),
+            Some(why) => format!("no {primary}: {why}"),
+            None => format!("no {primary}"),
         };
     };
     if report.points.len() == 1 {
-        return format!("{of} {}", answered(&figure));
+        return format!("{primary} {}", answered(&figure));
     }
     let at = told(&report.axes, &point.values).pairs(", ");
     let at = if at.is_empty() { at } else { format!(" at {at}") };
     let most = match (report.better == Direction::Lower, figure.is_wide()) {
         (true, false) => "least",
         (false, false) => "most",
-        // It cannot be decided yet.
+        // The best point cannot be determined yet.
         (true, true) => "lowest mean",
         (false, true) => "highest mean",
     };
     let also = also(report, point, &figure);
-    format!("{most} {of}{at}: {}{also}", answered(&figure))
+    format!("{most} {primary}{at}: {}{also}", answered(&figure))
 }
 
 /// Names points that may be as good as the best one, because their confidence intervals overlap,
@@ -465,8 +467,8 @@ fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
         Some(figure) => answered(figure),
         None => "not known".to_owned(),
     };
-    let (at, of) = (told(&report.axes, &point.values).pairs(", "), title(&report.primary));
-    format!("keeps up with the offered rate up to {at}; {of} there: {figure}")
+    let (at, primary) = (told(&report.axes, &point.values).pairs(", "), title(&report.primary));
+    format!("keeps up with the offered rate up to {at}; {primary} there: {figure}")
 }
 
 /// Makes the table of points, one per row, with all figures.
@@ -482,7 +484,7 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
     let in_some = report.points.iter().flat_map(|point| point.runs_with.iter());
     for (name, _) in needed.chain(in_some) {
         if !names.contains(&name) {
-            // Beside the other times.
+            // The column stands beside those of other times.
             let after = names.iter().rposition(|other| is_time(other) || *other == "tps");
             names.insert(after.map_or(0, |index| index + 1), name);
         }
@@ -517,7 +519,7 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
         }
     }
     let of_figure =
-        |name: &&str| ["", "_half_width", "_min", "_max"].map(|of| format!("{name}{of}"));
+        |name: &&str| ["", "_half_width", "_min", "_max"].map(|suffix| format!("{name}{suffix}"));
     columns.extend(known.iter().flat_map(of_figure).map(Column::data));
     columns.push(Column::data("warnings"));
     let row = |point: &PointReport| {
@@ -541,12 +543,12 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
 /// Returns the cells of a figure for programs: mean, half-width of its confidence interval, minimum
 /// and maximum.
 fn exact_cells(point: &PointReport, name: &str) -> [Cell; 4] {
-    let of = point.figures.get(name);
+    let figure = point.figures.get(name);
     [
-        of.map(|of| of.mean).into(),
-        of.and_then(|of| of.half_width).into(),
-        of.map(|of| of.min).into(),
-        of.map(|of| of.max).into(),
+        figure.map(|figure| figure.mean).into(),
+        figure.and_then(|figure| figure.half_width).into(),
+        figure.map(|figure| figure.min).into(),
+        figure.map(|figure| figure.max).into(),
     ]
 }
 
@@ -660,15 +662,15 @@ fn best_word(curve: &Curve) -> &'static str {
 /// Makes the section on the Universal Scalability Law: its fitted parameters, its peak, and how
 /// well it fits.
 fn of_law(report: &ExperimentReport, law: &ScalabilityReport) -> Section {
-    let of = |[value, low, high]: [f64; 3]| {
+    let with_interval = |[value, low, high]: [f64; 3]| {
         let number = |value: f64| significant(value, 3);
         format!("{} ({} to {})", number(value), number(low), number(high))
     };
     let small = |[value, low, high]: [f64; 3]| format!("{value:.2e} ({low:.2e} to {high:.2e})");
     let worst = format!("{:+.1} % at {} clients", law.worst.0 * 100.0, law.worst.1);
     let mut pairs = vec![
-        ("one client", format!("{} {}", of(law.lambda), title(&report.primary))),
-        ("contention", of(law.sigma)),
+        ("one client", format!("{} {}", with_interval(law.lambda), title(&report.primary))),
+        ("contention", with_interval(law.sigma)),
         ("coherency", small(law.kappa)),
     ];
     pairs.extend(peak(law));
@@ -684,7 +686,7 @@ fn of_law(report: &ExperimentReport, law: &ScalabilityReport) -> Section {
 
 /// Returns the labelled peak of the law, or the reason why it has none.
 fn peak(law: &ScalabilityReport) -> Option<(&'static str, String)> {
-    let of = |value: f64, interval: Option<(f64, f64)>, digits: usize| {
+    let with_interval = |value: f64, interval: Option<(f64, f64)>, digits: usize| {
         let number = |value: f64| significant(value, digits);
         let interval = interval.map_or_else(String::new, |(low, high)| {
             format!(" ({} to {})", number(low), number(high))
@@ -693,8 +695,10 @@ fn peak(law: &ScalabilityReport) -> Option<(&'static str, String)> {
     };
     match (law.peak_clients, law.peak) {
         (Some(clients), Some(peak)) => {
-            let (peak, clients) =
-                (of(peak, law.peak_interval, 4), of(clients, law.peak_clients_interval, 3));
+            let (peak, clients) = (
+                with_interval(peak, law.peak_interval, 4),
+                with_interval(clients, law.peak_clients_interval, 3),
+            );
             Some(("its peak", format!("{peak} at {clients} clients")))
         }
         _ => law.no_peak.clone().map(|why| ("its peak", why)),

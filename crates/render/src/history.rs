@@ -77,10 +77,10 @@ fn validity(report: &HistoryReport) -> Option<Validity> {
 fn one_seed(report: &HistoryReport, point: &PointHistory) -> Option<String> {
     let noun = report.noun();
     let name = point.name();
-    let of = if name.is_empty() { name } else { format!(" of {name}") };
+    let of_series = if name.is_empty() { name } else { format!(" of {name}") };
     point.is_one_seed.then(|| {
         format!(
-            "All runs{of} have the same seed: a simulated database draws the same random numbers \
+            "All runs{of_series} have the same seed: a simulated database draws the same random numbers \
              from the same seed, so the variation between {noun}s is not known. Give each run a \
              different seed (--seed)."
         )
@@ -134,8 +134,8 @@ fn too_short_verdict(report: &HistoryReport, short: &[&PointHistory]) -> Verdict
 /// Describes the builds that are not judged, with reasons, and damaged runs.
 fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
     let without = (report.without_figure > 0).then(|| {
-        let (n, of) = (count(report.without_figure, "run"), title(&report.figure));
-        format!("Omitted for lack of {of}: {n}. --figure names another one, such as tps.")
+        let (n, figure) = (count(report.without_figure, "run"), title(&report.figure));
+        format!("Omitted for lack of {figure}: {n}. --figure names another one, such as tps.")
     });
     let noun = report.noun();
     let line = move |build: &LeftOut| {
@@ -221,13 +221,13 @@ fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
 
 /// Describes the source of each imported series.
 fn imported(report: &HistoryReport) -> impl Iterator<Item = String> {
-    let of = |from: &ImportedFrom| {
+    let to_sentence = |from: &ImportedFrom| {
         format!(
             "Imported: {}. Its figures were measured elsewhere, and are judged apart from runs.",
             from.with_source()
         )
     };
-    report.imported.iter().map(of)
+    report.imported.iter().map(to_sentence)
 }
 
 /// Lists the first names; an ellipsis stands for the others.
@@ -390,7 +390,8 @@ fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
     let outside = point.last.as_ref().filter(|last| last.is_outside);
     let name = point.builds.last().map_or("", |last| &last.build);
     // If a newer build cannot be judged, the verdict names the build that it is about.
-    let is_newer = report.measured_now().is_some() || report.left_out.iter().any(|of| of.is_last);
+    let is_newer =
+        report.measured_now().is_some() || report.left_out.iter().any(|build| build.is_last);
     let judged = if is_newer { "judged " } else { "" };
     let what = format!("the last {judged}{}", report.noun());
     let last = match (outside, &point.last) {
@@ -414,7 +415,7 @@ fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
             let level = match changes.last() {
                 None => match &point.unseen[..] {
                     [] => one_level(point),
-                    [.., of] => format!("one level (no change at {} any more)", of.build),
+                    [.., latest] => format!("one level (no change at {} any more)", latest.build),
                 },
                 Some(change) => {
                     let word = match change.is_worse {
@@ -477,7 +478,7 @@ fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> Strin
     let before = format!("the {noun}s before it");
     let acknowledged_level =
         last.acknowledged_since.as_ref().map(|build| format!("the level acknowledged at {build}"));
-    let (of, alone) = match &point.changes {
+    let (reference, alone) = match &point.changes {
         _ if let Some(level) = &acknowledged_level => (level.as_str(), String::new()),
         Some(_) if last.is_of_former_level => ("the level before its own", String::new()),
         Some(_) => ("its level", String::new()),
@@ -502,7 +503,9 @@ fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> Strin
         let noun = capital(noun);
         format!(" {noun}s vary more since {build}: it is held against these alone.")
     });
-    format!("The last {noun} is {away} the mean of {of}; {expected}.{since}{alone}{acknowledged}")
+    format!(
+        "The last {noun} is {away} the mean of {reference}; {expected}.{since}{alone}{acknowledged}"
+    )
 }
 
 /// Describes how far the last build is above or below its reference.

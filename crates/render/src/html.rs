@@ -93,11 +93,11 @@ pub fn page(title: &str, body: &str, medium: Medium<'_>) -> String {
 
 /// Makes the HTML of several charts. The first [`IN_PAGE_MOST`] may be drawn in the page.
 fn figures(charts: &[Chart], medium: Medium<'_>) -> String {
-    let of = |(index, chart): (usize, &Chart)| match index < IN_PAGE_MOST {
+    let to_html = |(index, chart): (usize, &Chart)| match index < IN_PAGE_MOST {
         true => figure(chart, medium),
         false => figure(chart, medium.below()),
     };
-    charts.iter().enumerate().map(of).collect::<Vec<String>>().join("\n")
+    charts.iter().enumerate().map(to_html).collect::<Vec<String>>().join("\n")
 }
 
 /// Makes the HTML of a chart, for a section or for a page of its own.

@@ -134,9 +134,9 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, error_of: &ErrorOf<'_>) -> Table
     columns.extend([Column::spare("p99 ms", Align::Point, 3).key("p99_ms")]);
     // Columns show the figures by which the list is sorted or filtered.
     let figures = rows().next().map(|row| row.figures.as_slice()).unwrap_or_default();
-    let of =
+    let to_column =
         |(name, _): &(String, _)| Column::new(figure_title(name), Align::Point).key(name.clone());
-    columns.extend(figures.iter().map(of));
+    columns.extend(figures.iter().map(to_column));
     columns.extend([
         Column::data("worst_finding"),
         Column::new("validity", Align::Left),
@@ -207,7 +207,9 @@ pub fn with_title<'r>(
     title: Option<&str>,
 ) -> String {
     match rows.into_iter().find_map(|row| row.primary.as_ref()) {
-        Some(of) if title == Some(SEVERAL) && !shown.is_empty() => format!("{shown} {}", of.title),
+        Some(metric) if title == Some(SEVERAL) && !shown.is_empty() => {
+            format!("{shown} {}", metric.title)
+        }
         _ => shown,
     }
 }
@@ -243,7 +245,7 @@ fn trials_cells(
         blank(),
         blank(),
     ]);
-    let value = |row: &RunRow| row.primary.as_ref().map(|of| of.value);
+    let value = |row: &RunRow| row.primary.as_ref().map(|metric| metric.value);
     let all = || with_title(trials.span(value, rate), trials.rows.iter().copied(), primary);
     cells.extend(primary.map(|_| all().into()));
     cells.extend(has.error.map(|_| blank()));
@@ -303,7 +305,7 @@ pub fn is_overloaded(p99_ms: Option<f64>) -> bool {
 fn cells(row: &RunRow, begun: &dyn Fn(i64) -> String, has: &Extra<'_>) -> Vec<Cell> {
     let Extra { has_points, primary, has_labels, error } = *has;
     let validity = validity(row.status, row.worst_finding, row.p99_ms);
-    let value = row.primary.as_ref().map(|of| of.value);
+    let value = row.primary.as_ref().map(|metric| metric.value);
     // An unknown figure leaves its cell empty.
     let figure = |value: Option<f64>, shown: fn(f64) -> String| {
         Cell::said(value.map_or(String::new(), shown), value)
@@ -326,15 +328,15 @@ fn cells(row: &RunRow, begun: &dyn Fn(i64) -> String, has: &Extra<'_>) -> Vec<Ce
         row.clients.into(),
         figure(row.measured_ns.map(seconds), measured),
         figure(row.tps, |tps| rate(Some(tps))),
-        row.primary.as_ref().map_or("", |of| &of.name).into(),
+        row.primary.as_ref().map_or("", |metric| &metric.name).into(),
         value.into(),
     ]);
     let shown = value.map_or(String::new(), |value| format_count(value.round() as u64));
     cells.extend(primary.map(|_| Cell::said(with_title(shown, [row], primary), value)));
     cells.extend(error.map(Cell::from));
     cells.extend([figure(row.p99_ms, p99)]);
-    let shown = |value: f64| significant_or_infinite(value, 4);
-    cells.extend(row.figures.iter().map(|(_, value)| figure(*value, shown)));
+    let four_digits = |value: f64| significant_or_infinite(value, 4);
+    cells.extend(row.figures.iter().map(|(_, value)| figure(*value, four_digits)));
     cells.extend([
         row.worst_finding.map_or("", Severity::name).into(),
         validity.into(),
@@ -421,10 +423,10 @@ pub fn experiment_list(all: &[ExperimentLine]) -> Document {
 }
 
 /// Formats the number of completed trials, and of all: `5 of 9`. A search has no planned number.
-fn trials(of: &Experiment, n_done: u64) -> Cell {
-    let trials = of.points.len() as u64 * u64::from(of.repeats);
-    let most = if of.stop.is_some() { "at most " } else { "" };
-    match of.walk.seek() {
+fn trials(experiment: &Experiment, n_done: u64) -> Cell {
+    let trials = experiment.points.len() as u64 * u64::from(experiment.repeats);
+    let most = if experiment.stop.is_some() { "at most " } else { "" };
+    match experiment.walk.seek() {
         Some(_) => Cell::said(n_done.to_string(), None),
         None => Cell::said(format!("{n_done} of {most}{trials}"), Some(trials as f64)),
     }
@@ -434,22 +436,22 @@ fn trials(of: &Experiment, n_done: u64) -> Cell {
 const AXES_MAX: usize = 60;
 
 /// Returns the varied or sought parameters as written: `clients=1,2,4`.
-pub fn axes(of: &Experiment) -> String {
-    axes_called(of, |name| name)
+pub fn axes(experiment: &Experiment) -> String {
+    axes_called(experiment, |name| name)
 }
 
 /// Returns the varied or sought parameters with only the last parts of their names.
-fn axes_in_short(of: &Experiment) -> String {
-    axes_called(of, model::short_axis)
+fn axes_in_short(experiment: &Experiment) -> String {
+    axes_called(experiment, model::short_axis)
 }
 
-fn axes_called(of: &Experiment, called: fn(&str) -> &str) -> String {
-    let axes: Vec<String> = match of.walk.seek() {
+fn axes_called(experiment: &Experiment, called: fn(&str) -> &str) -> String {
+    let axes: Vec<String> = match experiment.walk.seek() {
         Some(seek) => vec![format!("{}={}..{} sought", called(&seek.axis), seek.low, seek.high)],
         None => {
             let axis =
                 |axis: &model::Axis| format!("{}={}", called(&axis.name), axis.values.join(","));
-            of.axes.iter().map(axis).collect()
+            experiment.axes.iter().map(axis).collect()
         }
     };
     match axes.is_empty() {

@@ -151,16 +151,16 @@ pub fn interval(tally: &Tally, seconds: Range<i64>) -> String {
         parts.extend((n > 0).then(|| format!("{} {word}", format_count(n))));
     }
     if all.len() > 1 {
-        let of = |group: &usize| {
+        let to_text = |group: &usize| {
             format!("{} {}", tally.name_of(*group), rates_in(tally, &[*group], seconds.clone()))
         };
-        parts.push(format!("({})", all.iter().map(of).collect::<Vec<_>>().join(", ")));
+        parts.push(format!("({})", all.iter().map(to_text).collect::<Vec<_>>().join(", ")));
     }
     let end = match seconds.start as f64 + length {
         end if end > 0.0 && seconds.end > 0 => numbers::seconds(end),
         _ => format!("{} s", seconds.end),
     };
-    let ramp_up_ns = tally.description.as_ref().map_or(0, |of| of.phases.ramp_up_ns);
+    let ramp_up_ns = tally.description.as_ref().map_or(0, |described| described.phases.ramp_up_ns);
     let since_begin = ramp_up_ns as f64 / NS_PER_S as f64 + seconds.end as f64;
     let at = match seconds.start < 0 && since_begin > 0.0 {
         true => format!("ramp-up {}", numbers::seconds(since_begin)),
@@ -226,8 +226,8 @@ fn measuring(tally: &Tally, now_ns: i64, measure_ns: i64) -> String {
         None if measure_ns == 0 => format!("{} measured", duration(now_ns)),
         None => {
             let left = duration(measure_ns - now_ns);
-            let of = numbers::seconds(measure_ns as f64 / NS_PER_S as f64);
-            format!("{} of {of}, {left} left", duration(now_ns))
+            let planned = numbers::seconds(measure_ns as f64 / NS_PER_S as f64);
+            format!("{} of {planned}, {left} left", duration(now_ns))
         }
     }
 }
@@ -255,16 +255,18 @@ fn rates_in(tally: &Tally, groups: &[usize], seconds: Range<i64>) -> String {
     let is_of_one = |name: &str| {
         let has = |group: &&usize| {
             let described = tally.description(**group);
-            described.is_some_and(|of| of.primary_metrics.iter().any(|of| of.name == name))
+            described
+                .is_some_and(|run| run.primary_metrics.iter().any(|metric| metric.name == name))
         };
-        let workload = |group: &usize| tally.description(*group).map(|of| &of.workload);
+        let workload =
+            |group: &usize| tally.description(*group).map(|described| &described.workload);
         let mut all = groups.iter().filter(has).map(workload);
         all.next().is_none_or(|first| all.all(|other| other == first))
     };
     let names = tally.primary_metrics(groups).into_iter();
     // Only the first primary metric: others, such as TPM, are TPS in another unit.
     let is_computed =
-        |name: &str| tally.with_primary_metric(groups, name).any(|(_, of)| of.is_computed);
+        |name: &str| tally.with_primary_metric(groups, name).any(|(_, metric)| metric.is_computed);
     let is_shown = |name: &str| seconds.end > 0 && is_of_one(name) && !is_computed(name);
     let first = names.filter(|(name, _)| is_shown(name)).take(1);
     for (name, title) in first {

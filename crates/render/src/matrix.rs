@@ -44,12 +44,12 @@ pub(crate) fn of_page(all: &[WithImported]) -> Vec<Block> {
     let imported = |(from, all): &(ImportedFrom, Matrices)| {
         blocks(all, format!("{} (imported): {}", from.name, name(all)))
     };
-    let of_figure = |of: &WithImported| {
-        let own = of.own.iter().flat_map(|own| blocks(own, name(own)));
-        own.chain(of.imported.iter().flat_map(imported)).collect::<Vec<Block>>()
+    let of_figure = |figure: &WithImported| {
+        let own = figure.own.iter().flat_map(|own| blocks(own, name(own)));
+        own.chain(figure.imported.iter().flat_map(imported)).collect::<Vec<Block>>()
     };
     let mut sources: Vec<String> = Vec::new();
-    for (from, _) in all.iter().flat_map(|of| &of.imported) {
+    for (from, _) in all.iter().flat_map(|figure| &figure.imported) {
         let source = format!("Imported: {}.", from.with_source());
         if !sources.contains(&source) {
             sources.push(source);
@@ -122,7 +122,7 @@ fn has_series<'c>(all: &Matrices, mut cells: impl Iterator<Item = &'c Option<Fig
 fn name(all: &Matrices) -> String {
     let unit = all.units.get(&all.figure).map_or(unit(&all.figure), String::as_str);
     let columns = all.columns.as_ref();
-    let over = columns.map_or_else(String::new, |of| format!(" and {}", short_axis(&of.name)));
+    let over = columns.map_or_else(String::new, |axis| format!(" and {}", short_axis(&axis.name)));
     let to = all.relative_to.as_ref();
     let to = to.map_or_else(String::new, |to| format!(", relative to {}", reference(all, to)));
     let figure = title_with_unit(&all.figure, unit);
@@ -138,8 +138,9 @@ fn reference(all: &Matrices, to: &RelativeTo) -> String {
 /// Explains cells that are ratios: reference, pairing of runs, and missing intervals.
 fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
     let ratios = || all.tables.iter().flat_map(|table| table.ratios.iter().flatten().flatten());
-    let of = reference(all, to);
-    let mut printed = vec![format!("{of}: mean; others: ratio to {of}, with its 95 % interval")];
+    let named = reference(all, to);
+    let mut printed =
+        vec![format!("{named}: mean; others: ratio to {named}, with its 95 % interval")];
     let n_paired = ratios().filter(|cell| cell.is_within_repeats).count();
     printed.extend(match n_paired {
         0 => None,
@@ -155,18 +156,21 @@ fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
 }
 
 /// Explains the cells of a history's table, and names the sources of imports.
-fn of_builds(of: &OfBuilds) -> Vec<String> {
-    let noun = noun_of(&of.by);
-    let cells = match of.are_shown {
+fn of_builds(builds: &OfBuilds) -> Vec<String> {
+    let noun = noun_of(&builds.by);
+    let cells = match builds.are_shown {
         true => format!(
             "The last {} {noun}s by {}, and their mean with its 95 % interval between {noun}s.",
-            of.last, of.by
+            builds.last, builds.by
         ),
         false => {
-            format!("Means of the last {} {noun}s by {}, with 95 % intervals.", of.last, of.by)
+            format!(
+                "Means of the last {} {noun}s by {}, with 95 % intervals.",
+                builds.last, builds.by
+            )
         }
     };
-    let imported = of.imported.iter().map(|from| format!("Imported: {}.", from.with_source()));
+    let imported = builds.imported.iter().map(|from| format!("Imported: {}.", from.with_source()));
     [cells].into_iter().chain(imported).collect()
 }
 
@@ -197,7 +201,7 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
     let are_numbers = all.rows.values.iter().all(|value| number(value).is_some());
     let align = if are_numbers { Align::Right } else { Align::Left };
     // Values such as 1 or true do not show their axis.
-    let of_columns = all.columns.as_ref().map(|of| format!(" \\ {}", short_axis(&of.name)));
+    let of_columns = all.columns.as_ref().map(|axis| format!(" \\ {}", short_axis(&axis.name)));
     let corner = format!("{}{}", short_axis(rows), of_columns.unwrap_or_default());
     columns.push(Column::new(corner, align));
     let figures = |title: String, key: &str| Column::new(title, Align::Right).key(key.to_owned());
@@ -218,7 +222,7 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
     let rows = all.rows.values.iter().zip(&table.cells).enumerate();
     for (row, (value, cells)) in rows.filter(|(_, (_, cells))| has_series(all, cells.iter())) {
         let has_best =
-            all.relative_to.is_none() && all.builds.as_ref().is_none_or(|of| !of.are_shown);
+            all.relative_to.is_none() && all.builds.as_ref().is_none_or(|builds| !builds.are_shown);
         let is_best = |column: usize| match all.along {
             _ if !has_best => false,
             Along::Rows => is_choice(all, table, column) && table.lines[column].best == Some(row),
@@ -263,7 +267,8 @@ fn is_choice(all: &Matrices, table: &Matrix, line: usize) -> bool {
 fn ratio_cells(cell: Option<&CellRatio>) -> Vec<Cell> {
     let ratio = cell.map(|cell| cell.ratio);
     let interval = ratio.and_then(|ratio| ratio.interval);
-    let all = [ratio.map(|ratio| ratio.value), interval.map(|of| of.0), interval.map(|of| of.1)];
+    let all =
+        [ratio.map(|ratio| ratio.value), interval.map(|ends| ends.0), interval.map(|ends| ends.1)];
     all.map(|number| number.map_or(Cell::None, Cell::Number)).to_vec()
 }
 
@@ -274,21 +279,21 @@ fn as_good(all: &Matrices, line: &Line, figure: Option<Figure>) -> Option<String
     let axis = all.axis();
     let name = short_axis(&axis.name);
     let other = if all.along == Along::Rows { all.columns.as_ref() } else { Some(&all.rows) };
-    let of = other.map_or_else(String::new, |other| format!("{}: ", name_of(other, &line.of)));
+    let prefix = other.map_or_else(String::new, |other| format!("{}: ", name_of(other, &line.of)));
     let Some(smallest) = line.smallest else {
         let at = name_of(axis, &axis.values[best]);
         let is_wide = figure.is_some_and(|figure| figure.is_wide());
         let words = "its error is too large to say which is best";
-        return is_wide.then(|| format!("{of}best mean at {name} {at}; {words}"));
+        return is_wide.then(|| format!("{prefix}best mean at {name} {at}; {words}"));
     };
     let (at, of_best) = (name_of(axis, &axis.values[smallest]), name_of(axis, &axis.values[best]));
     let at_best = number(&axis.values[best]);
     let has_smaller =
-        axis.values.iter().filter_map(|value| number(value)).any(|of| Some(of) < at_best);
+        axis.values.iter().filter_map(|value| number(value)).any(|n| Some(n) < at_best);
     Some(match best == smallest {
-        true if !has_smaller => format!("{of}best at {name} {at}"),
-        true => format!("{of}best at {name} {at}; no smaller value is within its error"),
-        false => format!("{of}best at {name} {of_best}; {at} is as good, within error"),
+        true if !has_smaller => format!("{prefix}best at {name} {at}"),
+        true => format!("{prefix}best at {name} {at}; no smaller value is within its error"),
+        false => format!("{prefix}best at {name} {of_best}; {at} is as good, within error"),
     })
 }
 
@@ -345,7 +350,7 @@ mod tests {
         let builds =
             OfBuilds { by: "build".to_owned(), last: 10, imported: Vec::new(), are_shown: false };
         all.builds = Some(builds);
-        let of = |scenario: &str, mode: &str, cells: [usize; 2]| {
+        let with_cells = |scenario: &str, mode: &str, cells: [usize; 2]| {
             let mut table = all.tables[0].clone();
             let values = [("workload", "arm"), ("scenario", scenario), ("mode", mode)];
             for (name, value) in values {
@@ -358,7 +363,8 @@ mod tests {
             }
             table
         };
-        all.tables = vec![of("simple", NOT_SET, [0, 0]), of("metrics", "wal", [1, 1])];
+        all.tables =
+            vec![with_cells("simple", NOT_SET, [0, 0]), with_cells("metrics", "wal", [1, 1])];
         let text = crate::terminal::text(&matrices(&all), &Default::default());
         assert!(text.contains("\nscenario=simple\n"), "{text}");
         assert!(text.contains("\nscenario=metrics, mode=wal\n"), "{text}");

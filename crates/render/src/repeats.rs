@@ -23,17 +23,17 @@ pub(crate) fn stop_lines(stop: &StopReport) -> Vec<String> {
         false => String::new(),
     };
     let (made, most) = (stop.repeats, stop.repeats_most);
-    let of = title(&stop.figure);
+    let figure = title(&stop.figure);
     let what = match stop.is_reached {
         true if stop.pairs.is_empty() => {
-            format!("Every interval of {of} is as narrow as requested.")
+            format!("Every interval of {figure} is as narrow as requested.")
         }
-        true => format!("Every difference of {of} is decided."),
+        true => format!("Every difference of {figure} is decided."),
         false if stop.pairs.is_empty() => format!("Not precise enough: {}.", wide(&stop.points)),
         false => {
             let open = |pair: &&PairDecision| pair.verdict == PairVerdict::Undecided;
             let n = stop.pairs.iter().filter(open).count() as u64;
-            format!("{} of {of} not decided.", count(n, "difference"))
+            format!("{} of {figure} not decided.", count(n, "difference"))
         }
     };
     let repeats = format!("Repeats: {made} of at most {most}{spent} ({}).", stop.rule);
@@ -43,7 +43,7 @@ pub(crate) fn stop_lines(stop: &StopReport) -> Vec<String> {
 
 /// Lists the points that are not precise enough, with the widths of their confidence intervals.
 fn wide(points: &[PointPrecision]) -> String {
-    let of = |point: &PointPrecision| {
+    let to_words = |point: &PointPrecision| {
         let name = point.values.pairs(" ");
         let name = if name.is_empty() { "all runs".to_owned() } else { name };
         match point.half_width_share {
@@ -51,7 +51,8 @@ fn wide(points: &[PointPrecision]) -> String {
             None => format!("{name} unknown"),
         }
     };
-    let mut all: Vec<String> = points.iter().filter(|point| !point.is_reached).map(of).collect();
+    let mut all: Vec<String> =
+        points.iter().filter(|point| !point.is_reached).map(to_words).collect();
     if all.len() > NAMED_MOST {
         let rest = all.len() - NAMED_MOST;
         all.truncate(NAMED_MOST);
@@ -92,8 +93,8 @@ pub(crate) fn levels_lines(levels: &LevelsReport) -> Vec<String> {
     if let Some(most) = most.filter(|most| most.share > 0.0) {
         let share = significant(most.share * 100.0, 2);
         let word = if most.share > 0.5 { "Most" } else { "The largest part" };
-        let (of, level) = (title(&levels.figure), most.level.name());
-        lines.push(format!("{word} of the variation of {of} ({share} %) is between {level}s."));
+        let (figure, level) = (title(&levels.figure), most.level.name());
+        lines.push(format!("{word} of the variation of {figure} ({share} %) is between {level}s."));
     }
     for level in &levels.levels {
         let few = match level.freedom < FREEDOM_FEW {
@@ -124,14 +125,17 @@ pub(crate) fn levels_lines(levels: &LevelsReport) -> Vec<String> {
 
 /// Describes the repeats that find a difference of a certain size: `to find a difference of 2 %
 /// between points: 6 restarts × 2 runs at each point, about 40m per point`.
-fn advice(of: &Advice) -> String {
-    let levels =
-        [(of.rebuilds, Level::Rebuild), (of.restarts, Level::Restart), (Some(of.runs), Level::Run)];
+fn advice(needed: &Advice) -> String {
+    let levels = [
+        (needed.rebuilds, Level::Rebuild),
+        (needed.restarts, Level::Restart),
+        (Some(needed.runs), Level::Run),
+    ];
     let counts = levels.iter().filter_map(|(n, level)| Some(count((*n)?, level.name())));
     let counts: Vec<String> = counts.collect();
     let spent =
-        of.seconds.map_or_else(String::new, |s| format!(", about {} per point", duration(s)));
-    let percent = (of.difference_percent * 100.0).round() / 100.0;
+        needed.seconds.map_or_else(String::new, |s| format!(", about {} per point", duration(s)));
+    let percent = (needed.difference_percent * 100.0).round() / 100.0;
     let counts = counts.join(" × ");
     format!("to find a difference of {percent} % between points: {counts} at each point{spent}")
 }
@@ -149,7 +153,7 @@ mod tests {
 
     #[test]
     fn most_of_the_variation_and_what_a_difference_takes_are_named() {
-        let of = |level, sd_percent, share| LevelReport {
+        let level_report = |level, sd_percent, share| LevelReport {
             level,
             sd_percent,
             share,
@@ -165,7 +169,10 @@ mod tests {
         };
         let report = LevelsReport {
             figure: "tps".to_owned(),
-            levels: vec![of(Level::Restart, 3.0, 0.97), of(Level::Run, 0.5, 0.03)],
+            levels: vec![
+                level_report(Level::Restart, 3.0, 0.97),
+                level_report(Level::Run, 0.5, 0.03),
+            ],
             within_run: Some(0.25),
             advice: vec![advice],
         };

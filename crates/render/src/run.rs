@@ -96,7 +96,7 @@ pub fn run_unstored(report: &Report) -> Document {
 /// Makes a page of a run with the verdict in a sentence, and only findings that make the result
 /// invalid.
 pub fn run_in_a_line(report: &Report) -> Document {
-    let invalid = report.findings.iter().filter(|of| of.severity == Severity::Invalid);
+    let invalid = report.findings.iter().filter(|finding| finding.severity == Severity::Invalid);
     let invalid: Vec<_> = invalid.cloned().collect();
     let validity =
         (!invalid.is_empty()).then(|| Validity::from_findings(head::answer(report), &invalid));
@@ -142,12 +142,13 @@ pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) 
     if report.groups.len() > 1 {
         parts.push(count(report.groups.len() as u64, "group"));
     }
-    let grave = report.findings.iter().map(|of| of.severity).max();
+    let grave = report.findings.iter().map(|finding| finding.severity).max();
     let grave = grave.filter(|severity| *severity > Severity::Note);
-    let mut all: Vec<_> = report.findings.iter().filter(|of| Some(of.severity) == grave).collect();
+    let mut all: Vec<_> =
+        report.findings.iter().filter(|finding| Some(finding.severity) == grave).collect();
     // A debug build matters less than events of the run.
     all.sort_by_key(|finding| finding.id == "debug_build");
-    let names: Vec<String> = all.iter().map(|of| of.id.replace('_', " ")).collect();
+    let names: Vec<String> = all.iter().map(|finding| finding.id.replace('_', " ")).collect();
     let mut reasons = names.iter().take(REASONS_MOST).cloned().collect::<Vec<_>>().join(", ");
     if names.len() > REASONS_MOST {
         reasons.push_str(&format!(", +{}", names.len() - REASONS_MOST));
@@ -164,9 +165,10 @@ pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) 
 /// of TPS, such as `13 %`. `None` if neither is known.
 fn error(report: &Report) -> Option<String> {
     let block = &report.block;
-    let first = block.primary_metrics.0.first().map(|(_, of)| of);
-    // Too few seconds for an error of the one may be enough tenths of seconds for the other's.
-    let of_first = first.and_then(|of| of.value.zip(of.half_width));
+    let first = block.primary_metrics.0.first().map(|(_, metric)| metric);
+    // A run too short for an interval of the primary metric may have one of TPS, which is computed
+    // from tenths of seconds.
+    let of_first = first.and_then(|metric| metric.value.zip(metric.half_width));
     let of_tps = || block.tps.zip(block.tps_ci95.as_ref().map(|ci95| ci95.half_width));
     let (value, half_width) = of_first.or_else(of_tps)?;
     (value > 0.0).then(|| format!("{} %", numbers::significant(100.0 * half_width / value, 2)))

@@ -78,22 +78,22 @@ pub fn timing(report: &Report) -> Table {
         spread("ratio %"),
     ];
     let mut rows = Vec::new();
-    for (name, of) in report.block.transactions.iter() {
-        let response = &of.response_ms;
+    for (name, kind) in report.block.transactions.iter() {
+        let response = &kind.response_ms;
         rows.push(vec![
             name.into(),
             report.measured_seconds.into(),
-            of.calls.into(),
-            of.failed.into(),
+            kind.calls.into(),
+            kind.failed.into(),
             response.min.into(),
             response.mean.into(),
             response.max.into(),
-            of.total_ms.into(),
+            kind.total_ms.into(),
             response.p50.into(),
             response.p95.into(),
             response.p99.into(),
             response.sd.into(),
-            of.ratio_percent.into(),
+            kind.ratio_percent.into(),
         ]);
     }
     let title = format!("Timing of run {} over {}, in ms", report.run_id, elapsed(report));
@@ -111,23 +111,23 @@ pub fn per_client(report: &Report) -> Table {
     ];
     let mut rows = Vec::new();
     for client in report.block.per_client.iter().flatten() {
-        let all_ms: f64 = client.transactions.iter().map(|(_, of)| of.total_ms).sum();
-        for (name, of) in client.transactions.iter() {
+        let all_ms: f64 = client.transactions.iter().map(|(_, kind)| kind.total_ms).sum();
+        for (name, kind) in client.transactions.iter() {
             rows.push(vec![
                 u64::from(client.client).into(),
                 name.into(),
                 report.measured_seconds.into(),
-                of.calls.into(),
-                of.failed.into(),
-                of.min_ms.into(),
-                of.mean_ms.into(),
-                of.max_ms.into(),
-                of.total_ms.into(),
-                of.p50_ms.into(),
-                of.p95_ms.into(),
-                of.p99_ms.into(),
-                of.sd_ms.into(),
-                (100.0 * of.total_ms / all_ms).into(),
+                kind.calls.into(),
+                kind.failed.into(),
+                kind.min_ms.into(),
+                kind.mean_ms.into(),
+                kind.max_ms.into(),
+                kind.total_ms.into(),
+                kind.p50_ms.into(),
+                kind.p95_ms.into(),
+                kind.p99_ms.into(),
+                kind.sd_ms.into(),
+                (100.0 * kind.total_ms / all_ms).into(),
             ]);
         }
     }
@@ -178,7 +178,7 @@ fn stretch(tally: &Tally, from: i64, to: i64) -> Vec<Cell> {
         if to > 0 { (to as f64).min(measured_s) - from as f64 } else { (to - from) as f64 };
     let quantiles = Quantiles::from_histogram(&span.response).filter(|_| span.is_whole);
     let ms = |ns: u64| Cell::Number(ns as f64 / model::NS_PER_MS as f64);
-    let of = |quantile: fn(Quantiles) -> u64| quantiles.map_or(Cell::None, |q| ms(quantile(q)));
+    let cell = |quantile: fn(Quantiles) -> u64| quantiles.map_or(Cell::None, |q| ms(quantile(q)));
     let tps = span.commits as f64 / length_s;
     vec![
         Cell::Count(from),
@@ -190,9 +190,9 @@ fn stretch(tally: &Tally, from: i64, to: i64) -> Vec<Cell> {
         span.commits.into(),
         tps.into(),
         (tps * 60.0).into(),
-        of(|q| q.p50_ns),
-        of(|q| q.p95_ns),
-        of(|q| q.p99_ns),
+        cell(|q| q.p50_ns),
+        cell(|q| q.p95_ns),
+        cell(|q| q.p99_ns),
         quantiles.map_or(Cell::None, |_| ms(span.response.max())),
     ]
 }

@@ -68,7 +68,8 @@ pub(crate) fn clients(scene: &Environment) -> String {
         (low, high) if low == high => count(low.into(), "client"),
         (low, high) => format!("{low} to {}", count(high.into(), "client")),
     };
-    let places: Vec<&str> = scene.placements.iter().filter_map(|of| place_words(of)).collect();
+    let places: Vec<&str> =
+        scene.placements.iter().filter_map(|placement| place_words(placement)).collect();
     match places.is_empty() {
         true => number,
         false => format!("{number} on {}", places.join(" and ")),
@@ -78,7 +79,7 @@ pub(crate) fn clients(scene: &Environment) -> String {
 /// Returns the placement of clients in words; `None` for virtual time or an unknown placement.
 fn place_words(placement: &str) -> Option<&'static str> {
     let known = [(Placement::Thread, "threads"), (Placement::Loop, "event loops")];
-    known.into_iter().find(|(of, _)| of.name() == placement).map(|(_, words)| words)
+    known.into_iter().find(|(place, _)| place.name() == placement).map(|(_, words)| words)
 }
 
 /// Formats a range of seconds, such as `2 to 5 s`; one value if both ends look alike.

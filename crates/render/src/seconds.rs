@@ -48,28 +48,28 @@ fn readings(report: &Report, names: &[String]) -> BTreeMap<(i64, usize), f64> {
     read
 }
 
-fn row(report: &Report, of: &SecondReport) -> [String; TITLES.len()] {
+fn row(report: &Report, second: &SecondReport) -> [String; TITLES.len()] {
     let ms = |value: Option<f64>| number(value.as_ref());
     [
         report.run_id.clone(),
         report.started.clone(),
-        of.second.to_string(),
-        of.group.clone(),
-        of.offered.to_string(),
-        of.finished.to_string(),
-        of.failed.to_string(),
-        of.dropped.to_string(),
-        of.commits.to_string(),
-        of.tps.to_string(),
-        ms(of.p50_ms),
-        ms(of.p95_ms),
-        ms(of.p99_ms),
-        ms(of.max_ms),
-        of.reads.to_string(),
-        of.writes.to_string(),
-        of.others.to_string(),
-        of.waiting.map_or(String::new(), |n| n.to_string()),
-        if of.second < 0 { "ramp_up" } else { "measure" }.to_owned(),
+        second.second.to_string(),
+        second.group.clone(),
+        second.offered.to_string(),
+        second.finished.to_string(),
+        second.failed.to_string(),
+        second.dropped.to_string(),
+        second.commits.to_string(),
+        second.tps.to_string(),
+        ms(second.p50_ms),
+        ms(second.p95_ms),
+        ms(second.p99_ms),
+        ms(second.max_ms),
+        second.reads.to_string(),
+        second.writes.to_string(),
+        second.others.to_string(),
+        second.waiting.map_or(String::new(), |n| n.to_string()),
+        if second.second < 0 { "ramp_up" } else { "measure" }.to_owned(),
     ]
 }
 

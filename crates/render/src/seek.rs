@@ -150,16 +150,16 @@ fn is_sure(report: &SeekReport) -> bool {
 /// Describes how new probes confirmed the answer.
 fn confirmed(report: &SeekReport) -> String {
     let here = confirming(report);
-    let of = match (report.answer, here.first()) {
+    let place = match (report.answer, here.first()) {
         (Answer::Found { low, .. } | Answer::Between { low, .. }, None) => Some(low),
         (Answer::Found { .. } | Answer::Between { .. }, Some(first)) => Some(first.at),
         _ => None,
     };
-    let of = of.map(|at| format!("{}={}", report.seek.axis, value(report, at)));
+    let place = place.map(|at| format!("{}={}", report.seek.axis, value(report, at)));
     if is_sure(report) {
-        return format!("New probes confirm {}.", of.as_deref().unwrap_or("that"));
+        return format!("New probes confirm {}.", place.as_deref().unwrap_or("that"));
     }
-    let at = of.map_or_else(String::new, |of| format!(" at {of}"));
+    let at = place.map_or_else(String::new, |place| format!(" at {place}"));
     let (n_sure, objectives) = (n_sure(report), objectives(report));
     let verb = match (report.answer, n_sure) {
         (Answer::LowestFails { .. }, 1) => "fails",

@@ -43,8 +43,8 @@ pub fn spark_svg(values: &[f64]) -> String {
     let mut is_begun = false;
     for place in 0..n {
         let (from, to) = (place * values.len() / n, (place + 1) * values.len() / n);
-        let of = || values[from..to].iter().copied().filter(|value| value.is_finite());
-        let (low, high) = (of().fold(f64::INFINITY, f64::min), of().fold(0.0, f64::max));
+        let known = || values[from..to].iter().copied().filter(|value| value.is_finite());
+        let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
         if low > high {
             is_begun = false;
             continue;

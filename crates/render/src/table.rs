@@ -375,12 +375,15 @@ impl Table {
         let is_same =
             |a: &(&Column, Vec<String>), b: &(&Column, Vec<String>)| std::ptr::eq(a.0, b.0);
         // A narrow column that was left out may fit where a wide one did not.
-        let mut left: Vec<usize> =
-            (0..all.len()).filter(|at| !columns.iter().any(|of| is_same(of, &all[*at]))).collect();
+        let mut left: Vec<usize> = (0..all.len())
+            .filter(|at| !columns.iter().any(|kept| is_same(kept, &all[*at])))
+            .collect();
         left.sort_by_key(|at| all[*at].0.spare);
         for at in left {
-            let place =
-                all[..at].iter().filter(|of| columns.iter().any(|c| is_same(c, of))).count();
+            let place = all[..at]
+                .iter()
+                .filter(|earlier| columns.iter().any(|c| is_same(c, earlier)))
+                .count();
             columns.insert(place, all[at].clone());
             if total(&columns) > width {
                 columns.remove(place);

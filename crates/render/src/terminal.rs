@@ -130,7 +130,7 @@ fn of_remark(remark: &Remark, style: &Style) -> Vec<String> {
         Severity::Warning => ("warning", Emphasis::Yellow),
         Severity::Note => ("note", Emphasis::Dim),
     };
-    // Lines of a log keep their breaks.
+    // A remark with lines of a log keeps their line breaks.
     let words = remark.text.plain();
     let labels = std::iter::once(word).chain(std::iter::repeat(""));
     let mut lines: Vec<String> =

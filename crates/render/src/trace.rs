@@ -30,15 +30,17 @@ pub fn trace(trace: &Trace) -> Document {
     let mut page = Document::new("Transaction", format!("{workload} on {database}"));
     match trace.transactions.as_slice() {
         [only] => page.verdicts.push(verdict(&only.transaction, database, only)),
-        all => page.verdicts.extend(all.iter().map(|of| verdict(&of.transaction, "", of))),
+        all => {
+            page.verdicts.extend(all.iter().map(|traced| verdict(&traced.transaction, "", traced)))
+        }
     }
     page.sections.push(Section::new("conditions", "", vec![conditions(trace)]));
     if trace.transactions.len() > 1 {
         page.section("totals", "In all", vec![Block::Table(totals(trace))]);
     }
-    let part = |of: &TransactionTrace| {
-        let title = format!("{}, number {}", of.transaction, of.number);
-        Block::Part(title, vec![Block::Table(exchanges(of))])
+    let part = |traced: &TransactionTrace| {
+        let title = format!("{}, number {}", traced.transaction, traced.number);
+        Block::Part(title, vec![Block::Table(exchanges(traced))])
     };
     page.section("requests", "Requests", trace.transactions.iter().map(part).collect());
     if !trace.routines.is_empty() {
@@ -49,13 +51,13 @@ pub fn trace(trace: &Trace) -> Document {
 
 /// Returns the headline on a transaction: `new_order on MariaDB 10.11: committed; 1 statement in 1
 /// round trip, 51 bytes out and 412 in, 1.23 ms`.
-fn verdict(name: &str, database: &str, of: &TransactionTrace) -> Verdict {
+fn verdict(name: &str, database: &str, traced: &TransactionTrace) -> Verdict {
     let place = if database.is_empty() { String::new() } else { format!(" on {database}") };
-    let (tone, details) = match &of.outcome {
+    let (tone, details) = match &traced.outcome {
         TraceOutcome::Failed(why) => (Tone::Bad, vec![why.as_str().into()]),
         TraceOutcome::Committed | TraceOutcome::RolledBack => (Tone::Plain, Vec::new()),
     };
-    let Traffic { round_trips, bytes_out, bytes_in, .. } = of.traffic;
+    let Traffic { round_trips, bytes_out, bytes_in, .. } = traced.traffic;
     let travelled = match bytes_out + bytes_in {
         // An embedded database is called.
         0 => String::new(),
@@ -68,22 +70,22 @@ fn verdict(name: &str, database: &str, of: &TransactionTrace) -> Verdict {
     };
     let headline = format!(
         "{name}{place}: {}; {}{travelled}, {} ms",
-        outcome(&of.outcome),
-        count(of.traffic.queries(), "statement"),
-        significant(ms(of.elapsed_ns), 3),
+        outcome(&traced.outcome),
+        count(traced.traffic.queries(), "statement"),
+        significant(ms(traced.elapsed_ns), 3),
     );
-    Verdict { tone, word: outcome(&of.outcome).to_owned(), headline: headline.into(), details }
+    Verdict { tone, word: outcome(&traced.outcome).to_owned(), headline: headline.into(), details }
 }
 
 /// Makes the blocks with the definitions of stored procedures and functions, whose statements
 /// dbdyno cannot see.
 fn routines(trace: &Trace) -> Vec<Block> {
-    let other = trace.transactions.first().map_or_else(String::new, |of| {
+    let other = trace.transactions.first().map_or_else(String::new, |traced| {
         let Trace { workload, .. } = trace;
         format!(
             " With values, replies and times, as statements that do the same: dbdyno show {workload} \
              --mode prepared --transaction {} --target {}.",
-            of.transaction,
+            traced.transaction,
             crate::for_shell(&trace.target)
         )
     });
@@ -96,8 +98,8 @@ fn routines(trace: &Trace) -> Vec<Block> {
     std::iter::once(Block::paragraphs([words])).chain(definitions).collect()
 }
 
-fn outcome(of: &TraceOutcome) -> &'static str {
-    match of {
+fn outcome(outcome: &TraceOutcome) -> &'static str {
+    match outcome {
         TraceOutcome::Committed => "committed",
         TraceOutcome::RolledBack => "rolled back by design",
         TraceOutcome::Failed(_) => "failed",
@@ -133,16 +135,16 @@ fn totals(trace: &Trace) -> Table {
         Column::count("bytes_in", "bytes in"),
         Column::number("elapsed_ms", "ms", 3),
     ];
-    let row = |of: &TransactionTrace| {
-        let name: Cell = of.transaction.as_str().into();
-        let outcome: Cell = outcome(&of.outcome).into();
-        let [trips, out, back] = trips_and_bytes(&of.traffic);
-        let elapsed = ms(of.elapsed_ns).into();
+    let row = |traced: &TransactionTrace| {
+        let name: Cell = traced.transaction.as_str().into();
+        let outcome: Cell = outcome(&traced.outcome).into();
+        let [trips, out, back] = trips_and_bytes(&traced.traffic);
+        let elapsed = ms(traced.elapsed_ns).into();
         vec![
             name,
-            of.number.into(),
+            traced.number.into(),
             outcome,
-            of.traffic.queries().into(),
+            traced.traffic.queries().into(),
             trips,
             out,
             back,
@@ -152,13 +154,13 @@ fn totals(trace: &Trace) -> Table {
     Table::filled("totals", "", columns, trace.transactions.iter().map(row).collect())
 }
 
-fn trips_and_bytes(of: &Traffic) -> [Cell; 3] {
-    [of.round_trips.into(), of.bytes_out.into(), of.bytes_in.into()]
+fn trips_and_bytes(traffic: &Traffic) -> [Cell; 3] {
+    [traffic.round_trips.into(), traffic.bytes_out.into(), traffic.bytes_in.into()]
 }
 
 /// Makes the table of a transaction's statements, one per row. Times and bytes of statements that
 /// were sent together are beside the first of them.
-fn exchanges(of: &TransactionTrace) -> Table {
+fn exchanges(traced: &TransactionTrace) -> Table {
     let columns = [
         Column::data("transaction"),
         Column::count("request", "#"),
@@ -177,13 +179,13 @@ fn exchanges(of: &TransactionTrace) -> Table {
         Column::new("ms", Align::Point).key("elapsed_ms").digits(3),
     ];
     let mut rows = Vec::new();
-    for (index, exchange) in of.exchanges.iter().enumerate() {
+    for (index, exchange) in traced.exchanges.iter().enumerate() {
         let n_statements = exchange.statements.len();
         for (place, statement) in exchange.statements.iter().enumerate() {
             let is_last = place + 1 == n_statements;
             let shown = line(statement, is_last.then(|| reply(exchange)));
             let mut cells: Vec<Cell> = vec![
-                of.transaction.as_str().into(),
+                traced.transaction.as_str().into(),
                 (index + 1).into(),
                 statement.name.into(),
                 sent(statement).into(),
@@ -278,51 +280,51 @@ pub fn trace_json(trace: &Trace) -> Value {
     })
 }
 
-fn transaction_json(of: &TransactionTrace) -> Value {
-    let (outcome, error) = match &of.outcome {
+fn transaction_json(traced: &TransactionTrace) -> Value {
+    let (outcome, error) = match &traced.outcome {
         TraceOutcome::Committed => ("committed", None),
         TraceOutcome::RolledBack => ("rolled_back", None),
         TraceOutcome::Failed(why) => ("failed", Some(why)),
     };
     json!({
-        "transaction": of.transaction,
-        "number": of.number,
+        "transaction": traced.transaction,
+        "number": traced.number,
         "outcome": outcome,
         "error": error,
-        "elapsed_ms": ms(of.elapsed_ns),
-        "statements": of.traffic.queries(),
-        "reads": of.traffic.reads,
-        "writes": of.traffic.writes,
-        "others": of.traffic.others,
-        "round_trips": of.traffic.round_trips,
-        "bytes_out": of.traffic.bytes_out,
-        "bytes_in": of.traffic.bytes_in,
-        "requests": of.exchanges.iter().map(exchange_json).collect::<Vec<_>>(),
+        "elapsed_ms": ms(traced.elapsed_ns),
+        "statements": traced.traffic.queries(),
+        "reads": traced.traffic.reads,
+        "writes": traced.traffic.writes,
+        "others": traced.traffic.others,
+        "round_trips": traced.traffic.round_trips,
+        "bytes_out": traced.traffic.bytes_out,
+        "bytes_in": traced.traffic.bytes_in,
+        "requests": traced.exchanges.iter().map(exchange_json).collect::<Vec<_>>(),
     })
 }
 
-fn exchange_json(of: &Exchange) -> Value {
-    let statement = |of: &SentStatement| {
+fn exchange_json(exchange: &Exchange) -> Value {
+    let statement = |one: &SentStatement| {
         json!({
-            "name": of.name,
-            "sent": sent(of),
-            "sql": of.sql,
-            "values": of.values,
-            "is_first_call": of.is_first_call,
+            "name": one.name,
+            "sent": sent(one),
+            "sql": one.sql,
+            "values": one.values,
+            "is_first_call": one.is_first_call,
         })
     };
     json!({
-        "statements": of.statements.iter().map(statement).collect::<Vec<_>>(),
-        "started_ms": ms(of.started_ns),
-        "elapsed_ms": ms(of.elapsed_ns),
-        "round_trips": of.traffic.round_trips,
-        "bytes_out": of.traffic.bytes_out,
-        "bytes_in": of.traffic.bytes_in,
-        "rows": of.rows,
-        "affected": of.affected,
-        "columns": of.columns,
-        "first_rows": of.first_rows,
-        "error": of.error,
+        "statements": exchange.statements.iter().map(statement).collect::<Vec<_>>(),
+        "started_ms": ms(exchange.started_ns),
+        "elapsed_ms": ms(exchange.elapsed_ns),
+        "round_trips": exchange.traffic.round_trips,
+        "bytes_out": exchange.traffic.bytes_out,
+        "bytes_in": exchange.traffic.bytes_in,
+        "rows": exchange.rows,
+        "affected": exchange.affected,
+        "columns": exchange.columns,
+        "first_rows": exchange.first_rows,
+        "error": exchange.error,
     })
 }
 
@@ -417,11 +419,11 @@ mod tests {
     #[test]
     fn programs_read_each_request_with_its_statements() {
         let value = trace_json(&fixture(TraceOutcome::Failed("deadlock".to_owned())));
-        let of = &value["transactions"][0];
-        assert_eq!((&of["outcome"], &of["error"]), (&json!("failed"), &json!("deadlock")));
-        assert_eq!(of["requests"][1]["statements"][1]["sql"], "COMMIT");
-        assert_eq!(of["requests"][0]["first_rows"], json!([["42"]]));
-        assert_eq!(of["requests"][0]["columns"], json!(["s_quantity"]));
+        let traced = &value["transactions"][0];
+        assert_eq!((&traced["outcome"], &traced["error"]), (&json!("failed"), &json!("deadlock")));
+        assert_eq!(traced["requests"][1]["statements"][1]["sql"], "COMMIT");
+        assert_eq!(traced["requests"][0]["first_rows"], json!([["42"]]));
+        assert_eq!(traced["requests"][0]["columns"], json!(["s_quantity"]));
         assert_eq!(value["routines"][0]["name"], "p");
     }
 }

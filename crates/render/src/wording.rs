@@ -197,18 +197,18 @@ mod tests {
 
     #[test]
     fn runs_that_all_have_a_value_have_no_error_of_zero() {
-        let of = |mean: f64, half_width: f64, max: f64| Figure {
+        let figure = |mean: f64, half_width: f64, max: f64| Figure {
             mean,
             half_width: Some(half_width),
             min: mean,
             max,
             count: 3,
         };
-        let (same, other) = (of(49_150.0, 0.0, 49_150.0), of(49_150.0, 21.0, 49_180.0));
+        let (same, other) = (figure(49_150.0, 0.0, 49_150.0), figure(49_150.0, 21.0, 49_180.0));
         assert_eq!((shown(&same), shown(&other)), ("49,150".into(), "49,150 ± 21".into()));
         let note = same_in_all([other, same].iter()).expect("one is the same in all");
         assert!(note.starts_with("A value without ± was the same in all its runs."), "{note}");
-        let published = of(17_624.0, 147.0, 17_624.0);
+        let published = figure(17_624.0, 147.0, 17_624.0);
         assert_eq!(shown(&published), "17,624 ± 147");
         assert_eq!(same_in_all([other, published].iter()), None);
         assert_eq!(same_in_all([Figure { count: 1, ..same }].iter()), None);
@@ -216,22 +216,23 @@ mod tests {
 
     #[test]
     fn an_interval_wider_than_the_value_is_no_answer() {
-        let of = |half_width: f64| Figure {
+        let figure = |half_width: f64| Figure {
             mean: 19_170.0,
             half_width: Some(half_width),
             min: 13_800.0,
             max: 24_540.0,
             count: 2,
         };
-        assert_eq!(shown(&of(68_232.0)), "min 13,800 max 24,540");
-        assert_eq!(answered(&of(68_232.0)), "13,800 to 24,540 in 2 runs, too few for a CI");
-        assert_eq!((shown(&of(130.0)), answered(&of(130.0))), {
+        assert_eq!(shown(&figure(68_232.0)), "min 13,800 max 24,540");
+        assert_eq!(answered(&figure(68_232.0)), "13,800 to 24,540 in 2 runs, too few for a CI");
+        assert_eq!((shown(&figure(130.0)), answered(&figure(130.0))), {
             let same = "19,170 ± 130".to_owned();
             (same.clone(), same)
         });
-        let note = ranges([of(130.0), of(68_232.0)].iter(), Some(4.0)).expect("one is wide");
+        let note =
+            ranges([figure(130.0), figure(68_232.0)].iter(), Some(4.0)).expect("one is wide");
         let words = "too few for a CI (±); use --repeat 5 or more for one (at least 20 s)";
         assert!(note.ends_with(words), "{note}");
-        assert_eq!(ranges([of(130.0)].iter(), None), None);
+        assert_eq!(ranges([figure(130.0)].iter(), None), None);
     }
 }

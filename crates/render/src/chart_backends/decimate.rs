@@ -23,12 +23,12 @@ pub(super) fn decimate(traces: &[Trace], most: usize) -> Vec<Vec<&Point>> {
         if kept[index].is_some() {
             continue;
         }
-        let is_kin = |of: &usize| has_places_of(&traces[*of], &traces[index]);
+        let is_kin = |other: &usize| has_places_of(&traces[*other], &traces[index]);
         let kin: Vec<usize> = (index..traces.len()).filter(is_kin).collect();
-        let all: Vec<&[Point]> = kin.iter().map(|of| &traces[*of].points[..]).collect();
+        let all: Vec<&[Point]> = kin.iter().map(|member| &traces[*member].points[..]).collect();
         let places = places(&all, most);
-        for of in kin {
-            kept[of] = Some(places.iter().map(|at| &traces[of].points[*at]).collect());
+        for member in kin {
+            kept[member] = Some(places.iter().map(|at| &traces[member].points[*at]).collect());
         }
     }
     kept.into_iter().map(Option::unwrap_or_default).collect()
@@ -77,8 +77,8 @@ fn telling(stretch: &[Point]) -> Vec<usize> {
 
 /// Returns the index of the point with the lowest value, or with the highest if `sign` is -1;
 /// `None` if no point has a value.
-fn lowest(stretch: &[Point], of: &dyn Fn(&Point) -> Option<f64>, sign: f64) -> Option<usize> {
-    let known = stretch.iter().enumerate().filter_map(|(i, point)| Some((i, sign * of(point)?)));
+fn lowest(stretch: &[Point], value: &dyn Fn(&Point) -> Option<f64>, sign: f64) -> Option<usize> {
+    let known = stretch.iter().enumerate().filter_map(|(i, point)| Some((i, sign * value(point)?)));
     known.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
 }
 
@@ -143,7 +143,7 @@ mod tests {
         let short = trace(drawn(2, 3));
         let traces = [trace(drawn(9_000, 1)), short, trace(drawn(9_000, 2))];
         let kept = decimate(&traces, 700);
-        let places = |of: usize| kept[of].iter().map(|point| point.x).collect::<Vec<f64>>();
+        let places = |index: usize| kept[index].iter().map(|point| point.x).collect::<Vec<f64>>();
         assert_eq!(places(0), places(2));
         assert!(places(0).len() <= 700 * TOGETHER && places(1).len() == 2);
         for (trace, kept) in traces.iter().zip(&kept) {

@@ -150,12 +150,12 @@ impl Svg<'_> {
             };
             let (x, y) = (px(x + 21.0), px(y));
             // A stripe has no trace to hide.
-            let of = match index < self.chart.traces.len() {
+            let attribute = match index < self.chart.traces.len() {
                 true => format!(" data-trace=\"{index}\""),
                 false => String::new(),
             };
             let text = format!("<text x=\"{x}\" y=\"{y}\">{}</text>", escaped(&name));
-            self.put(&format!("<g class=\"key\"{of}>{swatch}{text}</g>"));
+            self.put(&format!("<g class=\"key\"{attribute}>{swatch}{text}</g>"));
         }
     }
 
@@ -279,8 +279,9 @@ impl Svg<'_> {
         let color = colour(self.chart, index);
         let again = if is_again(self.chart, index) { " again" } else { "" };
         let is_steps = trace.shape == Shape::Steps;
-        let along = |of: &dyn Fn(&Point) -> Option<f64>| -> Vec<Vec<At>> {
-            let at = |point: &&Point| Some((self.layout.x(point.x)?, self.layout.y(of(point)?)?));
+        let along = |value: &dyn Fn(&Point) -> Option<f64>| -> Vec<Vec<At>> {
+            let at =
+                |point: &&Point| Some((self.layout.x(point.x)?, self.layout.y(value(point)?)?));
             let pieces = pieces(points.iter().map(at)).into_iter();
             let drawn = pieces.map(|piece| if is_steps { stepped(piece) } else { piece });
             let seen = drawn.map(|piece| clipped(&piece, self.layout.left, self.layout.right));

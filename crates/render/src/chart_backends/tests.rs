@@ -127,8 +127,9 @@ fn a_script_finds_the_plot_area_its_ends_and_each_trace() {
             let is_of = move |node: &roxmltree::Node<'_, '_>| {
                 node.has_tag_name("g") && node.attribute("class") == Some(class)
             };
-            let of = |node: roxmltree::Node<'_, '_>| node.attribute("data-trace")?.parse().ok();
-            document.descendants().filter(is_of).filter_map(of).collect::<Vec<usize>>()
+            let to_index =
+                |node: roxmltree::Node<'_, '_>| node.attribute("data-trace")?.parse().ok();
+            document.descendants().filter(is_of).filter_map(to_index).collect::<Vec<usize>>()
         };
         let all: Vec<usize> = (0..chart.traces.len()).collect();
         assert_eq!(of_class("trace"), all, "{}", chart.id);
@@ -229,7 +230,7 @@ fn ticks_of(chart: &Chart, along: Along) -> Vec<(f64, String)> {
     let svg = chart.to_svg(Drawn::WIDE);
     let document = roxmltree::Document::parse(&svg).unwrap();
     let is_below = |node: &roxmltree::Node<'_, '_>| {
-        node.parent().is_some_and(|of| of.attribute("class") == Some("ticks"))
+        node.parent().is_some_and(|parent| parent.attribute("class") == Some("ticks"))
     };
     let root = document.root_element();
     let number = |name: &str| -> f64 { root.attribute(name).unwrap().parse().unwrap() };
@@ -331,10 +332,10 @@ fn an_interval_down_to_nothing_does_not_stretch_an_axis_of_ratios() {
         assert!(lowest >= 0.5 - 1e-9, "{lowest}");
         // The whisker ends where the axis does.
         let is = |class: &'static str| {
-            let of = move |node: &roxmltree::Node<'_, '_>| {
+            let has_class = move |node: &roxmltree::Node<'_, '_>| {
                 node.attribute("class").is_some_and(|name| name.starts_with(class))
             };
-            document.descendants().filter(of).filter_map(|node| node.attribute("d"))
+            document.descendants().filter(has_class).filter_map(|node| node.attribute("d"))
         };
         let y = |path: &str| -> f64 {
             let y = path.split(['M', ' ', 'V', 'H', 'L']).nth(2).unwrap();
@@ -450,14 +451,14 @@ fn a_forest_plot_grows_with_its_rows() {
 fn over_much_time_hours_and_minutes_stand_along_the_axis() {
     let charts = of_run(&subjects::closed());
     let mut chart = charts.into_iter().find(|chart| chart.id == "throughput").expect("it is made");
-    let shown = |chart: &Chart| -> Vec<String> {
+    let texts_of = |chart: &Chart| -> Vec<String> {
         let svg = chart.to_svg(Drawn::WIDE);
         let document = roxmltree::Document::parse(&svg).unwrap();
         let words = document.descendants().filter_map(|node| node.text().map(str::to_owned));
         words.collect()
     };
     let has = |chart: &Chart, words: &[&str]| {
-        let all = shown(chart);
+        let all = texts_of(chart);
         words.iter().all(|word| all.iter().any(|text| text == word))
     };
     assert!(has(&chart, &["time in the measured phase (s)"]));
@@ -466,6 +467,6 @@ fn over_much_time_hours_and_minutes_stand_along_the_axis() {
         (28_800.0, ["0:00", "2:00", "4:00", "time in the measured phase (h:min)"]),
     ] {
         chart.x.range = Some((-10.0, to));
-        assert!(has(&chart, &words), "{:?}", shown(&chart));
+        assert!(has(&chart, &words), "{:?}", texts_of(&chart));
     }
 }

@@ -92,14 +92,14 @@ mod tests {
 
     #[test]
     fn a_title_has_the_unit_and_names_a_scale_of_ratios() {
-        let of = |unit: &str, scale| {
+        let titled = |unit: &str, scale| {
             let (title, unit) = ("p99".to_owned(), unit.to_owned());
             axis_title(&Axis { title, unit, scale, ..Axis::default() })
         };
-        assert_eq!(of("ms", Scale::FromZero), "p99 (ms)");
-        assert_eq!(of("ms", Scale::Log), "p99 (ms, log)");
-        assert_eq!(of("", Scale::Log), "p99 (log)");
-        assert_eq!(of("", Scale::Linear), "p99");
+        assert_eq!(titled("ms", Scale::FromZero), "p99 (ms)");
+        assert_eq!(titled("ms", Scale::Log), "p99 (ms, log)");
+        assert_eq!(titled("", Scale::Log), "p99 (log)");
+        assert_eq!(titled("", Scale::Linear), "p99");
     }
 
     #[test]

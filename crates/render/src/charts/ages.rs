@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "ages",
     about: "the share of records that each reader read first below an age",
     spot: Spot::Ages,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 /// Largest number of lines in a chart, so that they can be distinguished.
@@ -31,8 +31,8 @@ pub(crate) fn by_reader(report: &Report) -> Vec<(u32, &BucketCounts)> {
     let reader = |name: &str| -> Option<u32> {
         name.strip_prefix("reader_")?.strip_suffix("_ages_ms")?.parse().ok()
     };
-    let of = facts.flat_map(|(_, facts)| facts);
-    let ages = of.filter_map(|(name, value)| Some((reader(name)?, value.buckets()?)));
+    let all = facts.flat_map(|(_, facts)| facts);
+    let ages = all.filter_map(|(name, value)| Some((reader(name)?, value.buckets()?)));
     let mut ages: Vec<(u32, &BucketCounts)> = ages.filter(|(_, ages)| ages.total() > 0).collect();
     ages.sort_by_key(|(reader, _)| *reader);
     if let Some(first) = ages.first().map(|(_, first)| *first) {

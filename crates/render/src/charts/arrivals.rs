@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "arrivals",
     about: "the first arrivals of open load, and at a steady rate seconds by their number",
     spot: Spot::Rates,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 /// Smallest number of seconds for a histogram of arrivals per second.
@@ -47,13 +47,14 @@ fn first(report: &Report) -> Vec<Chart> {
             (1..=instants.len()).map(|nth| Point::at(at(nth), Some(nth as f64))).collect()
         };
         let is_one = report.groups.len() == 1;
-        let (id, of) = match is_one {
+        let (id, suffix) = match is_one {
             true => ("arrivals-first".to_owned(), String::new()),
             false => (format!("arrivals-first-{}", slug(&group.name)), format!(": {}", group.name)),
         };
         let x = Axis::new("since the beginning of the load", unit, Scale::FromZero);
         let y = Axis::new("arrival", "", Scale::FromZero);
-        let mut chart = Chart::new(id, format!("The first {} arrivals{of}", instants.len()), x, y);
+        let mut chart =
+            Chart::new(id, format!("The first {} arrivals{suffix}", instants.len()), x, y);
         let equal = format!("equal gaps of the mean, {} {unit}", significant(gap, 3));
         chart.traces = vec![
             Trace::new(equal, Shape::Line, points(&|nth| nth as f64 * gap)),

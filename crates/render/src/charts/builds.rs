@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "builds",
     about: "a figure over builds, with the changes of its level",
     spot: Spot::Builds,
-    of: Of::History(charts),
+    make: Of::History(charts),
 };
 
 /// Largest number of letters in the label of a mark; the table of builds has the whole text.
@@ -54,14 +54,14 @@ fn chart(report: &HistoryReport, point: &PointHistory) -> Vec<Chart> {
     let x = Axis::named(report.by.clone(), names);
     let y = figure_axis(&report.figure, &report.units, scale);
     let mut chart = Chart::new(id, titled.trim_end(), x, y);
-    let series = |of: &dyn Fn(&study::history::BuildReport) -> f64| -> Vec<Point> {
+    let series = |value_of: &dyn Fn(&study::history::BuildReport) -> f64| -> Vec<Point> {
         let builds = point.builds.iter().enumerate();
         let known = |value: f64| Some(value).filter(|value| value.is_finite());
         // Builds before a new series are not compared with those after: no line joins them.
         let is_start = |index: &usize| point.starts.iter().any(|start| start.at == *index);
         let at = |(index, build)| {
             let gap = is_start(&index).then(|| Point::at(index as f64 - 0.5, None));
-            gap.into_iter().chain([Point::at(index as f64, known(of(build)))])
+            gap.into_iter().chain([Point::at(index as f64, known(value_of(build)))])
         };
         builds.flat_map(at).collect()
     };

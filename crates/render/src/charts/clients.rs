@@ -8,16 +8,16 @@ pub(super) const ENTRY: Entry = Entry {
     name: "clients",
     about: "transactions and mean response time of each client",
     spot: Spot::Clients,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 fn charts(report: &Report) -> Vec<Chart> {
     let Some(clients) = report.block.per_client.as_deref().filter(|all| all.len() > 1) else {
         return Vec::new();
     };
-    let chart = |id, title, y, of: &dyn Fn(&ClientReport) -> Option<f64>| {
+    let chart = |id, title, y, value_of: &dyn Fn(&ClientReport) -> Option<f64>| {
         let mut chart = Chart::new(id, title, Axis::new("client", "", Scale::Linear), y);
-        let point = |one: &ClientReport| Point::at(f64::from(one.client), of(one));
+        let point = |one: &ClientReport| Point::at(f64::from(one.client), value_of(one));
         let points = clients.iter().map(point).collect();
         chart.traces = vec![Trace::new("each client", Shape::Points, points)];
         chart.if_any()
@@ -32,14 +32,14 @@ fn charts(report: &Report) -> Vec<Chart> {
 }
 
 fn calls_of(client: &ClientReport) -> u64 {
-    client.transactions.iter().map(|(_, of)| of.calls).sum()
+    client.transactions.iter().map(|(_, kind)| kind.calls).sum()
 }
 
 /// Returns the mean response time of a client's finished transactions of all types, in
 /// milliseconds; `None` if none finished.
 fn mean_ms(client: &ClientReport) -> Option<f64> {
-    let kinds = || client.transactions.iter().map(|(_, of)| of);
-    let finished: u64 = kinds().map(|of| of.calls - of.failed).sum();
-    let total_ms: f64 = kinds().map(|of| of.total_ms).sum();
+    let kinds = || client.transactions.iter().map(|(_, kind)| kind);
+    let finished: u64 = kinds().map(|kind| kind.calls - kind.failed).sum();
+    let total_ms: f64 = kinds().map(|kind| kind.total_ms).sum();
     (finished > 0).then(|| total_ms / finished as f64)
 }

@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "curves",
     about: "an experiment's figures over clients or another axis, with their errors",
     spot: Spot::Curves,
-    of: Of::Experiment(charts),
+    make: Of::Experiment(charts),
 };
 
 /// Figures besides the primary one that get a chart.
@@ -70,7 +70,7 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
 /// [`ELSEWHERE_MOST`].
 fn as_elsewhere(report: &ExperimentReport) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for value in report.imported.iter().flat_map(|of| &of.values) {
+    for value in report.imported.iter().flat_map(|import| &import.values) {
         let has_chart = value.figure == report.primary || OTHERS.contains(&&*value.figure);
         let is_new = !has_chart && is_reported(report, &value.figure);
         if is_new && !names.contains(&value.figure) && names.len() < ELSEWHERE_MOST {
@@ -104,9 +104,9 @@ fn per_minute(report: &ExperimentReport, axis: usize) -> Option<Chart> {
     }
     let [mut both, tpm] = PER_MINUTE.map(|figure| chart(report, axis, figure).into_iter().next());
     let chart = both.as_mut()?;
-    let of = short_axis(&report.axes[axis].name);
+    let varied = short_axis(&report.axes[axis].name);
     chart.id = format!("curves-{}-per-minute", slug(&report.axes[axis].name));
-    chart.title = format!("NOPM and TPM over {of}");
+    chart.title = format!("NOPM and TPM over {varied}");
     chart.y = Axis::new("transactions per minute", "1/min", Scale::FromZero);
     chart.traces.extend(tpm?.traces);
     both
@@ -125,8 +125,8 @@ fn is_reported(report: &ExperimentReport, name: &str) -> bool {
 fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     let shown = &report.axes[axis];
     let means = report.points.iter().filter_map(|point| Some(point.figures.get(figure)?.mean));
-    let imported = report.imported.iter().flat_map(|of| &of.values);
-    let imported = imported.filter(|of| of.figure == figure).map(|of| of.value);
+    let imported = report.imported.iter().flat_map(|import| &import.values);
+    let imported = imported.filter(|value| value.figure == figure).map(|value| value.value);
     let scale = match is_time(figure) {
         true => Scale::of_times(means.chain(imported).filter(|mean| mean.is_finite())),
         false => Scale::FromZero,
@@ -208,13 +208,13 @@ fn missing(report: &ExperimentReport, axis: usize, figure: &str) -> Option<Strin
             None => by_reason.push((why, vec![name])),
         }
     }
-    let of = title_of(figure);
+    let titled = title_of(figure);
     let sentence = |(why, names): &(String, Vec<String>)| {
         let at = match names.len() > MISSING_MOST {
             true => format!("{} points", names.len()),
             false => names.join(", "),
         };
-        format!("No {of} at {at}: {why}.")
+        format!("No {titled} at {at}: {why}.")
     };
     let sentences: Vec<String> = by_reason.iter().map(sentence).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))

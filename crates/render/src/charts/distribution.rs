@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "distribution",
     about: "the distribution of response times, service times and of all offered work",
     spot: Spot::Latency,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 const NOTE: &str = "1 in 10 is p90, 1 in 100 is p99, 1 in 1,000 is p99.9. The last points have \
@@ -30,7 +30,7 @@ fn charts(report: &Report) -> Vec<Chart> {
     ];
     let shown = shown.into_iter().filter(|(.., is_shown)| *is_shown);
     let traces: Vec<Trace> =
-        shown.map(|(name, of, _)| Trace::new(name, Shape::Line, points(of))).collect();
+        shown.map(|(name, latency, _)| Trace::new(name, Shape::Line, points(latency))).collect();
     let times = || traces.iter().flat_map(|trace| &trace.points).filter_map(|point| point.y);
     let x = Axis::new("percentile: one in N takes longer", ONE_IN, Scale::Log);
     let y = Axis::new("time", "ms", Scale::of_times(times()));
@@ -43,19 +43,19 @@ fn charts(report: &Report) -> Vec<Chart> {
 
 /// Converts a latency distribution to points whose x is N, where one transaction in N takes longer.
 /// Reports without a distribution give a point for each percentile.
-pub(super) fn points(of: &Latency) -> Vec<Point> {
+pub(super) fn points(latency: &Latency) -> Vec<Point> {
     let above = |percent: f64| 1.0 / (1.0 - percent / 100.0);
-    if !of.distribution.is_empty() {
-        let known = of.distribution.iter().filter(|(percent, _)| *percent < 100.0);
+    if !latency.distribution.is_empty() {
+        let known = latency.distribution.iter().filter(|(percent, _)| *percent < 100.0);
         return known.map(|(percent, ms)| Point::at(above(*percent), Some(*ms))).collect();
     }
     let known = [
-        (0.0, of.min),
-        (50.0, of.p50),
-        (90.0, of.p90),
-        (95.0, of.p95),
-        (99.0, of.p99),
-        (99.9, of.p999),
+        (0.0, latency.min),
+        (50.0, latency.p50),
+        (90.0, latency.p90),
+        (95.0, latency.p95),
+        (99.0, latency.p99),
+        (99.9, latency.p999),
     ];
     let known = known.into_iter().filter_map(|(percent, ms)| Some((percent, ms?)));
     known.map(|(percent, ms)| Point::at(above(percent), Some(ms))).collect()

@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "drift",
     about: "an experiment's trials in the order of time, with what was left to clean up",
     spot: Spot::Stability,
-    of: Of::Experiment(charts),
+    make: Of::Experiment(charts),
 };
 
 /// Smallest number of trials at a point for which the charts are made.
@@ -93,8 +93,8 @@ fn of_sides(
     }
     let names = names(axis);
     let of_point = |point: usize| {
-        let of = |at: &(usize, &Point)| made[at.0].point as usize == point;
-        let points = all.points.iter().enumerate().filter(of).map(|(_, at)| at.clone());
+        let is_here = |at: &(usize, &Point)| made[at.0].point as usize == point;
+        let points = all.points.iter().enumerate().filter(is_here).map(|(_, at)| at.clone());
         let name = format!("{}={}", short_axis(&axis.name), names[point]);
         Trace::new(name, Shape::Joined, points.collect())
     };

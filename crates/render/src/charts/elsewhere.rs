@@ -25,13 +25,13 @@ pub(super) fn add(
     let mut n = 0;
     let mut n_alone = 0;
     let mut levels: Vec<(f64, Vec<String>, &str)> = Vec::new();
-    for of in imported {
+    for import in imported {
         let is_axis = |column: &String| column == name || column == short_axis(name);
-        let along = of.columns.iter().position(is_axis);
+        let along = import.columns.iter().position(is_axis);
         let mut lines: Vec<Trace> = Vec::new();
-        for value in of.values.iter().filter(|value| value.figure == figure) {
-            let others = others(of, value, along);
-            let line = named(of, &others);
+        for value in import.values.iter().filter(|value| value.figure == figure) {
+            let others = others(import, value, along);
+            let line = named(import, &others);
             let place = along.map(|column| place(&value.at[column], values));
             match (place, lines.iter_mut().find(|known| known.name == line)) {
                 (Some(None), _) => {}
@@ -41,13 +41,13 @@ pub(super) fn add(
                         continue;
                     }
                     // Texts of equal levels would overlap.
-                    let is_it = |level: &&mut (f64, Vec<String>, &str)| {
-                        level.0 == value.value && level.2 == of.name
+                    let is_same_level = |level: &&mut (f64, Vec<String>, &str)| {
+                        level.0 == value.value && level.2 == import.name
                     };
                     let others = others.join(" ");
-                    match levels.iter_mut().find(is_it) {
+                    match levels.iter_mut().find(is_same_level) {
                         Some((_, all, _)) => all.push(others),
-                        None => levels.push((value.value, vec![others], &of.name)),
+                        None => levels.push((value.value, vec![others], &import.name)),
                     }
                 }
                 (Some(Some(x)), Some(known)) => known.points.push(point(x, value)),
@@ -76,26 +76,26 @@ pub(super) fn add(
         let value = numbers::significant(at, 4);
         chart.marks.push(Mark::level(at, format!("{name}{between}{words} (imported): {value}")));
     }
-    let shown = imported.iter().filter(|of| of.figures().contains(&figure));
-    let sources = shown.filter(|of| !of.source.is_empty());
+    let shown = imported.iter().filter(|import| import.figures().contains(&figure));
+    let sources = shown.filter(|import| !import.source.is_empty());
     let mut notes: Vec<String> = chart.note.take().into_iter().collect();
-    notes.extend(sources.map(|of| format!("Imported: {} ({}).", of.name, of.source)));
+    notes.extend(sources.map(|import| format!("Imported: {} ({}).", import.name, import.source)));
     notes.extend((n > MOST).then(|| format!("The first {MOST} of {n} imported lines.")));
     chart.note = (!notes.is_empty()).then(|| notes.join(" "));
 }
 
 /// Returns an imported value's other columns, all but the one on the chart's axis: `kernel=a`.
-fn others(of: &Imported, value: &ImportedValue, along: Option<usize>) -> Vec<String> {
-    let others = of.columns.iter().zip(&value.at).enumerate();
+fn others(import: &Imported, value: &ImportedValue, along: Option<usize>) -> Vec<String> {
+    let others = import.columns.iter().zip(&value.at).enumerate();
     let others = others.filter(|(index, _)| Some(*index) != along);
     others.map(|(_, (column, at))| format!("{column}={at}")).collect()
 }
 
 /// Returns the name of an imported line: the name of the import, and the values of its other
 /// columns.
-fn named(of: &Imported, others: &[String]) -> String {
+fn named(import: &Imported, others: &[String]) -> String {
     let words: Vec<String> = others.iter().map(|word| format!(" {word}")).collect();
-    format!("{}{} (imported)", of.name, words.concat())
+    format!("{}{} (imported)", import.name, words.concat())
 }
 
 /// Returns true if the name of an own line, such as `mode=text kernel=a`, has the same values as

@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "gauges",
     about: "system and database metrics: machine, generator, server, database",
     spot: Spot::Metrics,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 /// Largest number of lines in a chart, so that they can be distinguished.
@@ -46,7 +46,8 @@ fn charts(report: &Report) -> Vec<Chart> {
 fn numbered(mut charts: Vec<Chart>) -> Vec<Chart> {
     let titles: Vec<String> = charts.iter().map(|chart| chart.title.clone()).collect();
     for (at, chart) in charts.iter_mut().enumerate() {
-        let same = |upto: usize| titles[..upto].iter().filter(|of| **of == titles[at]).count();
+        let same =
+            |upto: usize| titles[..upto].iter().filter(|title| **title == titles[at]).count();
         let (n_before, n_all) = (same(at), same(titles.len()));
         if n_all > 1 {
             chart.title = format!("{} ({} of {n_all})", chart.title, n_before + 1);

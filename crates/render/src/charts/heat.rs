@@ -11,7 +11,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "heat",
     about: "how many transactions took how long, over time",
     spot: Spot::Times,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 /// Number of shades. Counts are divided among them on a logarithmic scale up to the maximum.

@@ -9,7 +9,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "intervals",
     about: "p50, p95 and p99 of all offered work by report interval",
     spot: Spot::Times,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 /// Smallest number of report intervals for which the chart is made.
@@ -45,12 +45,12 @@ fn charts(report: &Report) -> Vec<Chart> {
 /// interval without a value is a gap.
 pub(super) fn steps(
     intervals: &[IntervalReport],
-    of: &dyn Fn(&IntervalReport) -> Option<f64>,
+    value_of: &dyn Fn(&IntervalReport) -> Option<f64>,
 ) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::with_capacity(intervals.len() + 1);
     let mut held: Option<Point> = None;
     for interval in intervals {
-        let begins = Point::at(interval.from_s, of(interval));
+        let begins = Point::at(interval.from_s, value_of(interval));
         // Before a gap, the value holds until the end of its interval.
         points.extend(held.take().filter(|end| end.y.is_some() && begins.y.is_none()));
         held = Some(Point::at(interval.to_s, begins.y));

@@ -9,7 +9,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "losses",
     about: "failed and dropped transactions per second",
     spot: Spot::Rates,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 fn charts(report: &Report) -> Vec<Chart> {

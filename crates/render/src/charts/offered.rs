@@ -11,7 +11,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "offered",
     about: "arrivals against commits per second, in open load",
     spot: Spot::Rates,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 fn charts(report: &Report) -> Vec<Chart> {

@@ -52,7 +52,7 @@ fn over_time(
     (id, title): (&str, &str),
     axis: Axis,
     note: &str,
-    of: OfSecond,
+    value_of: OfSecond,
 ) -> Vec<Chart> {
     let longest = runs.iter().max_by(|a, b| a.1.measured_seconds.total_cmp(&b.1.measured_seconds));
     let Some((_, longest)) = longest else { return Vec::new() };
@@ -60,7 +60,7 @@ fn over_time(
     chart.marks = disturbed_in_all(runs.iter().map(|(_, report)| report));
     chart.note = Some(note.to_owned());
     let line = |(side, report): &(String, Report)| {
-        Trace::new(side.clone(), Shape::Line, summed(report, &of))
+        Trace::new(side.clone(), Shape::Line, summed(report, &value_of))
     };
     chart.traces = runs.iter().map(line).collect();
     chart.if_any()

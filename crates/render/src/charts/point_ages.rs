@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "points-ages",
     about: "the share of records below an age, by points of an experiment",
     spot: Spot::PointAges,
-    of: Of::Experiment(charts),
+    make: Of::Experiment(charts),
 };
 
 /// Largest number of lines in a chart, so that they can be distinguished.

@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "queue",
     about: "transactions waiting for a free client",
     spot: Spot::Rates,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 fn charts(report: &Report) -> Vec<Chart> {

@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "ratios",
     about: "a comparison's ratios with their intervals",
     spot: Spot::Ratios,
-    of: Of::Comparison(charts),
+    make: Of::Comparison(charts),
 };
 
 /// Returns a chart of the primary figure's ratio at each point, and one of all figures' ratios over

@@ -11,7 +11,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "response",
     about: "p50, p95, p99 and maximum of response times over time",
     spot: Spot::Times,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 const NOTE: &str = "Transactions are counted in the second they were scheduled. With few \
@@ -67,11 +67,11 @@ fn traces(rows: &[&SecondReport]) -> Vec<Trace> {
         ("p95", |row| row.p95_ms),
         ("p50", |row| row.p50_ms),
     ];
-    let trace = |(index, (name, of)): (usize, &(&str, Quantile))| {
+    let trace = |(index, (name, quantile)): (usize, &(&str, Quantile))| {
         let below = all.get(index + 1).map(|(_, below)| *below);
         let point = |row: &&SecondReport| {
-            let band = below.and_then(|below| below(row)).zip(of(row));
-            Point { band, ..Point::at(middle_of(row), of(row)) }
+            let band = below.and_then(|below| below(row)).zip(quantile(row));
+            Point { band, ..Point::at(middle_of(row), quantile(row)) }
         };
         Trace::new(*name, Shape::Line, rows.iter().map(point).collect())
     };

@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "law",
     about: "the Universal Scalability Law and the measured points",
     spot: Spot::Curves,
-    of: Of::Experiment(charts),
+    make: Of::Experiment(charts),
 };
 
 /// Number of points at which the curve of the law is computed.

@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "sought",
     about: "a search's probes over its axis, with objective and answer",
     spot: Spot::Search,
-    of: Of::Seek(charts),
+    make: Of::Seek(charts),
 };
 
 fn charts(report: &SeekReport) -> Vec<Chart> {
@@ -55,17 +55,17 @@ fn used(report: &SeekReport, objective: &Objective) -> Vec<Chart> {
     for verdict in [Verdict::Meets, Verdict::Undecided, Verdict::Fails] {
         let mut points = Vec::new();
         for probe in report.probes.iter().filter(|probe| probe.verdict == verdict) {
-            let of = probe.judged.beyond.iter().find(|beyond| beyond.objective == *objective);
-            let Some(of) = of else { continue };
-            if of.ratio > USED_SHOWN_MAX {
+            let excess = probe.judged.beyond.iter().find(|beyond| beyond.objective == *objective);
+            let Some(excess) = excess else { continue };
+            if excess.ratio > USED_SHOWN_MAX {
                 n_beyond += 1;
                 continue;
             }
             let percent = |ratio: f64| 100.0 * ratio.max(0.0);
-            let half = of.half_width();
-            let band = Some((percent(of.ratio - half), percent(of.ratio + half)));
+            let half = excess.half_width();
+            let band = Some((percent(excess.ratio - half), percent(excess.ratio + half)));
             let label = Some(probe.stage.name().to_owned());
-            points.push(Point { label, band, ..Point::at(probe.at, Some(percent(of.ratio))) });
+            points.push(Point { label, band, ..Point::at(probe.at, Some(percent(excess.ratio))) });
         }
         chart.traces.push(Trace::new(verdict.name(), Shape::Points, points));
     }

@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "sides",
     about: "a comparison's figures over its points, a line for each side",
     spot: Spot::Sides,
-    of: Of::Comparison(charts),
+    make: Of::Comparison(charts),
 };
 
 /// Returns a chart for each figure; none if the comparison has a single point.

@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "stability",
     about: "p95, p99 and TPS of an experiment's points over time",
     spot: Spot::Stability,
-    of: Of::Experiment(charts),
+    make: Of::Experiment(charts),
 };
 
 /// Largest number of lines in a chart, so that they can be distinguished.
@@ -52,22 +52,22 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let all = lines(report, trials);
     // A run of a few seconds is a single interval, and is drawn by seconds.
     let is_long = all.iter().flat_map(|(_, lines)| lines).any(|(_, run)| run.intervals.len() > 1);
-    let of = |figure: &Figure| -> Vec<Chart> {
+    let to_charts = |figure: &Figure| -> Vec<Chart> {
         all.iter()
             .take(CHARTS_MOST)
             .flat_map(|lines| chart(lines, figure, is_long, all.len()))
             .collect()
     };
-    FIGURES.iter().flat_map(of).collect()
+    FIGURES.iter().flat_map(to_charts).collect()
 }
 
 fn lines<'r>(report: &ExperimentReport, trials: &'r [TrialReport]) -> Vec<Lines<'r>> {
     let first = |point: usize| {
-        let of = |is_it: fn(&Report) -> bool| {
+        let earliest = |is_eligible: fn(&Report) -> bool| {
             let here = trials.iter().filter(|trial| trial.point as usize == point);
-            here.filter(|trial| is_it(&trial.report)).min_by_key(|trial| trial.repeat)
+            here.filter(|trial| is_eligible(&trial.report)).min_by_key(|trial| trial.repeat)
         };
-        of(counts).or_else(|| of(is_settled)).map(|trial| &trial.report)
+        earliest(counts).or_else(|| earliest(is_settled)).map(|trial| &trial.report)
     };
     let main = report.main_axis();
     let points: Vec<&PointReport> = match main {
@@ -78,26 +78,31 @@ fn lines<'r>(report: &ExperimentReport, trials: &'r [TrialReport]) -> Vec<Lines<
     for point in points {
         let index = report.points.iter().position(|other| other.values == point.values);
         let Some(run) = index.and_then(first) else { continue };
-        let of = main.map_or_else(String::new, |main| curves::line_of(report, point, main));
+        let common = main.map_or_else(String::new, |main| curves::line_of(report, point, main));
         let value = main.and_then(|main| point.values.0.get(main));
         let name = match value {
             Some((axis, value)) => format!("{} {value}", model::short_axis(axis)),
             None => "all".to_owned(),
         };
-        match all.iter_mut().find(|(name, _)| *name == of) {
+        match all.iter_mut().find(|(name, _)| *name == common) {
             Some((_, lines)) => lines.push((name, run)),
-            None => all.push((of, vec![(name, run)])),
+            None => all.push((common, vec![(name, run)])),
         }
     }
     all
 }
 
-fn chart((of, runs): &Lines<'_>, figure: &Figure, is_long: bool, n_charts: usize) -> Vec<Chart> {
+fn chart(
+    (common, runs): &Lines<'_>,
+    figure: &Figure,
+    is_long: bool,
+    n_charts: usize,
+) -> Vec<Chart> {
     let id = format!("stability-{}", figure.name.trim_end_matches("_ms"));
     let title = format!("{} over time", analysis::figures::title(figure.name));
-    let (id, title) = match of.is_empty() {
+    let (id, title) = match common.is_empty() {
         true => (id, title),
-        false => (format!("{id}-{}", slug(of)), format!("{title}, {of}")),
+        false => (format!("{id}-{}", slug(common)), format!("{title}, {common}")),
     };
     let x = Axis::new("time in the measured phase", "s", Scale::Linear);
     let y = figure_axis(figure.name, &Named::default(), Scale::FromZero);

@@ -8,7 +8,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "stalls",
     about: "stalls: when, and how long",
     spot: Spot::Rates,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 fn charts(report: &Report) -> Vec<Chart> {

@@ -9,7 +9,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "statements",
     about: "reading, writing and other statements per second",
     spot: Spot::Statements,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 fn charts(report: &Report) -> Vec<Chart> {

@@ -570,17 +570,17 @@ fn the_charts_of_a_search_and_a_comparison() {
 #[test]
 fn a_trial_that_a_full_queue_has_ended_is_drawn_up_to_its_end() {
     let (report, mut trials) = studies::experiment();
-    let of = |trials: &[TrialReport]| {
+    let drawn = |trials: &[TrialReport]| {
         let charts = of_experiment(&report, trials);
         charts.into_iter().find(|chart| chart.id == "stability-p99").expect("there is one")
     };
-    let all = of(&trials);
+    let all = drawn(&trials);
     let (is_stopped, end_s) = (|trial: &TrialReport| trial.point == 0, 12.5);
     trials.iter_mut().filter(|trial| is_stopped(trial)).for_each(|trial| {
         trial.report.status = Status::QueueFull;
         trial.report.measured_seconds = end_s;
     });
-    let stopped = of(&trials);
+    let stopped = drawn(&trials);
     let names = |chart: &Chart| -> Vec<String> {
         chart.traces.iter().map(|trace| trace.name.clone()).collect()
     };
@@ -594,7 +594,7 @@ fn a_trial_that_a_full_queue_has_ended_is_drawn_up_to_its_end() {
     let mut other = trials.iter().find(|trial| is_stopped(trial)).expect("there is one").clone();
     (other.repeat, other.report.status) = (9, Status::Completed);
     trials.push(other);
-    assert_eq!(of(&trials).marks, []);
+    assert_eq!(drawn(&trials).marks, []);
 }
 
 /// Makes an import named `theirs` with these columns and values of `tps`.
@@ -799,8 +799,8 @@ fn a_line_that_was_measured_elsewhere_has_the_colour_of_ours_beside_and_equal_le
     let mut with = |columns: &[&str], values: &[(&[&str], f64)]| {
         report.imported = vec![imported(columns, values)];
         let charts = of_experiment(&report, &trials);
-        let is_it = |chart: &Chart| chart.id.starts_with("curves-group-users-clients-tps");
-        charts.into_iter().find(is_it).expect("it shows TPS")
+        let is_tps = |chart: &Chart| chart.id.starts_with("curves-group-users-clients-tps");
+        charts.into_iter().find(is_tps).expect("it shows TPS")
     };
     let plain = with(&[], &[]);
     let names: Vec<&str> = plain.traces.iter().map(|trace| trace.name.as_str()).collect();
@@ -835,7 +835,7 @@ fn a_line_has_one_colour_on_all_charts_though_a_point_lacks_a_figure() {
     let first = &whole[0].0;
     let is_first =
         |(axis, value): &(String, String)| *first == format!("{}={value}", model::short_axis(axis));
-    for point in report.points.iter_mut().filter(|of| of.values.0.iter().any(is_first)) {
+    for point in report.points.iter_mut().filter(|point| point.values.0.iter().any(is_first)) {
         point.figures.0.retain(|(name, _)| name != "p99_ms");
     }
     assert_eq!(colours(&report, "tps"), whole);

@@ -9,7 +9,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "throughput",
     about: "commits per second over time",
     spot: Spot::Rates,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 fn charts(report: &Report) -> Vec<Chart> {
@@ -38,11 +38,11 @@ pub(super) fn middle_of(row: &SecondReport) -> f64 {
 pub(super) fn by_group(
     report: &Report,
     figure: &str,
-    of: &dyn Fn(&SecondReport) -> Option<f64>,
+    value_of: &dyn Fn(&SecondReport) -> Option<f64>,
 ) -> Vec<Trace> {
     let of_group = |name: &String| {
         let rows = report.seconds.iter().filter(|row| row.group == *name);
-        let points: Vec<Point> = rows.map(|row| Point::at(middle_of(row), of(row))).collect();
+        let points: Vec<Point> = rows.map(|row| Point::at(middle_of(row), value_of(row))).collect();
         let any = points.iter().any(|point| point.y.is_some());
         any.then(|| Trace::new(name.clone(), Shape::Line, points))
     };
@@ -51,16 +51,19 @@ pub(super) fn by_group(
     match &mut traces[..] {
         [] => {}
         [alone] => figure.clone_into(&mut alone.name),
-        _ => traces.insert(0, Trace::new("all groups", Shape::Line, summed(report, of))),
+        _ => traces.insert(0, Trace::new("all groups", Shape::Line, summed(report, value_of))),
     }
     traces
 }
 
 /// Returns a figure for each second, summed over all groups.
-pub(super) fn summed(report: &Report, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Vec<Point> {
+pub(super) fn summed(
+    report: &Report,
+    value_of: &dyn Fn(&SecondReport) -> Option<f64>,
+) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
     for row in &report.seconds {
-        let (middle, y) = (middle_of(row), of(row));
+        let (middle, y) = (middle_of(row), value_of(row));
         match points.last_mut().filter(|last| last.x == middle) {
             Some(last) => last.y = last.y.zip(y).map(|(sum, y)| sum + y).or(last.y).or(y),
             None => points.push(Point::at(middle, y)),
@@ -74,9 +77,9 @@ pub(super) fn if_counted(
     report: &Report,
     name: &str,
     shape: Shape,
-    of: &dyn Fn(&SecondReport) -> u64,
+    count_of: &dyn Fn(&SecondReport) -> u64,
 ) -> Option<Trace> {
-    let points = summed(report, &|row| Some(of(row) as f64));
+    let points = summed(report, &|row| Some(count_of(row) as f64));
     let any = points.iter().any(|point| point.y.is_some_and(|y| y > 0.0));
     any.then(|| Trace::new(name, shape, points))
 }

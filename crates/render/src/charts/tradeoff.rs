@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "tradeoff",
     about: "p99 over throughput, a point for each of an experiment's",
     spot: Spot::Curves,
-    of: Of::Experiment(charts),
+    make: Of::Experiment(charts),
 };
 
 /// Smallest number of points for which the chart is made.

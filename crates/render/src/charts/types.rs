@@ -8,14 +8,14 @@ pub(super) const ENTRY: Entry = Entry {
     name: "types",
     about: "commits per second of each transaction type over time",
     spot: Spot::Rates,
-    of: Of::Run(charts),
+    make: Of::Run(charts),
 };
 
 fn charts(report: &Report) -> Vec<Chart> {
     let axis = Axis::new("TPS", "commits/s", Scale::FromZero);
     let mut chart = Chart::of_time("types", "Throughput by transaction", axis, report);
     let measured_s = report.measured_seconds;
-    let trace = |of: &TypeSeconds| {
+    let trace = |kind: &TypeSeconds| {
         let at = |(second, commits): (i64, &u64)| {
             // The last second may not be whole.
             let length =
@@ -24,9 +24,9 @@ fn charts(report: &Report) -> Vec<Chart> {
             Point::at(second as f64 + 0.5, rate)
         };
         Trace::new(
-            of.transaction.clone(),
+            kind.transaction.clone(),
             Shape::Line,
-            (of.from_s..).zip(&of.commits).map(at).collect(),
+            (kind.from_s..).zip(&kind.commits).map(at).collect(),
         )
     };
     chart.traces = report.commits_by_type.iter().map(trace).collect();

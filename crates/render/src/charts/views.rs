@@ -118,12 +118,13 @@ mod tests {
         chart.traces[0].shape = Shape::Line;
         let svg = chart.between(20.0, 30.0).to_svg(Drawn::WIDE);
         let root = roxmltree::Document::parse(&svg).unwrap();
-        let of = |name: &str| root.root_element().attribute(name).expect("it is there").to_owned();
+        let attribute =
+            |name: &str| root.root_element().attribute(name).expect("it is there").to_owned();
         let line = root.descendants().find(|node| node.attribute("class") == Some("line l-0"));
         let path = line.and_then(|node| node.attribute("d")).expect("a line");
         // From the left end of the plot area to the right one.
-        assert!(path.starts_with(&format!("M{} ", of("data-left"))), "{path}");
-        assert!(path.contains(&format!("L{} ", of("data-right"))), "{path}");
+        assert!(path.starts_with(&format!("M{} ", attribute("data-left"))), "{path}");
+        assert!(path.contains(&format!("L{} ", attribute("data-right"))), "{path}");
     }
 
     #[test]

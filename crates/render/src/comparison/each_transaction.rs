@@ -68,7 +68,7 @@ pub(super) fn blocks(report: &ComparisonReport) -> Vec<Block> {
 /// divided by which.
 fn words(report: &ComparisonReport) -> String {
     let each = || report.pairs.iter().flat_map(|pair| &pair.each_transaction);
-    let has_intervals = each().flat_map(|at| &at.figures).any(|of| of.interval.is_some());
+    let has_intervals = each().flat_map(|at| &at.figures).any(|figure| figure.interval.is_some());
     let n_least = report.sides.iter().map(|side| side.runs.len()).min().unwrap_or(0);
     let n_points = report.pairs.iter().map(|pair| pair.each_transaction.len()).max();
     let is_one = n_least <= n_points.unwrap_or(1);
@@ -97,7 +97,8 @@ fn words(report: &ComparisonReport) -> String {
     };
     let is_inverse = report.pairs.iter().any(|pair| is_of_procedures(report, pair));
     let [a, b] = if is_inverse { [base, side] } else { [side, base] };
-    let is_of_machine = each().flat_map(|at| &at.figures).any(|of| of.name.starts_with(MACHINE));
+    let is_of_machine =
+        each().flat_map(|at| &at.figures).any(|figure| figure.name.starts_with(MACHINE));
     let others = if is_of_machine {
         " Figures that begin with 'machine' include what other programs did meanwhile."
     } else {
@@ -139,22 +140,22 @@ fn point(
 ) -> Vec<Block> {
     let mut n_changed = 0;
     let (first, rest): (Vec<&EachTransaction>, Vec<&EachTransaction>) =
-        at.figures.iter().partition(|of| {
-            let is_time = of.is_time();
-            n_changed += usize::from(of.is_change && !is_time);
-            let is_shown =
-                is_time && !of.is_beside() || of.is_change && n_changed <= CHANGES_MAX && !is_time;
+        at.figures.iter().partition(|figure| {
+            let is_time = figure.is_time();
+            n_changed += usize::from(figure.is_change && !is_time);
+            let is_shown = is_time && !figure.is_beside()
+                || figure.is_change && n_changed <= CHANGES_MAX && !is_time;
             match lines.is_empty() {
-                true => is_shown || of.key_rank().is_some(),
-                false => lines.contains(&of.name.as_str()),
+                true => is_shown || figure.key_rank().is_some(),
+                false => lines.contains(&figure.name.as_str()),
             }
         });
     let first: Vec<(&str, Option<&EachTransaction>)> = match lines.is_empty() {
-        true => first.iter().map(|of| (of.name.as_str(), Some(*of))).collect(),
+        true => first.iter().map(|figure| (figure.name.as_str(), Some(*figure))).collect(),
         false => lines.iter().map(|name| (*name, find(at, name))).collect(),
     };
     let rest: Vec<(&str, Option<&EachTransaction>)> =
-        rest.into_iter().map(|of| (of.name.as_str(), Some(of))).collect();
+        rest.into_iter().map(|figure| (figure.name.as_str(), Some(figure))).collect();
     let mut part = vec![Block::Table(of_transaction(report, pair, at, &first))];
     if !rest.is_empty() {
         let title = format!("{} figures more", rest.len());
@@ -205,7 +206,8 @@ fn of_transaction(
     let difference = has_difference.then(|| DIFFERENCE.to_owned());
     // The usual direction needs no name.
     let ratio = if is_inverse { ratio_name(report, pair) } else { "ratio".to_owned() };
-    let has_intervals = figures.iter().any(|(_, of)| of.is_some_and(|of| of.interval.is_some()));
+    let has_intervals =
+        figures.iter().any(|(_, one)| one.is_some_and(|one| one.interval.is_some()));
     let ratio = if has_intervals && !is_inverse { format!("{ratio} (95 % CI)") } else { ratio };
     let names = names(report, pair).into_iter().chain(difference).chain([ratio]);
     let columns = names.map(|name| match name == DIFFERENCE {
@@ -214,16 +216,16 @@ fn of_transaction(
     });
     let figure = Column::sentences("per transaction").head();
     let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
-    for (name, of) in figures.iter().filter_map(|(name, of)| Some((name, (*of)?))) {
-        let by = of.side - of.baseline;
-        let is_rough = is_rough(at, of);
-        let number = |value: f64| Cell::said(taken(of, value, is_rough), Some(value));
+    for (name, one) in figures.iter().filter_map(|(name, one)| Some((name, (*one)?))) {
+        let by = one.side - one.baseline;
+        let is_rough = is_rough(at, one);
+        let number = |value: f64| Cell::said(taken(one, value, is_rough), Some(value));
         let change = has_difference.then(|| match is_rough {
-            true => Cell::said(format!("{}{}", sign(by), rough(by.abs(), &of.unit)), Some(by)),
-            false => Cell::said(signed(by, &of.unit), Some(by)),
+            true => Cell::said(format!("{}{}", sign(by), rough(by.abs(), &one.unit)), Some(by)),
+            false => Cell::said(signed(by, &one.unit), Some(by)),
         });
-        let both = [Cell::from(&*label(name)), number(of.baseline), number(of.side)].into_iter();
-        table.row(both.chain(change).chain([ratio_cell(at, of, is_inverse)]));
+        let both = [Cell::from(&*label(name)), number(one.baseline), number(one.side)].into_iter();
+        table.row(both.chain(change).chain([ratio_cell(at, one, is_inverse)]));
     }
     table
 }
@@ -249,8 +251,8 @@ fn ratios(report: &ComparisonReport, pair: &PairReport, lines: &[&str]) -> Table
     let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
     for name in lines {
         let label = label(name);
-        let cell = |at, of| ratio_cell(at, of, has_post);
-        let ratios = points.iter().map(|at| find(at, name).map_or(Cell::None, |of| cell(at, of)));
+        let cell = |at, one| ratio_cell(at, one, has_post);
+        let ratios = points.iter().map(|at| find(at, name).map_or(Cell::None, |one| cell(at, one)));
         let post = published::cells(&label).into_iter().filter(|_| has_post);
         table.row([Cell::from(&*label)].into_iter().chain(ratios).chain(post));
     }
@@ -258,7 +260,7 @@ fn ratios(report: &ComparisonReport, pair: &PairReport, lines: &[&str]) -> Table
 }
 
 fn find<'a>(at: &'a EachTransactionAt, name: &str) -> Option<&'a EachTransaction> {
-    at.figures.iter().find(|of| of.name == name)
+    at.figures.iter().find(|figure| figure.name == name)
 }
 
 /// Returns the names of figures for the table of all points, in order: times, key figures, and the
@@ -266,23 +268,25 @@ fn find<'a>(at: &'a EachTransactionAt, name: &str) -> Option<&'a EachTransaction
 fn in_order(points: &[EachTransactionAt]) -> Vec<&str> {
     let all = || points.iter().flat_map(|at| &at.figures);
     let mut names: Vec<&str> = Vec::new();
-    let mut keys: Vec<&EachTransaction> = all().filter(|of| of.key_rank().is_some()).collect();
-    keys.sort_by_key(|of| (of.key_rank(), of.name.as_str()));
-    let far = |of: &EachTransaction| of.ratio.map_or(0.0, |ratio| ratio.ln().abs());
-    let mut changed: Vec<&EachTransaction> =
-        all().filter(|of| of.is_change && of.ratio.is_some() && of.key_rank().is_none()).collect();
-    changed.retain(|of| !of.is_time());
+    let mut keys: Vec<&EachTransaction> =
+        all().filter(|figure| figure.key_rank().is_some()).collect();
+    keys.sort_by_key(|figure| (figure.key_rank(), figure.name.as_str()));
+    let far = |figure: &EachTransaction| figure.ratio.map_or(0.0, |ratio| ratio.ln().abs());
+    let mut changed: Vec<&EachTransaction> = all()
+        .filter(|figure| figure.is_change && figure.ratio.is_some() && figure.key_rank().is_none())
+        .collect();
+    changed.retain(|figure| !figure.is_time());
     changed.sort_by(|a, b| far(b).total_cmp(&far(a)));
-    let times = all().filter(|of| of.is_time());
-    for of in times.chain(keys) {
-        if !names.contains(&of.name.as_str()) {
-            names.push(&of.name);
+    let times = all().filter(|figure| figure.is_time());
+    for figure in times.chain(keys) {
+        if !names.contains(&figure.name.as_str()) {
+            names.push(&figure.name);
         }
     }
     let most = names.len() + CHANGES_OF_ALL_MAX;
-    for of in changed {
-        if names.len() < most && !names.contains(&of.name.as_str()) {
-            names.push(&of.name);
+    for figure in changed {
+        if names.len() < most && !names.contains(&figure.name.as_str()) {
+            names.push(&figure.name);
         }
     }
     names
@@ -294,10 +298,14 @@ fn is_of_procedures(report: &ComparisonReport, pair: &PairReport) -> bool {
         return false;
     };
     let is_mode = |name: &str| name.ends_with("parameters.mode");
-    report.differences.iter().filter(|of| of.about == "plan" && is_mode(&of.name)).any(|of| {
-        let value = |at: usize| of.values.get(at).and_then(|value| value.as_deref());
-        value(0).is_some_and(|mode| mode != "procedures") && value(side) == Some("procedures")
-    })
+    report
+        .differences
+        .iter()
+        .filter(|difference| difference.about == "plan" && is_mode(&difference.name))
+        .any(|difference| {
+            let value = |at: usize| difference.values.get(at).and_then(|value| value.as_deref());
+            value(0).is_some_and(|mode| mode != "procedures") && value(side) == Some("procedures")
+        })
 }
 
 fn label(name: &str) -> Cow<'_, str> {
@@ -309,23 +317,23 @@ fn label(name: &str) -> Cow<'_, str> {
 
 /// Returns the cell with the ratio of side to baseline, or its inverse, and its confidence interval
 /// if there is one.
-fn ratio_cell(at: &EachTransactionAt, of: &EachTransaction, is_inverse: bool) -> Cell {
+fn ratio_cell(at: &EachTransactionAt, figure: &EachTransaction, is_inverse: bool) -> Cell {
     let digits = |value: f64| significant(value, 3);
     let (ratio, interval) = match is_inverse {
         true => (
-            of.ratio.map(|ratio| 1.0 / ratio),
-            of.interval.map(|(low, high)| (1.0 / high, 1.0 / low)),
+            figure.ratio.map(|ratio| 1.0 / ratio),
+            figure.interval.map(|(low, high)| (1.0 / high, 1.0 / low)),
         ),
-        false => (of.ratio, of.interval),
+        false => (figure.ratio, figure.interval),
     };
     let said = match (ratio, interval) {
         (Some(ratio), Some((low, high))) => {
             format!("{} ({} to {})", digits(ratio), digits(low), digits(high))
         }
-        (Some(ratio), None) if is_rough(at, of) => roughly(ratio),
+        (Some(ratio), None) if is_rough(at, figure) => roughly(ratio),
         (Some(ratio), None) => digits(ratio),
         (None, _) => {
-            of.reason.as_ref().map_or_else(|| NONE.to_owned(), |why| format!("{NONE} ({why})"))
+            figure.reason.as_ref().map_or_else(|| NONE.to_owned(), |why| format!("{NONE} ({why})"))
         }
     };
     Cell::said(said, ratio)
@@ -333,23 +341,23 @@ fn ratio_cell(at: &EachTransactionAt, of: &EachTransaction, is_inverse: bool) ->
 
 /// Returns true if a part of a transaction's time was estimated from so few samples of sessions
 /// that it is only rough.
-fn is_rough(at: &EachTransactionAt, of: &EachTransaction) -> bool {
-    at.samples_if_few().is_some() && of.is_of_samples()
+fn is_rough(at: &EachTransactionAt, figure: &EachTransaction) -> bool {
+    at.samples_if_few().is_some() && figure.is_of_samples()
 }
 
 /// Formats a figure per transaction. A part of the time that no sample showed is `none seen`, since
 /// it may exist; the network has no value if the CPU time of both sides explains the whole round
 /// trip.
-fn taken(of: &EachTransaction, value: f64, is_rough: bool) -> String {
+fn taken(figure: &EachTransaction, value: f64, is_rough: bool) -> String {
     // Differences of parts are never exactly 0.
     match value.abs() < 0.5e-6 {
-        true if of.name == NETWORK => NONE.to_owned(),
-        true if of.is_of_samples() => "none seen".to_owned(),
-        false if is_rough => rough(value, &of.unit),
-        false if of.is_of_samples() => {
-            format!("{} {}", significant(value, DIGITS_OF_SAMPLES), of.unit)
+        true if figure.name == NETWORK => NONE.to_owned(),
+        true if figure.is_of_samples() => "none seen".to_owned(),
+        false if is_rough => rough(value, &figure.unit),
+        false if figure.is_of_samples() => {
+            format!("{} {}", significant(value, DIGITS_OF_SAMPLES), figure.unit)
         }
-        _ => amount(value, &of.unit),
+        _ => amount(value, &figure.unit),
     }
 }
 

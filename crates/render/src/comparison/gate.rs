@@ -52,11 +52,11 @@ fn held(worst: Worst, gate: &GateResult) -> String {
         let share = (ratio - 1.0) * 100.0;
         format!("{}{} %", sign(share), beside_bound(share.abs(), limit.abs(), DIGITS_OF_BOUND))
     };
-    let of = gate.pairs_least.map(|n| format!(" of {n} pairs of interleaved runs"));
+    let of_pairs = gate.pairs_least.map(|n| format!(" of {n} pairs of interleaved runs"));
     let (measured, bound) = (percent(worst.measured), percent(worst.bound));
     format!(
         "{measured} measured, at worst {bound} (one-sided 95 % bound{})",
-        of.unwrap_or_default()
+        of_pairs.unwrap_or_default()
     )
 }
 

@@ -80,14 +80,15 @@ const POST: [Published; 16] = [
 /// Returns the cells with a figure's published ratio per transaction and that of the totals. Empty
 /// cells if the figure was not published.
 pub(super) fn cells(figure: &str) -> [Cell; 2] {
-    let Some(of) = POST.iter().find(|of| of.figure == figure) else {
+    let Some(known) = POST.iter().find(|known| known.figure == figure) else {
         return [Cell::None, Cell::None];
     };
-    let ratio = of.totals[0] / of.totals[1];
+    let ratio = known.totals[0] / known.totals[1];
     // A ratio published alone has two digits.
-    let digits = if of.words == "{}" { 3 } else { 2 };
-    [ratio * THROUGHPUT, ratio]
-        .map(|ratio| Cell::said(of.words.replace("{}", &significant(ratio, digits)), Some(ratio)))
+    let digits = if known.words == "{}" { 3 } else { 2 };
+    [ratio * THROUGHPUT, ratio].map(|ratio| {
+        Cell::said(known.words.replace("{}", &significant(ratio, digits)), Some(ratio))
+    })
 }
 
 #[cfg(test)]
@@ -108,7 +109,7 @@ mod tests {
     ];
 
     fn published_figures(figure: &str) -> [f64; 2] {
-        let found = POST.iter().find(|of| of.figure == figure).expect("it was published");
+        let found = POST.iter().find(|known| known.figure == figure).expect("it was published");
         found.totals
     }
 

@@ -97,7 +97,8 @@ pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
     said.extend(mixed(&report.mixed));
     let uneven: Vec<&str> = unevenly_lost(report).map(|side| side.name.as_str()).collect();
     let lost = |side: &&SideReport| side.runs_not_counted > 0;
-    let others = report.sides.iter().filter(lost).filter(|of| !uneven.contains(&of.name.as_str()));
+    let others =
+        report.sides.iter().filter(lost).filter(|side| !uneven.contains(&side.name.as_str()));
     said.extend(others.map(|side| format!("{}.", side.lost_words())));
     said.extend(report.repeats.iter().cloned());
     for pair in &report.pairs {
@@ -112,8 +113,8 @@ pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
                 ),
                 (false, "has none"),
             ] {
-                let of = |at: &&UnpairedPoint| at.side == *side && at.is_lost == is_lost;
-                let at = pair.points_unpaired.iter().filter(of);
+                let is_left_out = |at: &&UnpairedPoint| at.side == *side && at.is_lost == is_lost;
+                let at = pair.points_unpaired.iter().filter(is_left_out);
                 let names: Vec<String> = at.map(|at| point_name(report, &at.values)).collect();
                 if !names.is_empty() {
                     let n = count(names.len() as u64, "point");
@@ -159,7 +160,7 @@ pub(super) fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Ve
         (are_opposite || is_far_apart).then(|| {
             let name = title(&judged.figure);
             let as_factors = [of_values, ratio].iter().any(is_far);
-            let change = |of| change(&judged.figure, of, as_factors);
+            let change = |value| change(&judged.figure, value, as_factors);
             let [of_values, ratio] = [of_values, ratio].map(change);
             let medians =
                 if at == ALL { "The medians".to_owned() } else { format!("At {at} the medians") };
@@ -420,7 +421,7 @@ pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
         for side in &report.sides {
             let n = side.findings.get(id).copied().unwrap_or(0);
             let all = side.runs.len() as u64;
-            // Each side has its own observation.
+            // If the texts differ, each side has its own.
             let own = case_of(side, id).filter(|_| cases.len() > 1);
             let own = own.map_or_else(String::new, |case| case.words());
             let name = short_name(report, &side.name);

@@ -93,7 +93,7 @@ pub fn compared_repeat_s(report: &ComparisonReport) -> Option<f64> {
 /// Returns the verdict on each side in a sentence, with its durability and the smallest detectable
 /// difference.
 pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
-    let has_warnings = remarks(report).iter().any(|of| of.severity == Severity::Warning);
+    let has_warnings = remarks(report).iter().any(|remark| remark.severity == Severity::Warning);
     let shortened = |pair| {
         let mut all = verdicts(report, pair);
         let missed = summed_up(pair).first().and_then(|judged| detectable(report, judged));
@@ -234,9 +234,9 @@ fn commits(report: &ComparisonReport) -> String {
     }
     let names = names_of(report);
     let is_common = |mode: &&String| sides.iter().all(|side| side.modes.contains(mode));
-    let of = |(at, side): (usize, &study::comparison::SideReport)| {
+    let to_words = |(at, side): (usize, &study::comparison::SideReport)| {
         let name =
-            names.as_ref().map_or_else(|| role(report, at).into_owned(), |of| of[at].clone());
+            names.as_ref().map_or_else(|| role(report, at).into_owned(), |all| all[at].clone());
         let is_own = |mode: &&String| !is_common(mode) && **mode != side.name;
         let own: Vec<&str> = side.modes.iter().filter(is_own).map(String::as_str).collect();
         let modes = match (own.is_empty(), side.modes.is_empty()) {
@@ -254,7 +254,7 @@ fn commits(report: &ComparisonReport) -> String {
     let are_in_names = sides.iter().all(is_in_name);
     let common: Vec<&str> = sides[0].modes.iter().filter(is_common).map(String::as_str).collect();
     let common = (!common.is_empty()).then(|| format!("all sides: {}", common.join(", ")));
-    let own = sides.iter().enumerate().filter(|_| !are_in_names).map(of);
+    let own = sides.iter().enumerate().filter(|_| !are_in_names).map(to_words);
     own.chain(common).collect::<Vec<_>>().join("; ")
 }
 
@@ -263,18 +263,20 @@ fn commits(report: &ComparisonReport) -> String {
 fn times(report: &ComparisonReport) -> String {
     let [pair] = report.pairs.as_slice() else { return String::new() };
     let [at] = pair.each_transaction.as_slice() else { return String::new() };
-    let service = at.figures.iter().find(|of| of.is_service_time());
+    let service = at.figures.iter().find(|figure| figure.is_service_time());
     let Some(service) = service else { return String::new() };
-    let is_part = |of: &&EachTransaction| of.is_time() && !of.is_service_time() && !of.is_beside();
+    let is_part = |figure: &&EachTransaction| {
+        figure.is_time() && !figure.is_service_time() && !figure.is_beside()
+    };
     let least_ms = CHANGE_MIN * service.baseline;
-    let size_ms = |of: &EachTransaction| (of.side - of.baseline).abs();
-    let is_change = |of: &&EachTransaction| size_ms(of) >= least_ms;
+    let size_ms = |part: &EachTransaction| (part.side - part.baseline).abs();
+    let is_change = |part: &&EachTransaction| size_ms(part) >= least_ms;
     let mut changed: Vec<_> = at.figures.iter().filter(is_part).filter(is_change).collect();
     changed.sort_by(|a, b| size_ms(b).total_cmp(&size_ms(a)));
-    changed.retain(|of| !is_noise(of));
-    let shown = changed.into_iter().take(PARTS_MOST).map(|of| {
-        let by = of.side - of.baseline;
-        format!("{} {}{} ms", of.title(), sign(by), significant(by.abs(), 2))
+    changed.retain(|part| !is_noise(part));
+    let shown = changed.into_iter().take(PARTS_MOST).map(|part| {
+        let by = part.side - part.baseline;
+        format!("{} {}{} ms", part.title(), sign(by), significant(by.abs(), 2))
     });
     let shown: Vec<String> = shown.collect();
     let most =
@@ -296,8 +298,8 @@ fn times(report: &ComparisonReport) -> String {
 }
 
 /// Returns true if the confidence interval of the ratio includes 1.
-fn is_noise(of: &EachTransaction) -> bool {
-    of.interval.is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high)
+fn is_noise(figure: &EachTransaction) -> bool {
+    figure.interval.is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high)
 }
 
 /// Describes the setup of the runs: `tpcc (warehouses 1), 4 clients, closed, 6 s after 1 s of

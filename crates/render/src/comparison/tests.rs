@@ -35,25 +35,26 @@ fn titles_of_sides_are_what_tells_them_apart_the_database_first() {
 
 #[test]
 fn each_of_several_workloads_has_a_line_of_its_own() {
-    let of = |name: &str, faster: f64, first: usize| {
+    let side_of = |name: &str, faster: f64, first: usize| {
         let of_oltp = times(faster);
-        let mut of = side(name, &[("1", &FIVE, first), ("2", &of_oltp, first + 20)]);
-        for (point, workload) in of.points.iter_mut().zip(["tpcc", "oltp"]) {
+        let mut made = side(name, &[("1", &FIVE, first), ("2", &of_oltp, first + 20)]);
+        for (point, workload) in made.points.iter_mut().zip(["tpcc", "oltp"]) {
             point.values = Named(vec![("workload".to_owned(), workload.to_owned())]);
             point.reports.iter_mut().for_each(|report| report.workload = workload.to_owned());
         }
-        of
+        made
     };
-    let sides = [of("old", 1.0, 0), of("new", 1.2, 1)];
+    let sides = [side_of("old", 1.0, 0), side_of("new", 1.2, 1)];
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
     for page in [comparison(&report, &[]), comparison_short(&report, &[], &[])] {
-        let lines: Vec<String> = page.verdicts.iter().map(|of| of.headline.plain()).collect();
+        let lines: Vec<String> =
+            page.verdicts.iter().map(|verdict| verdict.headline.plain()).collect();
         let expected = [
             "tpcc: new vs. old: TPS 0 % (CI -1.5 to +1.5 %), no evidence of a difference",
             "oltp: new vs. old: TPS +20.0 % (CI +18.2 to +21.8 %), better",
         ];
         assert_eq!(lines, expected);
-        let words: Vec<&str> = page.verdicts.iter().map(|of| of.word.as_str()).collect();
+        let words: Vec<&str> = page.verdicts.iter().map(|verdict| verdict.word.as_str()).collect();
         assert_eq!(words, ["No evidence.", "Better."]);
     }
     assert!(is_open(&report));
@@ -373,7 +374,7 @@ fn what_differs_is_a_table_and_what_some_sides_know_is_folded() {
         "and 2 more differences (--output json has all)",
         "3 facts only some sides have (--output json has all)",
     ] {
-        assert!(text.lines().any(|of| of == line), "{line}: {text}");
+        assert!(text.lines().any(|other| other == line), "{line}: {text}");
     }
     assert!(!text.contains("name30") && !text.contains("setting.name0"), "{text}");
     let html = crate::html::body(&page, crate::html::Medium::File);
@@ -396,8 +397,8 @@ fn each_of_several_sides_has_a_table_and_programs_read_all_in_one() {
     assert!(text.contains("\n\nnewer vs. old\npoint"), "{text}");
     let csv = crate::csv::csv(&page);
     assert_eq!(csv.matches("side,point").count(), 1, "{csv}");
-    for of in ["new,clients=1,tps,", "newer,clients=8,p99_ms,", "newer,all,tps,"] {
-        assert_eq!(csv.matches(&format!("\n{of}")).count(), 1, "{of}: {csv}");
+    for row in ["new,clients=1,tps,", "newer,clients=8,p99_ms,", "newer,all,tps,"] {
+        assert_eq!(csv.matches(&format!("\n{row}")).count(), 1, "{row}: {csv}");
     }
 }
 
@@ -565,10 +566,10 @@ fn sides_that_a_simulated_database_drew_from_the_same_seeds_are_not_independent(
 fn runs_of_a_side_that_all_have_one_seed_are_warned_of() {
     let words = "All 3 runs of old have the same seed: they replay the same inputs";
     let says = |report: &ComparisonReport| in_a_line(report).contains(words);
-    let of = |seeds: [&[u64]; 2]| of_seeds("sqlite:x.db", seeds, 1);
-    assert!(says(&of([&[1, 1, 1], &[1, 2, 3]])));
-    assert!(!says(&of([&[1, 1, 2], &[1, 2, 3]])));
-    assert!(!says(&of([&[1], &[1]])));
+    let compared = |seeds: [&[u64]; 2]| of_seeds("sqlite:x.db", seeds, 1);
+    assert!(says(&compared([&[1, 1, 1], &[1, 2, 3]])));
+    assert!(!says(&compared([&[1, 1, 2], &[1, 2, 3]])));
+    assert!(!says(&compared([&[1], &[1]])));
 }
 
 /// Compares client SQL with procedures at `n_points` points, with `n_runs` runs each.
@@ -667,7 +668,9 @@ fn the_first_page_of_two_sides_fits_a_screen_of_80_columns() {
         side.modes = vec![format!("fsync={at}")];
         side.modes.extend((0..4).map(|n| format!("a_setting_with_a_long_name_{n}=of_side_{at}")));
         // More findings than a screen has room for, with longer texts than a line.
-        for entry in model::finding_catalog::CATALOG.iter().filter(|of| of.id != "noisy_machine") {
+        for entry in
+            model::finding_catalog::CATALOG.iter().filter(|entry| entry.id != "noisy_machine")
+        {
             side.findings.0.push((entry.id.to_owned(), 5));
             side.cases.0.push((entry.id.to_owned(), "A server does many things. ".repeat(20)));
         }

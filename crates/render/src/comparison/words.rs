@@ -32,10 +32,10 @@ pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
 pub(super) fn headline_of_workload(
     report: &ComparisonReport,
     pair: &PairReport,
-    of: &WorkloadPair,
+    judged: &WorkloadPair,
 ) -> String {
-    let sentence = sentence(report.min_effect, &of.primary);
-    format!("{}: {}: {sentence}", of.workload, both(report, pair))
+    let sentence = sentence(report.min_effect, &judged.primary);
+    format!("{}: {}: {sentence}", judged.workload, both(report, pair))
 }
 
 /// Returns the beginning of a headline, such as `tpcc: `; empty if the runs have several workloads.
@@ -52,7 +52,7 @@ fn both(report: &ComparisonReport, pair: &PairReport) -> String {
 
 /// Returns a side's name without the prefix `target=` or `server.`.
 pub(super) fn said_name(name: &str) -> &str {
-    ["target=", "server."].iter().find_map(|of| name.strip_prefix(of)).unwrap_or(name)
+    ["target=", "server."].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
 }
 
 /// Returns true if the verdict on a figure is better or worse.
@@ -73,8 +73,8 @@ pub(super) fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<S
     let mut printed: Vec<String> = Vec::new();
     printed.extend(overloaded(report, pair));
     if n_lost > 0 {
-        let of = count(n_both + n_lost, "point");
-        printed.push(format!("NO valid run of {} at {n_lost} of {of}", pair.side));
+        let points = count(n_both + n_lost, "point");
+        printed.push(format!("NO valid run of {} at {n_lost} of {points}", pair.side));
     }
     let place = match (n_both, pair.points_unpaired.is_empty()) {
         (1, true) => String::new(),
@@ -234,7 +234,7 @@ fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<St
 /// Returns true if the verdict on a side is open, so that more or longer trials may decide it.
 pub fn is_open(report: &ComparisonReport) -> bool {
     let of_workloads =
-        |pair: &PairReport| pair.by_workload.iter().any(|of| is_undecided(&of.primary));
+        |pair: &PairReport| pair.by_workload.iter().any(|workload| is_undecided(&workload.primary));
     let is_open =
         |pair: &PairReport| summed_up(pair).first().is_some_and(|first| is_undecided(first));
     report.pairs.iter().any(|pair| is_open(pair) || of_workloads(pair))
@@ -266,7 +266,7 @@ pub(super) fn change_within(figure: &str, ratio: &Ratio) -> String {
     let ends = ratio.interval.iter().flat_map(|(low, high)| [*low, *high]);
     let as_factors = once(ratio.value).chain(ends).any(|ratio| is_far(&ratio));
     let change = |ratio| change(figure, ratio, as_factors);
-    let of = match ratio.interval {
+    let within = match ratio.interval {
         Some((low, high)) if low < high => {
             let (low, high) = (change(low), change(high));
             // The unit of both stands once.
@@ -277,7 +277,7 @@ pub(super) fn change_within(figure: &str, ratio: &Ratio) -> String {
     };
     let is_lost = ratio.value.is_infinite() && is_time(figure);
     let lost = if is_lost { ", because work was lost" } else { "" };
-    format!("{}{of}{lost}", change(ratio.value))
+    format!("{}{within}{lost}", change(ratio.value))
 }
 
 /// Returns true if a ratio is below 0.2 or at least 5, and is better written as a factor than in

@@ -107,21 +107,21 @@ fn of_disturbance(report: &ExperimentReport, trials: &[TrialReport], name: &str)
     table.name = "disturbances";
     let name = name_of_disturbance(name);
     for point in 0..report.points.len() {
-        let of =
+        let figure_named =
             |last: &str| figure_at(trials, point as u32, &format!("disturbance.{name}.{last}"));
         for (nth, window) in ["before", "during", "after"].into_iter().enumerate() {
             let mut row = axis_cells(report, point);
             row.push(window.into());
-            row.extend(OF_WINDOW.map(|(last, _)| cell(of(&format!("{window}.{last}")))));
-            row.push(if nth == 1 { cell(of("recovery_s")) } else { Cell::from("") });
+            row.extend(OF_WINDOW.map(|(last, _)| cell(figure_named(&format!("{window}.{last}")))));
+            row.push(if nth == 1 { cell(figure_named("recovery_s")) } else { Cell::from("") });
             table.row(row);
         }
     }
     table
 }
 
-fn cell(of: Option<Figure>) -> Cell {
-    of.map_or(Cell::None, |of| Cell::said(shown(&of), Some(of.mean)))
+fn cell(figure: Option<Figure>) -> Cell {
+    figure.map_or(Cell::None, |figure| Cell::said(shown(&figure), Some(figure.mean)))
 }
 
 /// Returns a column for the values of each axis.
@@ -194,7 +194,7 @@ mod tests {
             trial.report.disturbances = disturbances.clone();
         }
         let page = text(&experiment(&report, &trials, None), &Default::default());
-        let expect = disturbances[0].during.as_ref().and_then(|of| of.response_ms.p99);
+        let expect = disturbances[0].during.as_ref().and_then(|window| window.response_ms.p99);
         let shown = model::numbers::significant(expect.expect("it has times"), 4);
         let rows: Vec<&str> = page.lines().filter(|line| line.contains(" during ")).collect();
         assert_eq!(rows.len(), report.points.len(), "{page}");

@@ -17,10 +17,10 @@ fn in_a_line(report: &ExperimentReport) -> String {
 }
 
 fn report(change: impl FnOnce(&mut Vec<TrialReport>)) -> ExperimentReport {
-    let (of, mut trials) = sweep_of([1, 2, 4, 8, 16]);
+    let (sweep, mut trials) = sweep_of([1, 2, 4, 8, 16]);
     change(&mut trials);
     let mut rng = Rng::new(1, Stream::Order, 0);
-    ExperimentReport::new(&of, &trials, None, &mut || rng.bits()).expect("it has trials")
+    ExperimentReport::new(&sweep, &trials, None, &mut || rng.bits()).expect("it has trials")
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn an_experiment_that_went_on_under_another_kernel_says_so() {
 
 #[test]
 fn points_that_may_lose_commits_are_told_from_those_that_do_not() {
-    let (of, mut trials) = sweep_of([1, 2, 4, 8, 16]);
+    let (sweep, mut trials) = sweep_of([1, 2, 4, 8, 16]);
     for trial in &mut trials {
         let risk = (trial.point == 1).then(|| model::CommitRisk {
             mode: "fsync=off".to_owned(),
@@ -52,7 +52,7 @@ fn points_that_may_lose_commits_are_told_from_those_that_do_not() {
         }
     }
     let mut rng = Rng::new(1, Stream::Order, 0);
-    let report = ExperimentReport::new(&of, &trials, None, &mut || rng.bits());
+    let report = ExperimentReport::new(&sweep, &trials, None, &mut || rng.bits());
     let page = experiment(&report.expect("it has trials"), &trials, None);
     let words = "Not equally durable: with group.users.clients=2, a crash may lose commits; with \
                  group.users.clients=1 and 3 others, it does not.";

@@ -97,7 +97,7 @@ pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> S
     // If no section is first, the first charts are those of any section.
     let below = if n_first == 0 { medium } else { medium.below() };
     let first = sections.into_iter().filter_map(|section| of_section(section, medium));
-    let validity = document.validity.iter().map(|of| of_validity(document, of, medium));
+    let validity = document.validity.iter().map(|validity| of_validity(document, validity, medium));
     let rest = rest.into_iter().chain(&document.repeat);
     let rest = rest.filter_map(|section| of_section(section, below));
     let question = [&document.question[..], &document.scene].concat();

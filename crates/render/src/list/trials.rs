@@ -14,11 +14,11 @@ pub fn groups<'r>(rows: impl Iterator<Item = &'r RunRow>, is_folded: bool) -> Ve
     let mut groups: Vec<Vec<&RunRow>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for row in rows {
-        let of = row.experiment.as_deref().filter(|_| is_folded);
-        match of.and_then(|id| places.get(id)) {
+        let experiment = row.experiment.as_deref().filter(|_| is_folded);
+        match experiment.and_then(|id| places.get(id)) {
             Some(place) => groups[*place].push(row),
             None => {
-                places.extend(of.map(|id| (id, groups.len())));
+                places.extend(experiment.map(|id| (id, groups.len())));
                 groups.push(vec![row]);
             }
         }
@@ -68,10 +68,10 @@ impl<'t, 'r> Trials<'t, 'r> {
     /// alike. Empty if no run has the figure.
     pub fn span(
         &self,
-        of: impl Fn(&RunRow) -> Option<f64>,
+        value: impl Fn(&RunRow) -> Option<f64>,
         shown: impl Fn(f64) -> String,
     ) -> String {
-        let values = || self.rows.iter().filter_map(|row| of(row));
+        let values = || self.rows.iter().filter_map(|row| value(row));
         let low = values().min_by(f64::total_cmp);
         match (low, values().max_by(f64::total_cmp)) {
             (Some(low), Some(high)) if shown(low) == shown(high) => shown(low),

@@ -49,9 +49,9 @@ fn verdict(report: &Report) -> Verdict {
     let headline = match (figure("build.rows"), figure("build.elapsed_s")) {
         (Some(rows), Some(elapsed_s)) => {
             let rate = rows / elapsed_s;
-            let of = format!("{workload} on {database}: {} rows by {method} in ", whole(rows));
+            let loaded = format!("{workload} on {database}: {} rows by {method} in ", whole(rows));
             let took = numbers::seconds(elapsed_s);
-            format!("{of}{took}, {} rows/s, with {}", whole(rate), loaders(report))
+            format!("{loaded}{took}, {} rows/s, with {}", whole(rate), loaders(report))
         }
         _ => {
             let why = report.reason.as_deref().unwrap_or(report.status.name());
@@ -152,17 +152,21 @@ fn phases(report: &Report) -> Section {
 
 /// Makes the section on rows and bytes loaded per second.
 fn over_time(report: &Report, charts: &[Chart]) -> Section {
-    let of_build = gauges::by_subject(report, charts).into_iter().filter(|(of, _)| *of == "build");
+    let of_build =
+        gauges::by_subject(report, charts).into_iter().filter(|(subject, _)| *subject == "build");
     let charts: Vec<Chart> = of_build.flat_map(|(_, all)| all.into_iter().cloned()).collect();
-    let rows = report.gauges.iter().find(|of| of.about == "build" && of.name == "rows_loaded");
-    let lines = rows.and_then(|of| Some((of.min?, of.mean?, of.max?))).map(|(min, mean, max)| {
-        format!(
-            "rows/s in each second: min {}, mean {}, max {}",
-            significant(min, 4),
-            significant(mean, 4),
-            significant(max, 4)
-        )
-    });
+    let rows =
+        report.gauges.iter().find(|gauge| gauge.about == "build" && gauge.name == "rows_loaded");
+    let lines = rows.and_then(|gauge| Some((gauge.min?, gauge.mean?, gauge.max?))).map(
+        |(min, mean, max)| {
+            format!(
+                "rows/s in each second: min {}, mean {}, max {}",
+                significant(min, 4),
+                significant(mean, 4),
+                significant(max, 4)
+            )
+        },
+    );
     let blocks = vec![Block::Charts(charts), Block::paragraphs(lines)];
     Section::new("time", "Over time", blocks)
 }
@@ -177,14 +181,14 @@ fn tables(report: &Report, charts: &[Chart]) -> Section {
         Column::new("mean ms", Align::Point).digits(3),
         Column::new("max", Align::Point).digits(3),
     ]);
-    for (name, of) in report.block.transactions.iter().filter(|(_, of)| of.calls > 0) {
+    for (name, kind) in report.block.transactions.iter().filter(|(_, kind)| kind.calls > 0) {
         table.row([
             Cell::from(name),
-            of.calls.into(),
-            of.retried.into(),
-            of.ratio_percent.into(),
-            of.response_ms.mean.into(),
-            of.response_ms.max.into(),
+            kind.calls.into(),
+            kind.retried.into(),
+            kind.ratio_percent.into(),
+            kind.response_ms.mean.into(),
+            kind.response_ms.max.into(),
         ]);
     }
     let blocks = vec![Block::Table(table), Block::Charts(in_spot(charts, Spot::Types))];

@@ -89,9 +89,9 @@ fn sessions(report: &Report) -> Option<String> {
 fn later_indexes(report: &Report) -> Option<String> {
     let facts = report.facts.get("indexes")?;
     let (add, all) = (facts.get("add_s")?, facts.get("load_and_add_s")?);
-    let rate = |(name, of): &(String, PrimaryMetricReport)| {
+    let rate = |(name, metric): &(String, PrimaryMetricReport)| {
         let rate: f64 = facts.get(&format!("{name}_overall"))?.to_string().parse().ok()?;
-        Some(format!("{} {}", significant(rate, 4), of.title))
+        Some(format!("{} {}", significant(rate, 4), metric.title))
     };
     let rates: Vec<String> = report.block.primary_metrics.0.iter().filter_map(rate).collect();
     let rates = rates.join(", ");
@@ -120,8 +120,11 @@ fn server_commits(report: &Report) -> Option<String> {
     let number = |name: &str| facts.get(name)?.integer();
     let (change, ours) = (number("server_change")?, number("ours")?);
     let counter = facts.get("server_counter")?;
-    let shown = |n: i64| format_count(n.unsigned_abs());
-    let says_so = report.facts.get("server").is_some_and(|of| of.contains_key("restarted_ago_s"));
+    let formatted = |n: i64| format_count(n.unsigned_abs());
+    let says_so = report
+        .facts
+        .get("server")
+        .is_some_and(|about_server| about_server.contains_key("restarted_ago_s"));
     let is_found = report.findings.iter().any(|finding| finding.id == "server_restarted");
     if (says_so || is_found) && change < ours {
         return Some(format!("the server's {counter} was reset: the server was restarted"));
@@ -142,8 +145,8 @@ fn server_commits(report: &Report) -> Option<String> {
     };
     Some(format!(
         "the server's {counter} grew by {} while dbdyno committed {}{why}",
-        shown(change),
-        shown(ours)
+        formatted(change),
+        formatted(ours)
     ))
 }
 
@@ -272,8 +275,8 @@ fn of_standard(disclosure: &Disclosure) -> Block {
         };
         short.to_owned()
     };
-    let (passed, of) = (disclosure.passed, disclosure.passed + disclosure.failed);
-    let title = format!("Requirements of {}: {passed} of {of} hold", disclosure.standard);
+    let (passed, judged) = (disclosure.passed, disclosure.passed + disclosure.failed);
+    let title = format!("Requirements of {}: {passed} of {judged} hold", disclosure.standard);
     let note = Block::paragraphs([disclosure.note.clone()]);
     let table = Block::Table(requirements(disclosure, short));
     let below = Block::paragraphs(reasons(disclosure));
@@ -335,7 +338,7 @@ fn declared(report: &Report) -> Option<Block> {
         let more = count(others.len() as u64, "further note");
         let are = if others.len() == 1 { "is" } else { "are" };
         let what = match report.disclosures.first() {
-            Some(of) => format!(", deviations from {} among them,", of.standard),
+            Some(disclosure) => format!(", deviations from {} among them,", disclosure.standard),
             None => " on the workload".to_owned(),
         };
         Text::from(format!("{more}{what} {are} listed in the JSON report."))

@@ -86,7 +86,7 @@ pub(super) fn sentence(one: &DisturbanceReport) -> String {
         (Some(false), _) => {
             "; no second had significantly fewer commits than the seconds before".to_owned()
         }
-        // The reason why it is not known.
+        // Here the reason why the recovery is not known.
         (None, _) => match one.recovery_s_reason.as_deref() {
             Some(why) => format!("; {why}"),
             None => String::new(),
@@ -142,7 +142,7 @@ fn windows_of(one: &DisturbanceReport) -> impl Iterator<Item = &WindowReport> {
 /// Returns the title of a percentile's column: `p50 ms`, with `(95 %)` if some row has a confidence
 /// interval.
 fn quantile_title(one: &DisturbanceReport, name: &str) -> String {
-    let is_known = windows_of(one).any(|of| of.response_ms.intervals.get(name).is_some());
+    let is_known = windows_of(one).any(|window| window.response_ms.intervals.get(name).is_some());
     let interval = if is_known { " (95 %)" } else { "" };
     format!("{name} ms{interval}")
 }
@@ -153,14 +153,15 @@ fn without_interval(one: &DisturbanceReport) -> Option<Block> {
     let windows = [("before", &one.before), ("during", &one.during), ("after", &one.after)];
     let mut found: Vec<(String, &str, Vec<&str>)> = Vec::new();
     for (name, window) in windows {
-        let Some(Latency { interval_reasons, .. }) = window.as_ref().map(|of| &of.response_ms)
+        let Some(Latency { interval_reasons, .. }) =
+            window.as_ref().map(|window| &window.response_ms)
         else {
             continue;
         };
-        let Some(reason) = QUANTILES.iter().find_map(|of| interval_reasons.get(of)) else {
+        let Some(reason) = QUANTILES.iter().find_map(|field| interval_reasons.get(field)) else {
             continue;
         };
-        let has = |of: &&&str| interval_reasons.get(of) == Some(reason);
+        let has = |field: &&&str| interval_reasons.get(field) == Some(reason);
         let quantiles = QUANTILES.iter().filter(has).copied().collect::<Vec<_>>().join(" and ");
         match found.iter_mut().find(|known| (&known.0, known.1) == (&quantiles, reason)) {
             Some((.., names)) => names.push(name),
@@ -174,23 +175,23 @@ fn without_interval(one: &DisturbanceReport) -> Option<Block> {
     (!lines.is_empty()).then(|| Block::paragraphs(lines))
 }
 
-fn row(name: String, of: &WindowReport) -> Vec<Cell> {
-    let half_width = of.tps_ci95.as_ref().map(|ci95| ci95.half_width);
-    let tps = Quantity::at_least_zero(of.tps, half_width);
+fn row(name: String, window: &WindowReport) -> Vec<Cell> {
+    let half_width = window.tps_ci95.as_ref().map(|ci95| ci95.half_width);
+    let tps = Quantity::at_least_zero(window.tps, half_width);
     vec![
         Cell::Words(name),
-        Cell::Words(format!("{} to {}", of.from_s, of.to_s)),
-        of.offered.unwrap_or(of.counts.offered).into(),
-        of.counts.failed.into(),
-        Cell::said(tps.to_string(), of.tps),
-        quantile(&of.response_ms, "p50"),
-        quantile(&of.response_ms, "p99"),
-        of.response_ms.max.into(),
+        Cell::Words(format!("{} to {}", window.from_s, window.to_s)),
+        window.offered.unwrap_or(window.counts.offered).into(),
+        window.counts.failed.into(),
+        Cell::said(tps.to_string(), window.tps),
+        quantile(&window.response_ms, "p50"),
+        quantile(&window.response_ms, "p99"),
+        window.response_ms.max.into(),
     ]
 }
 
-fn quantile(of: &Latency, name: &str) -> Cell {
-    Cell::said(with_interval(of, name).to_string(), of.get(name))
+fn quantile(latency: &Latency, name: &str) -> Cell {
+    Cell::said(with_interval(latency, name).to_string(), latency.get(name))
 }
 
 #[cfg(test)]

@@ -64,7 +64,9 @@ pub(super) fn load(report: &Report) -> String {
 }
 
 pub(super) fn verdict(report: &Report) -> Verdict {
-    let n = |severity| report.findings.iter().filter(|of| of.severity == severity).count() as u64;
+    let n = |severity| {
+        report.findings.iter().filter(|finding| finding.severity == severity).count() as u64
+    };
     let n_warnings = n(Severity::Warning);
     let with = |word: &str| format!("{word}, with {}", count(n_warnings, "warning"));
     let (tone, word) = match report.status {
@@ -242,21 +244,21 @@ fn rates(mut text: Text, report: &Report) -> Text {
             None => text,
         };
     }
-    for (index, (value, of)) in rates.into_iter().enumerate() {
+    for (index, (value, metric)) in rates.into_iter().enumerate() {
         let comma = if index > 0 { ", " } else { "" };
-        text = text.and(comma).and(known_words(value, of));
+        text = text.and(comma).and(known_words(value, metric));
     }
     tps(text.and(" ("), report, &format!(" {WITHIN}")).and(")")
 }
 
 /// Formats a primary metric with its error: `62,856 NOPM ± 2,900`.
-pub(super) fn known_words(value: f64, of: &PrimaryMetricReport) -> String {
-    let quantity = Quantity::at_least_zero(Some(value), of.half_width);
+pub(super) fn known_words(value: f64, metric: &PrimaryMetricReport) -> String {
+    let quantity = Quantity::at_least_zero(Some(value), metric.half_width);
     let (value, error) = (quantity.value(), quantity.error());
     match quantity.error {
-        Uncertainty::Unknown => format!("{value} {}", of.title),
-        Uncertainty::HalfWidth(_) => format!("{value} {} {error}", of.title),
-        Uncertainty::Interval(..) => format!("{value} {} ({error})", of.title),
+        Uncertainty::Unknown => format!("{value} {}", metric.title),
+        Uncertainty::HalfWidth(_) => format!("{value} {} {error}", metric.title),
+        Uncertainty::Interval(..) => format!("{value} {} ({error})", metric.title),
     }
 }
 
@@ -267,11 +269,11 @@ pub(super) fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
         let counts = |group: &&GroupReport| {
             group.block.as_ref().is_some_and(|block| block.primary_metrics.get(name).is_some())
         };
-        let mut of = report.groups.iter().filter(counts).map(|group| &group.workload);
-        of.next().is_some_and(|first| of.any(|other| other != first))
+        let mut workloads = report.groups.iter().filter(counts).map(|group| &group.workload);
+        workloads.next().is_some_and(|first| workloads.any(|other| other != first))
     };
     let all = report.block.primary_metrics.iter().filter(|(name, _)| !is_of_several(name));
-    all.filter_map(|(_, of)| Some((of.value?, of))).collect()
+    all.filter_map(|(_, metric)| Some((metric.value?, metric))).collect()
 }
 
 /// Adds TPS with its error, and in open load also the offered rate. `error_of` is put after an
@@ -321,13 +323,13 @@ pub(super) const NO_CI: &str = " (no CI)";
 
 /// Returns true if a figure has a value but no confidence interval. Rates of 0, lower bounds and
 /// infinite times need none.
-pub(super) fn lacks_interval(of: &Quantity) -> bool {
-    let is_number = matches!(of.value, Value::Known(value) if value > 0.0);
-    is_number && of.error == Uncertainty::Unknown
+pub(super) fn lacks_interval(quantity: &Quantity) -> bool {
+    let is_number = matches!(quantity.value, Value::Known(value) if value > 0.0);
+    is_number && quantity.error == Uncertainty::Unknown
 }
 
-fn without_error(of: Quantity) -> Quantity {
-    Quantity { error: Uncertainty::Unknown, ..of }
+fn without_error(quantity: Quantity) -> Quantity {
+    Quantity { error: Uncertainty::Unknown, ..quantity }
 }
 
 /// Describes how a run ended early, or that it is still running; `None` if it completed.
@@ -427,16 +429,16 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
 
 /// Returns a figure for each measured second, unknown ones as NaN. Empty if there are several
 /// groups, whose figures cannot be added up.
-fn over_time(report: &Report, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Vec<f64> {
+fn over_time(report: &Report, value: &dyn Fn(&SecondReport) -> Option<f64>) -> Vec<f64> {
     let measured = report.seconds.iter().filter(|row| row.second >= 0);
     match report.groups.len() {
-        1 => measured.map(|row| of(row).unwrap_or(f64::NAN)).collect(),
+        1 => measured.map(|row| value(row).unwrap_or(f64::NAN)).collect(),
         _ => Vec::new(),
     }
 }
 
-fn of_primary_metric((value, of): (f64, &PrimaryMetricReport)) -> Tile {
-    rate_tile(&of.title, Quantity::at_least_zero(Some(value), of.half_width))
+fn of_primary_metric((value, metric): (f64, &PrimaryMetricReport)) -> Tile {
+    rate_tile(&metric.title, Quantity::at_least_zero(Some(value), metric.half_width))
 }
 
 fn rate_tile(name: &str, value: Quantity) -> Tile {
@@ -446,7 +448,11 @@ fn rate_tile(name: &str, value: Quantity) -> Tile {
 
 /// Makes the tile of a quantile over all offered transactions, with its confidence interval if
 /// there is one.
-fn of_quantile(report: &Report, field: &str, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Tile {
+fn of_quantile(
+    report: &Report,
+    field: &str,
+    per_second: &dyn Fn(&SecondReport) -> Option<f64>,
+) -> Tile {
     let value = of_all_offered(report, field);
     let note = match (value.value, value.error) {
         (Value::Infinite, _) => lost(report),
@@ -461,7 +467,7 @@ fn of_quantile(report: &Report, field: &str, of: &dyn Fn(&SecondReport) -> Optio
     // is infinite.
     let trend = match value.value {
         Value::Infinite => Vec::new(),
-        _ => over_time(report, of),
+        _ => over_time(report, per_second),
     };
     Tile { name: field.to_owned(), value: in_tile(value), note, trend }
 }

@@ -20,7 +20,7 @@ const UNFINISHED: &str = "≥ lower bound: unfinished transactions count with th
 /// A row of the table of latencies.
 struct Row<'r> {
     name: &'static str,
-    of: &'r Latency,
+    times: &'r Latency,
     /// True if missing quantiles are explained. Failed transactions are often too few for
     /// quantiles, so they are not explained there.
     is_explained: bool,
@@ -47,8 +47,8 @@ fn rows(report: &Report) -> Vec<Row<'_>> {
     ];
     let shown = all.into_iter().filter(|(_, _, is_shown)| *is_shown);
     let mut rows: Vec<Row<'_>> =
-        shown.map(|(name, of, _)| Row { name, of, is_explained: true }).collect();
-    let failed = Row { name: "of the failed", of: &block.failed_ms, is_explained: false };
+        shown.map(|(name, times, _)| Row { name, times, is_explained: true }).collect();
+    let failed = Row { name: "of the failed", times: &block.failed_ms, is_explained: false };
     rows.extend((block.counts.failed > 0).then_some(failed));
     rows
 }
@@ -68,10 +68,10 @@ fn table(rows: &[Row<'_>]) -> Table {
     }));
     columns.push(Column::new("max", Align::Point).digits(3));
     let mut table = Table::new(columns);
-    for Row { name, of, .. } in rows {
-        let mut cells: Vec<Cell> = vec![(*name).into(), of.count.into(), of.mean.into()];
-        cells.extend(SHOWN.map(|(field, _)| Cell::from(quantile(of, field))));
-        cells.push(of.max.into());
+    for Row { name, times, .. } in rows {
+        let mut cells: Vec<Cell> = vec![(*name).into(), times.count.into(), times.mean.into()];
+        cells.extend(SHOWN.map(|(field, _)| Cell::from(quantile(times, field))));
+        cells.push(times.max.into());
         table.row(cells);
     }
     table
@@ -88,7 +88,7 @@ fn words(report: &Report, rows: &[Row<'_>]) -> Vec<String> {
         .chain(without_interval(&block.response_ms))
         .collect();
     for row in rows.iter().filter(|row| row.is_explained) {
-        for reason in reasons(report, row.of) {
+        for reason in reasons(report, row.times) {
             // The same reason for all rows is written once.
             if !words.contains(&reason) {
                 words.push(reason);
@@ -117,36 +117,39 @@ fn service_split(report: &Report) -> Option<String> {
 }
 
 /// Returns a quantile in milliseconds: its value, a lower bound, infinite, or unknown.
-pub(super) fn quantile(of: &Latency, field: &str) -> Value {
-    match (of.get(field), of.at_least.get(field)) {
+pub(super) fn quantile(latency: &Latency, field: &str) -> Value {
+    match (latency.get(field), latency.at_least.get(field)) {
         (Some(value), _) => Value::Known(value),
         (None, Some(least)) => Value::AtLeast(*least),
-        _ if of.is_infinite(field) => Value::Infinite,
+        _ if latency.is_infinite(field) => Value::Infinite,
         _ => Value::Unknown,
     }
 }
 
 /// Returns a quantile with its confidence interval, in milliseconds.
-pub(super) fn with_interval(of: &Latency, field: &str) -> Quantity {
-    let interval = of.intervals.get(field);
+pub(super) fn with_interval(latency: &Latency, field: &str) -> Quantity {
+    let interval = latency.intervals.get(field);
     let error =
         interval.map_or(Uncertainty::Unknown, |(low, high)| Uncertainty::Interval(*low, *high));
-    Quantity { value: quantile(of, field), error, unit: "", digits: 3 }
+    Quantity { value: quantile(latency, field), error, unit: "", digits: 3 }
 }
 
 /// Lists the confidence intervals of a distribution's quantiles; `None` if there are none.
-fn intervals(of: &Latency) -> Option<String> {
+fn intervals(latency: &Latency) -> Option<String> {
     let known = SHOWN.iter().filter_map(|(field, title)| {
-        of.intervals.get(field).map(|_| format!("{title} {}", with_interval(of, field).error()))
+        latency
+            .intervals
+            .get(field)
+            .map(|_| format!("{title} {}", with_interval(latency, field).error()))
     });
     let known: Vec<String> = known.collect();
     (!known.is_empty()).then(|| known.join(", "))
 }
 
 /// Lists the reasons why quantiles have no confidence interval, a line for each reason.
-fn without_interval(of: &Latency) -> Vec<String> {
+fn without_interval(latency: &Latency) -> Vec<String> {
     let reasons = SHOWN.iter().filter_map(|(field, title)| {
-        let reason = of.interval_reasons.get(field)?;
+        let reason = latency.interval_reasons.get(field)?;
         Some((reason.as_str(), *title))
     });
     let line =
@@ -156,19 +159,19 @@ fn without_interval(of: &Latency) -> Vec<String> {
 
 /// Lists the reasons why quantiles in a row of the table have no exact value: lower bounds,
 /// infinite ones, and unknown ones, a line for each reason.
-fn reasons(report: &Report, of: &Latency) -> Vec<String> {
+fn reasons(report: &Report, latency: &Latency) -> Vec<String> {
     let has =
-        |value: fn(&Value) -> bool| SHOWN.iter().any(|(field, _)| value(&quantile(of, field)));
+        |value: fn(&Value) -> bool| SHOWN.iter().any(|(field, _)| value(&quantile(latency, field)));
     let mut all: Vec<String> = Vec::new();
-    all.extend(has(|of| matches!(of, Value::AtLeast(_))).then(|| UNFINISHED.to_owned()));
-    all.extend(has(|of| matches!(of, Value::Infinite)).then(|| {
+    all.extend(has(|known| matches!(known, Value::AtLeast(_))).then(|| UNFINISHED.to_owned()));
+    all.extend(has(|known| matches!(known, Value::Infinite)).then(|| {
         let counts = &report.block.counts;
         let lost = format_count(counts.failed + counts.dropped);
         format!("∞ {lost} of {} were dropped or failed", count(counts.offered, "transaction"))
     }));
     let unknown = SHOWN.iter().filter_map(|(field, title)| {
-        let is_unknown = quantile(of, field) == Value::Unknown;
-        let reason = of.reasons.get(field).filter(|_| is_unknown)?;
+        let is_unknown = quantile(latency, field) == Value::Unknown;
+        let reason = latency.reasons.get(field).filter(|_| is_unknown)?;
         Some((reason.as_str(), *title))
     });
     let line = |(reason, titles): (&str, Vec<&str>)| format!("{}: {reason}", titles.join(", "));

@@ -36,8 +36,8 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     let rows = rows(report);
     let note = if rows.is_empty() { "" } else { MEANING };
     let mut blocks = vec![Block::pairs(rows), Block::Charts(in_spot(charts, Spot::Statements))];
-    for (about, of) in gauges::by_subject(report, charts) {
-        let mut first: Vec<Chart> = of.into_iter().cloned().collect();
+    for (about, of_subject) in gauges::by_subject(report, charts) {
+        let mut first: Vec<Chart> = of_subject.into_iter().cloned().collect();
         let others = first.split_off(first.len().min(CHARTS_OPEN));
         let subject = capital(about);
         let mut part = vec![Block::Charts(first)];
@@ -65,7 +65,9 @@ fn rows(report: &Report) -> Vec<(String, String)> {
     // Further processes of the generator: `process 1/generator`.
     let abouts: BTreeSet<&str> = report.gauges.iter().map(|gauge| gauge.about.as_str()).collect();
     for about in abouts {
-        if let Some(label) = about.strip_suffix(GENERATOR).and_then(|of| of.strip_suffix('/')) {
+        if let Some(label) =
+            about.strip_suffix(GENERATOR).and_then(|prefix| prefix.strip_suffix('/'))
+        {
             all.push((label, process(report, about)));
         }
     }
@@ -204,10 +206,10 @@ fn pressure(report: &Report) -> String {
         ("pressure_io_some", "I/O"),
         ("pressure_memory_some", "memory"),
     ];
-    let of = |(name, word): (&str, &str)| {
+    let to_words = |(name, word): (&str, &str)| {
         Some(format!("{word} {}", mean_and_most(find(report, "machine", name)?)?))
     };
-    let words = joined(kinds.map(of));
+    let words = joined(kinds.map(to_words));
     if words.is_empty() { words } else { format!("pressure: {words}") }
 }
 
@@ -220,7 +222,7 @@ fn disks(report: &Report) -> String {
     };
     let mut busy: Vec<&GaugeReport> = report.gauges.iter().filter(is_busy).collect();
     busy.sort_by(|a, b| b.mean.unwrap_or(0.0).total_cmp(&a.mean.unwrap_or(0.0)));
-    let of = |gauge: &&GaugeReport| {
+    let to_words = |gauge: &&GaugeReport| {
         let device = gauge.name.trim_start_matches("disk_busy/");
         let named =
             |name: &str, words: &str| shown(report, "machine", &format!("{name}/{device}"), words);
@@ -232,7 +234,7 @@ fn disks(report: &Report) -> String {
         ];
         format!("disk {device}: {}", joined(parts))
     };
-    busy.iter().take(DISKS_MOST).map(of).collect::<Vec<_>>().join("; ")
+    busy.iter().take(DISKS_MOST).map(to_words).collect::<Vec<_>>().join("; ")
 }
 
 fn process(report: &Report, about: &str) -> String {
@@ -261,7 +263,7 @@ fn database(report: &Report) -> String {
     });
     let idle = find(report, "machine", "cpu_idle").and_then(|gauge| gauge.mean);
     let busy = idle.filter(|percent| *percent < IDLE_LEAST_PERCENT);
-    let of = |gauge: &GaugeReport| {
+    let to_words = |gauge: &GaugeReport| {
         // A probe waits for a CPU as everything else does.
         let waits = busy.filter(|_| gauge.name == "round_trip").map(|idle| {
             let idle = amount(idle, "%");
@@ -271,7 +273,7 @@ fn database(report: &Report) -> String {
     };
     let shown: Vec<&GaugeReport> = moved.take(COUNTERS_MOST).collect();
     let seconds = shown.first().and_then(|gauge| read_in(report, gauge));
-    joined(shown.into_iter().map(of).chain([seconds]))
+    joined(shown.into_iter().map(to_words).chain([seconds]))
 }
 
 /// Says in how many seconds a gauge was read, if readings are missing because the server did not

@@ -102,7 +102,8 @@ pub(super) fn settling(
     let took = facts.get("took_s")?.as_seconds()?;
     let took = model::format_duration((took * 1e3).round() as u64 * model::NS_PER_MS);
     let begins = format!("Not at rest {when}: ");
-    let says_not = |of: &Finding| of.id == "not_settled" && of.text.starts_with(&begins);
+    let says_not =
+        |finding: &Finding| finding.id == "not_settled" && finding.text.starts_with(&begins);
     let (name, mut parts) = match report.findings.iter().any(says_not) {
         true => ("not settled", vec![format!("{when} within {took}")]),
         false => ("settled", vec![format!("{when} in {took}")]),
@@ -125,15 +126,15 @@ pub(super) fn settling(
 fn network_path(report: &Report) -> Option<Vec<String>> {
     let facts = report.facts.get("network_path")?;
     let as_ms = |name: &str| facts.get(name)?.as_seconds().map(|seconds| seconds * 1e3);
-    let shown = |name: &str| as_ms(name).map(|of_ms| format!("{} ms", significant(of_ms, 3)));
-    let mut parts = vec![format!("a path with {} of delay in each direction", shown("delay_s")?)];
+    let in_ms = |name: &str| as_ms(name).map(|of_ms| format!("{} ms", significant(of_ms, 3)));
+    let mut parts = vec![format!("a path with {} of delay in each direction", in_ms("delay_s")?)];
     parts.extend(facts.get("bandwidth").map(ToString::to_string));
     let direct =
-        shown("round_trip_direct_s").map_or(String::new(), |of| format!(" ({of} directly)"));
-    parts.extend(shown("round_trip_s").map(|of| format!("an empty query took {of}{direct}")));
-    let most = shown("late_max_s").map_or(String::new(), |most| format!(", at most {most}"));
+        in_ms("round_trip_direct_s").map_or(String::new(), |time| format!(" ({time} directly)"));
+    parts.extend(in_ms("round_trip_s").map(|time| format!("an empty query took {time}{direct}")));
+    let most = in_ms("late_max_s").map_or(String::new(), |most| format!(", at most {most}"));
     let late =
-        shown("late_mean_s").map(|mean| format!("bytes were late by {mean} on average{most}"));
+        in_ms("late_mean_s").map(|mean| format!("bytes were late by {mean} on average{most}"));
     parts.extend(late);
     parts.extend(facts.get("cpu_s").map(|cpu| format!("its process used {cpu} s of CPU")));
     Some(parts)
@@ -145,7 +146,9 @@ fn path(report: &Report) -> Option<Vec<String>> {
     let facts = report.facts.get("path")?;
     let ms = facts.get("round_trip_min_s")?.as_seconds()? * 1e3;
     let mut parts = vec![format!("shortest round trip {} ms", significant(ms, 3))];
-    parts.extend(facts.get("bandwidth").map(|of| format!("bandwidth {of} (a large reply)")));
+    parts.extend(
+        facts.get("bandwidth").map(|bandwidth| format!("bandwidth {bandwidth} (a large reply)")),
+    );
     Some(parts)
 }
 

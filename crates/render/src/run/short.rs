@@ -114,9 +114,9 @@ fn throughput(report: &Report) -> String {
     let mut parts = vec![tps + mark(block.tps > Some(0.0) && block.tps_ci95.is_none())];
     let known = head::known(report);
     match (known.first(), block.qps) {
-        (Some((value, of)), _) => {
-            let lacks = *value > 0.0 && of.half_width.is_none();
-            parts.push(head::known_words(*value, of) + mark(lacks));
+        (Some((value, metric)), _) => {
+            let lacks = *value > 0.0 && metric.half_width.is_none();
+            parts.push(head::known_words(*value, metric) + mark(lacks));
         }
         (None, Some(qps)) if qps > 0.0 => parts.push(format!("{} QPS", significant(qps, 4))),
         _ => {}
@@ -134,19 +134,19 @@ const QUANTILES: [&str; 3] = ["p50", "p95", "p99"];
 /// has its confidence interval, for lack of room; quantiles without one are marked.
 fn times(report: &Report) -> String {
     let known = QUANTILES.map(|field| (field, head::of_all_offered(report, field)));
-    let known = || known.iter().filter(|(_, of)| of.value != Value::Unknown);
-    // A mark behind the last is for all.
-    let has_none = known().all(|(_, of)| head::lacks_interval(of));
-    let shown = |(field, of): &(&str, Quantity)| {
-        let of = Quantity { unit: "", ..*of };
-        let interval = match of.error() {
+    let known = || known.iter().filter(|(_, quantity)| quantity.value != Value::Unknown);
+    // If no figure has an interval, a single mark at the end stands for all.
+    let has_none = known().all(|(_, quantity)| head::lacks_interval(quantity));
+    let to_words = |(field, quantity): &(&str, Quantity)| {
+        let quantity = Quantity { unit: "", ..*quantity };
+        let interval = match quantity.error() {
             words if *field == "p99" && !words.is_empty() => format!(" ({words})"),
-            _ if !has_none && head::lacks_interval(&of) => head::NO_CI.to_owned(),
+            _ if !has_none && head::lacks_interval(&quantity) => head::NO_CI.to_owned(),
             _ => String::new(),
         };
-        format!("{field} {}{interval}", of.value())
+        format!("{field} {}{interval}", quantity.value())
     };
-    let mut parts: Vec<String> = known().map(shown).collect();
+    let mut parts: Vec<String> = known().map(to_words).collect();
     let mark = if has_none && !parts.is_empty() { head::NO_CI } else { "" };
     let max = report.block.response_ms.max;
     parts.extend(max.map(|max| format!("max {} ms{mark}", significant(max, 3))));
@@ -164,8 +164,9 @@ fn without_interval(report: &Report) -> Vec<String> {
         Some((field, block.offered_ms.interval_reasons.get(field).filter(|_| lacks)?.as_str()))
     }));
     let known = head::known(report);
-    let first = known.first().map(|(_, of)| *of).filter(|of| of.half_width.is_none());
-    all.extend(first.and_then(|of| Some((of.title.as_str(), of.reason.as_deref()?))));
+    let first =
+        known.first().map(|(_, metric)| *metric).filter(|metric| metric.half_width.is_none());
+    all.extend(first.and_then(|metric| Some((metric.title.as_str(), metric.reason.as_deref()?))));
     let mut reasons: Vec<&str> = Vec::new();
     for (_, why) in &all {
         if !reasons.contains(why) {
@@ -173,8 +174,8 @@ fn without_interval(report: &Report) -> Vec<String> {
         }
     }
     let line = |why: &str| {
-        let of: Vec<&str> = all.iter().filter(|of| of.1 == why).map(|of| of.0).collect();
-        format!("no CI of {}: {why}", of.join(", "))
+        let names: Vec<&str> = all.iter().filter(|one| one.1 == why).map(|one| one.0).collect();
+        format!("no CI of {}: {why}", names.join(", "))
     };
     let more = (reasons.len() > REASONS_MOST).then(|| format!("more reasons {WITH_FULL}"));
     reasons.into_iter().take(REASONS_MOST).map(line).chain(more).collect()
@@ -184,18 +185,22 @@ fn without_interval(report: &Report) -> Vec<String> {
 /// frequent error.
 fn errors(report: &Report) -> String {
     let counts = &report.block.counts;
-    let of = |n: u64, word: &str| format!("{} {word}", format_count(n));
+    let counted = |n: u64, word: &str| format!("{} {word}", format_count(n));
     let mut parts =
         vec![format!("{} of {} failed", format_count(counts.failed), format_count(counts.offered))];
-    parts.push(of(counts.retried, "retried"));
-    parts.extend((counts.dropped > 0).then(|| of(counts.dropped, "dropped")));
-    parts.extend((counts.unfinished > 0).then(|| of(counts.unfinished, "unfinished")));
-    parts.extend((counts.unknown > 0).then(|| of(counts.unknown, "with unknown outcome")));
-    let most = report.block.errors.iter().max_by_key(|of| of.count);
-    // An error needs the room more.
+    parts.push(counted(counts.retried, "retried"));
+    parts.extend((counts.dropped > 0).then(|| counted(counts.dropped, "dropped")));
+    parts.extend((counts.unfinished > 0).then(|| counted(counts.unfinished, "unfinished")));
+    parts.extend((counts.unknown > 0).then(|| counted(counts.unknown, "with unknown outcome")));
+    let most = report.block.errors.iter().max_by_key(|error| error.count);
+    // Intended rollbacks are left out if an error needs the room.
     parts.extend(most.is_none().then(|| transactions::rolled_back(report)).flatten());
-    let most = most.map(|of| {
-        format!("; most often {}: {}", of.kind, numbers::cut(&of.message, MESSAGE_LETTERS_MOST))
+    let most = most.map(|error| {
+        format!(
+            "; most often {}: {}",
+            error.kind,
+            numbers::cut(&error.message, MESSAGE_LETTERS_MOST)
+        )
     });
     parts.join(", ") + &most.unwrap_or_default()
 }
@@ -215,10 +220,10 @@ fn per_second(report: &Report) -> String {
 /// Returns the validity with the most severe findings, as many as there is room for, without notes.
 fn validity(report: &Report, room: &Room) -> Validity {
     let mut all: Vec<&Finding> =
-        report.findings.iter().filter(|of| of.severity > Severity::Note).collect();
-    all.sort_by_key(|of| std::cmp::Reverse(of.severity));
+        report.findings.iter().filter(|finding| finding.severity > Severity::Note).collect();
+    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let is_advised = all.len() <= ADVISED_MOST;
-    let shown = all.iter().take(room.warnings).map(|of| shortened(of, is_advised));
+    let shown = all.iter().take(room.warnings).map(|finding| shortened(finding, is_advised));
     let mut shown: Vec<Finding> = shown.collect();
     let more = more(all.len(), room.warnings).map(|more| format!("{more}."));
     shown.extend(more.map(|text| Finding::new("more", Severity::Warning, text)));
@@ -269,14 +274,16 @@ fn checked(report: &Report, with: &Short<'_>, room: &Room) -> Vec<(&'static str,
 /// Returns the notes among the findings, except that on an interruption, which the first line
 /// reports.
 fn notes(report: &Report) -> impl Iterator<Item = &Finding> {
-    let is_new = |of: &&Finding| of.severity == Severity::Note && of.id != "interrupted";
+    let is_new =
+        |finding: &&Finding| finding.severity == Severity::Note && finding.id != "interrupted";
     report.findings.iter().filter(is_new)
 }
 
 /// Returns the number of notes that fit the page. Each warning after the first takes the room of a
 /// note.
 fn n_notes(report: &Report) -> usize {
-    let n_warnings = report.findings.iter().filter(|of| of.severity > Severity::Note).count();
+    let n_warnings =
+        report.findings.iter().filter(|finding| finding.severity > Severity::Note).count();
     NOTES_MOST.saturating_sub(n_warnings.saturating_sub(1))
 }
 

@@ -333,9 +333,10 @@ fn several_groups_stand_beside_each_other() {
         made.more.push(Event::Second(model::Second { group: 1, ..second }));
     }
     let report = Report::from_tally(&made.tally());
-    let of = |index: usize| report.groups[index].block.as_ref().map(|block| block.counts.offered);
-    assert_eq!(of(0), of(1));
-    assert_eq!(of(0).map(|n| 2 * n), Some(report.block.counts.offered));
+    let offered =
+        |index: usize| report.groups[index].block.as_ref().map(|block| block.counts.offered);
+    assert_eq!(offered(0), offered(1));
+    assert_eq!(offered(0).map(|n| 2 * n), Some(report.block.counts.offered));
     let names: Vec<&str> = report.block.transactions.iter().map(|(name, _)| name).collect();
     assert_eq!((names[0], names[5]), ("users.new_order", "readers.new_order"));
     // Columns that do not fit a narrow page are below the table.

@@ -34,7 +34,11 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
 
 /// Returns true if a transaction type has too few samples for its p99.
 pub(super) fn has_short_type(report: &Report) -> bool {
-    report.block.transactions.iter().any(|(_, of)| of.calls > 0 && of.response_ms.p99.is_none())
+    report
+        .block
+        .transactions
+        .iter()
+        .any(|(_, kind)| kind.calls > 0 && kind.response_ms.p99.is_none())
 }
 
 /// Largest number of custom metrics that are not folded.
@@ -54,8 +58,8 @@ pub(super) fn custom(report: &Report) -> Section {
         }
         false => table,
     });
-    let known = || report.block.custom_metrics.iter().filter(|(_, of)| of.count > 0);
-    let has = |is_distribution| known().any(|(_, of)| of.p50.is_some() == is_distribution);
+    let known = || report.block.custom_metrics.iter().filter(|(_, metric)| metric.count > 0);
+    let has = |is_distribution| known().any(|(_, metric)| metric.p50.is_some() == is_distribution);
     let words = "Rows with p50 are of what began in the measured phase, the others of what finished \
                  in it: their counts may differ.";
     let note = (has(true) && has(false)).then(|| Block::paragraphs([words]));
@@ -104,8 +108,8 @@ fn counted(report: &Report) -> Vec<String> {
     }
     lines.push(more.join(", "));
     if let Some(qps) = block.qps.filter(|qps| *qps > 0.0) {
-        let of = [block.reads_per_second, block.writes_per_second, block.others_per_second];
-        let [reads, writes, others] = of.map(rate);
+        let rates = [block.reads_per_second, block.writes_per_second, block.others_per_second];
+        let [reads, writes, others] = rates.map(rate);
         let qps = significant(qps, 4);
         lines.push(format!("{qps} QPS = {reads} reads + {writes} writes + {others} others"));
         lines.extend(per_transaction(&block.per_transaction, report.is_embedded()));
@@ -115,10 +119,10 @@ fn counted(report: &Report) -> Vec<String> {
 
 /// Describes the average transaction: `per transaction: 25 round trips, 12 reads + 11 writes + 2
 /// others`. Round trips are left out for an embedded database. `None` if a number is not known.
-fn per_transaction(of: &PerTransaction, is_embedded: bool) -> Option<String> {
+fn per_transaction(each: &PerTransaction, is_embedded: bool) -> Option<String> {
     let mean = |mean: f64| significant(mean, 3);
     let [trips, reads, writes, others] =
-        [of.round_trips?, of.reads?, of.writes?, of.others?].map(mean);
+        [each.round_trips?, each.reads?, each.writes?, each.others?].map(mean);
     let statements = format!("{reads} reads + {writes} writes + {others} others");
     let trips = if is_embedded { String::new() } else { format!("{trips} round trips, ") };
     Some(format!("per transaction: {trips}{statements}"))
@@ -141,17 +145,17 @@ fn by_type(report: &Report) -> Table {
     ]);
     let is_embedded = report.is_embedded();
     let types = report.block.transactions.iter();
-    for (name, of) in types.filter(|(_, of)| of.calls + of.dropped > 0) {
-        let TransactionReport { calls, failed, retried, .. } = *of;
-        let response = &of.response_ms;
+    for (name, kind) in types.filter(|(_, kind)| kind.calls + kind.dropped > 0) {
+        let TransactionReport { calls, failed, retried, .. } = *kind;
+        let response = &kind.response_ms;
         table.row([
             Cell::from(name),
             calls.into(),
             failed.into(),
             retried.into(),
-            of.tps.into(),
-            of.ratio_percent.into(),
-            of.round_trips.filter(|trips| *trips > 0.0).into(),
+            kind.tps.into(),
+            kind.ratio_percent.into(),
+            kind.round_trips.filter(|trips| *trips > 0.0).into(),
             quantile(response, "p50").into(),
             quantile(response, "p95").into(),
             quantile(response, "p99").into(),
@@ -168,7 +172,7 @@ pub(super) fn by_type_shortly(report: &Report) -> Table {
 
 /// Makes the table of custom metrics that are distributions, such as ages.
 pub(super) fn distributions(report: &Report) -> Table {
-    custom_metrics(report, |of| of.p50.is_some()).without(&["sum", "per second"])
+    custom_metrics(report, |metric| metric.p50.is_some()).without(&["sum", "per second"])
 }
 
 /// Makes the table of groups without workloads and primary metrics, for the first page.
@@ -214,8 +218,8 @@ pub(super) fn by_group(report: &Report) -> Table {
 
 /// Lists the primary metrics of a group with their values.
 fn known_by(block: &Figures) -> String {
-    let rate = |(_, of): &(String, PrimaryMetricReport)| {
-        Some(format!("{} {}", significant(of.value?, 4), of.title))
+    let rate = |(_, metric): &(String, PrimaryMetricReport)| {
+        Some(format!("{} {}", significant(metric.value?, 4), metric.title))
     };
     block.primary_metrics.0.iter().filter_map(rate).collect::<Vec<String>>().join(", ")
 }
@@ -263,7 +267,7 @@ fn name_and_unit(name: &str) -> (String, &'static str) {
     let at_end = units.iter().find_map(|(end, unit)| Some((name.strip_suffix(end)?, *unit)));
     let (name, unit) = match (at_end, name.split_once("_ns_")) {
         (Some((name, unit)), _) => (name.to_owned(), unit),
-        (None, Some((name, of))) => (format!("{name}_{of}"), "ns"),
+        (None, Some((name, per))) => (format!("{name}_{per}"), "ns"),
         (None, None) => (name.to_owned(), ""),
     };
     (name.replace('_', " "), unit)
@@ -294,9 +298,9 @@ fn ages_by_reader(report: &Report) -> Option<Block> {
 fn custom_metrics(report: &Report, is_shown: fn(&CustomMetricReport) -> bool) -> Table {
     let time = |title: &'static str| Column::new(title, Align::Point).digits(3);
     let all = || report.block.custom_metrics.iter();
-    let known = || all().filter(|(_, of)| of.count > 0 && is_shown(of));
+    let known = || all().filter(|(_, metric)| metric.count > 0 && is_shown(metric));
     // Counters alone have no distribution.
-    let has_times = known().any(|(_, of)| of.p50.or(of.p99).or(of.max).is_some());
+    let has_times = known().any(|(_, metric)| metric.p50.or(metric.p99).or(metric.max).is_some());
     let mut columns = vec![
         Column::new("custom metric", Align::Left),
         Column::new("unit", Align::Left),
@@ -307,22 +311,22 @@ fn custom_metrics(report: &Report, is_shown: fn(&CustomMetricReport) -> bool) ->
     ];
     columns.extend(["p50", "p99", "max"].into_iter().filter(|_| has_times).map(time));
     let mut table = Table::new(columns);
-    for (name, of) in known() {
+    for (name, metric) in known() {
         // Times are in the usual unit, and their sum has no use.
-        let is_time = of.unit == "ns";
-        let shown = |value: f64| if is_time { value / NS_PER_MS as f64 } else { value };
-        let sum = (!is_time).then_some(of.sum);
+        let is_time = metric.unit == "ns";
+        let in_unit = |value: f64| if is_time { value / NS_PER_MS as f64 } else { value };
+        let sum = (!is_time).then_some(metric.sum);
         let per_second = sum.filter(|_| report.measured_seconds > 0.0);
         let mut row = vec![
             Cell::from(name),
-            if is_time { "ms" } else { of.unit.as_str() }.into(),
-            of.count.into(),
+            if is_time { "ms" } else { metric.unit.as_str() }.into(),
+            metric.count.into(),
             sum.map_or(Cell::None, Cell::from),
             per_second.map(|sum| sum as f64 / report.measured_seconds).into(),
-            of.mean.map(shown).into(),
+            metric.mean.map(in_unit).into(),
         ];
-        let times = [of.p50, of.p99, of.max].into_iter().filter(|_| has_times);
-        row.extend(times.map(|value| Cell::from(value.map(shown))));
+        let times = [metric.p50, metric.p99, metric.max].into_iter().filter(|_| has_times);
+        row.extend(times.map(|value| Cell::from(value.map(in_unit))));
         table.row(row);
     }
     table

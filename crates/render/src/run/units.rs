@@ -17,6 +17,6 @@ pub(super) fn section(report: &Report) -> Section {
     all.extend(meaning("tps").map(|words| ("TPS", words)));
     all.extend(meaning("qps").filter(|_| has_qps).map(|words| ("QPS", words)));
     let known = block.primary_metrics.iter();
-    all.extend(known.filter_map(|(name, of)| Some((of.title.as_str(), meaning(name)?))));
+    all.extend(known.filter_map(|(name, metric)| Some((metric.title.as_str(), meaning(name)?))));
     Section::new("units", "Units", vec![Block::pairs(all)])
 }

@@ -34,11 +34,10 @@ const SHARE_MIN: f64 = 0.0005;
 pub(super) fn section(report: &Report) -> Section {
     let mut blocks = Vec::new();
     let is_few = n_samples_if_few(report).is_some();
-    blocks.extend(report.time_profile.as_ref().map(|of| profile(of, is_few)));
-    let remarks = report
-        .time_profile
-        .iter()
-        .flat_map(|of| [few_samples(report), overlap(of), within_cpu_time(of), as_planned(report)]);
+    blocks.extend(report.time_profile.as_ref().map(|split| profile(split, is_few)));
+    let remarks = report.time_profile.iter().flat_map(|split| {
+        [few_samples(report), overlap(split), within_cpu_time(split), as_planned(report)]
+    });
     blocks.push(Block::paragraphs(remarks.flatten()));
     let no_profile = report.time_profile_reason.as_ref();
     blocks.extend(no_profile.map(|why| Block::paragraphs([format!("Not shown: {why}.")])));
@@ -51,8 +50,8 @@ pub(super) fn section(report: &Report) -> Section {
         // While the run is in progress, they are of the last seconds, but the profile is of the
         // whole run.
         let mut all = report.server.iter().filter(|_| !is_so_far(report));
-        let samples = all.find(|of| of.of == SummaryOf::Samples);
-        let asked = samples.and_then(|of| of.source.split_once(", "));
+        let samples = all.find(|summary| summary.of == SummaryOf::Samples);
+        let asked = samples.and_then(|summary| summary.source.split_once(", "));
         let asked = asked.map(|(_, times)| format!(" ({times})")).unwrap_or_default();
         format!(
             "mean times of {}, from samples of the server's sessions{asked}, CPU clocks and probes",
@@ -77,7 +76,7 @@ pub(super) fn shortly(report: &Report, most: usize) -> Option<String> {
     let rest = 1.0 - shown.clone().map(|part| part.ms).sum::<f64>() / profile.service_ms;
     let mut shown: Vec<String> =
         shown.map(|part| format!("{} {} %", part.title(), share(part))).collect();
-    // The parts are to add up.
+    // With the others, the shares add up to 100 %.
     shown.extend(
         (rest >= OTHERS_LEAST).then(|| format!("others {} %", rough_or(100.0 * rest, 2, is_few))),
     );
@@ -175,10 +174,17 @@ fn profile(profile: &TimeProfile, is_few: bool) -> Block {
 /// Explains that planned disturbances held up transactions, so that the mean times include waiting
 /// for them; `None` if none lowered the rate.
 fn as_planned(report: &Report) -> Option<String> {
-    let fell = report.disturbances.iter().filter(|of| of.fell == Some(true));
-    let one = |of: &DisturbanceReport| {
-        let took = of.ended_s.map(|ended_s| format!(" for {}", seconds(ended_s - of.began_s)));
-        format!("'{}' at {}{}", of.name, seconds(of.began_s), took.unwrap_or_default())
+    let fell = report.disturbances.iter().filter(|disturbance| disturbance.fell == Some(true));
+    let one = |disturbance: &DisturbanceReport| {
+        let took = disturbance
+            .ended_s
+            .map(|ended_s| format!(" for {}", seconds(ended_s - disturbance.began_s)));
+        format!(
+            "'{}' at {}{}",
+            disturbance.name,
+            seconds(disturbance.began_s),
+            took.unwrap_or_default()
+        )
     };
     let all: Vec<String> = fell.map(one).collect();
     let (first, more) = (all.first()?, all.len() as u64 - 1);
@@ -231,8 +237,8 @@ fn dips(all: &[Dip]) -> Option<Block> {
 /// Describes the causes of a dip, other gauges that changed with it, and the longest transaction.
 fn with_it(dip: &Dip) -> String {
     let change = |moved: &Moved| {
-        let of = |value| amount(value, &moved.unit);
-        format!("{} {} to {}", moved.gauge, of(moved.usual), of(moved.then))
+        let formatted = |value| amount(value, &moved.unit);
+        format!("{} {} to {}", moved.gauge, formatted(moved.usual), formatted(moved.then))
     };
     let cause = |seen: &analysis::report::CauseSeen| {
         format!(
@@ -243,8 +249,9 @@ fn with_it(dip: &Dip) -> String {
         )
     };
     let causes: Vec<String> = dip.causes.iter().map(cause).collect();
-    let shown = |moved: &&Moved| dip.causes.iter().all(|seen| seen.shown_by.gauge != moved.gauge);
-    let moved: Vec<String> = dip.moved.iter().filter(shown).map(change).collect();
+    let is_other =
+        |moved: &&Moved| dip.causes.iter().all(|seen| seen.shown_by.gauge != moved.gauge);
+    let moved: Vec<String> = dip.moved.iter().filter(is_other).map(change).collect();
     let longest = dip.longest_ms.map(|ms| format!("a transaction of {}; ", seconds(ms / 1e3)));
     longest.unwrap_or_default() + &what_moved(dip, &causes, &moved)
 }
@@ -263,8 +270,8 @@ fn what_moved(dip: &Dip, causes: &[String], moved: &[String]) -> String {
 }
 
 /// Returns the title of a summary that the server keeps.
-fn title(of: SummaryOf) -> &'static str {
-    match of {
+fn title(summary: SummaryOf) -> &'static str {
+    match summary {
         SummaryOf::Statements => "top statements of the server",
         SummaryOf::Waits => "waits that the server counts",
         SummaryOf::Samples => "what the server's sessions did",

@@ -16,7 +16,7 @@ fn table<T>(
     rows: impl Iterator<Item = T>,
 ) -> Table {
     let columns: Vec<Column> = parts.iter().map(|(column, _)| column.clone()).collect();
-    let row = |of: T| parts.iter().map(|(_, cell)| cell(&of)).collect();
+    let row = |data: T| parts.iter().map(|(_, cell)| cell(&data)).collect();
     Table::filled(name, title, columns, rows.map(row).collect())
 }
 
@@ -24,11 +24,11 @@ fn table<T>(
 /// of all offered and of failed ones, in milliseconds. A quantile known only as a lower bound is
 /// written `>= 12`.
 pub fn latency(report: &Report) -> Table {
-    fn quantile(of: &Latency, field: &str) -> Cell {
-        match (of.get(field), of.at_least.get(field)) {
+    fn quantile(times: &Latency, field: &str) -> Cell {
+        match (times.get(field), times.at_least.get(field)) {
             (Some(value), _) => value.into(),
             (None, Some(least)) => Cell::Words(format!(">= {least}")),
-            _ if of.is_infinite(field) => Cell::Infinite,
+            _ if times.is_infinite(field) => Cell::Infinite,
             _ => Cell::None,
         }
     }
@@ -42,19 +42,19 @@ pub fn latency(report: &Report) -> Table {
     ];
     let parts: [Part<(&str, &Latency)>; 11] = [
         (Column::words("time", "time"), |(name, _)| (*name).into()),
-        (Column::count("count", "count"), |(_, of)| of.count.into()),
-        (Column::number("min_ms", "min", 3), |(_, of)| of.min.into()),
-        (Column::number("mean_ms", "mean", 3), |(_, of)| of.mean.into()),
-        (Column::number("sd_ms", "sd", 3), |(_, of)| of.sd.into()),
-        (Column::number("p50_ms", "p50", 3), |(_, of)| quantile(of, "p50")),
-        (Column::number("p90_ms", "p90", 3), |(_, of)| quantile(of, "p90")),
-        (Column::number("p95_ms", "p95", 3), |(_, of)| quantile(of, "p95")),
-        (Column::number("p99_ms", "p99", 3), |(_, of)| quantile(of, "p99")),
-        (Column::number("p999_ms", "p99.9", 3), |(_, of)| quantile(of, "p999")),
-        (Column::number("max_ms", "max", 3), |(_, of)| of.max.into()),
+        (Column::count("count", "count"), |(_, times)| times.count.into()),
+        (Column::number("min_ms", "min", 3), |(_, times)| times.min.into()),
+        (Column::number("mean_ms", "mean", 3), |(_, times)| times.mean.into()),
+        (Column::number("sd_ms", "sd", 3), |(_, times)| times.sd.into()),
+        (Column::number("p50_ms", "p50", 3), |(_, times)| quantile(times, "p50")),
+        (Column::number("p90_ms", "p90", 3), |(_, times)| quantile(times, "p90")),
+        (Column::number("p95_ms", "p95", 3), |(_, times)| quantile(times, "p95")),
+        (Column::number("p99_ms", "p99", 3), |(_, times)| quantile(times, "p99")),
+        (Column::number("p999_ms", "p99.9", 3), |(_, times)| quantile(times, "p999")),
+        (Column::number("max_ms", "max", 3), |(_, times)| times.max.into()),
     ];
     let title = format!("Latency of run {}, in ms", report.run_id);
-    table("latency", title, &parts, all.into_iter().filter(|(_, of)| of.count > 0))
+    table("latency", title, &parts, all.into_iter().filter(|(_, times)| times.count > 0))
 }
 
 /// Makes the table of figures by report interval.
@@ -91,20 +91,22 @@ pub fn disturbances(report: &Report) -> Table {
         (Column::number("ended_s", "ended s", 4), |(one, ..)| one.ended_s.into()),
         (Column::number("recovery_s", "back after s", 4), |(one, ..)| one.recovery_s.into()),
         (Column::words("window", "window"), |(_, when, _)| (*when).into()),
-        (Column::number("tps", "TPS", 4), |(.., of)| of.and_then(|of| of.tps).into()),
-        (Column::number("p50_ms", "p50 ms", 3), |(.., of)| {
-            of.and_then(|of| of.response_ms.p50).into()
+        (Column::number("tps", "TPS", 4), |(.., window)| {
+            window.and_then(|window| window.tps).into()
         }),
-        (Column::number("p99_ms", "p99", 3), |(.., of)| {
-            of.and_then(|of| of.response_ms.p99).into()
+        (Column::number("p50_ms", "p50 ms", 3), |(.., window)| {
+            window.and_then(|window| window.response_ms.p50).into()
         }),
-        (Column::number("max_ms", "max", 3), |(.., of)| {
-            of.and_then(|of| of.response_ms.max).into()
+        (Column::number("p99_ms", "p99", 3), |(.., window)| {
+            window.and_then(|window| window.response_ms.p99).into()
+        }),
+        (Column::number("max_ms", "max", 3), |(.., window)| {
+            window.and_then(|window| window.response_ms.max).into()
         }),
     ];
     let rows = report.disturbances.iter().flat_map(|one| {
         let windows = [("before", &one.before), ("during", &one.during), ("after", &one.after)];
-        windows.map(|(when, of)| (one, when, of.as_ref()))
+        windows.map(|(when, window)| (one, when, window.as_ref()))
     });
     table("disturbances", format!("Disturbances of run {}", report.run_id), &parts, rows)
 }

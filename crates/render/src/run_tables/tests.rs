@@ -58,11 +58,11 @@ fn the_counter_counts_every_second_or_stretch_once() {
     let tally = Made::closed().tally();
     let sum = |table: &Table| -> i64 {
         let commits = table.columns.iter().position(|c| c.key == "commits").expect("commits");
-        let of = |row: &Vec<Cell>| match row[commits] {
+        let commits_of = |row: &Vec<Cell>| match row[commits] {
             Cell::Count(count) => count,
             _ => panic!("no count"),
         };
-        table.rows.iter().map(of).sum()
+        table.rows.iter().map(commits_of).sum()
     };
     let (seconds, stretches) = (counter(&tally, 1), counter(&tally, 20));
     assert_eq!((seconds.rows.len(), stretches.rows.len()), (65, 4));

@@ -15,11 +15,12 @@ impl Table {
             .shown()
             .map(|(place, column)| (column, self.shown_cells(&self.rows, place)))
             .collect();
-        let classes: Vec<&'static str> = shown.iter().map(|(of, cells)| class(of, cells)).collect();
+        let classes: Vec<&'static str> =
+            shown.iter().map(|(column, cells)| class(column, cells)).collect();
         let titles = shown.iter().zip(&classes);
         let titles = titles.map(|((column, _), class)| (*class, column.title.to_string()));
         let aligned: Vec<Vec<String>> =
-            shown.iter().map(|(of, cells)| aligned(of, cells)).collect();
+            shown.iter().map(|(column, cells)| aligned(column, cells)).collect();
         let row = |row: usize| {
             let cells = aligned.iter().zip(&classes);
             cells.map(|(cells, class)| (*class, cells[row].clone())).collect()

@@ -97,7 +97,7 @@ fn every_fact_of_a_report_is_on_every_page() {
     facts.extend(groups().map(|group| group.name.clone()));
     facts.extend(groups().flat_map(|group| group.parameters.iter().map(|(_, v)| v.clone())));
     facts.extend(report.findings.iter().map(|finding| finding.text.clone()));
-    facts.extend(block.primary_metrics.iter().map(|(_, of)| of.title.clone()));
+    facts.extend(block.primary_metrics.iter().map(|(_, metric)| metric.title.clone()));
     let counts = &block.counts;
     let all = [counts.offered, counts.finished, counts.failed, counts.committed, counts.retried];
     facts.extend(all.map(format_count));
@@ -106,13 +106,20 @@ fn every_fact_of_a_report_is_on_every_page() {
     let errors = block.errors.iter().chain(&block.ramp_up_errors);
     facts.extend(errors.flat_map(|error| [error.message.clone(), error.kind.clone()]));
     let disturbances = report.disturbances.iter();
-    facts.extend(disturbances.flat_map(|of| [of.name.clone(), of.what.clone(), of.output.clone()]));
+    facts.extend(disturbances.flat_map(|disturbance| {
+        [disturbance.name.clone(), disturbance.what.clone(), disturbance.output.clone()]
+    }));
     let intervals = report.intervals.iter();
-    facts.extend(intervals.map(|of| format!("{} to {}", of.from_s, of.to_s)));
+    facts.extend(intervals.map(|interval| format!("{} to {}", interval.from_s, interval.to_s)));
     facts.extend(block.per_client.iter().flatten().map(|client| format!(" {} ", client.client)));
     facts.extend(report.gauges.iter().map(|gauge| gauge.about.clone()));
-    facts.extend(report.disclosures.iter().flat_map(|of| [of.summary(), of.note.clone()]));
-    let required = report.disclosures.iter().flat_map(|of| &of.requirements);
+    facts.extend(
+        report
+            .disclosures
+            .iter()
+            .flat_map(|disclosure| [disclosure.summary(), disclosure.note.clone()]),
+    );
+    let required = report.disclosures.iter().flat_map(|disclosure| &disclosure.requirements);
     facts.extend(required.flat_map(|one| {
         [one.clause.clone(), one.title.clone(), one.required.clone()]
             .into_iter()
@@ -204,7 +211,8 @@ fn every_printer_prints_all_of_a_document() {
                 assert!(on_page.contains(&text), "'{text}' is not in {page}");
             }
             let is_alarmed = on_page.to_lowercase().contains("invalid");
-            let is_invalid = validity.remarks.iter().any(|of| of.severity == Severity::Invalid);
+            let is_invalid =
+                validity.remarks.iter().any(|remark| remark.severity == Severity::Invalid);
             assert!(is_alarmed || !is_invalid, "{page}");
         }
     }
