@@ -1,6 +1,6 @@
-//! The whole report of a run: what was measured, and what is to be thought of it.
+//! The complete report of a run: its measurements together with the findings on them.
 //!
-//! Not here: how either is found (report, findings).
+//! Not here: how measurements (report) and findings (findings) are made.
 
 use model::{Finding, Severity};
 
@@ -20,21 +20,24 @@ impl Report {
         Report { findings, ..measured }
     }
 
-    /// Returns the report of a run, with the parts that the options ask for.
+    /// Returns the report of a run with all its findings, and with the figures of each client if
+    /// `options` ask for them.
     pub fn with(tally: &Tally, options: Options) -> Report {
         let report = Report::from_tally(tally);
         if options.per_client { report.with_clients(tally) } else { report }
     }
 
-    /// Adds a finding that was made after the run had been judged.
+    /// Adds a finding that was made after the run had been judged. Findings stay sorted by
+    /// severity.
     pub fn with_finding(mut self, finding: Finding) -> Report {
         self.findings.push(finding);
         self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         self
     }
 
-    /// Returns the report of a run with the status that the store has of it: a process that died
-    /// could not record how its run ended.
+    /// Returns the report of a run. If its events do not tell how it ended, its status is the one
+    /// that the store kept. A run whose process was killed could not record its end, and has the
+    /// finding `killed`.
     pub fn with_status(tally: &Tally, kept: model::Status) -> Report {
         let mut report = Report::from_tally(tally);
         if report.status == Status::Running {
@@ -56,8 +59,8 @@ impl Report {
         report
     }
 
-    /// Adds a finding if `n_events` events of the run are missing in the store. The run's own
-    /// finding may be among the lost events.
+    /// Adds the finding `store_not_written` if `n_events` events of the run could not be stored,
+    /// unless the report has it. The finding that the run itself made may be among the lost events.
     pub fn with_lost(mut self, n_events: u64) -> Report {
         let id = "store_not_written";
         let is_reported = self.findings.iter().any(|finding| finding.id == id);

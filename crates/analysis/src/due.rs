@@ -1,12 +1,13 @@
-//! What plans have due over time, where they change the rate of arrivals: what follows it is no
-//! error, no drift and no fault of the database.
+//! Transactions that a plan has due over time, if it changes the rate of arrivals. Effects of these
+//! changes are no error, no drift and no fault of the database.
 //!
-//! Not here: what is made of it (stats, findings).
+//! Not here: statistics that allow for them (stats), and judgements (findings).
 
 use model::{ArrivalRate, Load, NS_PER_S};
 use stats::{Course, Due, STRETCHES_MAX};
 
-/// Returns true if a plan changes its rate of arrivals.
+/// Returns true if a load changes its rate of arrivals over time; false for closed and key/think
+/// load.
 pub(crate) fn changes(load: &Load) -> bool {
     match load {
         Load::Open { rate, .. } => rate.changes(),
@@ -14,17 +15,18 @@ pub(crate) fn changes(load: &Load) -> bool {
     }
 }
 
-/// Returns the transactions that the plan has due in each of `n` slots from the beginning of the
-/// measured phase; `None` if no group changes its rate. A load without a rate of its own, such as a
-/// closed one, goes up or down with the rates of the others.
-pub(crate) fn due(of: &[&Load], all: &[&Load], slot_ns: u64, n: usize) -> Option<Due> {
+/// Returns the transactions that the plan has due in each of `n` slots of `slot_ns` nanoseconds
+/// from the start of the measured phase, for the groups with these `loads`. `all` has the loads of
+/// all groups: a load that is not given in transactions per time, such as a closed one, goes up and
+/// down with the rates of the others. `None` if none of the rates changes.
+pub(crate) fn due(loads: &[&Load], all: &[&Load], slot_ns: u64, n: usize) -> Option<Due> {
     let rate = |load: &&Load| match load {
         Load::Open { rate, .. } => Some(rate.clone()),
         Load::Closed | Load::KeyThink { .. } => None,
     };
     let is_counted =
         |rate: &ArrivalRate| !matches!(rate, ArrivalRate::Bytes(_) | ArrivalRate::Records(_));
-    let own: Option<Vec<ArrivalRate>> = of.iter().map(rate).collect();
+    let own: Option<Vec<ArrivalRate>> = loads.iter().map(rate).collect();
     let own = own.filter(|rates| rates.iter().all(is_counted));
     let (rates, beside_others) = match own {
         Some(rates) => (rates, false),
@@ -48,18 +50,20 @@ pub(crate) fn due(of: &[&Load], all: &[&Load], slot_ns: u64, n: usize) -> Option
     Some(Due { per_slot, waiting: 0.0, beside_others })
 }
 
-/// Number of slots in which the period of a plan is searched for.
+/// Approximate number of slots for which planned rates are computed to find a period with which
+/// they repeat.
 const SLOTS: usize = 1_600;
 
-/// Divides seconds into stretches. Returns the width of a stretch in seconds, and the number of
-/// stretches.
+/// Divides `n_seconds` into at most [`STRETCHES_MAX`] intervals. Returns the length of an interval
+/// in seconds, and the number of intervals.
 pub(crate) fn stretches(n_seconds: usize) -> (i64, usize) {
     let width_s = n_seconds.div_ceil(STRETCHES_MAX).max(1);
     (width_s as i64, n_seconds.div_ceil(width_s))
 }
 
-/// Returns the effects that the plans' rates may have on `n` stretches of `width_s` seconds each,
-/// from second `from_s` of the measured phase on. Empty if no plan changes its rate.
+/// Returns the patterns that the changing rates among `loads` may cause in a series of `n`
+/// intervals of `width_s` seconds each, from second `from_s` of the measured phase on; empty if no
+/// rate changes.
 pub(crate) fn course(loads: &[&Load], from_s: i64, width_s: i64, n: usize) -> Course {
     let changing = loads.iter().filter_map(|load| match load {
         Load::Open { rate, .. } if rate.changes() => Some(rate.intensity()),
@@ -105,8 +109,8 @@ mod tests {
     #[test]
     fn only_a_plan_that_changes_has_something_due() {
         let (steady, ramp) = (open("100"), open("ramp 0 to 200 over 10s"));
-        let per_slot = |of: &[&Load], all: &[&Load]| {
-            due(of, all, NS_PER_S, 12).map(|due| (due.per_slot, due.beside_others))
+        let per_slot = |loads: &[&Load], all: &[&Load]| {
+            due(loads, all, NS_PER_S, 12).map(|due| (due.per_slot, due.beside_others))
         };
         assert_eq!(per_slot(&[&steady], &[&steady, &ramp]), None);
         assert_eq!(per_slot(&[&Load::Closed], &[&Load::Closed]), None);

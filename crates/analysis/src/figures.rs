@@ -1,4 +1,4 @@
-//! The figures of a run that points, sides and builds are compared by.
+//! Figures of a run: named numbers by which runs, points of experiments and builds are compared.
 //!
 //! Not here: which runs count, and what is concluded from several figures (study).
 
@@ -30,45 +30,45 @@ pub use required::{
     value_as_written,
 };
 
-/// Confidence of the intervals between trials.
+/// Confidence level of intervals between trials.
 const CONFIDENCE: f64 = 0.95;
 
-/// Largest number of runs per point that is ever advised.
+/// Largest number of runs per point of an experiment that is ever advised.
 const RUNS_ADVISED_MAX: usize = 100;
 
-/// A figure over the runs of a point.
+/// A figure over the runs of a point of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// The mean over runs.
     pub mean: f64,
-    /// Half the width of its 95 % CI; null with one run. If restarts or rebuilds are repeated, the
-    /// CI is that between repeats of the highest level. If a rule ended the repeats, it is that of
-    /// its sequential method.
+    /// Half the width of the 95 % CI of `mean`; null with one run. If restarts or rebuilds are
+    /// repeated, it is the CI between repeats of the highest of these levels. If a stop rule ended
+    /// the repeats, it is the CI of the rule's sequential method.
     pub half_width: Option<f64>,
-    /// The smallest value of a run.
+    /// The smallest value among the runs.
     pub min: f64,
-    /// The largest value of a run.
+    /// The largest value among the runs.
     pub max: f64,
     /// Number of runs that have the figure.
     pub count: u64,
 }
 
 impl Figure {
-    /// Returns true if the intervals of two means overlap; false if one has no interval.
+    /// Returns true if the confidence intervals of both means overlap; false if one has none.
     pub fn reaches(&self, other: &Figure) -> bool {
         let apart = (self.mean - other.mean).abs();
         let both = self.half_width.zip(other.half_width);
         both.is_some_and(|(mine, theirs)| apart <= mine + theirs)
     }
 
-    /// Returns true if the interval is wider than the mean on either side, so that an overlap says
-    /// nothing.
+    /// Returns true if the half-width exceeds the mean, so that an overlap of confidence intervals
+    /// says nothing.
     pub fn is_wide(&self) -> bool {
         self.half_width.is_some_and(|half_width| half_width > self.mean.abs())
     }
 
     /// Returns the number of runs after which the half-width is likely to be at most half the mean,
-    /// if further runs scatter as these do.
+    /// if further runs scatter as these do. `None` with one run, or if more than 100 are needed.
     pub fn runs_needed(&self) -> Option<u64> {
         let n_runs = usize::try_from(self.count).ok().filter(|n| *n > 1)?;
         let t = |n: usize| stats::students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, n - 1);
@@ -78,16 +78,17 @@ impl Figure {
     }
 }
 
-/// Suffix of a gauge's name for its amount per transaction.
+/// Last part of the name of a figure that is a gauge's rate divided by TPS.
 const PER_TRANSACTION: &str = "_per_transaction";
 
-/// Returns the response times by which a run is judged: those of all offered transactions, so that
-/// lost ones count. Otherwise a database that refuses what it is slow at would look faster.
+/// Returns the response times by which a run is judged: those of all offered transactions. Lost
+/// ones count, since otherwise a database that refuses slow requests would look faster.
 pub fn times_of(report: &Report) -> &Latency {
     &report.block.offered_ms
 }
 
-/// Returns the figure of these values, with a mean that may come from another level of repeats.
+/// Returns the figure of `values`, one for each run. The mean is given, since it may come from
+/// another level of repeats.
 pub fn figure_of(values: &[f64], Mean { value, half_width, .. }: Mean) -> Figure {
     Figure {
         mean: value,
@@ -98,7 +99,8 @@ pub fn figure_of(values: &[f64], Mean { value, half_width, .. }: Mean) -> Figure
     }
 }
 
-/// Returns the better one of two figures: the lower one of times and costs.
+/// Orders two figures by their means: the better one is greater. Of times and costs, less is
+/// better.
 pub fn better(better: Direction, a: &Figure, b: &Figure) -> std::cmp::Ordering {
     match better {
         Direction::Lower => b.mean.total_cmp(&a.mean),
@@ -106,7 +108,7 @@ pub fn better(better: Direction, a: &Figure, b: &Figure) -> std::cmp::Ordering {
     }
 }
 
-/// Returns the title of a figure: `NOPM`, `p99 ms`, `rows per second`.
+/// Returns the title of a figure on pages: `NOPM`, `p99 ms`, `rows per second`.
 pub fn title(name: &str) -> String {
     if name.contains(" / ") {
         return name.replace("_ms", "");
@@ -121,8 +123,8 @@ pub fn title(name: &str) -> String {
     }
 }
 
-/// Returns the title without its unit, for an axis that has the unit beside it: `p99`, `below
-/// 20ms`.
+/// Returns the title of a figure without its unit, for the axis of a chart that shows the unit
+/// beside it: `p99`, `below 20ms`.
 pub fn name_in_words(name: &str) -> String {
     if is_share(name) {
         return name.replace(STEM, "below ");
@@ -132,27 +134,27 @@ pub fn name_in_words(name: &str) -> String {
     title(bare.unwrap_or(name)).replace('_', " ")
 }
 
-/// Returns true if a figure is a share below a bound.
+/// Returns true if a figure is a share of samples below a bound, such as `below_20ms`.
 fn is_share(name: &str) -> bool {
     matches!(Below::read(name), Some(Ok(_)))
 }
 
-/// Returns true if a lower value of the figure is better.
+/// Returns true if less is better of a figure with this name.
 pub fn is_less_better(name: &str) -> bool {
     direction(name) == Direction::Lower
 }
 
-/// Returns true if a figure is a time.
+/// Returns true if a figure with this name is a time, in milliseconds or microseconds.
 pub fn is_time(name: &str) -> bool {
     name.ends_with("_ms") || name.ends_with("_us")
 }
 
-/// Parses a value of an axis, if it is a number.
+/// Parses a value of an experiment's axis as a number; `None` if it is none.
 pub fn number(value: &str) -> Option<f64> {
     value.parse::<f64>().ok().or_else(|| model::parse_count(value).ok().map(|n| n as f64))
 }
 
-/// Returns the figure over these values of runs; `None` if there are none.
+/// Returns the figure of `values`, one for each run; `None` if there are none.
 pub fn figure(values: &[f64]) -> Option<Figure> {
     Some(figure_of(values, stats::mean(values, CONFIDENCE)?))
 }

@@ -1,11 +1,12 @@
-//! Findings: is this result valid, and what is to be done about it?
+//! Findings: problems of a run's result, each with its figures and advice.
 //!
-//! A finding is a variant of one of the enums in this folder: its identity, how much it matters
-//! and the figure that raised it stand in one arm of `words`; when it is raised and what to do
-//! about it stand in the list of all (`model::finding_catalog`). Each has a made-up run that raises
-//! it (see the tests below), and a plain run raises none but notes.
+//! A finding is a variant of one of the enums in this folder: its id, its severity and the figures
+//! that raised it are in one arm of `text` (or of `id` and `sentence`). `model::finding_catalog`
+//! says when it is raised and what to do about it. A made-up run raises each of them (see the tests
+//! below), and a plain run raises none but notes.
 //!
-//! Not here: what only the makers of the run can know; theirs come as events and are kept.
+//! Not here: findings that only the process of the run can make. They arrive as events, and are
+//! kept.
 
 mod data;
 mod disturbances;
@@ -42,7 +43,8 @@ impl FindingText {
         self.advised(group, None)
     }
 
-    /// Returns the finding with this advice, or with that of the catalog.
+    /// Makes the finding, with this advice or else with that of the catalog. `group` is the name of
+    /// the group to which it belongs, if the run has several.
     fn advised(self, group: Option<&str>, advice: Option<&str>) -> Finding {
         let group = group.map(|name| format!("Group {name}: ")).unwrap_or_default();
         let listed =
@@ -53,20 +55,20 @@ impl FindingText {
     }
 }
 
-/// A group, prepared for the findings on it.
+/// A group of clients, prepared for the findings on it.
 struct View<'a> {
     tally: &'a Tally,
     index: usize,
     group: &'a GroupTally,
     described: Option<&'a GroupDescription>,
-    /// Sum over the measured phase of the group.
+    /// Counts and times of the group in the measured phase.
     sum: Sum,
 }
 
 /// Returns all findings on a run, the most severe first.
 ///
-/// If a process died between its judgement and its report, the events already have findings of this
-/// function: those found now replace them.
+/// Findings in the run's events are kept, except for those that this function raises again: a
+/// process that was killed may have judged the run without storing a report.
 pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
     let mut findings = Vec::new();
     if is_build(tally) {
@@ -116,11 +118,12 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
     findings
 }
 
-/// Warnings that come first. A pause of the generator may cause all the others. Loss of its CPU
-/// time shifts every figure, and not only some seconds.
+/// Ids of the findings that come first among equally severe ones. A pause of the generator may
+/// cause all the others; loss of its CPU time shifts every figure, and not only some seconds.
 const FIRST: [&str; 3] = [generator::PAUSED, "other_cpu_load", "generator_saturated"];
 
-/// Returns the finding on the order in which the trials of an experiment were made.
+/// Returns a finding if an experiment made all trials of a point one after the other, so that a
+/// drift counts as a difference between points.
 pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Finding> {
     let is_blocked = order == Order::Sequential && n_points > 1 && repeats > 1;
     let text = format!(
@@ -131,8 +134,8 @@ pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Findin
     is_blocked.then(|| FindingText { id, severity, text }.finding(None))
 }
 
-/// Returns the finding on trials of an experiment that ran on several kernels: an experiment that
-/// continues after a reboot may find another kernel.
+/// Returns a finding if trials of an experiment ran on several kernels, as after a reboot between
+/// them.
 pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
     let text = format!(
         "Trials ran on {} kernels ({}): a point may mix results of several kernels.",
@@ -143,15 +146,15 @@ pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
     (kernels.len() > 1).then(|| FindingText { id, severity, text }.finding(None))
 }
 
-/// Smallest rise of the p95 that counts as a dip: it may rise by less because of one long
-/// transaction.
+/// Smallest factor by which p95 rises in a dip for the finding to name it; it may rise by less
+/// because of one long transaction.
 const ROSE_MIN: f64 = 1.5;
 
-/// Largest share of the usual commits that counts as a dip.
+/// Largest ratio of commits in a dip to the usual for the finding to name the fall of commits.
 const FELL_MAX: f64 = 0.9;
 
-/// Returns the finding on the dip with the largest cost among those with a known cause. A dip is a
-/// time in which throughput fell or response times rose.
+/// Returns the finding on the dip with the largest cost among those with a known cause; `None` if
+/// there is none. A dip is a time in which throughput fell or response times rose.
 pub(crate) fn judge_dips(dips: &[Dip], disturbances: &[DisturbanceReport]) -> Option<Finding> {
     let known = dips.iter().filter_map(|dip| Some((dip, dip.causes.first()?)));
     let (dip, seen) = known.max_by(|a, b| a.0.cost_s().total_cmp(&b.0.cost_s()))?;
@@ -171,7 +174,7 @@ pub(crate) fn judge_dips(dips: &[Dip], disturbances: &[DisturbanceReport]) -> Op
         1 => String::new(),
         n => format!(" {} in all.", count(n as u64, "dip")),
     };
-    let of = |value| amount(value, &seen.shown_by.unit);
+    let with_unit = |value| amount(value, &seen.shown_by.unit);
     // A disturbance of the plan is never a coincidence, wherever the cause is named.
     let planned = disturbances.iter().find(|one| {
         let is_before = one.ended_s.is_some_and(|ended_s| ended_s <= dip.from_s as f64);
@@ -184,16 +187,16 @@ pub(crate) fn judge_dips(dips: &[Dip], disturbances: &[DisturbanceReport]) -> Op
         dip.seconds(),
         dip.words(seen.cause),
         seen.shown_by.gauge,
-        of(seen.shown_by.then),
-        of(seen.shown_by.usual)
+        with_unit(seen.shown_by.then),
+        with_unit(seen.shown_by.usual)
     );
     let (id, severity) = ("dip_explained", Severity::Warning);
     let advice = planned.map(|_| "See 'Where the time goes' for what else moved then.");
     Some(FindingText { id, severity, text }.advised(None, advice))
 }
 
-/// Returns the findings on labels whose values differ between an experiment's runs: the experiment
-/// then has two parts, such as after a reboot with another kernel.
+/// Returns a finding for each of the labels `keys` whose values differ between the runs of an
+/// experiment. Such an experiment has several parts, as after a reboot with another kernel.
 pub fn judge_labels(keys: &[&str], runs: &[&[(String, String)]]) -> Vec<Finding> {
     let of_key = |key: &&str| {
         let values = runs.iter().flat_map(|labels| labels.iter().filter(|(name, _)| name == key));
@@ -215,7 +218,7 @@ pub fn judge_labels(keys: &[&str], runs: &[&[(String, String)]]) -> Vec<Finding>
     keys.iter().filter_map(of_key).collect()
 }
 
-/// Returns true if a run ended, as its plan asks, before anything was measured. Findings on the
+/// Returns true if a run ended, as its plan says, before anything was measured. Findings on the
 /// measured phase would then mislead.
 fn is_over_early(tally: &Tally) -> bool {
     is_full_early(tally) || (tally.measured_ns() == 0 && steadiness::counted(tally).is_some())
@@ -227,7 +230,7 @@ fn is_full_early(tally: &Tally) -> bool {
     reason == Some(&StopReason::QueueFull) && tally.measured_ns() == 0
 }
 
-/// Returns a share of a whole in percent; 0 if the whole is 0.
+/// Returns the share of `part` in `whole` in percent; 0 if `whole` is 0.
 fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
 }

@@ -13,23 +13,22 @@ use stats::Histogram;
 
 /// A made-up run that can be changed before it is reported.
 pub struct Made {
-    /// The description of the run.
     pub description: Description,
-    /// The seconds of the run.
+    /// Parts of the run's seconds, in the order of events.
     pub seconds: Vec<Second>,
     /// Length of the measured phase, in nanoseconds.
     pub measured_ns: u64,
-    /// The reason why it ended; `None` for a run in progress.
+    /// Reason why the run ended; `None` for a run in progress.
     pub reason: Option<StopReason>,
     /// Number of clients that could not connect.
     pub connect_failed: u32,
-    /// Moments of each client.
+    /// Counts and response times of each client.
     pub moments: Vec<ClientMoments>,
-    /// Results of checks before the load, if they were run.
+    /// Results of the consistency checks before the load; `None` if they were not made.
     pub before: Option<Vec<CheckResult>>,
-    /// Results of checks after the load, if they were run.
+    /// Results of the consistency checks after the load; `None` if they were not made.
     pub after: Option<Vec<CheckResult>>,
-    /// Further events, at the end.
+    /// Further events, which come last.
     pub more: Vec<Event>,
 }
 
@@ -42,7 +41,8 @@ const KINDS: [(&str, u64, u64); 5] = [
 ];
 
 impl Made {
-    /// Makes a plain run: TPC-C on SQLite, 8 closed clients, a minute, with a dip at second 42.
+    /// Makes a plain run: TPC-C on SQLite with 8 clients in closed load for a minute, and a dip at
+    /// second 42.
     pub fn closed() -> Made {
         let mut made = Made::bare();
         let mut draw = Draw(1);
@@ -62,8 +62,8 @@ impl Made {
         Made::new(Load::Closed)
     }
 
-    /// Makes an overloaded run: of 500 arrivals per second, 400 can be processed. The queue fills,
-    /// and arrivals are dropped.
+    /// Makes an overloaded run in open load: of 500 arrivals per second, 400 can be processed. The
+    /// queue fills, and arrivals are dropped.
     pub fn open_overloaded() -> Made {
         let mut made = Made::new(Load::Open {
             arrivals: Arrivals::Poisson,
@@ -151,7 +151,8 @@ impl Made {
         }
     }
 
-    /// Returns the part of a transaction type in the first measured second.
+    /// Returns the sums of a transaction type in the first measured second, so that a test can
+    /// change them.
     pub fn kind(&mut self, kind: KindIndex) -> &mut model::KindSecond {
         let second = self.seconds.iter_mut().find(|second| second.second == 0);
         second.expect("a measured second").kind(kind)
@@ -171,8 +172,8 @@ impl Made {
         }));
     }
 
-    /// Adds gauges, by subject and name, with values for each second of a minute. A value that is
-    /// not finite stands for a missing reading.
+    /// Adds gauges, by subject and name. `value` gives the value of a gauge, by its index, in each
+    /// second of a minute; if it is not finite, the reading is missing.
     pub fn gauges(&mut self, names: &[(&str, &str)], value: &dyn Fn(i64, usize) -> f64) {
         let gauge = |(about, name): &(&str, &str)| Gauge {
             about: (*about).to_owned(),
@@ -257,7 +258,7 @@ impl Made {
     }
 }
 
-/// An infinite sequence of numbers, always the same (SplitMix64).
+/// A pseudo-random sequence of numbers, always the same for a seed (SplitMix64).
 pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
@@ -281,9 +282,9 @@ impl Draw {
     fn kind(&mut self) -> KindIndex {
         let mut place = self.next(100);
         let is_it = |(_, weight, _): &(&str, u64, u64)| {
-            let it = place < *weight;
+            let is_here = place < *weight;
             place = place.wrapping_sub(*weight);
-            it
+            is_here
         };
         let found = KINDS.iter().position(is_it).expect("weights add up to 100");
         KindIndex::try_from(found).expect("five kinds")
@@ -357,7 +358,7 @@ fn open_second(draw: &mut Draw, index: i64, wait_ms: u64) -> Second {
     second
 }
 
-/// Makes a plain second with `n` commits of 10 ms of one type.
+/// Makes a plain second of group 0 with `n` commits of one type, which take 10 ms each.
 pub fn second(index: i64, n: u64) -> Second {
     let mut second = Second::new(0, index);
     let part = second.kind(0);
@@ -421,7 +422,7 @@ fn moments(client: u32) -> ClientMoments {
     }
 }
 
-/// Makes the result of a check that found `n_failed` wrong rows.
+/// Makes the result of a consistency check that found `n_failed` wrong rows.
 pub fn check(id: &str, n_failed: u64) -> CheckResult {
     let examples = if n_failed > 0 { vec!["w_id=1, w_ytd=300000".to_owned()] } else { Vec::new() };
     CheckResult {

@@ -1,16 +1,17 @@
-//! Gauges as they were read, by gauge.
+//! Readings of gauges (system and database metrics), sorted by gauge, and the subjects of gauges.
 
 use model::{Gauge, Readings};
 
-/// Subjects of gauges, without the host or node they were read on, in the order of pages.
+/// Subjects of gauges, in the order of pages, without the host or cluster node on which they were
+/// read.
 pub(crate) const WHOSE: [&str; 4] = ["machine", "generator", "server", "database"];
 
-/// Returns the subject of a gauge, without the host or node of a cluster it was read on.
+/// Returns the subject of a gauge without its host or cluster node: `machine` for `db7/machine`.
 pub(crate) fn whose(about: &str) -> &str {
     about.rsplit('/').next().unwrap_or(about)
 }
 
-/// Returns the readings of each gauge: second and value.
+/// Returns the readings of each gauge as pairs of second and value, in the order of `gauges`.
 pub(crate) fn points(gauges: &[Gauge], readings: &[Readings]) -> Vec<Vec<(i64, f64)>> {
     let mut points: Vec<Vec<(i64, f64)>> = vec![Vec::new(); gauges.len()];
     for readings in readings {

@@ -1,4 +1,4 @@
-//! Where the database is, seen from the generator.
+//! Tells whether the database runs in the generator's process, or on its machine.
 //!
 //! Not here: what that means for a result (environment, others_cpu).
 
@@ -6,26 +6,28 @@ use model::Target;
 
 use crate::tally::Tally;
 
-/// Place of a database that shares the machine with the generator.
+/// Place of a database that is not on another machine than the generator.
 pub(crate) enum Place {
     /// The database runs in the generator's own process.
     WithinUs,
-    /// The database runs beside the generator.
+    /// The database runs on the generator's machine, in a process of its own.
     ThisHost,
 }
 
-/// Returns the place of the database; `None` if it is on another machine, or simulated.
+/// Returns the place of a run's database; `None` if it is on another machine, or simulated.
 pub(crate) fn place(tally: &Tally) -> Option<Place> {
     let is_simulated = tally.fact("database", "seed").is_some();
     place_of(&tally.description.as_ref()?.target, is_simulated)
 }
 
-/// Returns true if the database at a target runs in the generator's own process.
+/// Returns true if the database at a target runs in the generator's own process, as SQLite does;
+/// false for a simulated one.
 pub(crate) fn is_embedded(target: &str, is_simulated: bool) -> bool {
     matches!(place_of(target, is_simulated), Some(Place::WithinUs))
 }
 
-/// Returns the place of the database at a target; `None` if it is on another machine, or simulated.
+/// Returns the place of the database at a target URL; `None` if it is on another machine, or
+/// simulated.
 fn place_of(target: &str, is_simulated: bool) -> Option<Place> {
     let target = Target::parse(target).ok()?;
     let is_path = |name: &str| name.starts_with('/');

@@ -1,7 +1,7 @@
 //! The result of a run: the tally, the report with its figures, and its findings.
 //!
-//! All of it is pure functions of events. Not here: several runs together (study), storing runs
-//! (store), the look of results (render), executing a run (engine, app).
+//! All of it is computed from the run's events by pure functions. Not here: several runs together
+//! (study), storing runs (store), the look of results (render), executing a run (engine, app).
 
 mod conclude;
 mod due;

@@ -1,14 +1,15 @@
-//! The report of a run: everything that is printed, drawn or compared, as one value, and the
-//! JSON that others read (`--output json`).
+//! The report of a run: everything that is printed, drawn or compared, as one value, and the JSON
+//! that other programs read (`--output json`).
 //!
-//! The schema is `dbdyno.run/1` and is only ever added to: fields are not renamed, removed or
-//! given another meaning; what is added has a default, so that old files are read for ever.
-//! Times are milliseconds (microseconds for lag) to the nanosecond, rates are per second.
+//! The schema is `dbdyno.run/1` and is only ever extended: fields are not renamed, removed or given
+//! another meaning; new fields have a default, so that old files are read for ever. Times are
+//! milliseconds (microseconds for lag) to the nanosecond, rates are per second.
 //!
-//! **A number that is not known is `null`, never 0 or a guess.** For a quantile, `reasons` beside
-//! it says why under its name: there are too few samples for a finite 95 % interval; or it falls
-//! among unfinished work, and only a lower bound is known (a number in `at_least`); or it falls
-//! among lost work and is infinite (listed in `infinite`).
+//! **A number that is not known is `null`, never 0 or a guess.** If a quantile is null, `reasons`
+//! beside it has the reason under the quantile's name: there are too few samples for a finite 95 %
+//! confidence interval; or the quantile falls among unfinished transactions, and only a lower bound
+//! is known (a number in `at_least`); or it falls among lost transactions and is infinite (listed
+//! in `infinite`).
 //!
 //! Not here: how a run is added up (tally), and how the report looks (render).
 
@@ -48,27 +49,27 @@ pub use time_profile::{
 pub use times::{ConnectTimes, LagTimes, Latency};
 pub(crate) use times::{ONE_NUMBER, too_short};
 
-/// The schema of [`Report`].
+/// Name and version of the JSON schema of [`Report`].
 pub const SCHEMA: &str = "dbdyno.run/1";
 
-/// The status of a run.
+/// State of a run: in progress, or the way in which it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// In progress, or ended without a record. Figures are provisional.
+    /// In progress, or ended without a record of it. Figures are provisional.
     Running,
-    /// The time limit or a count was reached.
+    /// The planned time or number of transactions was reached.
     Completed,
-    /// The user interrupted it.
+    /// The user interrupted the run.
     Interrupted,
-    /// An error ended it.
+    /// An error ended the run.
     Failed,
-    /// The queue was full, and the plan asked to stop then.
+    /// The queue of arrivals was full, and the plan says to stop then.
     QueueFull,
 }
 
 impl Status {
-    /// Returns the name in JSON.
+    /// Returns the status as JSON spells it.
     pub fn name(self) -> &'static str {
         match self {
             Status::Running => "running",
@@ -80,127 +81,129 @@ impl Status {
     }
 }
 
-/// The report of a run.
+/// The report of a run; also its JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Name of the schema, [`SCHEMA`].
     pub schema: String,
-    /// The run's permanent id.
+    /// Permanent id of the run.
     pub run_id: String,
     pub name: String,
     pub status: Status,
-    /// Reason of the status, if there is more to say.
+    /// Explanation of the status, such as the error; null if there is none.
     pub reason: Option<String>,
-    /// The workload, or those of all groups joined with ` + `.
+    /// Name of the workload; with several groups, the distinct names joined by ` + `.
     pub workload: String,
     /// The target's URL, without a password.
     pub target: String,
     pub database: String,
-    /// Modes that every result names.
+    /// Modes of the database that every result names, such as `synchronous=full`.
     pub modes: Vec<String>,
     /// The seed of all randomness.
     pub seed: u64,
-    /// Number of clients of all groups.
+    /// Number of clients, summed over all groups.
     pub clients: u32,
-    /// The placement of clients: `thread`, `loop` or `simulated`.
+    /// Placement of the clients: `thread`, `loop` or `simulated`.
     pub placement: String,
-    /// The load that is offered; null if groups differ.
+    /// Load model of the clients, with its rate; null if groups differ.
     pub load: Option<Load>,
-    /// Start time: RFC 3339, UTC.
+    /// Start of the run: RFC 3339, UTC.
     pub started: String,
     /// Version and build of dbdyno.
     pub dbdyno: String,
-    /// Planned lengths of the phases.
+    /// Planned lengths of ramp-up, measured phase and drain.
     pub phases: PhasesReport,
-    /// Actual length of the measured window; rates are over this.
+    /// Actual length of the measured window; rates are over this time.
     pub measured_seconds: f64,
     /// Time from the beginning of the load to the last reply; null while running.
     pub elapsed_seconds: Option<f64>,
-    /// The figures of all groups together.
+    /// Figures of all groups together.
     #[serde(flatten)]
     pub block: Block,
     /// Lateness of the generator's event loops; empty if clients are on threads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loops: Vec<LoopReport>,
-    /// Resources that the generator used; null while running.
+    /// CPU time, memory and traffic of the generator; null while running.
     pub client: Option<ClientCost>,
-    /// Checks of the data.
+    /// Results of the workload's consistency checks.
     pub checks: Checks,
-    /// The database's own count of commits, compared with the generator's.
+    /// Comparisons of the database's own counts of commits with the generator's.
     pub crosschecks: Vec<CrosscheckReport>,
-    /// Figures by second and group; the ramp-up's seconds are negative.
+    /// Figures of each group in each second; seconds of the ramp-up are negative.
     pub seconds: Vec<SecondReport>,
-    /// The measured phase in intervals of `report_interval`.
+    /// Figures of the measured phase in intervals of the plan's `report_interval`.
     #[serde(default)]
     #[serde(alias = "probes")]
     pub intervals: Vec<IntervalReport>,
-    /// Disturbances of the database and their effects, in the order of time.
+    /// Planned disturbances of the database and their effects, in the order of time.
     #[serde(default)]
     pub disturbances: Vec<DisturbanceReport>,
-    /// Gauges read once per second, ordered by subject.
+    /// System and database metrics (gauges), read once per second, ordered by subject.
     #[serde(default)]
     pub gauges: Vec<GaugeReport>,
-    /// Parts of the time of a transaction; absent if the server's sessions were not sampled.
+    /// Mean time of a transaction, divided among client, network and states of the server; absent
+    /// if the server's sessions were not sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_profile: Option<TimeProfile>,
-    /// Reason why there is no time profile although the server's sessions were sampled.
+    /// Reason why `time_profile` is absent although the server's sessions were sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_profile_reason: Option<String>,
-    /// Dips: seconds in which throughput fell or response times rose, with what else changed then.
+    /// Dips: consecutive seconds in which throughput fell or response times rose, with the gauges
+    /// that changed in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dips: Vec<Dip>,
-    /// Statistics of the server over the load; while the run is in progress, over the last seconds.
+    /// The server's own totals by statement, wait event or table, over the load; while the run is
+    /// in progress, over the last seconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub server: Vec<ServerSummary>,
     /// CPU profiles of server and generator; empty unless requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_profiles: Vec<CpuProfileReport>,
-    /// Heat map of response times: number of transactions by time and duration.
+    /// Heat map of response times: number of transactions by time of the run and response time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_heat: Option<model::LatencyHeat>,
-    /// Commits of each type in each second, if there are several types.
+    /// Commits of each transaction type in each second; empty if there is only one type.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commits_by_type: Vec<TypeSeconds>,
-    /// Settings of the server for new sessions before the load, by name; empty if they cannot be
-    /// read.
+    /// Settings that new sessions of the server had before the load, by name; empty if they cannot
+    /// be read.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub settings: Named<String>,
-    /// Observed facts, by subject and name.
+    /// Facts about machine, build, data and database, by subject and name.
     #[serde(deserialize_with = "read_facts")]
     pub facts: Facts,
     /// Findings on the result, the most severe first.
     pub findings: Vec<Finding>,
-    /// Deviations from standards, and further remarks.
+    /// The workloads' deviations from their standards, and further remarks.
     #[serde(alias = "declarations")]
     pub notes: Vec<String>,
-    /// The requirements of the standard from which a workload is derived, and whether they are met:
-    /// one for each group whose workload has one.
+    /// Requirements of the standards from which workloads are derived, and whether they are met;
+    /// one disclosure for each group whose workload has a standard.
     #[serde(default)]
     pub disclosures: Vec<Disclosure>,
     /// The plan as decided, in TOML.
     pub plan: String,
     pub groups: Vec<GroupReport>,
-    /// Output of the run to the user.
+    /// Messages of the run to the user.
     #[serde(default)]
     pub output: Vec<String>,
 }
 
 impl Report {
-    /// Returns true if the database runs in the generator's process, so that nothing travels
-    /// between client and database.
+    /// Returns true if the database runs in the generator's process, as SQLite does.
     pub fn is_embedded(&self) -> bool {
         let is_simulated = self.fact("database", "seed").is_some();
         crate::host::is_embedded(&self.target, is_simulated)
     }
 
-    /// Returns the number of samples of the server's sessions from which the time profile is made;
-    /// `None` if they were not sampled.
+    /// Returns the number of samples of the server's session states, from which the time profile is
+    /// computed; `None` if sessions were not sampled.
     pub fn session_samples(&self) -> Option<u64> {
-        self.server.iter().find(|of| of.of == SummaryOf::Samples)?.samples()
+        self.server.iter().find(|summary| summary.of == SummaryOf::Samples)?.samples()
     }
 
-    /// Fields with a value for each second, transaction type or gauge: half of a report, and not
-    /// needed to compare whole runs.
+    /// Fields with a value for each second, transaction type or gauge, to be left out when stored
+    /// reports are read to compare whole runs. They are half of a report.
     pub const AT_LENGTH: [ReportField; 6] = [
         ("seconds", "[]"),
         ("commits_by_type", "[]"),
@@ -216,15 +219,16 @@ impl Report {
         let first = self.notes.first()?;
         (!first.starts_with(NOT_CHECKED)).then_some(first.as_str())
     }
-    /// Fields with a value for each second only: comparisons need all others.
+    /// Fields with a value for each second only, to be left out when stored reports are read for
+    /// comparisons by any other field.
     pub const SERIES: [ReportField; 4] = [
         ("seconds", "[]"),
         ("commits_by_type", "[]"),
         ("intervals", "[]"),
         ("latency_heat", "null"),
     ];
-    /// Fields that no history shows: texts of a single run, and shares below bounds unless
-    /// requested.
+    /// Fields to be left out when stored reports are read for a history: texts of a single run, and
+    /// shares below bounds, which a history shows only on request.
     pub const OF_ONE_RUN: [ReportField; 8] = [
         ("output", "[]"),
         ("notes", "[]"),
@@ -235,38 +239,40 @@ impl Report {
         ("shares.below", "[]"),
         ("shares.dispersion", "[]"),
     ];
-    /// The settings of the server, which queries for plan and facts alone leave out.
+    /// Field with the server's settings, to be left out when stored reports are read for plan and
+    /// facts alone.
     pub const SETTINGS: [ReportField; 1] = [("settings", "{}")];
 }
 
-/// Commits of a transaction type in each second.
+/// Commits of a transaction type, second by second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TypeSeconds {
-    /// The type, named as in `transactions`.
+    /// Name of the type, as in `transactions`.
     pub transaction: String,
-    /// The first second; those of the ramp-up are negative.
+    /// Second to which the first value of `commits` belongs; negative in the ramp-up.
     pub from_s: i64,
-    /// Commits in the first second and in each one after it.
+    /// Number of commits in each second from `from_s` on.
     pub commits: Vec<u64>,
 }
 
-/// Heartbeats of an event loop of the generator: its lateness for timers that are due every 10 ms.
+/// Lateness of one of the generator's event loops, shown by its heartbeats: timers that are due
+/// every 10 ms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoopReport {
-    /// Lateness of heartbeats, in microseconds.
+    /// Lateness of the heartbeats, in microseconds.
     pub heartbeat_lag_us: LagTimes,
-    /// Due time of the latest heartbeat, in seconds of the measured phase.
+    /// Due time of the heartbeat with the largest lateness, in seconds of the measured phase.
     pub latest_at_s: f64,
 }
 
-/// Planned lengths of the phases.
+/// Planned lengths of the phases, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhasesReport {
-    /// Length of the load that is not measured.
+    /// Planned length of the ramp-up, whose load is not measured.
     pub ramp_up_s: f64,
-    /// Length of the load that is measured; 0 if only a count ends it.
+    /// Planned length of the measured phase; 0 if only a number of transactions ends it.
     pub measure_s: f64,
-    /// Time limit for unfinished transactions to end.
+    /// Time limit after the measured phase for running and queued transactions to finish.
     pub drain_s: f64,
 }
 
@@ -276,34 +282,34 @@ pub struct GroupReport {
     pub name: String,
     pub workload: String,
     pub clients: u32,
-    /// Number of separate processes for the clients; 0 if they are in dbdyno's own.
+    /// Number of separate processes that share the clients; 0 if they run in dbdyno's own.
     #[serde(default)]
     pub processes: u32,
-    /// The load that is offered.
+    /// Load model of the group's clients, with its rate.
     pub load: Load,
-    /// The condition that ends the group.
+    /// Condition that ends the load of the group.
     #[serde(alias = "until")]
     pub stop_condition: StopCondition,
     /// The workload's parameters as decided.
     pub parameters: Named<String>,
-    /// The rate that the plan itself allows, for a load with key and think times.
+    /// Rate that key and think times alone allow, as a sentence; null for other loads.
     pub closed_form: Option<String>,
-    /// The figures; absent for the only group of a run, which has those of the run.
+    /// Figures of the group; absent if it is the only one of the run, which has the same figures.
     #[serde(flatten)]
     pub block: Option<Block>,
 }
 
-/// The figures of the measured phase, of all groups or of one.
+/// Figures of the measured phase, over all groups or for one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// Commits that finished in the measured window, per second; null if nothing was measured.
     pub tps: Option<f64>,
-    /// The error of `tps` within this run.
+    /// The 95 % CI of `tps` within this run; null with a reason in `tps_ci95_reason`.
     pub tps_ci95: Option<Ci95>,
     /// Reason why `tps_ci95` is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tps_ci95_reason: Option<String>,
-    /// Statements of the window per second: reads + writes + others.
+    /// Statements per second in the measured window: reads + writes + others.
     pub qps: Option<f64>,
     /// Statements that read, per second.
     pub reads_per_second: Option<f64>,
@@ -311,123 +317,131 @@ pub struct Block {
     pub writes_per_second: Option<f64>,
     /// Other statements (BEGIN, COMMIT, DDL), per second.
     pub others_per_second: Option<f64>,
-    /// Rows read or changed, per second; null where there are none, and in older runs.
+    /// Rows read or changed, per second; null if none were counted, and in older runs.
     #[serde(default)]
     pub rows_per_second: Option<f64>,
-    /// Bytes sent and received, per second; null of a database that is not reached by a connection.
+    /// Bytes sent and received by clients, per second; null if the database is not reached over a
+    /// connection.
     #[serde(default)]
     pub bytes_per_second: Option<f64>,
-    /// New orders per minute; null if the workload has none.
+    /// New orders per minute; null if the workload does not have this metric.
     pub nopm: Option<f64>,
-    /// Transactions per minute; null if this is not a metric of the workload.
+    /// Transactions per minute; null if the workload does not have this metric.
     pub tpm: Option<f64>,
-    /// All primary metrics of the workload.
+    /// All primary metrics of the workload, by name.
     #[serde(alias = "headlines")]
     pub primary_metrics: Named<PrimaryMetricReport>,
     /// Outcomes of all transactions intended in the measured phase.
     pub counts: CountsReport,
     /// Outcomes of all transactions intended in the ramp-up.
     pub ramp_up_counts: CountsReport,
-    /// The longest response time of the backlog at the start, or age if it never ended. It is in no
-    /// figure of the measured phase; null without a backlog.
+    /// Longest response time (or age, if unfinished) of the transactions of the ramp-up that were
+    /// still queued or running when the measured phase began. It is in no other figure; null if
+    /// there were none.
     #[serde(default)]
     pub backlog_at_start_max_ms: Option<f64>,
-    /// Response time: from the intended start to the last reply, of finished transactions.
+    /// Response times of finished transactions: from the intended start to the last reply.
     pub response_ms: Latency,
-    /// Service time: time with the database, including all attempts, of finished transactions.
+    /// Service times of finished transactions: time with the database, including all attempts.
     pub service_ms: Latency,
-    /// Wait time: until a client was free, of finished transactions.
+    /// Wait times of finished transactions: from the intended start until a client was free.
     pub wait_ms: Latency,
-    /// Response times of all offered transactions. Unfinished ones count with at least their age;
-    /// dropped and failed ones are infinite.
+    /// Response times of all offered transactions. Unfinished ones count with at least their age,
+    /// dropped and failed ones as infinite.
     pub offered_ms: Latency,
-    /// Shares of all offered transactions by response time in nanoseconds; empty in older runs.
+    /// Shares of all offered transactions with response times below bounds in nanoseconds; empty in
+    /// older runs.
     #[serde(default, skip_serializing_if = "Shares::is_empty")]
     pub shares: Shares,
     /// Response times of failed transactions.
     pub failed_ms: Latency,
-    /// Lateness of the generator itself.
+    /// Lateness of the generator itself: time from when a transaction was due and its client free
+    /// until its first request was sent.
     pub lag_us: LagTimes,
-    /// Time for which replies lay in the generator's sockets before it read them.
+    /// Time for which replies lay unread in the generator's sockets.
     #[serde(default)]
     pub reply_lag_us: ReplyLagReport,
-    /// Time for connecting to the server.
+    /// Times of connecting to the server.
     pub connect_ms: ConnectTimes,
-    /// Averages per transaction, over all types.
+    /// Mean amounts per transaction, over all types: statements, round trips, rows and bytes.
     #[serde(default)]
     pub per_transaction: PerTransaction,
     /// Figures by transaction type, in the workload's order; named `group.type` if there are
     /// several groups.
     pub transactions: Named<TransactionReport>,
-    /// Figures by client and type; null unless requested.
+    /// Figures by client and transaction type; null unless requested.
     pub per_client: Option<Vec<ClientReport>>,
-    /// The workload's custom metrics.
+    /// The workload's custom metrics, by name.
     #[serde(alias = "measures")]
     pub custom_metrics: Named<CustomMetricReport>,
     /// Errors of the measured phase, including those of attempts that were retried.
     pub errors: Vec<ErrorReport>,
-    /// Errors of the ramp-up.
+    /// Errors of the ramp-up, including those of attempts that were retried.
     #[serde(default)]
     pub ramp_up_errors: Vec<ErrorReport>,
     pub stability: StabilityReport,
 }
 
-/// The 95 % interval of a rate: from value - half_width to value + half_width.
+/// The 95 % confidence interval of a rate: from value - half_width to value + half_width.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ci95 {
-    /// Half of its width, per second.
+    /// Half the width of the interval, per second.
     pub half_width: f64,
-    /// The number of independent slots of 100 ms that would have as much information as those of
-    /// the run.
+    /// Effective number of samples: the number of independent slots of 100 ms with as much
+    /// information as the run's slots, which are autocorrelated.
     pub n_effective: f64,
-    /// The length of a run for an interval of ±1 %, in seconds; absent in older reports.
+    /// Length that a run needs for an interval of ±1 %, in seconds; absent if the plan changes the
+    /// rate, and in older reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds_to_1_percent: Option<f64>,
-    /// The errors that it does not include.
+    /// Statement about the errors that the interval does not include.
     pub note: String,
 }
 
-/// A primary metric of a workload: a rate.
+/// A primary metric of a workload: a rate, or a figure that the workload computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrimaryMetricReport {
-    /// The name on the page.
+    /// Title on pages, such as `NOPM`.
     pub title: String,
-    /// The value; null if nothing was measured.
+    /// The value; null if nothing was measured, or the workload has not computed it.
     pub value: Option<f64>,
-    /// Half the width of its 95 % CI within this run, in its own unit; null with a `reason`.
+    /// Half the width of the 95 % CI of `value` within this run, in the metric's own unit; null
+    /// with a `reason`.
     #[serde(default)]
     pub half_width: Option<f64>,
-    /// Reason why it has no interval.
+    /// Reason why `value` or `half_width` is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Direction in which it is better; absent in older runs, where the name decides.
+    /// Direction in which the metric is better; absent in older runs, where its name tells the
+    /// direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Direction>,
 }
 
-/// Outcomes of transactions: offered = finished + failed + dropped + unfinished.
+/// Numbers of transactions by outcome: offered = finished + failed + dropped + unfinished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountsReport {
     /// All transactions that were intended.
     pub offered: u64,
-    /// Committed, or rolled back by design.
+    /// Transactions that committed, or rolled back by design.
     pub finished: u64,
     /// Finished transactions that were committed.
     pub committed: u64,
     /// Finished transactions that were rolled back by design.
     pub rolled_back: u64,
-    /// Failed transactions, after all attempts.
+    /// Transactions that failed after all attempts.
     pub failed: u64,
     /// Transactions that never began, because the queue was full.
     pub dropped: u64,
-    /// Transactions begun or queued, and unfinished at the end of the run.
+    /// Transactions that were queued or running at the end of the run.
     pub unfinished: u64,
-    /// Attempts beyond the first.
+    /// Attempts beyond the first, summed over all transactions.
     pub retried: u64,
-    /// Failed transactions whose connection broke during COMMIT.
+    /// Failed transactions that may have committed, such as those whose connection broke during
+    /// COMMIT.
     pub unknown: u64,
-    /// Transactions intended in the ramp-up and unfinished when the measured phase began; 0 in the
-    /// counts of the ramp-up itself.
+    /// Transactions intended in the ramp-up that were still queued or running when the measured
+    /// phase began; 0 in the counts of the ramp-up itself.
     #[serde(alias = "carried_in")]
     pub backlog_at_start: u64,
 }
@@ -440,62 +454,64 @@ impl CountsReport {
     }
 }
 
-/// Averages per transaction that ended in the measured window, whenever it was intended; including
-/// attempts that were retried.
+/// Mean amounts per transaction that ended in the measured window, whenever it was intended, with
+/// all its attempts. Null if none ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PerTransaction {
-    /// Number of requests for whose reply the client waited.
+    /// Round trips: requests for whose reply the client waited.
     pub round_trips: Option<f64>,
     /// Statements of every kind: reads + writes + others.
     pub statements: Option<f64>,
     pub reads: Option<f64>,
     pub writes: Option<f64>,
-    /// Other statements: BEGIN, COMMIT.
+    /// Other statements, such as BEGIN and COMMIT.
     pub others: Option<f64>,
-    /// Bytes sent and received.
+    /// Bytes sent and received by the client.
     pub bytes: Option<f64>,
-    /// Rows read or changed; null where there are none, and in older runs.
+    /// Rows read or changed; null if none were counted, and in older runs.
     #[serde(default)]
     pub rows: Option<f64>,
 }
 
-/// A transaction type of a run.
+/// Figures of a transaction type in the measured phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransactionReport {
-    /// Transactions begun and ended: finished + failed.
+    /// Transactions that began and ended: finished + failed.
     pub calls: u64,
-    /// Transactions committed, or rolled back by design.
+    /// Transactions that committed, or rolled back by design.
     pub finished: u64,
     /// Transactions that failed after all attempts.
     pub failed: u64,
     /// Transactions that never began, because the queue was full.
     pub dropped: u64,
-    /// Transactions that were unfinished at the end of the run.
+    /// Transactions that were queued or running at the end of the run.
     pub unfinished: u64,
-    /// Attempts beyond the first.
+    /// Attempts beyond the first, summed over all transactions.
     pub retried: u64,
     /// Commits in the measured window, per second.
     pub tps: Option<f64>,
-    /// Half the width of the 95 % CI within this run; absent if there are too few seconds, or they
-    /// depend too much on each other.
+    /// Half the width of the 95 % CI of `tps` within this run; absent if the run has too few
+    /// seconds, or these are too strongly autocorrelated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tps_half_width: Option<f64>,
     /// Sum of the service times of finished transactions.
     pub total_ms: f64,
-    /// Share of the `total_ms` of all types.
+    /// Share of the type in the sum of `total_ms` over all types, in percent.
     pub ratio_percent: Option<f64>,
-    /// Round trips per transaction, over ramp-up and measured phase.
+    /// Round trips per transaction that ended in the measured window; in older runs, in ramp-up and
+    /// measured phase.
     pub round_trips: Option<f64>,
-    /// Reading statements per transaction, over ramp-up and measured phase.
+    /// Reading statements per transaction, over the same time as `round_trips`.
     pub reads: Option<f64>,
-    /// Writing statements per transaction, over ramp-up and measured phase.
+    /// Writing statements per transaction, over the same time as `round_trips`.
     pub writes: Option<f64>,
-    /// Other statements per transaction, over ramp-up and measured phase.
+    /// Other statements, such as COMMIT, per transaction, over the same time as `round_trips`.
     #[serde(default)]
     pub others: Option<f64>,
-    /// Response time: from the intended start to the last reply, of finished transactions.
+    /// Response times of finished transactions: from the intended start to the last reply.
     pub response_ms: Latency,
-    /// Shares of all offered transactions by response time in nanoseconds; empty in older runs.
+    /// Shares of all offered transactions with response times below bounds in nanoseconds; empty in
+    /// older runs.
     #[serde(default, skip_serializing_if = "Shares::is_empty")]
     pub shares: Shares,
 }
@@ -504,21 +520,21 @@ pub struct TransactionReport {
 pub struct ClientReport {
     /// Index of the client over all groups.
     pub client: u32,
-    /// Figures of the measured phase, by type.
+    /// Figures of the measured phase, by transaction type.
     pub transactions: Named<ClientTransaction>,
 }
 
-/// A transaction type of one client, with the response times of finished transactions.
+/// Figures of a transaction type of one client. Times are response times of finished transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientTransaction {
-    /// Finished + failed transactions.
+    /// Transactions that began and ended: finished + failed.
     pub calls: u64,
     /// Transactions that failed after all attempts.
     pub failed: u64,
     pub min_ms: Option<f64>,
     pub mean_ms: Option<f64>,
-    /// The median, to within 3.2 % as the other quantiles. `None` with too few samples, and in runs
-    /// of more than 1,000 clients.
+    /// Median response time; like the other quantiles, it is exact to within 3.2 %. `None` with too
+    /// few samples, and in runs of more than 1,000 clients.
     #[serde(default)]
     pub p50_ms: Option<f64>,
     #[serde(default)]
@@ -530,11 +546,12 @@ pub struct ClientTransaction {
     pub sd_ms: Option<f64>,
 }
 
-/// A custom metric of a workload.
+/// A custom metric of a workload, over the measured phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CustomMetricReport {
     pub unit: String,
-    /// Direction in which it is better; absent in older runs, where the name decides.
+    /// Direction in which the metric is better; absent in older runs, where its name tells the
+    /// direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Direction>,
     /// Number of recorded values.
@@ -542,41 +559,42 @@ pub struct CustomMetricReport {
     /// Sum of the recorded values.
     pub sum: u64,
     pub mean: Option<f64>,
-    /// The median; null for a counter.
+    /// Median of the recorded values; null for a counter, or with a reason in `reasons`.
     pub p50: Option<f64>,
-    /// The 90th percentile; null for a counter and in older runs.
+    /// 90th percentile of the recorded values, null like `p50`, and in older runs.
     #[serde(default)]
     pub p90: Option<f64>,
-    /// The 99th percentile; null for a counter.
+    /// 99th percentile of the recorded values, null like `p50`.
     pub p99: Option<f64>,
-    /// The largest value; null for a counter.
+    /// Largest recorded value; null for a counter, or if nothing was recorded.
     pub max: Option<f64>,
-    /// Reasons why quantiles are null, by name.
+    /// Reasons why quantiles are null, by name of the quantile.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
     /// Half the width of the 95 % CI of the sum per second, within this run; null with a reason in
     /// `interval_reasons`, and in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_second_half_width: Option<f64>,
-    /// Half the width of the 95 % CI of the mean, likewise.
+    /// Half the width of the 95 % CI of `mean` within this run; null with a reason in
+    /// `interval_reasons`, and in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_half_width: Option<f64>,
-    /// The 95 % CI of each quantile within this run.
+    /// The 95 % CI of each quantile within this run: its low and high end, by name of the quantile.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub intervals: Named<(f64, Option<f64>)>,
-    /// Reasons why `per_second`, `mean` or a quantile has no interval, by name.
+    /// Reasons why `per_second`, `mean` or a quantile has no confidence interval, by its name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub interval_reasons: Named<String>,
-    /// Shares of records below bounds; empty for a counter and in older runs.
+    /// Shares of recorded values below bounds; empty for a counter and in older runs.
     #[serde(default, skip_serializing_if = "Shares::is_empty")]
     pub shares: Shares,
 }
 
-/// Errors of one kind and number.
+/// Errors with the same kind, number and SQLSTATE.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorReport {
     pub kind: String,
-    /// The error number of the product.
+    /// The product's own number of the error.
     pub code: i64,
     /// The SQLSTATE of five characters; empty if the product has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -589,49 +607,50 @@ pub struct ErrorReport {
 /// Steadiness of commits over the measured phase.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StabilityReport {
-    /// The coefficient of variation of the commits per second.
+    /// Coefficient of variation (standard deviation over mean) of the commits per second; null if
+    /// not known.
     pub cv: Option<f64>,
-    /// The whole second with the fewest commits.
+    /// The whole second with the fewest commits; null if there is none.
     pub slowest_second: Option<SlowestSecond>,
-    /// Number of stalls: 200 ms or more with (nearly) no commits.
+    /// Number of stalls: times of 200 ms or more with hardly any commit.
     pub stalls: u64,
-    /// Length of the longest stall.
     pub longest_stall_ms: f64,
     /// Total length of all stalls.
     pub stalled_ms: f64,
-    /// Median of the commits in whole seconds.
+    /// Median of the commits per whole second; null if there is no whole second.
     pub median_tps: Option<f64>,
-    /// The longest stalls: start in seconds of the measured phase, and length.
+    /// The longest stalls, with start and length of each.
     #[serde(default)]
     pub longest_stalls: Vec<StallReport>,
 }
 
-/// The second with the fewest commits.
+/// The whole second of the measured phase with the fewest commits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlowestSecond {
-    /// Index of the second, from the beginning of the measured phase.
+    /// Index of the second, from 0 at the start of the measured phase.
     pub second: i64,
     pub tps: f64,
 }
 
-/// A stall: a time with (nearly) no commits.
+/// A stall: a time of 200 ms or more with hardly any commit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StallReport {
-    /// Start in seconds of the measured phase.
+    /// Start of the stall, in seconds of the measured phase.
     pub at_s: f64,
     pub ms: f64,
 }
 
-/// Resources that the generator used in the measured phase. CPU time, statements and bytes are of
-/// this phase alone; memory is the maximum of the whole process.
+/// Resources that the generator used. CPU time, statements and bytes are those of the measured
+/// phase; memory is the maximum of the whole process.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientCost {
-    /// CPU time of the process; an embedded database is included.
+    /// CPU time of the generator's process, including that of an embedded database.
     pub cpu_seconds: f64,
-    /// CPU time of the threads that produce what clients send; absent if there are none.
+    /// CPU time of the generator's producers, threads that make what clients send; absent if there
+    /// are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub producer_cpu_seconds: Option<f64>,
-    /// CPU time of all other threads, per statement.
+    /// CPU time of all threads except producers, per statement.
     pub cpu_us_per_query: Option<f64>,
     pub queries: u64,
     pub max_rss_bytes: u64,
@@ -641,63 +660,65 @@ pub struct ClientCost {
     pub bytes_out: u64,
 }
 
-/// Checks of the data; null if there were none.
+/// Results of the consistency checks of the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checks {
-    /// Results before the load.
+    /// Results of the checks before the load; null if they were not made.
     pub before: Option<Vec<CheckReport>>,
-    /// Results after the load.
+    /// Results of the checks after the load; null if they were not made.
     pub after: Option<Vec<CheckReport>>,
 }
 
-/// The result of a check.
+/// The result of a consistency check of the data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckReport {
     pub id: String,
     /// The condition that must hold.
     pub title: String,
-    /// Number of rows that violate it.
+    /// Number of rows that violate the condition.
     pub failed: u64,
-    /// The first of these rows, in words.
+    /// The first rows that violate the condition, in words.
     pub examples: Vec<String>,
 }
 
-/// The database's own count of commits over the whole run, compared with the generator's.
+/// Comparison of the database's own count of a type's commits with the generator's, over the whole
+/// run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CrosscheckReport {
-    /// The transaction type, as in `transactions`.
+    /// Name of the transaction type, as in `transactions`.
     pub transaction: String,
-    /// Growth of the database's count.
+    /// Growth of the database's own count of commits during the run.
     pub change: i64,
-    /// Commits that the generator counted.
+    /// Commits that the generator counted, including ramp-up and drain.
     pub committed: u64,
-    /// Transactions with an unknown outcome.
+    /// Number of transactions with an unknown outcome, which may have committed.
     pub unknown: u64,
-    /// True if committed <= change <= committed + unknown.
+    /// True if both counts agree: committed <= change <= committed + unknown.
     pub matches: bool,
 }
 
-/// A second of a group. Counts and times belong to the second of the intended start; commits and
-/// statements to that of the end.
+/// Figures of one second of a group. Counts by outcome and response times are those of transactions
+/// intended in the second; commits, statements, rows and bytes are those of transactions that ended
+/// in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SecondReport {
-    /// Index of the second, from the beginning of the measured phase; the ramp-up's are negative.
+    /// Index of the second, from 0 at the start of the measured phase; negative in the ramp-up.
     pub second: i64,
     pub group: String,
     /// All transactions that were intended.
     pub offered: u64,
-    /// Transactions committed, or rolled back by design.
+    /// Transactions that committed, or rolled back by design.
     pub finished: u64,
     /// Transactions that failed after all attempts.
     pub failed: u64,
     /// Transactions that never began, because the queue was full.
     pub dropped: u64,
-    /// Commits in this second.
+    /// Commits that finished in this second.
     pub commits: u64,
-    /// Commits per second: more than `commits` in a last second that is not whole.
+    /// Commits per second: more than `commits` in the last second of a run, if it is not whole.
     pub tps: f64,
-    /// The median of response times; null if none finished, or if some arrived more than half an
-    /// hour late, of which only count and maximum are kept.
+    /// Median response time; null if none finished, or if some were reported more than half an hour
+    /// late, when only count and maximum of the second are still kept.
     pub p50_ms: Option<f64>,
     pub p95_ms: Option<f64>,
     /// The 99th percentile; with few samples it is close to the maximum.
@@ -705,16 +726,16 @@ pub struct SecondReport {
     pub max_ms: Option<f64>,
     pub reads: u64,
     pub writes: u64,
-    /// Other statements: BEGIN, COMMIT.
+    /// Other statements, such as BEGIN and COMMIT.
     pub others: u64,
-    /// Rows read or changed.
+    /// Rows that statements read or changed.
     #[serde(default)]
     pub rows: u64,
-    /// Bytes sent and received.
+    /// Bytes sent and received by clients.
     #[serde(default)]
     pub bytes: u64,
-    /// Number of due transactions that waited for a free client at the end of the second; null
-    /// except in open load.
+    /// Number of transactions that waited for a free client at the end of the second; null except
+    /// in open load.
     #[serde(default)]
     pub waiting: Option<u64>,
 }

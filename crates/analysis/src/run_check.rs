@@ -1,5 +1,6 @@
-//! What no run of ours can have said. A stored run may be somebody else's, or damaged: its numbers
-//! are indexes, sizes and seconds that are filled, and one of them must not take all memory.
+//! Checks that dbdyno can have written the events or the report of a run. A stored run may be
+//! somebody else's, or damaged; its numbers become indexes and lengths of tables, and must not make
+//! dbdyno fail or take all memory.
 //!
 //! Limits are those of plans, which are checked when a run begins. Not here: bytes and text that
 //! cannot be read (store).
@@ -24,29 +25,29 @@ const UNIX_MS_MAX: i64 = 253_402_300_800_000;
 const KINDS_MAX: usize = 1000;
 /// Largest number of clients of a group.
 const CLIENTS_MAX: u32 = 10_000_000;
-/// Largest number of empty rows of a report: it has a row for each second of each group, also
-/// without an event. This is five hours of one group.
+/// Largest number of report rows without an event: a report has a row for every second of each
+/// group. This is five hours of one group.
 const EMPTY_ROWS_MAX: i64 = 20_000;
-/// Further empty rows that are allowed for each event.
+/// Number of further rows without an event that are allowed for each event.
 const EMPTY_ROWS_PER_EVENT: i64 = 10;
 
-/// A check of the events of a run, in their order.
+/// Check of the events of a run, which are passed to it in their order.
 #[derive(Debug, Default)]
 pub struct RunCheck {
     description: Option<Box<Description>>,
     n_gauges: usize,
-    /// Number of seconds and readings.
+    /// Number of seconds and readings so far.
     n_rows: i64,
     first: i64,
     end: i64,
     counted: u64,
     connected: u32,
-    /// Sums of times and of custom metrics.
+    /// Sums so far of times in nanoseconds, and of custom metrics.
     summed: [u64; 2],
 }
 
 impl RunCheck {
-    /// Checks an event. An `Err` says why dbdyno cannot have written it.
+    /// Checks the next event. An `Err` says why dbdyno cannot have written it.
     pub fn event(&mut self, event: &Event) -> Result<(), String> {
         match event {
             Event::Begun { description, .. } => {
@@ -100,7 +101,8 @@ impl RunCheck {
         Ok(())
     }
 
-    /// Checks all events together, after the last one.
+    /// Checks all events together, after the last one. An `Err` says that they span too many
+    /// seconds for their number.
     pub fn end(&self) -> Result<(), String> {
         let n_groups = self.description.as_ref().map_or(1, |described| described.groups.len());
         let n_groups = i64::try_from(n_groups.max(1)).unwrap_or(i64::MAX);
@@ -137,15 +139,16 @@ impl RunCheck {
         Ok(())
     }
 
-    fn add(&mut self, of: usize, n: u64) -> Result<(), String> {
-        let sum = self.summed[of].checked_add(n).filter(|sum| *sum <= u64::MAX >> 1);
-        self.summed[of] = sum.ok_or("its sums are more than 2^63")?;
+    fn add(&mut self, index: usize, n: u64) -> Result<(), String> {
+        let sum = self.summed[index].checked_add(n).filter(|sum| *sum <= u64::MAX >> 1);
+        self.summed[index] = sum.ok_or("its sums are more than 2^63")?;
         Ok(())
     }
 
     fn second(&mut self, second: &Second) -> Result<(), String> {
         let Second { group, second: at, kinds, custom_metrics, errors, waiting, .. } = second;
-        let n_metrics = self.group(*group)?.map_or(usize::MAX, |of| of.custom_metrics.len());
+        let n_metrics =
+            self.group(*group)?.map_or(usize::MAX, |described| described.custom_metrics.len());
         let first = self.description.as_ref().map_or(-YEAR_S, |described| {
             let ramp_up = described.phases.ramp_up_ns.div_ceil(NS_PER_S) as i64;
             let window = i64::from(described.window_seconds).max(model::WINDOW_SECONDS);
@@ -186,14 +189,14 @@ impl RunCheck {
         self.add(0, kind.carried_ns)
     }
 
-    fn client(&mut self, group: u16, of: &ClientMoments) -> Result<(), String> {
-        self.kind(group, of.kind)?;
-        at_most("the number of a client", of.client.into(), CLIENTS_MAX.into())?;
-        self.count(of.count)?;
-        self.count(of.failed)?;
-        at_most("a response time in ns", of.max_ns, u64::MAX >> 1)?;
-        at_most("the shortest response time in ns", of.min_ns, of.max_ns)?;
-        self.add(0, of.sum_ns)
+    fn client(&mut self, group: u16, moments: &ClientMoments) -> Result<(), String> {
+        self.kind(group, moments.kind)?;
+        at_most("the number of a client", moments.client.into(), CLIENTS_MAX.into())?;
+        self.count(moments.count)?;
+        self.count(moments.failed)?;
+        at_most("a response time in ns", moments.max_ns, u64::MAX >> 1)?;
+        at_most("the shortest response time in ns", moments.min_ns, moments.max_ns)?;
+        self.add(0, moments.sum_ns)
     }
 
     fn readings(&mut self, readings: &Readings) -> Result<(), String> {
@@ -209,11 +212,13 @@ impl RunCheck {
         }
     }
 
-    fn profile(&mut self, of: &CpuProfile) -> Result<(), String> {
-        let more = [of.samples, of.stacks_cut, of.samples_cut];
-        let all = of.stacks.iter().map(|(_, n)| *n).chain(more);
+    fn profile(&mut self, profile: &CpuProfile) -> Result<(), String> {
+        let more = [profile.samples, profile.stacks_cut, profile.samples_cut];
+        let all = profile.stacks.iter().map(|(_, n)| *n).chain(more);
         all.into_iter().try_for_each(|n| self.count(n))?;
-        [of.recording_cpu_ns, of.naming_cpu_ns].into_iter().try_for_each(|ns| self.add(0, ns))
+        [profile.recording_cpu_ns, profile.naming_cpu_ns]
+            .into_iter()
+            .try_for_each(|ns| self.add(0, ns))
     }
 }
 
@@ -226,19 +231,21 @@ fn instant(what: &str, at_ns: i64) -> Result<(), String> {
     at_most(&format!("{what} in ns"), at_ns.unsigned_abs(), NS_MAX)
 }
 
-fn check_description(of: &Description) -> Result<(), String> {
-    for ns in [of.phases.ramp_up_ns, of.phases.measure_ns, of.phases.drain_ns] {
+fn check_description(description: &Description) -> Result<(), String> {
+    for ns in
+        [description.phases.ramp_up_ns, description.phases.measure_ns, description.phases.drain_ns]
+    {
         at_most("a phase in ns", ns, YEAR_S as u64 * NS_PER_S)?;
     }
-    for seconds in [of.interval_seconds, of.window_seconds] {
+    for seconds in [description.interval_seconds, description.window_seconds] {
         at_most("an interval in seconds", seconds.into(), YEAR_S as u64)?;
     }
-    at_most("its beginning in ms", of.started_unix_ms.unsigned_abs(), UNIX_MS_MAX as u64)?;
-    if let Some(trial) = &of.trial {
+    at_most("its beginning in ms", description.started_unix_ms.unsigned_abs(), UNIX_MS_MAX as u64)?;
+    if let Some(trial) = &description.trial {
         at_most("the number of a trial", trial.point.max(trial.repeat).into(), TRIALS_MAX)?;
     }
-    at_most("groups", of.groups.len() as u64, u16::MAX.into())?;
-    for group in &of.groups {
+    at_most("groups", description.groups.len() as u64, u16::MAX.into())?;
+    for group in &description.groups {
         at_most(
             "clients of a group",
             group.clients.max(group.processes).into(),
@@ -257,8 +264,8 @@ fn check_description(of: &Description) -> Result<(), String> {
 }
 
 impl Report {
-    /// Parses the report in this JSON. An `Err` says why dbdyno cannot have written it: numbers by
-    /// which memory is allocated must be within limits.
+    /// Parses a report from JSON. An `Err` says why dbdyno cannot have written it, such as a number
+    /// beyond the limits within which memory is allocated.
     pub fn read_json(json: &str) -> Result<Report, String> {
         let report: Report = serde_json::from_str(json).map_err(|error| error.to_string())?;
         report.check()?;
@@ -280,10 +287,10 @@ impl Report {
         };
         seconds("a measured phase", self.measured_seconds)?;
         self.seconds.iter().try_for_each(|row| seconds("a second", row.second as f64))?;
-        self.commits_by_type.iter().try_for_each(|of| seconds("a second", of.from_s as f64))?;
-        self.intervals.iter().try_for_each(|of| {
-            seconds("an interval", of.from_s)?;
-            seconds("an interval", of.to_s)
+        self.commits_by_type.iter().try_for_each(|kind| seconds("a second", kind.from_s as f64))?;
+        self.intervals.iter().try_for_each(|interval| {
+            seconds("an interval", interval.from_s)?;
+            seconds("an interval", interval.to_s)
         })?;
         self.dips.iter().try_for_each(|dip| {
             seconds("a dip", dip.from_s as f64)?;
@@ -295,8 +302,9 @@ impl Report {
     }
 }
 
-/// Checks that the sum of all whole numbers fits, so that no sum of some of them can overflow.
-/// Seeds and sums of custom metrics use all 64 bits, and are not added.
+/// Checks that the sum of all whole numbers in a JSON value fits, so that no sum of some of them
+/// can overflow. `key` is the name of the value's field. Seeds and sums of custom metrics use all
+/// 64 bits, and are not added.
 fn check_numbers(key: &str, value: &Value, sum: &mut u64) -> Result<(), String> {
     match value {
         Value::Number(number) if !matches!(key, "seed" | "sum") => {

@@ -1,8 +1,8 @@
-//! A run, added up: the one place that knows how the events of a run become its figures.
+//! The tally of a run: sums over its events, from which all its figures are computed.
 //!
-//! Parts of seconds come in any order, from any worker and agent, and late ones long after their
-//! second; a phase is the sum of its seconds. Not here: what is printed (report, render), and
-//! what is to be thought of it (findings).
+//! Parts of seconds arrive in any order, from any worker or agent process, some long after their
+//! second; a phase is the sum of its seconds. Not here: the report (report) and its layout
+//! (render), and judgements (findings).
 
 mod group;
 mod series;
@@ -26,14 +26,14 @@ use crate::due;
 pub use group::GroupTally;
 pub use series::{Quantiles, SecondTally, Series};
 
-/// Largest number of output lines that are kept.
+/// Largest number of a run's messages to the user that are kept; further ones are only counted.
 const OUTPUT_LINES_MOST: usize = 1000;
 
-/// Width of the slots in which stalls are looked for, in nanoseconds: those of
+/// Width of the slots whose commits show stalls, in nanoseconds: that of
 /// [`Second::commits_tenths`].
 pub(crate) const SLOT_NS: u64 = 100 * NS_PER_MS;
 
-/// The end of a run.
+/// End of the load of a run, as the engine reported it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
     pub reason: StopReason,
@@ -47,33 +47,36 @@ pub struct Ended {
     pub max_rss_bytes: u64,
 }
 
-/// Lateness of the heartbeats of an event loop in the measured phase.
+/// Heartbeats of one of the generator's event loops in the measured phase: timers whose lateness
+/// shows how busy the loop was.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopHeartbeats {
     /// Index of the loop, from 0.
     pub loop_index: u32,
-    /// Due time of the latest heartbeat, in nanoseconds from the beginning of the measured phase.
+    /// Due time of the heartbeat with the largest lateness, in nanoseconds from the start of the
+    /// measured phase.
     pub latest_at_ns: i64,
-    /// Lateness of each heartbeat.
+    /// Lateness of each heartbeat, in nanoseconds.
     pub lag: Histogram,
 }
 
-/// The database's own count of commits, compared with the generator's.
+/// Comparison of the database's own count of a type's commits with the generator's, over the whole
+/// run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crosscheck {
     pub group: u16,
     /// Index of the transaction type.
     pub kind: KindIndex,
-    /// Growth of the database's count.
+    /// Growth of the database's own count of commits during the run.
     pub change: i64,
-    /// Commits that the generator counted.
+    /// Commits that the generator counted, including ramp-up and drain.
     pub committed: u64,
-    /// Transactions with an unknown outcome.
+    /// Number of transactions with an unknown outcome, which may have committed.
     pub unknown: u64,
 }
 
 impl Crosscheck {
-    /// Returns true if committed <= change <= committed + unknown.
+    /// Returns true if both counts agree: committed <= change <= committed + unknown.
     pub fn matches(&self) -> bool {
         let change = i128::from(self.change);
         let least = i128::from(self.committed);
@@ -81,73 +84,75 @@ impl Crosscheck {
     }
 }
 
-/// A kind of times of a transaction.
+/// One of the times that are measured for each transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
-    /// Response time: from the intended start to the end.
+    /// Response time: from the intended start to the last reply.
     Response,
-    /// Service time: time with the database. In closed load it is the response time, since no
-    /// transaction waits for a client.
+    /// Service time: from the first request to the last reply, all attempts included. In closed
+    /// load it is the response time, since no transaction waits for a client.
     Service,
-    /// Wait time: until a client was free.
+    /// Wait time: from the intended start until a client was free.
     Wait,
 }
 
-/// The sums over the events of a run.
+/// Sums over the events of a run, from which its report is made.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Id of the run.
+    /// Id of the run; `None` before the event [`Event::Begun`].
     pub run: Option<RunId>,
-    /// Plan of the run, in TOML.
+    /// Decided plan of the run, in TOML; empty before the event [`Event::Begun`].
     pub plan: String,
-    /// Description of the run.
+    /// Names of groups, types and metrics, and planned phases; `None` before the event
+    /// [`Event::Begun`].
     pub description: Option<Box<Description>>,
-    /// Observed facts, in the order of time.
+    /// Facts about machine, build, data and database, in the order in which they were observed.
     pub facts: Vec<Fact>,
-    /// Beginnings of the phases, in nanoseconds from the beginning of the measured phase.
+    /// Start of each phase, in nanoseconds from the start of the measured phase.
     pub phases: Vec<(Phase, i64)>,
-    /// Sums of each group, by index.
+    /// Sums of each group of clients, by the group's index in the plan.
     pub groups: Vec<GroupTally>,
-    /// Lateness of the generator's event loops; empty if clients are on threads.
+    /// Heartbeats of the generator's event loops; empty if clients are on threads.
     pub heartbeats: Vec<LoopHeartbeats>,
     /// The end of the run; `None` while it is in progress.
     pub ended: Option<Ended>,
-    /// Results of checks before the load, if there were any.
+    /// Results of the consistency checks before the load; `None` if there were none.
     pub checked_before: Option<Vec<CheckResult>>,
-    /// Results of checks after the load, if there were any.
+    /// Results of the consistency checks after the load; `None` if there were none.
     pub checked_after: Option<Vec<CheckResult>>,
-    /// Crosschecks of the database's counts of commits.
+    /// Comparisons of the database's own counts of commits with the generator's.
     pub crosschecks: Vec<Crosscheck>,
-    /// Figures that workloads computed over the measured phase, each with its group.
+    /// Figures that workloads computed over the measured phase, each with the index of its group.
     pub computed: Vec<(u16, ComputedFigure)>,
-    /// Findings in the events of the run; those of the analysis are in [`crate::findings`].
+    /// Findings that the process of the run made; [`crate::findings`] makes the others.
     pub findings: Vec<Finding>,
-    /// Disturbances, each in its last reported state.
+    /// Planned disturbances of the database, each in its last reported state.
     pub disturbances: Vec<DisturbanceEvent>,
-    /// Settings of the server before the load, by name.
+    /// Settings that new sessions of the server had before the load, by name.
     pub settings: Vec<(String, String)>,
-    /// Gauges that are read once per second.
+    /// System and database metrics (gauges) that are read once per second.
     pub gauges: Vec<Gauge>,
-    /// Readings of the gauges, in the order of time.
+    /// Values of the gauges, in the order in which they were read.
     pub readings: Vec<Readings>,
-    /// Statistics of the server over the load.
+    /// The server's own totals over the load, by statement, wait event or table.
     pub summaries: Vec<ServerSummary>,
-    /// Statistics over the last seconds, one of each kind, while the run is in progress.
+    /// The server's own totals over the last seconds, the latest ones of each kind, while the run
+    /// is in progress.
     pub summaries_so_far: Vec<ServerSummary>,
-    /// CPU profiles, by side.
+    /// CPU profiles of the generator and the server.
     pub cpu_profiles: Vec<CpuProfile>,
-    /// Output of the run to the user.
+    /// Messages of the run to the user, in order; at most 1,000 are kept.
     pub output: Vec<String>,
-    /// Number of output lines that were dropped.
+    /// Number of messages to the user beyond the first 1,000, which are not kept.
     pub output_lost: u64,
-    /// Response times of the report's intervals.
+    /// Response times in each report interval (`report_interval` of the plan).
     intervals: Intervals,
     pub(crate) latency_heat: LatencyHeat,
 }
 
 impl Tally {
-    /// Returns the names and titles of the groups' primary metrics, each once, including those
-    /// computed after the run.
+    /// Returns name and title of each primary metric of `groups`, given by index. Each name comes
+    /// once. Metrics that are computed after the load are included.
     pub fn primary_metrics(&self, groups: &[usize]) -> Vec<(&str, &str)> {
         let mut names: Vec<(&str, &str)> = Vec::new();
         let described = groups.iter().filter_map(|index| self.description(*index));
@@ -159,7 +164,8 @@ impl Tally {
         names
     }
 
-    /// Returns the groups that have a primary metric of this name, with its description there.
+    /// Returns those of `groups` that have the primary metric `name`, each with its own description
+    /// of the metric.
     pub fn with_primary_metric<'t>(
         &'t self,
         groups: &'t [usize],
@@ -243,7 +249,7 @@ impl Tally {
         }
     }
 
-    /// Adds a part of a second.
+    /// Adds a part of a second of one group. Parts may arrive in any order.
     pub(crate) fn add_second(&mut self, part: &Second) {
         self.group(part.group).add(part);
         self.latency_heat.add(part);
@@ -254,14 +260,14 @@ impl Tally {
         }
     }
 
-    /// Returns the length of the report's intervals, in seconds.
+    /// Returns the length of the report's intervals (`report_interval` of the plan), in seconds.
     pub fn interval_seconds(&self) -> i64 {
         let seconds =
             self.description.as_ref().map_or(model::INTERVAL_SECONDS, |d| d.interval_seconds);
         i64::from(seconds.max(1))
     }
 
-    /// Adds a disturbance; its end replaces its beginning.
+    /// Adds a disturbance, or replaces its earlier state, such as its beginning by its end.
     fn disturbed(&mut self, described: &DisturbanceEvent) {
         let same = |known: &&mut DisturbanceEvent| {
             (known.index, known.nth) == (described.index, described.nth)
@@ -272,7 +278,7 @@ impl Tally {
         }
     }
 
-    /// Adds a summary, which replaces the one before of its kind.
+    /// Keeps a summary of the server's last seconds instead of the earlier one of the same kind.
     fn summed_up_so_far(&mut self, summary: &ServerSummary) {
         match self.summaries_so_far.iter_mut().find(|known| known.of == summary.of) {
             Some(known) => known.clone_from(summary),
@@ -280,14 +286,14 @@ impl Tally {
         }
     }
 
-    /// Returns the statistics of the server over the load; before its end, those over the last
-    /// seconds.
+    /// Returns the server's own totals over the load. Before the end of the load, returns those
+    /// over the last seconds.
     pub fn server(&self) -> Vec<ServerSummary> {
         match self.ended.is_none() && self.summaries.is_empty() {
             true => {
                 let mut all = self.summaries_so_far.clone();
-                all.retain(|of| !of.rows.is_empty());
-                all.sort_by_key(|of| of.of as u8);
+                all.retain(|summary| !summary.rows.is_empty());
+                all.sort_by_key(|summary| summary.of as u8);
                 all
             }
             false => self.summaries.clone(),
@@ -304,36 +310,38 @@ impl Tally {
         &mut self.groups[usize::from(index)]
     }
 
-    /// Returns the description of a group.
+    /// Returns the description of a group; `None` before the run is described.
     pub fn description(&self, group: usize) -> Option<&GroupDescription> {
         self.description.as_ref()?.groups.get(group)
     }
 
-    /// Returns the name of a group; empty before it is known.
+    /// Returns the name of a group; empty before the run is described.
     pub fn name_of(&self, group: usize) -> String {
         self.description(group).map(|described| described.name.clone()).unwrap_or_default()
     }
 
-    /// Returns true if a group's clients begin again as soon as they have finished.
+    /// Returns true if a group has closed load: each client begins a transaction as soon as its
+    /// last one has ended. Also true before the run is described.
     pub fn is_closed(&self, group: usize) -> bool {
         self.description(group).is_none_or(|described| described.load == Load::Closed)
     }
 
-    /// Returns the last value of a fact.
+    /// Returns the last observed value of a fact by its subject (`about`) and name; `None` if there
+    /// is none.
     pub fn fact(&self, about: &str, name: &str) -> Option<&FactValue> {
         let found = self.facts.iter().rev().find(|fact| fact.about == about && fact.name == name);
         found.map(|fact| &fact.value)
     }
 
-    /// Returns a fact of a group's workload. If several groups have it, its name begins with the
-    /// group.
+    /// Returns a fact about a group's workload; `None` if there is none. The fact is called
+    /// `GROUP.name` if several groups have it, and else `name`.
     pub(crate) fn fact_of_group(&self, group: &GroupDescription, name: &str) -> Option<&FactValue> {
         let of_group = format!("{}.{name}", group.name);
         self.fact(&group.workload, &of_group).or_else(|| self.fact(&group.workload, name))
     }
 
-    /// Returns the CPUs that the producers of all workloads used; these are threads of the
-    /// generator.
+    /// Returns the mean number of CPUs that the producers of all workloads used. Producers are
+    /// threads of the generator that make what clients send. `None` without producers.
     pub(crate) fn producer_cpus(&self) -> Option<f64> {
         let name = |fact: &Fact| fact.name.rsplit('.').next() == Some(model::PRODUCER_CPU_PERCENT);
         let of_producers = self.facts.iter().filter(|fact| name(fact));
@@ -341,8 +349,8 @@ impl Tally {
         cpus.reduce(|sum, one| sum + one)
     }
 
-    /// Returns the length of the measured window in nanoseconds: as the engine reported it, or, for
-    /// a run in progress, that of all seconds so far, each of which is reported at its end.
+    /// Returns the length of the measured window, in nanoseconds. For a run in progress, the window
+    /// ends with the last second that was reported.
     pub fn measured_ns(&self) -> u64 {
         match &self.ended {
             Some(ended) => ended.measured_ns,
@@ -353,23 +361,25 @@ impl Tally {
         }
     }
 
-    /// Returns the seconds that the measured window touches; the last may not be whole.
+    /// Returns the seconds that the measured window covers at least in part; the last may not be
+    /// whole.
     pub fn seconds(&self) -> Range<i64> {
         0..i64::try_from(self.measured_ns().div_ceil(NS_PER_S)).unwrap_or(i64::MAX)
     }
 
-    /// Returns the whole seconds within the measured window.
+    /// Returns the seconds that lie entirely within the measured window.
     pub fn whole_seconds(&self) -> Range<i64> {
         0..i64::try_from(self.measured_ns() / NS_PER_S).unwrap_or(i64::MAX)
     }
 
-    /// Returns the latest second with any data.
+    /// Returns the latest second in which anything happened, in any group; `None` if nothing has.
     pub fn newest(&self) -> Option<i64> {
         self.groups.iter().filter_map(|group| group.series.last()).max()
     }
 
-    /// Returns the share of closed clients' time outside of any transaction, in percent; `None`
-    /// unless all groups are closed and end by time.
+    /// Returns the share of the measured window that clients spent outside of transactions, in
+    /// percent. `None` unless all groups have closed load and end by time, and something was
+    /// measured.
     pub fn outside_percent(&self) -> Option<f64> {
         let described = &self.description.as_ref()?.groups;
         let closed = |group: &GroupDescription| {
@@ -384,7 +394,7 @@ impl Tally {
         Some((1.0 - busy_ns / all_ns).max(0.0) * 100.0)
     }
 
-    /// Returns the commits of `groups` in the whole slots of 100 ms within the measured window.
+    /// Returns the commits of `groups` in each whole slot of 100 ms within the measured window.
     pub fn commits_100ms(&self, groups: &[usize]) -> Vec<u64> {
         let n_slots = usize::try_from(self.measured_ns() / SLOT_NS).unwrap_or(usize::MAX);
         let mut slots = vec![0; n_slots];
@@ -398,8 +408,8 @@ impl Tally {
         slots
     }
 
-    /// Returns the steadiness of the commits of `groups`. In open load the due transactions are
-    /// known, since arrivals do not wait; otherwise only commits are.
+    /// Returns how steady the commits of `groups` are, with their stalls. If all groups have open
+    /// load, commits are compared with the transactions due, which do not depend on the database.
     pub fn stability(&self, groups: &[usize]) -> Stability {
         let commits = self.commits_100ms(groups);
         let is_open = |index: &usize| {
@@ -420,8 +430,9 @@ impl Tally {
         stability_against(&commits, &due)
     }
 
-    /// Returns the times of the measured phase in the order of time, for all types of `groups` or
-    /// for one type. `None` if the groups do not record them alike.
+    /// Returns the times of the measured phase in consecutive intervals of equal length, for all
+    /// types of `groups` or for the type `kind`. `None` if the groups' interval lengths do not
+    /// divide each other.
     pub fn in_time(
         &self,
         groups: &[usize],
@@ -446,53 +457,60 @@ impl Tally {
         Some(if times == Times::Response { in_time } else { in_time.finished() })
     }
 
-    /// Returns the records of a custom metric in the measured phase, in the order of time; `None`
-    /// if there are none.
+    /// Returns the records of a group's custom metric in the measured phase, in consecutive
+    /// intervals of equal length; `None` if there are none.
     pub fn measured_in_time(&self, group: usize, metric: usize) -> Option<InTime> {
-        let of = self.groups.get(group)?.custom_metrics_in_time.get(metric)?;
-        Some(self.planned(together(&[&of.values], self.seconds().end)?, 0))
+        let records = self.groups.get(group)?.custom_metrics_in_time.get(metric)?;
+        Some(self.planned(together(&[&records.values], self.seconds().end)?, 0))
     }
 
-    /// Returns true if the plan changes the load: a trend that follows the plan is not a drift.
+    /// Returns true if the plan changes the arrival rate of any group. A trend that follows the
+    /// plan is not a drift.
     pub(crate) fn is_planned_to_change(&self) -> bool {
         let groups = self.description.iter().flat_map(|described| &described.groups);
         groups.map(|group| &group.load).any(due::changes)
     }
 
-    /// Returns the transactions that the plan has due for `groups` in each of the first `n` slots
-    /// of the measured phase; `None` if it changes no rate.
+    /// Returns the number of transactions that the plan has due for `groups` in each of the first
+    /// `n` slots of `slot_ns` nanoseconds of the measured phase; `None` if the plan changes no
+    /// rate.
     pub(crate) fn due(&self, groups: &[usize], slot_ns: u64, n: usize) -> Option<Due> {
         let described = &self.description.as_ref()?.groups;
-        let of = groups.iter().filter_map(|index| described.get(*index));
-        let of: Vec<&Load> = of.map(|group| &group.load).collect();
+        let own = groups.iter().filter_map(|index| described.get(*index));
+        let own: Vec<&Load> = own.map(|group| &group.load).collect();
         let all: Vec<&Load> = described.iter().map(|group| &group.load).collect();
         let waiting = groups.iter().filter_map(|index| self.groups.get(*index));
         let waiting = waiting.map(GroupTally::backlog_at_start).sum::<u64>() as f64;
-        due::due(&of, &all, slot_ns, n).map(|due| Due { waiting, ..due })
+        due::due(&own, &all, slot_ns, n).map(|due| Due { waiting, ..due })
     }
 
-    /// Adds the effects that the plan may have to times, which begin at second `from_s` of the
-    /// measured phase.
+    /// Completes a series of times with the patterns that the plan's changes of the arrival rate
+    /// may cause in it, so that they do not count as error. The series begins at second `from_s` of
+    /// the measured phase.
     fn planned(&self, in_time: InTime, from_s: i64) -> InTime {
         let course = self.course(from_s, in_time.width_s, in_time.stretches.len());
         InTime { course, ..in_time }
     }
 
-    /// Returns the effects that the plan may have on `n` stretches of `width_s` seconds each.
+    /// Returns the patterns that the plan's changes of the arrival rate may cause in a series of
+    /// `n` intervals of `width_s` seconds each, from second `from_s` of the measured phase on.
     fn course(&self, from_s: i64, width_s: i64, n: usize) -> Course {
         let groups = self.description.iter().flat_map(|described| &described.groups);
         let loads: Vec<&Load> = groups.map(|group| &group.load).collect();
         due::course(&loads, from_s, width_s, n)
     }
 
-    /// Returns the same for the first `n` seconds of the measured phase, divided into stretches.
+    /// Returns the patterns that the plan's changes of the arrival rate may cause in a series over
+    /// the first `n` seconds of the measured phase, divided as by [`due::stretches`].
     pub(crate) fn course_of_seconds(&self, n: usize) -> Course {
         let (width_s, n) = due::stretches(n);
         self.course(0, width_s, n)
     }
 
-    /// Returns the load on each second, if the plan changes the rate: the largest number due in it,
-    /// in the one before, and, while there is a queue, in those before that.
+    /// Returns the number of arrivals that the database had to bear in each whole second; `None` if
+    /// the plan changes no rate. It is the larger number of those due in that second and in the one
+    /// before. While more transactions wait than there are clients, earlier and larger numbers
+    /// still count.
     pub(crate) fn borne(&self) -> Option<Vec<f64>> {
         let all: Vec<usize> = (0..self.groups.len()).collect();
         let n = usize::try_from(self.whole_seconds().end).ok()?;
@@ -509,33 +527,35 @@ impl Tally {
         Some(borne)
     }
 
-    /// Returns the commits of `groups` in each of `seconds`; 0 if nothing happened.
+    /// Returns the commits of `groups` in each of `seconds`; 0 for seconds in which nothing
+    /// happened.
     pub fn commits_per_second(&self, groups: &[usize], seconds: Range<i64>) -> Vec<u64> {
         let groups = || groups.iter().filter_map(|index| self.groups.get(*index));
-        let of = |second| groups().filter_map(move |group| group.series.get(second));
-        seconds.map(|second| of(second).map(SecondTally::commits).sum()).collect()
+        let tallies_in = |second| groups().filter_map(move |group| group.series.get(second));
+        seconds.map(|second| tallies_in(second).map(SecondTally::commits).sum()).collect()
     }
 }
 
-/// Figures for the live view.
+/// Figures of single seconds and of ranges of seconds, for the live view and the report.
 impl Tally {
-    /// Returns the length of `seconds` within ramp-up and measured phase, in seconds: the first and
-    /// the last second of a phase may not be whole. If none is within, all count.
+    /// Returns the length of the part of `seconds` that lies within ramp-up and measured phase, in
+    /// seconds. It may be fractional, since a phase may begin or end within a second. If no part
+    /// lies within, returns the number of `seconds`.
     pub fn length_s(&self, seconds: &Range<i64>) -> f64 {
         let in_s = |ns: u64| ns as f64 / NS_PER_S as f64;
         let (from, to) = (seconds.start as f64, seconds.end as f64);
         let phases = self.description.as_ref().map(|described| &described.phases);
-        let ramp_up = phases.map_or(f64::INFINITY, |of| in_s(of.ramp_up_ns));
-        let planned = phases.map(|of| of.measure_ns).filter(|ns| *ns > 0);
+        let ramp_up = phases.map_or(f64::INFINITY, |lengths| in_s(lengths.ramp_up_ns));
+        let planned = phases.map(|lengths| lengths.measure_ns).filter(|ns| *ns > 0);
         let measured = self.ended.as_ref().map(|ended| ended.measured_ns).or(planned);
         let most = measured.filter(|_| to > 0.0).map_or(f64::INFINITY, in_s);
         let length = to.min(most) - from.max(-ramp_up);
         if length > 0.0 { length } else { (to - from).max(1.0) }
     }
 
-    /// Returns the second to be shown at `now_ns` from the beginning of the measured phase: the
-    /// last complete one. Its parts arrive a moment later; until each group has sent one, the
-    /// second before is shown, but for no longer than a second, so that a stall shows.
+    /// Returns the second that the live view shows at `now_ns` from the start of the measured
+    /// phase: the last complete one if every group has reported it, else the one before it. The
+    /// view never lags more than that, so that a stall shows. `None` before the first second.
     pub fn shown_second(&self, now_ns: i64) -> Option<i64> {
         let over = now_ns.div_euclid(NS_PER_S as i64) - 1;
         let first = self.groups.iter().filter_map(|group| group.series.first()).min()?;
@@ -549,7 +569,7 @@ impl Tally {
         self.second_of(&(0..self.groups.len()).collect::<Vec<_>>(), second)
     }
 
-    /// Returns the figures of a second, over these groups.
+    /// Returns the figures of a second, over `groups`.
     pub fn second_of(&self, groups: &[usize], second: i64) -> SecondFigures {
         let mut figures = SecondFigures::default();
         let mut response: Option<Histogram> = None;
@@ -570,13 +590,13 @@ impl Tally {
     }
 
     /// Returns the number of transactions that waited for a free client at the end of a second,
-    /// over all groups; `None` if it was not read, as in any load but open.
+    /// over all groups. `None` if it was not read, as in closed and key/think load.
     pub fn waiting(&self, second: i64) -> Option<u64> {
         let read = self.groups.iter().filter_map(|group| group.series.get(second)?.waiting);
         read.reduce(|sum, n| sum + n)
     }
 
-    /// Returns the figures of several seconds, over all groups.
+    /// Returns the figures of a range of seconds, over all groups.
     pub fn span(&self, seconds: Range<i64>) -> Span {
         let mut span = Span { is_whole: true, ..Span::default() };
         let length = self.interval_seconds();
@@ -603,7 +623,8 @@ impl Tally {
         span
     }
 
-    /// Returns the times of finished transactions in these seconds, in the order of time.
+    /// Returns the response times of transactions that were intended in `seconds` and finished,
+    /// second by second.
     pub fn seconds_in_time(&self, seconds: Range<i64>) -> InTime {
         let stretch = |second: i64| {
             let mut finished = Histogram::default();
@@ -616,8 +637,8 @@ impl Tally {
         self.planned(InTime { stretches, width_s: 1, course: Course::default() }, from_s)
     }
 
-    /// Returns the commits in each second from the first of the ramp-up through `last`, over all
-    /// groups, and the index of the first.
+    /// Returns the first second with data, and the commits of all groups in each second from it
+    /// through `last`. Seconds of the ramp-up are negative.
     pub fn commits_until(&self, last: i64) -> (i64, Vec<u64>) {
         let first = self.groups.iter().filter_map(|group| group.series.first()).min();
         let first = first.unwrap_or(0).min(last + 1);
@@ -626,36 +647,38 @@ impl Tally {
     }
 }
 
-/// The figures of several seconds, over all groups.
+/// Figures of a range of seconds, over all groups.
 #[derive(Clone, Debug, Default)]
 pub struct Span {
-    /// Outcomes of the transactions intended in them.
+    /// Outcomes of the transactions intended in these seconds.
     pub counts: Counts,
-    /// Commits in these seconds.
+    /// Commits that finished in these seconds.
     pub commits: u64,
-    /// Response times of finished transactions intended in them.
+    /// Response times of finished transactions intended in these seconds, in nanoseconds.
     pub response: Histogram,
-    /// True if these are all response times: those of long ago are not kept.
+    /// True if `response` is complete; false if it lacks seconds whose times are no longer kept.
     pub is_whole: bool,
 }
 
-/// The figures of a second, over all groups.
+/// Figures of a second, over one or more groups.
 #[derive(Clone, Debug, Default)]
 pub struct SecondFigures {
-    /// Outcomes of the transactions intended in it.
+    /// Outcomes of the transactions intended in this second.
     pub counts: Counts,
-    /// Commits in this second.
+    /// Commits that finished in this second.
     pub commits: u64,
-    /// Traffic of the transactions that ended in it.
+    /// Statements, round trips, rows and bytes of the transactions that ended in this second.
     pub traffic: Traffic,
-    /// Quantiles of the response times of transactions intended in it, if any finished.
+    /// Quantiles of the response times of transactions intended in this second; `None` if none
+    /// finished, or the times are no longer kept.
     pub quantiles: Option<Quantiles>,
-    /// The longest of these response times, in nanoseconds.
+    /// Longest response time of a finished transaction intended in this second, in nanoseconds; 0
+    /// if there is none.
     pub max_ns: u64,
 }
 
-/// The sum over several types or groups in the measured phase, with all histograms. In closed load
-/// the service time is the response time, since no transaction waits for a client.
+/// Sum over several types or groups in the measured phase, with all histograms in nanoseconds. In
+/// closed load, response times stand for service times, since no transaction waits for a client.
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     pub counts: Counts,
@@ -672,7 +695,7 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// Adds a transaction type.
+    /// Adds the sums of a transaction type. `closed` says that its group has closed load.
     pub fn add(&mut self, kind: &KindSecond, closed: bool) {
         self.counts.add(&kind.counts);
         let add = |mine: &mut Histogram, other: &Option<Histogram>| match other {
@@ -693,7 +716,7 @@ impl Sum {
         }
     }
 
-    /// Returns the sum over the measured phase of `groups` of a run.
+    /// Returns the sum over all types of `groups` in the measured phase.
     pub fn from_tally(tally: &Tally, groups: &[usize]) -> Sum {
         let mut sum = Sum::default();
         for index in groups {

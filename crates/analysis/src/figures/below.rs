@@ -1,8 +1,8 @@
-//! Shares below a bound as figures: `below_20ms` of all transactions, `new_order.below_5s` of a
-//! type, `event_age.below_1s` of a custom metric. A bound may be any of two digits, so there is a
-//! name for each, which people may also write `below(20ms)` and with any unit.
+//! Figures that are shares below a bound: `below_20ms` of all transactions, `new_order.below_5s` of
+//! a transaction type, `event_age.below_1s` of a custom metric.
 //!
-//! Not here: how shares are counted (report).
+//! A bound is any number of two significant digits. Each bound has one name; users may also write
+//! `below(20ms)`, with any unit. Not here: how shares are counted (report).
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use model::{NS_PER_MS, NS_PER_S, NS_PER_US, parse_count, parse_duration};
 
 use crate::report::{Report, Shares, two_digits};
 
-/// Part of such a name before its bound.
+/// Part of a share's name before its bound.
 pub(super) const STEM: &str = "below_";
 
-/// The bound of a share.
+/// Bound below which the samples of a share lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
     /// A time in nanoseconds.
@@ -22,20 +22,20 @@ enum Bound {
     Number(u64),
 }
 
-/// The share of samples below a bound.
+/// A share of samples below a bound, as a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Below {
-    /// The transaction type or custom metric; `None` for all transactions.
-    of: Option<String>,
+    /// Transaction type or custom metric whose samples count; `None` for all transactions.
+    part: Option<String>,
     bound: Bound,
 }
 
-/// Writes the name, with the largest unit of which the bound is a whole number: without a dot,
-/// which separates the parts of a name.
+/// Writes the name of the figure. The bound has the largest unit in which it is a whole number,
+/// since a dot separates the parts of a name.
 impl fmt::Display for Below {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(of) = &self.of {
-            write!(f, "{of}.")?;
+        if let Some(part) = &self.part {
+            write!(f, "{part}.")?;
         }
         write!(f, "{STEM}{}", self.bound)
     }
@@ -56,18 +56,19 @@ impl fmt::Display for Bound {
 }
 
 impl Below {
-    /// Reads `below(20ms)`, `below_20ms`, `below 20ms`, `new_order.below(5s)`; `None` if the name
-    /// is not of this form. An `Err` says why the name is not a valid share.
+    /// Parses the name of a share, such as `below(20ms)`, `below_20ms`, `below 20ms` or
+    /// `new_order.below(5s)`; `None` if the name is not of this form. An `Err` says why it is not a
+    /// valid share.
     pub(super) fn read(name: &str) -> Option<Result<Below, String>> {
-        let (of, bound) = parts(name.trim())?;
-        Some(Below::parse(of, bound).map_err(|why| format!("'{}': {why}", name.trim())))
+        let (part, bound) = parts(name.trim())?;
+        Some(Below::parse(part, bound).map_err(|why| format!("'{}': {why}", name.trim())))
     }
 
-    fn parse(of: &str, written: &str) -> Result<Below, String> {
+    fn parse(part: &str, written: &str) -> Result<Below, String> {
         let written = written.trim();
         let bound = match (parse_duration(written), parse_count(written)) {
             (Ok(ns), _) => Bound::Time(ns),
-            (_, Ok(_)) if of.is_empty() => {
+            (_, Ok(_)) if part.is_empty() => {
                 return Err("a share of response times needs a unit, such as below(20ms)".into());
             }
             (_, Ok(number)) => Bound::Number(number),
@@ -86,7 +87,7 @@ impl Below {
         match two_digits(number) {
             (0, _) => Err("a bound must be above zero".to_owned()),
             (low, high) if low == high => {
-                Ok(Below { of: Some(of.to_owned()).filter(|of| !of.is_empty()), bound })
+                Ok(Below { part: Some(part.to_owned()).filter(|part| !part.is_empty()), bound })
             }
             (low, high) => Err(format!(
                 "shares are stored below bounds of two digits, such as {} and {}",
@@ -102,24 +103,24 @@ impl Below {
         shares.percent_below(bound)
     }
 
-    /// Returns the 95 % CI within the run, in percent.
+    /// Returns the 95 % CI of the share within the run, in percent; `None` if it is not known.
     pub(super) fn interval(&self, report: &Report) -> Option<(f64, f64)> {
         let (shares, bound) = self.shares(report)?;
         shares.interval_below(bound)
     }
 
-    /// Returns the reason why the share has no interval.
+    /// Returns the reason why the share has no confidence interval; `None` if it has one.
     pub(super) fn why_no_interval(&self, report: &Report) -> Option<String> {
         self.shares(report)?.0.reason.clone()
     }
 
     fn shares<'r>(&self, report: &'r Report) -> Option<(&'r Shares, u64)> {
         let block = &report.block;
-        match (self.of.as_deref(), self.bound) {
+        match (self.part.as_deref(), self.bound) {
             (None, Bound::Time(ns)) => Some((&block.shares, ns)),
             (None, Bound::Number(_)) => None,
-            (Some(of), bound) => {
-                match (block.transactions.get(of), block.custom_metrics.get(of), bound) {
+            (Some(part), bound) => {
+                match (block.transactions.get(part), block.custom_metrics.get(part), bound) {
                     (Some(kind), _, Bound::Time(ns)) => Some((&kind.shares, ns)),
                     (None, Some(metric), Bound::Time(ns)) if metric.unit == "ns" => {
                         Some((&metric.shares, ns))
@@ -134,8 +135,8 @@ impl Below {
     }
 }
 
-/// Returns the parts before and after `below`; `None` if a name has no such part. Brackets mark the
-/// bound; without brackets it begins with a digit.
+/// Splits the name of a share into what is before `below` and the bound; `None` if it has no
+/// `below`. The bound is in brackets, or begins with a digit.
 fn parts(name: &str) -> Option<(&str, &str)> {
     let split = |before: &str| -> Option<usize> {
         let begins = before.len().checked_sub("below".len())?;
@@ -144,19 +145,19 @@ fn parts(name: &str) -> Option<(&str, &str)> {
             && (begins == 0 || before[..begins].ends_with('.'));
         is_stem.then_some(begins)
     };
-    let of = |begins: usize| name[..begins].trim_end_matches('.');
+    let part_before = |begins: usize| name[..begins].trim_end_matches('.');
     if let Some((before, bound)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) {
-        return split(before).map(|begins| (of(begins), bound));
+        return split(before).map(|begins| (part_before(begins), bound));
     }
     // Heads of tables have a blank for the underscore, and the unit at the end.
     let name = name.trim_end_matches('%').trim_end();
     let between = name.match_indices(['_', ' ']).map(|(at, _)| at).rev();
     let mut stems = between.filter(|at| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
-    stems.find_map(|at| Some((of(split(&name[..at])?), &name[at + 1..])))
+    stems.find_map(|at| Some((part_before(split(&name[..at])?), &name[at + 1..])))
 }
 
-/// Returns the shares at bounds of 1, 2 and 5 times powers of ten within the measured range, by the
-/// last part of their names.
+/// Returns the shares at bounds of 1, 2 and 5 times powers of ten within the measured range, each
+/// with the last part of its name. Shares of 100 % are left out.
 pub(super) fn listed(shares: &Shares, is_time: bool) -> Vec<(String, f64)> {
     let (Some((first, _)), Some((last, _))) = (shares.below.first(), shares.below.last()) else {
         return Vec::new();
@@ -165,8 +166,8 @@ pub(super) fn listed(shares: &Shares, is_time: bool) -> Vec<(String, f64)> {
     let bounds = tens.flat_map(|tens| [1, 2, 5].map(|digit| tens.saturating_mul(digit)));
     let bounds = bounds.filter(|bound| first <= bound && bound <= last);
     let named = |bound: u64| {
-        let of = if is_time { Bound::Time(bound) } else { Bound::Number(bound) };
-        Some((format!("{STEM}{of}"), shares.percent_below(bound)?))
+        let written = if is_time { Bound::Time(bound) } else { Bound::Number(bound) };
+        Some((format!("{STEM}{written}"), shares.percent_below(bound)?))
     };
     bounds.filter_map(named).filter(|(_, percent)| *percent < 100.0).collect()
 }

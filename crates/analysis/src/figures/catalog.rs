@@ -1,9 +1,9 @@
-//! Every figure of a run, by name: of the whole run, of a transaction type, of a custom metric, of
-//! a gauge.
+//! Every figure of a run, by name.
 //!
-//! A name says what a figure is: without a dot it is of the whole run, `new_order.p99_ms` is of a
-//! type, `rows.per_second` of a custom metric, `server.disk_written` of a gauge. So a name decides
-//! which way a figure is better, whatever the run. Not here: what is concluded from figures.
+//! The name says what a figure belongs to: without a dot, to the whole run; `new_order.p99_ms` to a
+//! transaction type; `rows.per_second` to a custom metric; `server.disk_written` to a gauge. So the
+//! name tells in which direction a figure is better, unless the workload declares it. Not here:
+//! what is concluded from figures.
 
 use std::collections::BTreeSet;
 
@@ -20,22 +20,22 @@ use crate::report::{
     TransactionReport,
 };
 
-/// Custom metrics of older runs of which less is better: newer ones say so themselves.
+/// Custom metrics of which less is better, for older runs, which do not store the direction.
 const FAULTS_OF_OLDER_RUNS: [&str; 4] =
     ["deliveries_skipped", "short_deliveries", "missed", "duplicates"];
 
-/// A figure that any run may have, of the whole run.
+/// A figure of the whole run that every run may have.
 #[derive(Clone, Copy, Debug)]
 pub struct RunFigure {
     pub name: &'static str,
-    /// The unit; empty for a plain number.
+    /// Unit of the figure; empty for a plain number.
     pub unit: &'static str,
     pub direction: Direction,
     pub help: &'static str,
-    of: fn(&Report) -> Option<f64>,
+    value: fn(&Report) -> Option<f64>,
 }
 
-/// Figures that every run may have, in the order of lists.
+/// Figures of the whole run that every run may have, in the order of lists.
 pub static OF_RUN: &[RunFigure] = &[
     rate("nopm", "1/min", "new orders per minute (TPC-C)", |r| r.block.nopm),
     rate("tpm", "1/min", "transactions per minute (TPC-C)", |r| r.block.tpm),
@@ -131,7 +131,7 @@ pub static OF_RUN: &[RunFigure] = &[
     }),
 ];
 
-/// Figures of a transaction type, a custom metric or a gauge.
+/// Figures of transaction types, custom metrics, gauges and disturbances, and shares below bounds.
 pub static OF_PARTS: &[PartFigure] = &[
     part(
         "below_TIME",
@@ -190,55 +190,57 @@ pub static OF_PARTS: &[PartFigure] = &[
     ),
 ];
 
-/// A figure that each part of a run has: a transaction type, a custom metric or a gauge.
+/// A figure that parts of a run have, such as each transaction type, custom metric or gauge.
 #[derive(Clone, Copy, Debug)]
 pub struct PartFigure {
-    /// Pattern of the name, with the part in capitals.
+    /// Pattern of the name, with the part in capitals: `TYPE.tps`.
     pub name: &'static str,
-    /// The unit; empty if it depends on the part.
+    /// Unit of the figure; empty for a plain number, or if it depends on the part.
     pub unit: &'static str,
     pub help: &'static str,
 }
 
-const fn part(name: &'static str, unit: &'static str, help: &'static str) -> PartFigure {
+const fn part(name: Text, unit: Text, help: Text) -> PartFigure {
     PartFigure { name, unit, help }
 }
 
-type Of = fn(&Report) -> Option<f64>;
+type Text = &'static str;
+type ValueOf = fn(&Report) -> Option<f64>;
 
-const fn rate(name: &'static str, unit: &'static str, help: &'static str, of: Of) -> RunFigure {
-    RunFigure { name, unit, direction: Direction::Higher, help, of }
+const fn rate(name: Text, unit: Text, help: Text, value: ValueOf) -> RunFigure {
+    RunFigure { name, unit, direction: Direction::Higher, help, value }
 }
 
-const fn cost(name: &'static str, unit: &'static str, help: &'static str, of: Of) -> RunFigure {
-    RunFigure { name, unit, direction: Direction::Lower, help, of }
+const fn cost(name: Text, unit: Text, help: Text, value: ValueOf) -> RunFigure {
+    RunFigure { name, unit, direction: Direction::Lower, help, value }
 }
 
-const fn count(name: &'static str, unit: &'static str, help: &'static str, of: Of) -> RunFigure {
-    RunFigure { name, unit, direction: Direction::Neither, help, of }
+const fn count(name: Text, unit: Text, help: Text, value: ValueOf) -> RunFigure {
+    RunFigure { name, unit, direction: Direction::Neither, help, value }
 }
 
-/// Returns a number from the facts of a build.
+/// Returns a fact about the build of data as a number; `None` if the run is no build, or the fact
+/// is no number.
 fn of_build(report: &Report, name: &str) -> Option<f64> {
     number_of(report.of_build(name)?)
 }
 
-/// A figure of a particular run.
+/// A figure of a particular run, with its value and error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedFigure {
     pub name: String,
-    /// The unit; empty for a plain number.
+    /// Unit of the figure; empty for a plain number.
     pub unit: String,
-    /// The value; infinite if the quantile falls among lost transactions.
+    /// Value of the figure; infinite if a quantile falls among lost transactions.
     pub value: f64,
-    /// Half the width of the 95 % CI within the run, if it is known.
+    /// Half the width of the 95 % CI within the run; `None` if it is not known.
     pub half_width: Option<f64>,
-    /// Reason why there is no interval, if it is known.
+    /// Reason why `half_width` is `None`.
     pub reason: Option<String>,
 }
 
-/// Returns all figures of a run, in the order of lists. Shares below bounds are those of all
-/// transactions and of custom metrics, at bounds of 1, 2 and 5 times powers of ten.
+/// Returns all figures that a run has, in the order of lists. Shares below bounds are listed for
+/// all transactions and for custom metrics, at bounds of 1, 2 and 5 times powers of ten.
 pub fn all_of(report: &Report) -> Vec<NamedFigure> {
     let mut all = Vec::new();
     let mut put = |name: String, unit: &str, value: Option<f64>| {
@@ -249,7 +251,7 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
         }
     };
     for figure in OF_RUN {
-        put(figure.name.to_owned(), figure.unit, (figure.of)(report));
+        put(figure.name.to_owned(), figure.unit, (figure.value)(report));
     }
     for (name, primary) in report.block.primary_metrics.iter() {
         if of_run(name).is_none() {
@@ -259,14 +261,14 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
     put(
         BYTES_STORED.to_owned(),
         "B/s",
-        bytes_stored(report).and_then(|(of, bytes)| Some(of.value? * bytes)),
+        bytes_stored(report).and_then(|(primary, bytes)| Some(primary.value? * bytes)),
     );
     for (name, percent) in listed(&report.block.shares, true) {
         put(name, "%", Some(percent));
     }
     for (kind, of_kind) in report.block.transactions.iter() {
-        for (name, unit, of) in OF_TYPE {
-            put(format!("{kind}.{name}"), unit, of(of_kind));
+        for (name, unit, value) in OF_TYPE {
+            put(format!("{kind}.{name}"), unit, value(of_kind));
         }
     }
     for (metric, measured) in report.block.custom_metrics.iter() {
@@ -287,35 +289,35 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
     }
     for gauge in &report.gauges {
         let name = gauge.figure();
-        for (suffix, unit, of) in OF_GAUGE {
-            put(format!("{name}{suffix}"), unit(&gauge.unit), of(report, gauge));
+        for (suffix, unit, value) in OF_GAUGE {
+            put(format!("{name}{suffix}"), unit(&gauge.unit), value(report, gauge));
         }
     }
     all
 }
 
-/// Splits the name of a quotient into its two figures: `plain_query.p50 / window_query.p50`.
-/// Slashes without spaces may be part of the names of gauges.
+/// Splits the name of a quotient into its two figures, as in `plain_query.p50 / window_query.p50`;
+/// `None` for other names. A slash without spaces may be part of a gauge's name.
 fn quotient(name: &str) -> Option<(&str, &str)> {
-    name.split_once(" / ").map(|(of, to)| (of.trim(), to.trim()))
+    name.split_once(" / ").map(|(left, right)| (left.trim(), right.trim()))
 }
 
-/// Name of a rate whose unit is given only by its bound: `rate>2MB/s`.
+/// Name of a rate in a limit whose bound tells what is counted: `rate>2MB/s`.
 pub(super) const RATE: &str = "rate";
 
-/// Returns the pairs of names that a name without spaces around its slashes may divide.
+/// Splits a name at each slash into a pair: users may write quotients without spaces.
 pub fn quotients(name: &str) -> impl Iterator<Item = (&str, &str)> + Clone {
     name.match_indices('/').map(|(at, _)| (name[..at].trim(), name[at + 1..].trim()))
 }
 
-/// Returns the value of a run's figure; `None` if the run does not have it.
+/// Returns the value of a run's figure by its full name; `None` if the run does not have it.
 pub fn value_of(report: &Report, name: &str) -> Option<f64> {
-    if let Some((of, to)) = quotient(name) {
-        let (of, to) = (value_of(report, of)?, value_of(report, to)?);
-        return Some(of / to).filter(|value| value.is_finite());
+    if let Some((left, right)) = quotient(name) {
+        let (left, right) = (value_of(report, left)?, value_of(report, right)?);
+        return Some(left / right).filter(|value| value.is_finite());
     }
     if let Some(figure) = of_run(name) {
-        return (figure.of)(report);
+        return (figure.value)(report);
     }
     if let Some(share) = Below::read(name) {
         return share.ok()?.value(report);
@@ -325,8 +327,8 @@ pub fn value_of(report: &Report, name: &str) -> Option<f64> {
         Some(_) => {
             let of_part = of_type(report, name).or_else(|| metric(report, name));
             let of_part = of_part.or_else(|| {
-                let (of, bytes) = bytes_stored(report).filter(|_| name == BYTES_STORED)?;
-                Some(of.value? * bytes)
+                let (primary, bytes) = bytes_stored(report).filter(|_| name == BYTES_STORED)?;
+                Some(primary.value? * bytes)
             });
             let of_part = of_part.or_else(|| disturbed::value(report, name));
             of_part.or_else(|| gauge(report, name)).or_else(|| settling(report, name))
@@ -335,8 +337,8 @@ pub fn value_of(report: &Report, name: &str) -> Option<f64> {
     found.filter(|value| !value.is_nan())
 }
 
-/// Returns the unit of a figure of every run or of a transaction type; empty for a plain number,
-/// and if it depends on the run.
+/// Returns the unit of a figure if its name tells it; empty for a plain number, or if the unit
+/// depends on the run.
 pub fn unit(name: &str) -> &'static str {
     if quotient(name).is_some() {
         return "";
@@ -354,36 +356,34 @@ pub fn unit(name: &str) -> &'static str {
     OF_TYPE.iter().find(|(name, ..)| *name == last).map_or("", |(_, unit, _)| unit)
 }
 
-/// Returns the unit of a primary metric that is a rate: its title, if that is a unit such as
-/// `MB/s`.
+/// Returns the unit of a primary metric: its title if that is a unit such as `MB/s`, or nothing.
 fn unit_of_primary(primary: &PrimaryMetricReport) -> &str {
     Some(primary.title.as_str()).filter(|title| title.contains('/')).unwrap_or_default()
 }
 
-/// Returns the unit of a primary metric, a custom metric's figure or a gauge's; `None` if the run
-/// does not have it.
+/// Returns the unit that a primary metric, or a figure of a custom metric or a gauge, has in a run;
+/// `None` if the run does not have the figure.
 fn unit_in(report: &Report, name: &str) -> Option<String> {
     if let Some(primary) = report.block.primary_metrics.get(name) {
         return primary.value.map(|_| unit_of_primary(primary).to_owned());
     }
-    if let Some((of, _)) = bytes_stored(report).filter(|_| name == BYTES_STORED) {
-        return of.value.map(|_| "B/s".to_owned());
+    if let Some((primary, _)) = bytes_stored(report).filter(|_| name == BYTES_STORED) {
+        return primary.value.map(|_| "B/s".to_owned());
     }
     let of_measure = || {
         let (metric, last) = name.rsplit_once('.')?;
-        let of = of_metric(report, report.block.custom_metrics.get(metric)?);
-        let found = of.into_iter().find(|(name, ..)| *name == last)?;
+        let figures = of_metric(report, report.block.custom_metrics.get(metric)?);
+        let found = figures.into_iter().find(|(name, ..)| *name == last)?;
         found.2.map(|_| found.1)
     };
     let of_gauge = || {
-        let (gauge, unit, of) = gauge_of(report, name)?;
-        of(report, gauge).map(|_| unit(&gauge.unit).to_owned())
+        let (gauge, unit, value) = gauge_of(report, name)?;
+        value(report, gauge).map(|_| unit(&gauge.unit).to_owned())
     };
     of_measure().or_else(of_gauge)
 }
 
-/// Returns the units that these figures have in the runs, for primary and custom metrics and
-/// gauges.
+/// Returns the units that figures have in these runs, for those whose names do not tell the unit.
 pub fn units_in<'n, 'r>(
     names: impl Iterator<Item = &'n str>,
     reports: impl Iterator<Item = &'r Report> + Clone,
@@ -395,19 +395,20 @@ pub fn units_in<'n, 'r>(
     Named(names.filter(|name| unit(name).is_empty()).filter_map(named).collect())
 }
 
-/// Returns true if the name of a primary metric is that of a time, which improves downwards.
+/// Returns true if a primary metric of this name is a time, of which less is better.
 fn is_time_of_primary(name: &str) -> bool {
     let is_rate = name.ends_with("_per_s");
     !is_rate && ["_s", "_ms", "_us"].iter().any(|end| name.ends_with(end))
 }
 
-/// Returns the direction in which a figure is better: as the workload of a run declares it, else by
-/// its name.
+/// Returns the direction in which a figure is better: the one that the workload of a run declares,
+/// else the one that its name tells.
 pub fn direction_in<'r>(name: &str, reports: impl IntoIterator<Item = &'r Report>) -> Direction {
     reports.into_iter().find_map(|report| declared(report, name)).unwrap_or_else(|| direction(name))
 }
 
-/// Returns the direction that the workload of a run declares for a primary or custom metric.
+/// Returns the direction in which a primary or custom metric is better, as the run's workload
+/// declares it; `None` if it does not.
 fn declared(report: &Report, name: &str) -> Option<Direction> {
     if let Some(primary) = report.block.primary_metrics.get(name) {
         return primary.better;
@@ -418,7 +419,7 @@ fn declared(report: &Report, name: &str) -> Option<Direction> {
     Some(if last.starts_with(STEM) { better.opposite() } else { better })
 }
 
-/// Returns the direction in which a figure of this name improves, if no run is at hand.
+/// Returns the direction in which a figure is better, by its name alone.
 pub fn direction(name: &str) -> Direction {
     if quotient(name).is_some() {
         return Direction::Neither;
@@ -426,14 +427,14 @@ pub fn direction(name: &str) -> Direction {
     if let Some(figure) = of_run(name) {
         return figure.direction;
     }
-    let Some((of, last)) = name.rsplit_once('.') else {
+    let Some((part, last)) = name.rsplit_once('.') else {
         return if is_time_of_primary(name) { Direction::Lower } else { Direction::Higher };
     };
-    let is_gauge = WHOSE.contains(&whose(of.split('.').next().unwrap_or(of)));
+    let is_gauge = WHOSE.contains(&whose(part.split('.').next().unwrap_or(part)));
     match last {
         _ if is_gauge => Direction::Neither,
         _ if last.starts_with(STEM) => Direction::Higher,
-        _ if FAULTS_OF_OLDER_RUNS.contains(&of.rsplit('.').next().unwrap_or(of)) => {
+        _ if FAULTS_OF_OLDER_RUNS.contains(&part.rsplit('.').next().unwrap_or(part)) => {
             Direction::Lower
         }
         "tps" | "per_second" => Direction::Higher,
@@ -443,15 +444,16 @@ pub fn direction(name: &str) -> Direction {
     }
 }
 
-/// Returns the full name of a figure that a user calls `name`: times need no unit, custom metrics
-/// no `per_second`. An `Err` lists similar names, if there are any.
+/// Returns the full name of the figure that a user calls `name`: times need no unit, custom metrics
+/// no `per_second`, and a figure of only one group no group. An `Err` says why there is none in
+/// these runs, and names similar ones.
 pub fn resolve<'r>(
     name: &str,
     reports: impl Iterator<Item = &'r Report> + Clone,
 ) -> Result<String, String> {
     let asked = name.trim();
-    if let Some((of, to)) = quotient(asked) {
-        return Ok(format!("{} / {}", resolve(of, reports.clone())?, resolve(to, reports)?));
+    if let Some((left, right)) = quotient(asked) {
+        return Ok(format!("{} / {}", resolve(left, reports.clone())?, resolve(right, reports)?));
     }
     if let Some(Err(why)) = Below::read(asked) {
         return Err(why);
@@ -466,9 +468,9 @@ pub fn resolve<'r>(
             return Ok(found);
         }
     }
-    let both = |(of, to)| {
-        let of = resolve(of, reports.clone()).ok()?;
-        Some(format!("{of} / {}", resolve(to, reports.clone()).ok()?))
+    let both = |(left, right)| {
+        let left = resolve(left, reports.clone()).ok()?;
+        Some(format!("{left} / {}", resolve(right, reports.clone()).ok()?))
     };
     if let Some(found) = quotients(asked).find_map(both) {
         return Ok(found);
@@ -492,8 +494,8 @@ pub fn resolve<'r>(
     ))
 }
 
-/// Returns the advice on which quantiles a report has, if the name is that of another quantile:
-/// `p75`, `new_order.p42`.
+/// Returns advice on the quantiles that a run keeps, if `name` asks for another one, such as `p75`
+/// or `new_order.p42`.
 pub fn other_quantile(name: &str) -> Option<String> {
     let last = name.rsplit('.').next().unwrap_or(name);
     let digits = last.strip_suffix("_ms").unwrap_or(last).strip_prefix(['p', 'P'])?;
@@ -505,37 +507,37 @@ pub fn other_quantile(name: &str) -> Option<String> {
     })
 }
 
-/// Returns the number of samples that a quantile needs, if the run has measured it with too few.
+/// Returns the number of samples that a quantile needs, if the run has fewer; `None` otherwise.
 pub fn samples_lacking(report: &Report, name: &str) -> Option<u64> {
     let block = &report.block;
-    let needed = |of: &Latency, name: &str| of.samples_needed(name.strip_suffix("_ms")?);
+    let needed = |times: &Latency, name: &str| times.samples_needed(name.strip_suffix("_ms")?);
     let Some((part, last)) = name.rsplit_once('.') else {
         return match name {
             "service_p99_ms" => needed(&block.service_ms, "p99_ms"),
             _ => needed(times_of(report), name),
         };
     };
-    if let Some(of) = block.transactions.get(part) {
+    if let Some(kind) = block.transactions.get(part) {
         let is_named = OF_TYPE.iter().any(|(name, ..)| *name == last);
-        return needed(&of.response_ms, last).filter(|_| is_named);
+        return needed(&kind.response_ms, last).filter(|_| is_named);
     }
-    let of = block.custom_metrics.get(part)?;
+    let measured = block.custom_metrics.get(part)?;
     let q = last.strip_suffix("_ms").unwrap_or(last);
-    let is_named = of_metric(report, of).into_iter().any(|(name, ..)| name == last);
-    let is_lacking = is_named && of.reasons.get(q).is_some();
-    Latency { count: of.count, ..Latency::default() }.samples_needed(q).filter(|_| is_lacking)
+    let is_named = of_metric(report, measured).into_iter().any(|(name, ..)| name == last);
+    let is_lacking = is_named && measured.reasons.get(q).is_some();
+    Latency { count: measured.count, ..Latency::default() }.samples_needed(q).filter(|_| is_lacking)
 }
 
-/// Returns the full name of a figure that only one group of a run with several groups has. An `Err`
-/// lists all of them if several have it.
+/// Returns the full name of the figure that `name` is without its group, if only one group of the
+/// runs has it. An `Err` lists the full names if several groups have it.
 fn in_one_group<'r>(
     name: &str,
     reports: impl Iterator<Item = &'r Report> + Clone,
 ) -> Result<Option<String>, String> {
     let mut found = BTreeSet::new();
     for report in reports {
-        let of = |group: &GroupReport| format!("{}.{name}", group.name);
-        let all = report.groups.iter().map(of);
+        let full_name = |group: &GroupReport| format!("{}.{name}", group.name);
+        let all = report.groups.iter().map(full_name);
         let has = |name: &String| {
             value_of(report, name).is_some() || samples_lacking(report, name).is_some()
         };
@@ -548,8 +550,8 @@ fn in_one_group<'r>(
     Ok(found.pop_first())
 }
 
-/// Returns the one of these names that a user means by `written`. A figure that only one group has
-/// needs no name of the group.
+/// Returns the one of `names` that a user means by `written`. The group may be left out if only one
+/// group has the figure.
 pub fn find_as_written<'n>(
     written: &str,
     names: impl Iterator<Item = &'n str> + Clone,
@@ -558,9 +560,9 @@ pub fn find_as_written<'n>(
     let is_meant = |own: &&'n str| {
         let is =
             |written: &str, own: &'n str| find_as_written(written, [own].into_iter()).is_some();
-        quotient(own).is_some_and(|(of, to)| {
+        quotient(own).is_some_and(|(left, right)| {
             let mut as_written = quotients(written);
-            as_written.any(|(written_of, written_to)| is(written_of, of) && is(written_to, to))
+            as_written.any(|(written_of, written_to)| is(written_of, left) && is(written_to, right))
         })
     };
     if let Some(found) = names.clone().find(is_meant) {
@@ -575,7 +577,7 @@ pub fn find_as_written<'n>(
     spellings(written).iter().find_map(meant)
 }
 
-/// Returns the names that a written one may stand for, the likeliest first.
+/// Returns the full names for which a name as users write it may stand, the likeliest first.
 pub fn spellings(name: &str) -> Vec<String> {
     if let Some(Ok(share)) = Below::read(name) {
         return vec![share.to_string()];
@@ -585,26 +587,27 @@ pub fn spellings(name: &str) -> Vec<String> {
     let mut all = vec![name.to_owned(), lower.clone()];
     all.extend(units);
     // Other tools call the traffic with disks so: io.written.
-    all.extend(lower.strip_prefix("io.").map(|of| format!("machine.disk_{of}")));
+    all.extend(lower.strip_prefix("io.").map(|rest| format!("machine.disk_{rest}")));
     if lower == RATE {
         all.push("tps".to_owned());
     }
     // A quantile of a custom metric may be written as in a table's head: age_p90.
-    if let Some((of, quantile)) = lower.rsplit_once('_')
+    if let Some((metric, quantile)) = lower.rsplit_once('_')
         && matches!(quantile, "p50" | "p90" | "p99" | "mean" | "max")
     {
-        all.extend([format!("{of}.{quantile}_ms"), format!("{of}.{quantile}")]);
+        all.extend([format!("{metric}.{quantile}_ms"), format!("{metric}.{quantile}")]);
     }
     all
 }
 
-/// Returns the full name of the figure of a whole run that a user calls `name`; also that of a
-/// type, metric, gauge or primary rate that only a run can confirm, such as `rows` and `bytes`.
-/// `None` if it is no figure. An `Err` says why a share below a bound is invalid.
+/// Returns the full name of the figure that a user calls `name`, as far as it is known without a
+/// run. Names that only a run can confirm are returned as they are: those of types, metrics, gauges
+/// and primary rates, such as `rows` and `bytes`. `None` if it is no figure. An `Err` says why a
+/// share below a bound is invalid.
 pub fn known(name: &str) -> Result<Option<String>, String> {
-    if let Some((of, to)) = quotient(name) {
-        let both = known(of)?.zip(known(to)?);
-        return Ok(both.map(|(of, to)| format!("{of} / {to}")));
+    if let Some((left, right)) = quotient(name) {
+        let both = known(left)?.zip(known(right)?);
+        return Ok(both.map(|(left, right)| format!("{left} / {right}")));
     }
     if let Some(share) = Below::read(name) {
         return share.map(|share| Some(share.to_string()));
@@ -614,28 +617,27 @@ pub fn known(name: &str) -> Result<Option<String>, String> {
     if found.as_ref().is_some_and(|found| found.strip_suffix("_per_s") == Some(&short)) {
         return Ok(Some(name.trim().to_owned()));
     }
-    let both = |(of, to)| Some(format!("{} / {}", known(of).ok()??, known(to).ok()??));
+    let both = |(left, right)| Some(format!("{} / {}", known(left).ok()??, known(right).ok()??));
     let found = found.or_else(|| quotients(name).find_map(both));
     let is_rate = |name: &str| name.ends_with("_per_s");
     let is_part = || check_name(name).is_ok() && (name.contains('.') || is_rate(name.trim()));
     Ok(found.or_else(|| is_part().then(|| name.trim().to_owned())))
 }
 
-/// Returns the short names of the figures that every run may have.
+/// Returns the short names of the figures of the whole run, in the order of lists.
 pub fn names_of_run() -> Vec<&'static str> {
     OF_RUN.iter().map(|figure| short(figure.name)).collect()
 }
 
-/// Returns the name that users write: a time without its unit.
+/// Returns the name of a figure as users write it: `p99` for `p99_ms`.
 pub fn short(name: &str) -> &str {
     name.strip_suffix("_ms").unwrap_or(name)
 }
 
-/// Checks that a name can be that of a figure, of any run or of a workload or monitor. An `Err`
-/// says why it cannot.
+/// Checks that a name can be that of a figure. An `Err` says why it cannot.
 pub fn check_name(name: &str) -> Result<(), String> {
-    if let Some((of, to)) = quotient(name) {
-        return check_name(of).and(check_name(to));
+    if let Some((left, right)) = quotient(name) {
+        return check_name(left).and(check_name(right));
     }
     if let Some(share) = Below::read(name) {
         return share.map(drop);
@@ -647,7 +649,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
     }
 }
 
-/// Returns what a figure of the whole run is: `commits per second`.
+/// Returns the help text of a figure of the whole run; `None` for other figures.
 pub fn meaning(name: &str) -> Option<&'static str> {
     of_run(name).map(|figure| figure.help)
 }
@@ -656,7 +658,8 @@ fn of_run(name: &str) -> Option<&'static RunFigure> {
     OF_RUN.iter().find(|figure| figure.name == name)
 }
 
-/// Returns a time of all offered transactions; infinite if it falls among lost ones.
+/// Returns the mean, the maximum or a quantile of the response times of all offered transactions,
+/// in milliseconds; infinite if it falls among lost ones.
 fn offered(report: &Report, name: &str) -> Option<f64> {
     let times = times_of(report);
     let value = match name {
@@ -674,10 +677,10 @@ fn wait_percent(report: &Report) -> Option<f64> {
     wait.map(|(wait, response)| wait / response * 100.0)
 }
 
-/// Subjects of the facts about settling.
+/// Subjects of facts about settling, the wait for background work of the database.
 const SETTLINGS: [&str; 2] = ["settle_before", "settle_after"];
 
-/// Returns a fact about settling as a number, by its name: `settle_before.took_s`.
+/// Returns a fact about settling (`settle_before.took_s`) as a number; `None` if there is none.
 fn settling(report: &Report, name: &str) -> Option<f64> {
     let (about, fact) = name.split_once('.').filter(|(about, _)| SETTLINGS.contains(about))?;
     number_of(report.fact(about, fact)?)
@@ -691,7 +694,7 @@ fn settling_unit(fact: &str) -> &'static str {
     }
 }
 
-/// Returns the value of a fact as a number, if it is one; durations in seconds.
+/// Returns the value of a fact as a number, with durations in seconds; `None` if it is none.
 fn number_of(value: &FactValue) -> Option<f64> {
     let integer = value.integer().map(|n| n as f64);
     integer.or_else(|| value.as_seconds()).or_else(|| value.bytes().map(|n| n as f64))
@@ -703,50 +706,51 @@ fn half_width(report: &Report, name: &str) -> Option<f64> {
 }
 
 type OfType = fn(&TransactionReport) -> Option<f64>;
+type OfMetric = (Text, String, Option<f64>);
 
 const OF_TYPE: [(&str, &str, OfType); 8] = [
-    ("tps", "1/s", |of| of.tps),
-    ("p50_ms", "ms", |of| of.response_ms.p50),
-    ("p90_ms", "ms", |of| of.response_ms.p90),
-    ("p95_ms", "ms", |of| of.response_ms.p95),
-    ("p99_ms", "ms", |of| of.response_ms.p99),
-    ("mean_ms", "ms", |of| of.response_ms.mean),
-    ("errors_percent", "%", |of| {
-        let ended = of.finished + of.failed + of.dropped;
-        (ended > 0).then(|| (of.failed + of.dropped) as f64 / ended as f64 * 100.0)
+    ("tps", "1/s", |kind| kind.tps),
+    ("p50_ms", "ms", |kind| kind.response_ms.p50),
+    ("p90_ms", "ms", |kind| kind.response_ms.p90),
+    ("p95_ms", "ms", |kind| kind.response_ms.p95),
+    ("p99_ms", "ms", |kind| kind.response_ms.p99),
+    ("mean_ms", "ms", |kind| kind.response_ms.mean),
+    ("errors_percent", "%", |kind| {
+        let ended = kind.finished + kind.failed + kind.dropped;
+        (ended > 0).then(|| (kind.failed + kind.dropped) as f64 / ended as f64 * 100.0)
     }),
-    ("round_trips", "", |of| of.round_trips),
+    ("round_trips", "", |kind| kind.round_trips),
 ];
 
 fn of_type(report: &Report, name: &str) -> Option<f64> {
     let (kind, last) = name.rsplit_once('.')?;
-    let of = OF_TYPE.iter().find(|(name, ..)| *name == last)?.2;
-    of(report.block.transactions.get(kind)?)
+    let value = OF_TYPE.iter().find(|(name, ..)| *name == last)?.2;
+    value(report.block.transactions.get(kind)?)
 }
 
-/// Returns the figures of a custom metric: its rate, and the sizes of its records. Times are in
-/// milliseconds.
-fn of_metric(report: &Report, of: &CustomMetricReport) -> Vec<(&'static str, String, Option<f64>)> {
+/// Returns the figures of a custom metric, as name, unit and value: its rate (for times there is
+/// none), and mean, quantiles and maximum of its records. Times are in milliseconds.
+fn of_metric(report: &Report, metric: &CustomMetricReport) -> Vec<OfMetric> {
     let per_second =
-        (report.measured_seconds > 0.0).then(|| of.sum as f64 / report.measured_seconds);
-    let is_time = of.unit == "ns";
+        (report.measured_seconds > 0.0).then(|| metric.sum as f64 / report.measured_seconds);
+    let is_time = metric.unit == "ns";
     let ms = |value: Option<f64>| value.map(|ns| ns / 1e6);
     let mut all = Vec::new();
     match is_time {
         true => {
-            all.push(("mean_ms", "ms".to_owned(), ms(of.mean)));
-            all.push(("p50_ms", "ms".to_owned(), ms(of.p50)));
-            all.push(("p90_ms", "ms".to_owned(), ms(of.p90)));
-            all.push(("p99_ms", "ms".to_owned(), ms(of.p99)));
-            all.push(("max_ms", "ms".to_owned(), ms(of.max)));
+            all.push(("mean_ms", "ms".to_owned(), ms(metric.mean)));
+            all.push(("p50_ms", "ms".to_owned(), ms(metric.p50)));
+            all.push(("p90_ms", "ms".to_owned(), ms(metric.p90)));
+            all.push(("p99_ms", "ms".to_owned(), ms(metric.p99)));
+            all.push(("max_ms", "ms".to_owned(), ms(metric.max)));
         }
         false => {
-            all.push(("per_second", format!("{}/s", of.unit), per_second));
-            all.push(("mean", of.unit.clone(), of.mean));
-            all.push(("p50", of.unit.clone(), of.p50));
-            all.push(("p90", of.unit.clone(), of.p90));
-            all.push(("p99", of.unit.clone(), of.p99));
-            all.push(("max", of.unit.clone(), of.max));
+            all.push(("per_second", format!("{}/s", metric.unit), per_second));
+            all.push(("mean", metric.unit.clone(), metric.mean));
+            all.push(("p50", metric.unit.clone(), metric.p50));
+            all.push(("p90", metric.unit.clone(), metric.p90));
+            all.push(("p99", metric.unit.clone(), metric.p99));
+            all.push(("max", metric.unit.clone(), metric.max));
         }
     }
     all
@@ -754,20 +758,20 @@ fn of_metric(report: &Report, of: &CustomMetricReport) -> Vec<(&'static str, Str
 
 fn metric(report: &Report, name: &str) -> Option<f64> {
     let (metric, last) = name.rsplit_once('.')?;
-    let of = report.block.custom_metrics.get(metric)?;
-    of_metric(report, of).into_iter().find(|(name, ..)| *name == last)?.2
+    let measured = report.block.custom_metrics.get(metric)?;
+    of_metric(report, measured).into_iter().find(|(name, ..)| *name == last)?.2
 }
 
 type OfGauge = fn(&Report, &GaugeReport) -> Option<f64>;
 type UnitOf = fn(&str) -> &str;
 
-/// Figures of a gauge: the suffix of the name, the unit and the value.
+/// Figures of a gauge: the suffix of the name, and functions for unit and value.
 const OF_GAUGE: [(&str, UnitOf, OfGauge); 3] = [
     ("", |unit| unit, |_, gauge| gauge.mean),
     (".max", |unit| unit, |_, gauge| gauge.max),
     (
         PER_TRANSACTION,
-        |unit| unit.strip_suffix("/s").map_or("", |of| of.trim_start_matches('1')),
+        |unit| unit.strip_suffix("/s").map_or("", |counted| counted.trim_start_matches('1')),
         |report, gauge| {
             let per_second = gauge.mean.filter(|_| gauge.unit.ends_with("/s"))?;
             let tps = report.block.tps.filter(|tps| *tps > 0.0)?;
@@ -777,16 +781,17 @@ const OF_GAUGE: [(&str, UnitOf, OfGauge); 3] = [
 ];
 
 fn gauge(report: &Report, name: &str) -> Option<f64> {
-    let (gauge, _, of) = gauge_of(report, name)?;
-    of(report, gauge)
+    let (gauge, _, value) = gauge_of(report, name)?;
+    value(report, gauge)
 }
 
-/// Returns the gauge of a figure, with functions for the unit and the value.
+/// Returns the gauge to which a figure belongs, with functions for the figure's unit and value;
+/// `None` if no gauge has it.
 fn gauge_of<'r>(report: &'r Report, name: &str) -> Option<(&'r GaugeReport, UnitOf, OfGauge)> {
     report.gauges.iter().find_map(|gauge| {
         let rest = name.strip_prefix(&*gauge.figure())?;
-        let (_, unit, of) = OF_GAUGE.iter().find(|(suffix, ..)| *suffix == rest)?;
-        Some((gauge, *unit, *of))
+        let (_, unit, value) = OF_GAUGE.iter().find(|(suffix, ..)| *suffix == rest)?;
+        Some((gauge, *unit, *value))
     })
 }
 

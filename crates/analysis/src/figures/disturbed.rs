@@ -1,35 +1,37 @@
 //! Figures of disturbances: `disturbance.drop.during.p99_ms`, `disturbance.drop.recovery_s`.
 //!
-//! Of one that was done several times they are means over those times. Not here: the windows
-//! around a disturbance (report).
+//! If a disturbance is repeated, they are means over its repetitions. Not here: the windows of
+//! seconds around a disturbance (report).
 
 use crate::report::{DisturbanceReport, Report, WindowReport};
 
-/// First part of the names of these figures.
+/// First part of the names of figures of disturbances.
 pub(super) const PREFIX: &str = "disturbance.";
 
-/// Time in seconds from the beginning until commits were back at 90 %.
+/// Last part of the name of a figure: seconds from the start of a disturbance until commits were
+/// back at 90 % of the earlier rate.
 pub(super) const RECOVERY: &str = "recovery_s";
 
 type OfWindow = fn(&WindowReport) -> Option<f64>;
 type Windows = fn(&DisturbanceReport) -> Option<&WindowReport>;
 
-/// Windows of a disturbance, by name.
+/// Windows of seconds around a disturbance, by the names that figures use.
 const WINDOWS: [(&str, Windows); 3] = [
     ("before", |one| one.before.as_ref()),
     ("during", |one| one.during.as_ref()),
     ("after", |one| one.after.as_ref()),
 ];
 
-/// Figures of a window, by the last part of their names.
+/// Figures of the seconds before, during or after a disturbance, by the last part of their names.
 const OF_WINDOW: [(&str, OfWindow); 4] = [
-    ("p50_ms", |of| of.response_ms.p50),
-    ("p95_ms", |of| of.response_ms.p95),
-    ("p99_ms", |of| of.response_ms.p99),
-    ("tps", |of| of.tps),
+    ("p50_ms", |window| window.response_ms.p50),
+    ("p95_ms", |window| window.response_ms.p95),
+    ("p99_ms", |window| window.response_ms.p99),
+    ("tps", |window| window.tps),
 ];
 
-/// Returns a disturbance's name in the form in which names of figures have it.
+/// Returns a disturbance's name in the form in which names of figures have it: `_` stands for each
+/// character except ASCII letters, digits and `-`.
 pub fn name_of_disturbance(name: &str) -> String {
     let is_kept = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let kept: String = name.chars().map(|c| if is_kept(c) { c } else { '_' }).collect();
@@ -62,28 +64,29 @@ pub(super) fn all(report: &Report) -> Vec<(String, f64)> {
     names.filter_map(|name| Some((name.clone(), value(report, &name)?))).collect()
 }
 
-/// Returns the value of a figure by name; infinite for a recovery that did not happen within the
-/// run.
+/// Returns the value of a figure by its full name; `None` if the run does not have it. A recovery
+/// time is infinite if the rate did not recover within the run.
 pub(super) fn value(report: &Report, figure: &str) -> Option<f64> {
     let (rest, last) = figure.strip_prefix(PREFIX)?.rsplit_once('.')?;
-    let of = |name: &str, of: &dyn Fn(&DisturbanceReport) -> Option<f64>| {
+    let mean_of = |name: &str, to_value: &dyn Fn(&DisturbanceReport) -> Option<f64>| {
         let is_it = |one: &&DisturbanceReport| {
             one.outcome != "skipped" && name_of_disturbance(&one.name) == name
         };
-        let values: Vec<f64> = report.disturbances.iter().filter(is_it).filter_map(of).collect();
+        let values: Vec<f64> =
+            report.disturbances.iter().filter(is_it).filter_map(to_value).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
     if last == RECOVERY {
-        return of(rest, &recovery);
+        return mean_of(rest, &recovery);
     }
     let (name, window) = rest.rsplit_once('.')?;
     let window = WINDOWS.iter().find(|(known, _)| *known == window)?.1;
     let of_window = OF_WINDOW.iter().find(|(known, _)| *known == last)?.1;
-    of(name, &|one| of_window(window(one)?))
+    mean_of(name, &|one| of_window(window(one)?))
 }
 
 /// Returns the recovery time in seconds: 0 if commits did not fall, infinite if they did not
-/// recover.
+/// recover, `None` if there was nothing to compare with.
 fn recovery(one: &DisturbanceReport) -> Option<f64> {
     match (one.fell?, one.recovery_s) {
         (false, _) => Some(0.0),
@@ -133,17 +136,17 @@ mod tests {
     #[test]
     fn a_disturbance_without_a_fall_has_no_time_to_recover_and_one_that_stays_down_has_no_end() {
         let mut report = disturbed();
-        let of = |report: &Report| value(report, "disturbance.a_node_is_lost.recovery_s");
+        let recovery_of = |report: &Report| value(report, "disturbance.a_node_is_lost.recovery_s");
         report.disturbances[0].name = "a node is lost".to_owned();
         (report.disturbances[0].fell, report.disturbances[0].recovery_s) = (Some(false), None);
-        assert_eq!(of(&report), Some(0.0));
+        assert_eq!(recovery_of(&report), Some(0.0));
         report.disturbances[0].fell = Some(true);
-        assert_eq!(of(&report), Some(f64::INFINITY));
+        assert_eq!(recovery_of(&report), Some(f64::INFINITY));
         // With two values, it is the mean.
         let again = report.disturbances[0].clone();
         report.disturbances[0].recovery_s = Some(3.0);
         report.disturbances.push(again);
         report.disturbances[1].recovery_s = Some(5.0);
-        assert_eq!(of(&report), Some(4.0));
+        assert_eq!(recovery_of(&report), Some(4.0));
     }
 }

@@ -1,7 +1,7 @@
-//! What a run must reach: `p99<300ms`, `rows.per_second>2M`, `server.disk_written<40MiB/s`.
+//! Limits that a run must keep: `p99<300ms`, `rows.per_second>2M`, `server.disk_written<40MiB/s`.
 //!
-//! The error of the figure decides with it: a limit holds surely, is surely broken, or neither.
-//! Not here: exit codes.
+//! The confidence interval of the figure decides: a limit is surely kept, surely broken, or
+//! undecided. Not here: exit codes.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -22,32 +22,33 @@ use crate::report::{Named, ONE_NUMBER, Report};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Required {
     text: String,
-    /// The figure, as the user wrote it.
+    /// Name of the figure as the user wrote it. A mere `rate` is already replaced by what the
+    /// bound's unit counts, such as `bytes`.
     pub figure: String,
     /// The side of the bound on which the figure must lie.
     pub comparison: Comparison,
     bound: FigureBound,
 }
 
-/// The outcome of a limit, with its certainty.
+/// Outcome of a limit, and how certain it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Holds {
-    /// The whole interval is within the limit.
+    /// The whole confidence interval is within the limit.
     Surely,
-    /// The whole interval is beyond the limit.
+    /// The whole confidence interval is beyond the limit.
     SurelyNot,
-    /// The interval contains the limit, or there are too few samples for a value, or for the
-    /// interval of a value within the limit.
+    /// The confidence interval contains the limit; or there are too few samples for a value, or for
+    /// the confidence interval of a value within the limit.
     Undecided,
-    /// The figure never has an interval, and the value is within the limit.
+    /// The value is within the limit, and the figure never has a confidence interval.
     Within,
-    /// There is no interval and the value is beyond the limit, or there is no value.
+    /// There is no confidence interval and the value is beyond the limit, or there is no value.
     Beyond,
 }
 
 impl Holds {
-    /// Returns the verdict in one word.
+    /// Returns the outcome in one word: `passed`, `FAILED` or `undecided`.
     pub fn word(self) -> &'static str {
         match self {
             Holds::Surely | Holds::Within => "passed",
@@ -56,38 +57,41 @@ impl Holds {
         }
     }
 
-    /// Returns true if the outcome ends dbdyno with exit code 1.
+    /// Returns true if the limit is broken, which ends dbdyno with exit code 1.
     pub fn is_broken(self) -> bool {
         matches!(self, Holds::SurelyNot | Holds::Beyond)
     }
 }
 
-/// Counts of events in a run, which have no error.
+/// Figures that count events of a run, and so have no error.
 const COUNTS: [&str; 5] = ["unfinished", "retried", "stalls", "build.rows", "build.bytes"];
 
-/// The outcome of a limit in a run or at a point.
+/// The outcome of a limit, in a run or at a point of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequiredResult {
     /// The limit, as the user wrote it.
     pub limit: String,
-    /// The full name of the figure.
+    /// Full name of the figure, such as `p99_ms`.
     pub figure: String,
-    /// The unit; empty for a plain number.
+    /// Unit of the figure; empty for a plain number.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// The value; null if the run does not have it.
+    /// Value of the figure; null if the run does not have it.
     pub value: Option<f64>,
-    /// The 95 % CI, if it is known; a null end is infinite.
+    /// The 95 % CI of the value: its low and high end, where a null high end is infinite. Null if
+    /// it is not known.
     pub interval: Option<(f64, Option<f64>)>,
-    /// The outcome of the check.
+    /// Outcome of the comparison of value and limit.
     pub holds: Holds,
-    /// Reason why there is no interval, if it is known.
+    /// Reason why there is no confidence interval; absent if there is one, or the reason is not
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The bound, in the unit of the figure.
+    /// Bound of the limit, in the unit of the figure.
     #[serde(skip)]
     bound: f64,
-    /// The unit of bytes in which the bound was written, and its size in units of the figure.
+    /// Unit of bytes in which the user wrote the bound, and its size in units of the figure; `None`
+    /// for other bounds.
     #[serde(skip)]
     written: Option<(String, f64)>,
 }
@@ -159,8 +163,8 @@ impl FromStr for Required {
 }
 
 impl Required {
-    /// Returns the limit of an objective on any figure; `None` for a metric that a search judges
-    /// itself.
+    /// Returns the limit of a search's objective that is about a figure; `None` for metrics that a
+    /// search judges itself.
     pub fn of_objective(objective: &Objective) -> Option<Required> {
         match objective.metric {
             Metric::Figure(_) => objective.to_string().parse().ok(),
@@ -168,12 +172,14 @@ impl Required {
         }
     }
 
-    /// Checks that the limit can apply to a figure of this unit. An `Err` says why it cannot.
+    /// Checks that the bound has a unit that fits the figure `name`, whose own unit is `unit`. An
+    /// `Err` says why it does not.
     pub fn check_unit(&self, name: &str, unit: &str) -> Result<(), String> {
         self.bound.in_unit(unit).map(drop).map_err(|why| format!("{self}: {name} {why}"))
     }
 
-    /// Judges a run. An `Err` says that the run has no such figure.
+    /// Judges the limit for a run. An `Err` says that the run has no such figure, or that its unit
+    /// does not fit.
     pub fn of_run(&self, report: &Report) -> Result<RequiredResult, String> {
         let name = resolve(&self.figure, std::iter::once(report))?;
         let units = units_in(std::iter::once(name.as_str()), std::iter::once(report));
@@ -196,8 +202,9 @@ impl Required {
         Ok(judged)
     }
 
-    /// Judges a point of an experiment by its figures, the numbers of samples that unknown ones
-    /// need, and the units that names do not have.
+    /// Judges the limit for a point of an experiment. `samples_needed` has the figures that have
+    /// too few samples, and `units` those units that the names of figures do not tell. An `Err`
+    /// says that runs of the point lack the figure, or that its unit does not fit.
     pub fn of_point(
         &self,
         figures: &Named<Figure>,
@@ -252,7 +259,7 @@ impl Required {
     }
 }
 
-/// Limits an interval to values that the figure can have: not below 0, and shares not above 100 %.
+/// Cuts an interval to values that the figure can have: not below 0, and shares not above 100 %.
 fn within_domain(
     figure: &str,
     value: Option<f64>,
@@ -264,8 +271,8 @@ fn within_domain(
     (low.max(least), high.map(|high| high.min(most)))
 }
 
-/// Returns the figure that is meant beside a bound. A mere `rate` is the rate of the bound's unit;
-/// without one, that of transactions.
+/// Returns the name of the figure that is meant beside a bound. A mere `rate` stands for what the
+/// bound's unit counts, such as `bytes`.
 fn as_bound(figure: &str, bound: &FigureBound) -> String {
     let counted = match bound {
         FigureBound::Amount { what, .. } if figure.eq_ignore_ascii_case(RATE) => what.as_str(),
@@ -282,14 +289,14 @@ fn as_bound(figure: &str, bound: &FigureBound) -> String {
     counts.to_owned()
 }
 
-/// Returns the figure that is meant beside a bound as it is written: for `rate` and `2MB/s`,
-/// `bytes`.
+/// Returns the name of the figure that is meant beside a bound as users write it: `bytes` for
+/// `rate` beside `2MB/s`.
 pub fn beside_bound_as_written(figure: &str, bound: &str) -> String {
     FigureBound::read(bound).map_or_else(|_| figure.to_owned(), |bound| as_bound(figure, &bound))
 }
 
-/// Checks that a figure can be compared with a bound as it is written. `units` are those that it
-/// may have; empty if only a run knows its unit. An `Err` says why not.
+/// Checks that a figure can be compared with a bound as users write it, such as `10ms`. `units` are
+/// those that the figure may have; empty if only a run tells them. An `Err` says why not.
 pub fn check_bound(name: &str, bound: &str, units: &[&str]) -> Result<(), String> {
     let bound = FigureBound::read(bound)?;
     let fits = || units.iter().any(|unit| bound.in_unit(unit).is_ok());
@@ -301,12 +308,13 @@ pub fn check_bound(name: &str, bound: &str, units: &[&str]) -> Result<(), String
     }
 }
 
-/// Returns the value of a run's figure, by a name as users write it.
+/// Returns the value of a run's figure by a name as users write it; `None` if the run does not have
+/// it.
 pub fn value_as_written(report: &Report, name: &str) -> Option<f64> {
     value_of(report, &resolve(name, std::iter::once(report)).ok()?)
 }
 
-/// Compares a run's figure with a bound as it is written, such as `10ms`; `None` if the run does
+/// Compares a run's figure with a bound as users write it, such as `10ms`; `None` if the run does
 /// not have the figure, or the units do not match.
 pub fn compared(report: &Report, name: &str, bound: &str) -> Option<Ordering> {
     let name = beside_bound_as_written(name, bound);
@@ -355,8 +363,8 @@ mod tests {
         let limit: Required = "new_order.p99<1s".parse().expect("a limit");
         let with = |report: &mut Report, count: u64| {
             let all = &mut report.block.transactions.0;
-            let of = all.iter_mut().find(|(name, _)| name == "new_order").expect("it has them");
-            of.1.response_ms = Latency { count, ..Latency::default() };
+            let kind = all.iter_mut().find(|(name, _)| name == "new_order").expect("it has them");
+            kind.1.response_ms = Latency { count, ..Latency::default() };
             limit.of_run(report)
         };
         let few = with(&mut report, 5).expect("it is measured");
@@ -418,15 +426,18 @@ mod tests {
     #[test]
     fn bytes_of_a_limit_are_those_that_the_result_line_shows() {
         let mut report = subjects::closed();
-        let shown = report.block.primary_metrics.get("nopm").expect("it has NOPM").clone();
-        let of = |title: &str, value: f64| PrimaryMetricReport {
+        let nopm = report.block.primary_metrics.get("nopm").expect("it has NOPM").clone();
+        let primary_metric = |title: &str, value: f64| PrimaryMetricReport {
             title: title.to_owned(),
             value: Some(value),
             half_width: Some(value / 100.0),
-            ..shown.clone()
+            ..nopm.clone()
         };
-        report.block.primary_metrics.push("records_per_s".to_owned(), of("records/s", 3_186.0));
-        report.block.primary_metrics.push("mb_per_s".to_owned(), of("MB/s", 0.0669));
+        report
+            .block
+            .primary_metrics
+            .push("records_per_s".to_owned(), primary_metric("records/s", 3_186.0));
+        report.block.primary_metrics.push("mb_per_s".to_owned(), primary_metric("MB/s", 0.0669));
         report.block.bytes_per_second = Some(162_600.0);
         let judge = |report: &Report, limit: &str| {
             limit.parse::<Required>().expect("a limit").of_run(report).expect("the run has it")

@@ -1,7 +1,8 @@
-//! The error of a figure within its run, where the run shows it: of rates and means by their
-//! seconds, of shares by what was lost in them, of percentiles by the order in which samples came.
+//! Confidence intervals of figures within their run: of rates and means from the scatter of
+//! seconds, of the error rate from the losses in each second, of percentiles from the order of
+//! samples in time.
 //!
-//! Extremes and counts have none. Not here: the error between runs.
+//! Extremes and counts have none. Not here: the error between runs (study).
 
 use model::{Load, NS_PER_S};
 use stats::{
@@ -18,25 +19,26 @@ use crate::report::{
 };
 
 const CONFIDENCE: f64 = 0.95;
-/// Degrees of freedom of a ratio's error: batches, less two for mean and correlation.
+/// Degrees of freedom of a ratio's standard error: its batches, less two for mean and correlation.
 const RATIO_FREEDOM: usize = 18;
 
-/// Returns the 95 % CI of a figure within the run, if it is known. An upper end of `None` falls
-/// among lost transactions.
+/// Returns the 95 % CI of a figure within the run: its low and high end. A high end of `None` falls
+/// among lost transactions. Returns `None` if the CI is not known.
 pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f64>)> {
     let Block { tps, tps_ci95, primary_metrics, offered_ms, service_ms, .. } = &report.block;
     let around = |value: f64, half_width: f64| (value - half_width, Some(value + half_width));
     if let Some(primary) = primary_metrics.get(name) {
         return Some(around(primary.value?, primary.half_width?));
     }
-    if let Some((of, bytes)) = bytes_stored(report).filter(|_| name == BYTES_STORED) {
-        return Some(around(of.value? * bytes, of.half_width? * bytes));
+    if let Some((primary, bytes)) = bytes_stored(report).filter(|_| name == BYTES_STORED) {
+        return Some(around(primary.value? * bytes, primary.half_width? * bytes));
     }
     if let Some(share) = Below::read(name) {
         let (low, high) = share.ok()?.interval(report)?;
         return Some((low, Some(high)));
     }
-    let quantile = |of: &Latency, name: &str| of.intervals.get(name.strip_suffix("_ms")?).copied();
+    let quantile =
+        |times: &Latency, name: &str| times.intervals.get(name.strip_suffix("_ms")?).copied();
     if let Some((value, count)) = rate_of(report, name) {
         return Some(around(value, rate(report, count)?.ok()?));
     }
@@ -49,14 +51,14 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
         _ => match name.rsplit_once('.') {
             None => quantile(offered_ms, name),
             Some((part, last)) => {
-                if let Some(of) = report.block.transactions.get(part) {
+                if let Some(kind) = report.block.transactions.get(part) {
                     return match last {
-                        "tps" => Some(around(of.tps?, of.tps_half_width?)),
-                        _ => quantile(&of.response_ms, last),
+                        "tps" => Some(around(kind.tps?, kind.tps_half_width?)),
+                        _ => quantile(&kind.response_ms, last),
                     };
                 }
-                if let Some(of) = report.block.custom_metrics.get(part) {
-                    return metric(report, of, last);
+                if let Some(measured) = report.block.custom_metrics.get(part) {
+                    return metric(report, measured, last);
                 }
                 let named = |name: &str| report.gauges.iter().find(|gauge| gauge.figure() == name);
                 if let Some(gauge) = name.strip_suffix(PER_TRANSACTION).and_then(named) {
@@ -72,7 +74,8 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
 
 type Count = fn(&SecondReport) -> u64;
 
-/// Returns a rate of the whole run, and the function that counts it in each second.
+/// Returns the value of a rate of the whole run, and the function that gets its count from a
+/// second; `None` for other figures.
 fn rate_of(report: &Report, name: &str) -> Option<(f64, Count)> {
     let block = &report.block;
     let (value, count): (Option<f64>, Count) = match name {
@@ -91,24 +94,33 @@ fn rate_of(report: &Report, name: &str) -> Option<(f64, Count)> {
     Some((value?, count))
 }
 
-/// Returns the 95 % CI of a figure of a custom metric; times are in milliseconds.
-fn metric(report: &Report, of: &CustomMetricReport, name: &str) -> Option<(f64, Option<f64>)> {
+/// Returns the 95 % CI of a figure of a custom metric, as low and high end; times are in
+/// milliseconds. `None` if it is not known.
+fn metric(
+    report: &Report,
+    measured: &CustomMetricReport,
+    name: &str,
+) -> Option<(f64, Option<f64>)> {
     let around = |value: f64, half_width: f64| (value - half_width, Some(value + half_width));
     let (low, high) = match name.strip_suffix("_ms").unwrap_or(name) {
-        "per_second" => around(of.sum as f64 / report.measured_seconds, of.per_second_half_width?),
-        "mean" => around(of.mean?, of.mean_half_width?),
-        quantile => *of.intervals.get(quantile)?,
+        "per_second" => {
+            around(measured.sum as f64 / report.measured_seconds, measured.per_second_half_width?)
+        }
+        "mean" => around(measured.mean?, measured.mean_half_width?),
+        quantile => *measured.intervals.get(quantile)?,
     };
-    let scale = if of.unit == "ns" { 1e6 } else { 1.0 };
+    let scale = if measured.unit == "ns" { 1e6 } else { 1.0 };
     Some((low / scale, high.map(|high| high / scale)))
 }
 
-/// Returns the reason why a known figure has no interval within the run.
+/// Returns the reason why a figure has no confidence interval within the run. If the report has
+/// none, the reason is that a run has only one number of it.
 pub(crate) fn why_alone(report: &Report, name: &str) -> String {
     why_no_interval(report, name).unwrap_or_else(|| ONE_NUMBER.to_owned())
 }
 
-/// Returns the reason why a figure has no interval within the run, if the run has one.
+/// Returns the reason why a figure has no confidence interval within the run; `None` if the report
+/// does not have one.
 pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
     let block = &report.block;
     if let Some(share) = Below::read(name) {
@@ -117,14 +129,15 @@ pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
     if let Some(primary) = block.primary_metrics.get(name) {
         return primary.reason.clone();
     }
-    if let Some((of, _)) = bytes_stored(report).filter(|_| name == BYTES_STORED) {
-        return of.reason.clone();
+    if let Some((primary, _)) = bytes_stored(report).filter(|_| name == BYTES_STORED) {
+        return primary.reason.clone();
     }
     if let Some((_, count)) = rate_of(report, name) {
         return rate(report, count)?.err().map(too_slow);
     }
-    let quantile =
-        |of: &Latency, name: &str| of.interval_reasons.get(name.strip_suffix("_ms")?).cloned();
+    let quantile = |times: &Latency, name: &str| {
+        times.interval_reasons.get(name.strip_suffix("_ms")?).cloned()
+    };
     match (name, name.rsplit_once('.')) {
         ("tps", _) => block.tps_ci95_reason.clone(),
         ("service_p99_ms", _) => quantile(&block.service_ms, "p99_ms"),
@@ -132,12 +145,12 @@ pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
         ("service_mean_ms", _) => quantile(&block.service_ms, "mean_ms"),
         (_, None) => quantile(&block.offered_ms, name),
         (_, Some((part, last))) => {
-            if let Some(of) = block.transactions.get(part) {
-                return quantile(&of.response_ms, last);
+            if let Some(kind) = block.transactions.get(part) {
+                return quantile(&kind.response_ms, last);
             }
-            if let Some(of) = block.custom_metrics.get(part) {
+            if let Some(measured) = block.custom_metrics.get(part) {
                 let last = last.strip_suffix("_ms").unwrap_or(last);
-                return of.interval_reasons.get(last).cloned();
+                return measured.interval_reasons.get(last).cloned();
             }
             let named = |name: &str| report.gauges.iter().find(|gauge| gauge.figure() == name);
             match name.strip_suffix(PER_TRANSACTION).and_then(named) {
@@ -152,8 +165,8 @@ fn too_slow(few: TooFewSlots) -> String {
     too_short("it varies", few, NS_PER_S)
 }
 
-/// Returns the error of a gauge per transaction, from its seconds; `None` if the report leaves out
-/// seconds.
+/// Returns the half-width of the 95 % CI of a gauge's amount per transaction, from the scatter of
+/// seconds; `None` if the report was read without its seconds.
 fn per_transaction(report: &Report, gauge: &GaugeReport) -> Option<Result<f64, TooFewSlots>> {
     let commits = seconds(report, |row| row.commits as f64, |a, b| a + b);
     let slot = |(second, value): &(i64, f64)| {
@@ -181,10 +194,10 @@ fn per_transaction(report: &Report, gauge: &GaugeReport) -> Option<Result<f64, T
     (!report.seconds.is_empty()).then(error)
 }
 
-/// Sums a value of all groups for each whole second of the measured window.
+/// Sums a value over all groups, for each whole second of the measured window.
 fn seconds<T: Copy + Default>(
     report: &Report,
-    of: impl Fn(&SecondReport) -> T,
+    value: impl Fn(&SecondReport) -> T,
     add: impl Fn(T, T) -> T,
 ) -> Vec<T> {
     // The report has rows of all seconds, or of none.
@@ -193,13 +206,14 @@ fn seconds<T: Copy + Default>(
     for row in &report.seconds {
         let place = usize::try_from(row.second).ok().and_then(|second| all.get_mut(second));
         if let Some(sum) = place {
-            *sum = add(*sum, of(row));
+            *sum = add(*sum, value(row));
         }
     }
     all
 }
 
-/// Returns the error of a rate, from its seconds; `None` if the report leaves out seconds.
+/// Returns the half-width of the 95 % CI of a rate, from the scatter of seconds; `None` if the
+/// report was read without its seconds.
 fn rate(report: &Report, count: Count) -> Option<Result<f64, TooFewSlots>> {
     let counts = seconds(report, count, |a, b| a + b);
     let loads: Vec<&Load> = report.groups.iter().map(|group| &group.load).collect();
@@ -208,16 +222,18 @@ fn rate(report: &Report, count: Count) -> Option<Result<f64, TooFewSlots>> {
     (!report.seconds.is_empty()).then(rate)
 }
 
-/// Returns the CI of the share of lost transactions, in percent: from the scatter between seconds,
-/// and at least as wide as for independent losses.
+/// Returns the 95 % CI of the share of failed and dropped transactions, in percent. It comes from
+/// the scatter of seconds, and is at least as wide as for independent losses. `None` if it is not
+/// known.
 fn errors(report: &Report) -> Option<(f64, Option<f64>)> {
     let counts = &report.block.counts;
     let lost = counts.failed + counts.dropped;
     if report.seconds.is_empty() || counts.offered == 0 {
         return None;
     }
-    let of = |row: &SecondReport| ((row.failed + row.dropped) as f64, row.offered as f64);
-    let series = seconds(report, of, |a, b| (a.0 + b.0, a.1 + b.1));
+    let lost_and_offered =
+        |row: &SecondReport| ((row.failed + row.dropped) as f64, row.offered as f64);
+    let series = seconds(report, lost_and_offered, |a, b| (a.0 + b.0, a.1 + b.1));
     let half_width = students_t(0.975, RATIO_FREEDOM) * ratio_error(&series)?;
     let share = lost as f64 / counts.offered as f64;
     let (low, high) = binomial_interval(lost, counts.offered, CONFIDENCE);

@@ -1,4 +1,5 @@
-//! Findings on the data: do they hold what they must, and as much as we think?
+//! Findings on the data and the server's counters: failed consistency checks, counts of commits
+//! that differ, restarts, and data of unknown origin or smaller than standard.
 
 use model::numbers::{seconds, thousands};
 use model::{CheckResult, FactValue, Finding, NO_TRANSACTIONS, SMALLER_DATA, Severity};
@@ -7,14 +8,37 @@ use super::{FindingText, count};
 use crate::tally::{Crosscheck, GroupTally, Tally};
 
 enum Data {
-    ChecksFailed { id: &'static str, when: &'static str, first: CheckResult, failed: u64, of: u64 },
-    Miscounted { check: Crosscheck },
-    Shared { check: Crosscheck, others: String },
-    CountedFewer { counter: String, change: i64, committed: u64 },
-    Restarted { counter: String, change: i64, committed: i64 },
-    RestartedAsItSays { ago_s: f64 },
+    ChecksFailed {
+        id: &'static str,
+        when: &'static str,
+        first: CheckResult,
+        failed: u64,
+        n_checks: u64,
+    },
+    Miscounted {
+        check: Crosscheck,
+    },
+    Shared {
+        check: Crosscheck,
+        others: String,
+    },
+    CountedFewer {
+        counter: String,
+        change: i64,
+        committed: u64,
+    },
+    Restarted {
+        counter: String,
+        change: i64,
+        committed: i64,
+    },
+    RestartedAsItSays {
+        ago_s: f64,
+    },
     Unknown,
-    Smaller { note: String },
+    Smaller {
+        note: String,
+    },
 }
 
 impl Data {
@@ -39,9 +63,9 @@ impl Data {
 
     fn sentence(self) -> String {
         match self {
-            Data::ChecksFailed { when, first, failed, of, .. } => format!(
+            Data::ChecksFailed { when, first, failed, n_checks, .. } => format!(
                 "{failed} of {} of the data failed {when} the load; first {} ({}): {}{}.",
-                count(of, "check"),
+                count(n_checks, "check"),
                 first.id,
                 first.title,
                 count(first.n_failed, "row"),
@@ -134,10 +158,12 @@ pub(super) fn look(tally: &Tally) -> Vec<Finding> {
     all.into_iter().map(finding).collect()
 }
 
-/// Advice in place of the catalog's, if the storage engine has no transactions.
+/// Advice on failed checks, instead of the catalog's, if the storage engine has no transactions.
 const OF_PARTS: &str = "The storage engine has no transactions: parts of transactions that failed \
                         stay, and concurrent ones mix. Rebuild the data, and find out why \
                         transactions failed.";
+/// Advice on counts of commits that differ, instead of the catalog's, if the storage engine has no
+/// transactions.
 const PARTS_COUNT: &str = "The storage engine has no transactions: parts of transactions that \
                            failed stay and are counted. If none failed, make sure that nothing \
                            else uses the database.";
@@ -146,13 +172,13 @@ fn has_no_transactions(tally: &Tally) -> bool {
     notes(tally).any(|note| note.starts_with(NO_TRANSACTIONS))
 }
 
-/// Returns the notes of all workloads.
+/// Returns the notes of the workloads of all groups.
 fn notes(tally: &Tally) -> impl Iterator<Item = &String> {
     let groups = tally.description.iter().flat_map(|description| &description.groups);
     groups.flat_map(|group| &group.notes)
 }
 
-/// Detects a restart of the server that no disturbance of the plan explains: the server reports it,
+/// Detects a restart of the server that no disturbance of the plan explains: its uptime shows it,
 /// or its counter of commits began again.
 fn restarted(tally: &Tally) -> Option<Data> {
     let says = tally.fact("server", "restarted_ago_s").and_then(FactValue::as_seconds);
@@ -167,8 +193,8 @@ fn restarted(tally: &Tally) -> Option<Data> {
     is_restart.then_some(Data::Restarted { counter, change, committed })
 }
 
-/// Detects that the server counted fewer commits than the generator, if it counts each of them and
-/// has not crashed.
+/// Detects that the server counted fewer commits than the generator, if the server counts every
+/// commit and no connection broke.
 fn counted_fewer(tally: &Tally) -> Option<Data> {
     let (counter, change, committed) = counted(tally)?;
     let is_fewer = change < committed && counts_all(tally) && !has_broken(tally);
@@ -176,7 +202,8 @@ fn counted_fewer(tally: &Tally) -> Option<Data> {
     is_fewer.then_some(Data::CountedFewer { counter, change, committed })
 }
 
-/// Returns the name of the server's counter of commits, its growth, and the commits of this run.
+/// Returns the name of the server's counter of commits, its growth during the run, and the number
+/// of commits of this run; `None` if the counter was not read.
 fn counted(tally: &Tally) -> Option<(String, i64, i64)> {
     let fact = |name: &str| tally.fact("commits", name);
     let number = |name: &str| fact(name)?.integer();
@@ -188,22 +215,22 @@ fn counts_all(tally: &Tally) -> bool {
     counts_all_commits(tally, counts_single.and_then(FactValue::yes_no) == Some(true))
 }
 
-/// Returns true if the server counts each commit of the run. `counts_single` says whether it counts
-/// statements outside of transactions; types without a statement to commit consist of such
-/// statements.
+/// Returns true if the server's counter includes every commit of the run. `counts_single` says
+/// whether it includes statements outside of transactions. Transaction types that never send COMMIT
+/// consist of such statements.
 pub fn counts_all_commits(tally: &Tally, counts_single: bool) -> bool {
     let says_commit = |group: &GroupTally| {
         let kinds = [&group.measured, &group.ramp_up].into_iter().flat_map(|phase| &phase.kinds);
         kinds.map(|kind| kind.kind).all(|kind| {
             let phases = || group.phases_of_kind(kind);
-            let others: u64 = phases().map(|of| of.traffic.others).sum();
-            others >= phases().map(|of| of.counts.committed).sum()
+            let others: u64 = phases().map(|kind| kind.traffic.others).sum();
+            others >= phases().map(|kind| kind.counts.committed).sum()
         })
     };
     counts_single || tally.groups.iter().all(says_commit)
 }
 
-/// Returns true if connections broke during the run.
+/// Returns true if any connection broke during the run.
 fn has_broken(tally: &Tally) -> bool {
     let mut phases = tally.groups.iter().flat_map(|group| [&group.measured, &group.ramp_up]);
     phases.any(|phase| phase.errors.iter().any(|error| error.kind.breaks_session()))
@@ -214,5 +241,5 @@ fn failed(id: &'static str, when: &'static str, results: Option<&[CheckResult]>)
     let mut broken = results.iter().filter(|check| check.n_failed > 0);
     let first = broken.next()?.clone();
     let failed = 1 + broken.count() as u64;
-    Some(Data::ChecksFailed { id, when, first, failed, of: results.len() as u64 })
+    Some(Data::ChecksFailed { id, when, first, failed, n_checks: results.len() as u64 })
 }

@@ -1,4 +1,5 @@
-//! Findings on what was done to the database meanwhile: was it done as planned?
+//! Findings on planned disturbances of the database: that there were some, and which were not
+//! carried out as planned.
 
 use model::{DisturbanceEvent, Disturbed, NS_PER_S, Severity, numbers};
 
@@ -43,7 +44,7 @@ impl Disturbance<'_> {
     }
 }
 
-/// Joins a text to one line, without its final full stop.
+/// Joins a text into one line, without its final full stop.
 fn sentence(why: &str) -> String {
     let line = why.split_whitespace().collect::<Vec<_>>().join(" ");
     line.trim_end_matches('.').to_owned()
@@ -62,21 +63,21 @@ fn described(first: &DisturbanceEvent, n: u64) -> String {
 pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let all = &tally.disturbances;
     type Why = fn(&Disturbed) -> Option<&str>;
-    let of = |which: Why| {
+    let first_of = |which: Why| {
         let mut found =
             all.iter().filter_map(|described| Some((described, which(&described.outcome)?)));
         let (first, why) = found.next()?;
         Some((first, why, 1 + found.count() as u64))
     };
-    let failed = of(|outcome| match outcome {
+    let failed = first_of(|outcome| match outcome {
         Disturbed::Failed { why } => Some(why),
         _ => None,
     });
-    let skipped = of(|outcome| match outcome {
+    let skipped = first_of(|outcome| match outcome {
         Disturbed::Skipped { why } => Some(why),
         _ => None,
     });
-    let cut_off = of(|outcome| match outcome {
+    let cut_off = first_of(|outcome| match outcome {
         Disturbed::CutOff { why } => Some(why),
         _ => None,
     });

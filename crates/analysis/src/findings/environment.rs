@@ -1,4 +1,4 @@
-//! Findings on what the run was made with: build, machine, host and durability of the database.
+//! Findings on the environment of the run: build, machine, host and durability of the database.
 
 use model::numbers::significant;
 use model::{CommitRisk, FactValue, Severity};
@@ -8,16 +8,16 @@ use super::{FindingText, count};
 use crate::host;
 use crate::tally::Tally;
 
-/// Largest share of CPU time that other virtual machines may steal. More is noise that no
-/// repetition removes.
+/// Largest share of CPU time, in percent, that other virtual machines may steal without a finding.
+/// More is noise that no repetition removes.
 const STEAL_PERCENT_MAX: f64 = 2.0;
 
-/// Largest difference between clocks of processes, beyond the error of their comparison. A larger
-/// one shifts the ages of records that one process stamps and another reads. On one machine clocks
-/// differ by microseconds.
+/// Largest difference between the clocks of two processes without a finding, in seconds, beyond the
+/// error of their comparison. It shifts the ages of records that one process stamps and another
+/// reads. On one machine clocks differ by microseconds.
 const CLOCK_OFFSET_S_MAX: f64 = 100e-6;
 
-/// Largest number of changed settings in a finding.
+/// Largest number of changed settings that a finding lists.
 const CHANGES_SHOWN_MAX: usize = 8;
 
 enum EnvironmentFinding {
@@ -139,7 +139,7 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     all.into_iter().flatten().map(EnvironmentFinding::text).collect()
 }
 
-/// Returns the connections that did not survive a pause, with the server's limit for idle
+/// Detects connections that were closed while clients paused, and names the server's limit for idle
 /// connections if it has one.
 fn idle_closed(tally: &Tally) -> Option<EnvironmentFinding> {
     let n_lost = tally.fact("client", "idle_connections_lost")?.count().filter(|n| *n > 0)?;
@@ -160,7 +160,7 @@ fn host(tally: &Tally) -> Option<EnvironmentFinding> {
     })
 }
 
-/// Returns the CPU time that programs other than the generator and the server used.
+/// Detects that programs other than the generator and the server used much CPU time.
 fn other_cpu_load(tally: &Tally) -> Option<EnvironmentFinding> {
     let processors = tally.fact("cpu", "logical")?.count().filter(|n| *n > 0)? as f64;
     if others_cpu::is_server_hidden(tally) {
@@ -176,7 +176,8 @@ fn other_cpu_load(tally: &Tally) -> Option<EnvironmentFinding> {
     })
 }
 
-/// Returns the process whose clock differs most from this one, if by too much.
+/// Detects client processes whose clocks differ from this process's by too much, and names the one
+/// that differs most.
 fn clocks_differ(tally: &Tally) -> Option<EnvironmentFinding> {
     let seconds = |process: u32, name: &str| {
         let name = format!("process_{process}_clock_offset_{name}_s");

@@ -1,4 +1,5 @@
-//! Findings on the generator itself: was it quick enough to be no part of what it measured?
+//! Findings on the generator itself: lag, pauses and missing clients, which make it part of what it
+//! measures.
 
 use model::{FactValue, Load, NS_PER_US, Severity, numbers};
 use stats::{Histogram, enough};
@@ -6,14 +7,16 @@ use stats::{Histogram, enough};
 use super::{FindingText, View, count, duration};
 use crate::tally::Tally;
 
-/// Smallest lag of concern: less is the wake-up of a sleeping thread, which no generator escapes.
+/// Shortest p99 of the lag, in nanoseconds, for a finding: no generator escapes the wake-up of a
+/// sleeping thread.
 const LAG_NS_MIN: u64 = 100 * NS_PER_US;
 
-/// Share of the service time, in percent, above which lag changes the measurement.
+/// Share of the median service time, in percent, above which the p99 of the lag changes the
+/// measurement.
 const LAG_PERCENT: u64 = 5;
 
-/// Largest share of time, in percent, that closed clients may spend outside of transactions: it is
-/// the generator's own work.
+/// Largest share of time, in percent, that clients in closed load may spend outside of
+/// transactions, on the generator's own work.
 const OUTSIDE_PERCENT_MAX: f64 = 10.0;
 
 enum Generator {
@@ -21,9 +24,9 @@ enum Generator {
     Outside { percent: f64 },
     StoodStill { pauses: u64, longest_s: f64, at_s: f64 },
     LeftBehind { clients: u64 },
-    ConnectFailed { failed: u32, of: u32 },
+    ConnectFailed { failed: u32, clients: u32 },
     ConnectsRetried { retried: u64, why: String },
-    IdleClients { idle: u64, of: u32 },
+    IdleClients { idle: u64, clients: u32 },
 }
 
 impl Generator {
@@ -67,10 +70,10 @@ impl Generator {
                     count(clients, "client")
                 ),
             },
-            Generator::ConnectFailed { failed, of } => FindingText {
+            Generator::ConnectFailed { failed, clients } => FindingText {
                 id: "connect_failed",
                 severity: Severity::Warning,
-                text: format!("{failed} of {of} clients could not connect."),
+                text: format!("{failed} of {clients} clients could not connect."),
             },
             Generator::ConnectsRetried { retried, why } => FindingText {
                 id: "connects_retried",
@@ -81,26 +84,28 @@ impl Generator {
                     count(retried, "attempt")
                 ),
             },
-            Generator::IdleClients { idle, of } => FindingText {
+            Generator::IdleClients { idle, clients } => FindingText {
                 id: "idle_clients",
                 severity: Severity::Warning,
-                text: format!("{} of {of} finished nothing.", count(idle, "client")),
+                text: format!("{} of {clients} finished nothing.", count(idle, "client")),
             },
         }
     }
 }
 
-/// Id of the finding that the whole generator stood still.
+/// Id of the finding that the whole generator was paused.
 pub(super) const PAUSED: &str = "generator_paused";
-/// Findings with advice about the database that a pause of the generator may cause.
+/// Ids of findings whose advice blames the database, but which a pause of the generator may cause.
 const BLAMING: [&str; 2] = ["stalled", "slow_seconds"];
-/// Advice of these findings after a pause of the generator.
+/// Advice on findings that a pause of the generator may cause, instead of the catalog's.
 const ADVICE: &str = "The generator itself was paused meanwhile (generator_paused): at such a time \
                       the database is not to blame. Repeat the run on an idle machine.";
 
-/// Returns the advice of a finding that pauses of the generator may cause.
+/// Returns the advice that replaces the catalog's on the finding `id`, if it may come from a pause
+/// that the generator had; `None` otherwise.
 pub(super) fn advice(tally: &Tally, id: &str) -> Option<&'static str> {
-    let has_paused = || tally.fact("client", "pauses").and_then(|of| of.count()).unwrap_or(0) > 0;
+    let has_paused =
+        || tally.fact("client", "pauses").and_then(|pauses| pauses.count()).unwrap_or(0) > 0;
     (BLAMING.contains(&id) && has_paused()).then_some(ADVICE)
 }
 
@@ -112,7 +117,8 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     late.into_iter().chain(lost).flatten().map(Generator::text).collect()
 }
 
-/// Returns the finding once, with the first group: the fact is about the whole generator.
+/// Makes the finding on abandoned clients, only with the first group: the fact is about the whole
+/// generator.
 fn clients_abandoned(view: &View) -> Option<Generator> {
     // Stored runs of earlier versions have the fact under its former name.
     let fact = |name| view.tally.fact("client", name);
@@ -130,7 +136,8 @@ fn lag(view: &View) -> Option<Generator> {
     late.then_some(Generator::Lag { p99_ns, service_ns })
 }
 
-/// Returns the finding with the first group, as [`clients_abandoned`] does.
+/// Makes the finding on pauses of the generator, only with the first group: the facts are about the
+/// whole generator.
 fn stood_still(view: &View) -> Option<Generator> {
     let fact = |name: &str| view.tally.fact("client", name);
     let pauses = fact("pauses")?.count()?;
@@ -139,7 +146,8 @@ fn stood_still(view: &View) -> Option<Generator> {
     (view.index == 0).then_some(Generator::StoodStill { pauses, longest_s, at_s })
 }
 
-/// Returns the finding with the first group, as [`clients_abandoned`] does.
+/// Makes the finding on time that clients in closed load spent outside of transactions, only with
+/// the first group: the fact is about the whole generator.
 fn outside(view: &View) -> Option<Generator> {
     let percent = view.tally.fact("client", "outside_percent")?.as_percent()?;
     let idle = percent > OUTSIDE_PERCENT_MAX && view.index == 0;
@@ -148,11 +156,12 @@ fn outside(view: &View) -> Option<Generator> {
 
 fn connect_failed(view: &View) -> Option<Generator> {
     let failed = view.group.connect_failed;
-    let of = failed + view.group.connected;
-    (failed > 0).then_some(Generator::ConnectFailed { failed, of })
+    let clients = failed + view.group.connected;
+    (failed > 0).then_some(Generator::ConnectFailed { failed, clients })
 }
 
-/// Returns the finding with the first group, as [`clients_abandoned`] does.
+/// Makes the finding on retried attempts to connect, only with the first group, and only if each of
+/// its clients could connect in the end.
 fn connects_retried(view: &View) -> Option<Generator> {
     let retried = view.tally.fact("client", "connects_retried")?.count()?;
     let why = view.tally.fact("client", "connects_retried_why");
@@ -161,7 +170,8 @@ fn connects_retried(view: &View) -> Option<Generator> {
     all_are_here.then_some(Generator::ConnectsRetried { retried, why })
 }
 
-/// Returns true if a process with clients ended without its figures: it was killed, or it failed.
+/// Returns true if a process with clients ended without its figures, because it was killed or
+/// failed.
 fn has_lost_process(tally: &Tally) -> bool {
     let fact =
         |number: u32, name: &str| tally.fact("processes", &format!("process_{number}_{name}"));
@@ -181,10 +191,10 @@ fn idle_clients(view: &View) -> Option<Generator> {
     if !busy || view.group.clients.is_empty() {
         return None;
     }
-    let finishers = view.group.clients.iter().filter(|of| of.count > 0);
-    let mut finishers: Vec<u32> = finishers.map(|of| of.client).collect();
+    let finishers = view.group.clients.iter().filter(|moments| moments.count > 0);
+    let mut finishers: Vec<u32> = finishers.map(|moments| moments.client).collect();
     finishers.sort_unstable();
     finishers.dedup();
     let idle = u64::from(described.clients).saturating_sub(finishers.len() as u64);
-    (idle > 0).then_some(Generator::IdleClients { idle, of: described.clients })
+    (idle > 0).then_some(Generator::IdleClients { idle, clients: described.clients })
 }

@@ -1,4 +1,5 @@
-//! Findings on the load: what was offered and could not be taken, and what closed load hides.
+//! Findings on the offered load: arrivals that were dropped, queued or unfinished, and what closed
+//! load hides.
 
 use std::ops::Range;
 
@@ -8,12 +9,12 @@ use model::{Load, Severity, StopReason, parse_number};
 use super::{FindingText, View, count, percent, percent_text};
 use crate::tally::Tally;
 
-/// Largest share of time, in percent, for which clients may be busy before the rate, and not the
-/// queue, is to blame for dropped arrivals.
+/// Share of time, in percent, from which busy clients show that the rate is to blame for dropped
+/// arrivals, and not the size of the queue.
 const BUSY_PERCENT_MAX: f64 = 90.0;
 
-/// Largest share of time, in percent, for which all arrivals, including dropped ones, may need the
-/// clients before the rate is to blame.
+/// Share of the clients' time, in percent, from which the need of all arrivals, including dropped
+/// ones, shows that the rate is to blame, and not the size of the queue.
 const NEEDED_PERCENT_MAX: f64 = 95.0;
 
 enum Offer {
@@ -133,9 +134,10 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     all.into_iter().flatten().map(Offer::text).collect()
 }
 
-/// Returns the upper bound of the time for which clients were busy, in percent. Failures count with
-/// their wait. Each unfinished transaction counts with the age of the oldest. `None` if it is not
-/// known: service times arrive later than counts, and never for a run that was killed.
+/// Returns an upper bound of the share of time for which clients were busy, in percent. Failed
+/// transactions count with their wait, and each unfinished one with the age of the oldest. `None`
+/// if it is not known: service times are reported later than counts, and not at all if a run was
+/// killed.
 fn busy_percent(view: &View) -> Option<f64> {
     let clients = u64::from(view.described?.clients);
     let sum = &view.sum;
@@ -151,14 +153,15 @@ fn busy_percent(view: &View) -> Option<f64> {
     (is_known && view.tally.ended.is_some() && all_ns > 0.0).then(|| 100.0 * busy_ns / all_ns)
 }
 
-/// Detects dropped arrivals although the clients had time left.
+/// Makes the finding that arrivals were dropped although clients had time left; `None` unless the
+/// load is open.
 fn queue_too_small(view: &View, busy_percent: f64) -> Option<Offer> {
     let Load::Open { queue, .. } = view.described?.load else { return None };
     Some(Offer::QueueTooSmall { queue, busy_percent })
 }
 
-/// Returns the number of waiting arrivals at the end of each of these seconds, if it is known, and
-/// the largest number that may come and go between two of them.
+/// Returns the number of waiting arrivals at the end of each of `seconds` in which it was read, and
+/// the largest number that may come and go between two readings.
 fn waiting(view: &View, seconds: Range<i64>) -> (Vec<f64>, f64) {
     let read = |second: i64| {
         let second = view.group.series.get(second)?;
@@ -169,8 +172,9 @@ fn waiting(view: &View, seconds: Range<i64>) -> (Vec<f64>, f64) {
     (waiting, most)
 }
 
-/// Detects a queue that grew until the end, from the beginning or from the last quarter on. Up to
-/// one arrival per client may wait at one instant and not at another.
+/// Detects a queue that grew until the end of the measured phase, from its beginning or from its
+/// last quarter on. The growth must exceed one arrival per client, since so many may wait at any
+/// instant.
 fn queue_grew(view: &View) -> Option<Offer> {
     let described = view.described?;
     let (waiting, most) = waiting(view, view.tally.seconds());
@@ -191,9 +195,9 @@ fn queue_grew(view: &View) -> Option<Offer> {
     })
 }
 
-/// Detects that many more arrivals waited at the end than before, in a time too short to show
-/// growth. Left out for a run that has not ended, that stopped at a full queue, or that dropped
-/// arrivals: other findings report those.
+/// Detects that many more arrivals waited at the end of the measured phase than before, in a time
+/// too short to show growth. Left out for a run that has not ended, that stopped at a full queue,
+/// or that dropped arrivals: other findings report those.
 fn queue_at_end(view: &View) -> Option<Offer> {
     let described = view.described?;
     let (measured, ended) = (view.tally.seconds(), view.tally.ended.as_ref()?);
@@ -212,8 +216,8 @@ fn queue_at_end(view: &View) -> Option<Offer> {
     is_more.then_some(Offer::QueueAtEnd { first, last, steps })
 }
 
-/// Detects a backlog at the start of an open load: more than one unfinished transaction per client
-/// is a queue. Other loads have no queue.
+/// Detects a backlog at the start of the measured phase in open load: more than one transaction of
+/// the ramp-up per client was still queued or running. Other loads have no queue.
 fn backlog_at_start(view: &View) -> Option<Offer> {
     let described = view.described?;
     let backlog_at_start = view.group.backlog_at_start();
@@ -223,7 +227,8 @@ fn backlog_at_start(view: &View) -> Option<Offer> {
     backlog.then_some(Offer::BacklogAtStart { backlog_at_start, clients: described.clients })
 }
 
-/// Returns the finding once, with the first closed group, and only if there are times to misread.
+/// Makes the finding on closed load once, with the first closed group, and only if there are
+/// response times to misread.
 fn closed(view: &View) -> Option<Offer> {
     let is_it = |index: usize| view.tally.is_closed(index) && !has_rate(view.tally, index);
     let first = view.described.is_some() && (0..view.index).all(|earlier| !is_it(earlier));
@@ -231,7 +236,8 @@ fn closed(view: &View) -> Option<Offer> {
     (is_it(view.index) && first && any).then_some(Offer::Closed)
 }
 
-/// Returns true if the load of a group is offered at a rate by something other than its clients.
+/// Returns true if a producer with a rate of its own makes the load of a group, so that the load
+/// does not depend on the clients.
 fn has_rate(tally: &Tally, group: usize) -> bool {
     let rate = tally.description(group).and_then(|described| {
         described.parameters.iter().find(|(name, _)| name == model::PRODUCER_RATE)

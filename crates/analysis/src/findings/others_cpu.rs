@@ -1,5 +1,5 @@
-//! What other programs took of the machine's CPU time, second by second, and whether commits went
-//! up and down with what was left.
+//! CPU time that other programs took of the machine, second by second, and whether commits went up
+//! and down with the rest.
 //!
 //! Not here: how much is too much (environment).
 
@@ -13,37 +13,38 @@ use crate::gauges::{points, whose};
 use crate::host::{self, Place};
 use crate::tally::Tally;
 
-/// Largest share of the machine's CPU time, in percent, that other programs may use. Less is within
-/// the error of readings at different instants and of clocks of 10 ms.
+/// Largest share of the machine's CPU time, in percent, that other programs may use without a
+/// finding. Less is within the error of readings at different instants and of clocks of 10 ms.
 pub(super) const OTHERS_PERCENT_MAX: f64 = 10.0;
 
-/// Smallest number of seconds that shows a relation: ten unrelated seconds have a correlation of
-/// [`TOGETHER_MIN`] in a tenth of cases.
+/// Smallest number of seconds that can show a relation: ten unrelated seconds have a correlation of
+/// [`TOGETHER_MIN`] with a probability of 1/10.
 const SECONDS_MIN: usize = 10;
-/// Smallest correlation between a fall of commits and the CPU time of others.
+/// Smallest strength of the negative correlation between commits and the CPU time of other
+/// programs.
 const TOGETHER_MIN: f64 = 0.5;
-/// Largest variation of commits per CPU second, as a share of that of commits, if commits follow
+/// Largest ratio of the variation of commits per CPU second to that of commits, if commits follow
 /// the CPU time.
 const PER_CPU_MAX: f64 = 0.5;
-/// Advice of findings that other programs cause.
+/// Advice on findings that other programs cause, instead of the catalog's.
 const ADVICE: &str = "Other programs took more CPU time when commits fell, and commits per CPU \
                       second hardly changed: measure on an idle machine.";
-/// Findings with advice about the database that other programs may cause.
+/// Ids of findings whose advice blames the database, but which other programs may cause.
 const BLAMING: [&str; 4] = ["drifting", "warming_up", "slow_seconds", "uneven"];
 
-/// The CPU time of a second, in percent of the machine's.
+/// CPU time in one second, in percent of the machine's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CpuSecond {
-    /// CPU time of generator and server; 0 if it is not known.
+    /// CPU time of generator and server; of the generator alone, if the server's is not known.
     own: f64,
     /// Lower bound of the CPU time of all other programs. Kernel time is left out, since interrupts
     /// and kernel threads also work for the network and disks of this run.
     pub(super) others: f64,
 }
 
-/// Returns the CPU time of each second for which all of it is known and that the plan did not
-/// disturb: a disturbance may be a program of its own. `None` without the gauges of machine and
-/// generator.
+/// Returns the CPU time in each second of the measured phase. Seconds are left out if a reading is
+/// missing, or if the plan disturbed the database in them, since a disturbance may be a program of
+/// its own. `None` without the gauges of machine and generator.
 pub(super) fn by_second(tally: &Tally) -> Option<BTreeMap<i64, CpuSecond>> {
     let processors = tally.fact("cpu", "logical")?.count().filter(|n| *n > 0)? as f64;
     // Gauges of the machine are shares of all processors, those of a process of one.
@@ -73,12 +74,12 @@ pub(super) fn by_second(tally: &Tally) -> Option<BTreeMap<i64, CpuSecond>> {
     Some(whole.map(|(second, (_, cpu))| (second, cpu)).collect())
 }
 
-/// Returns true if the CPU time of the machine, the generator or the server is known.
+/// Returns true if the CPU time of `wanted` was read: `machine`, `generator` or `server`.
 pub(super) fn has(tally: &Tally, wanted: &str) -> bool {
     tally.gauges.iter().any(|gauge| whose(&gauge.about) == wanted && gauge.name == "cpu_user")
 }
 
-/// Returns true if the plan disturbed the database in a second, or may have.
+/// Returns true if a planned disturbance was active in a second, or may have been.
 fn is_disturbed(tally: &Tally, second: i64) -> bool {
     let (from_ns, s) = (second * NS_PER_S as i64, NS_PER_S as i64);
     let touches = |described: &model::DisturbanceEvent| {
@@ -88,21 +89,21 @@ fn is_disturbed(tally: &Tally, second: i64) -> bool {
     tally.disturbances.iter().any(touches)
 }
 
-/// Returns true if the server is on this machine but its process is not visible: its CPU time would
-/// count as another program's.
+/// Returns true if the server is on this machine but its CPU time was not read, and so would count
+/// as that of another program.
 pub(super) fn is_server_hidden(tally: &Tally) -> bool {
     matches!(host::place(tally), Some(Place::ThisHost)) && !has(tally, "server")
 }
 
-/// The CPU time of seconds, and the commits in them.
+/// CPU time and commits of the same seconds.
 struct Together {
     cpu: Vec<CpuSecond>,
     commits: Vec<f64>,
 }
 
 impl Together {
-    /// Returns the seconds of a run in which other programs used much CPU time and commits fell
-    /// with it; `None` for other runs.
+    /// Returns CPU time and commits of a run in which other programs used much CPU time and commits
+    /// fell when they did; `None` for other runs.
     fn from_tally(tally: &Tally) -> Option<Together> {
         if is_server_hidden(tally) {
             return None;
@@ -131,13 +132,14 @@ impl Together {
     }
 }
 
-/// Returns the advice that replaces a finding's own, if other programs cause it.
+/// Returns the advice that replaces the catalog's on the finding `id`, if other programs cause it;
+/// `None` otherwise.
 pub(super) fn advice(tally: &Tally, id: &str) -> Option<&'static str> {
     (BLAMING.contains(&id) && Together::from_tally(tally).is_some()).then_some(ADVICE)
 }
 
-/// Describes the change of CPU time and of commits per CPU second during a drift of commits; `None`
-/// if other programs are not the cause.
+/// Describes how CPU time and commits per CPU second changed while commits drifted; `None` if other
+/// programs are not the cause.
 pub(super) fn drift(tally: &Tally) -> Option<String> {
     let Together { cpu, commits } = Together::from_tally(tally)?;
     // Trends are defined on counts.
@@ -162,7 +164,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Returns the sum of products of deviations from the means.
+/// Returns the sum of the products of both series' deviations from their means.
 fn product(a: &[f64], b: &[f64]) -> f64 {
     let (of_a, of_b) = (mean(a), mean(b));
     a.iter().zip(b).map(|(a, b)| (a - of_a) * (b - of_b)).sum()

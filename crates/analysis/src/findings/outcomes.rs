@@ -4,10 +4,11 @@ use model::{ErrorCount, Severity};
 
 use super::{FindingText, View, count, percent, percent_text};
 
-/// Share of failures, in percent, below which they are only a note.
+/// Share of failed transactions, in percent, below which the finding is only a note.
 const FAILED_PERCENT_NOTED: f64 = 0.1;
 
-/// Share of failures, in percent, from which the run did not measure its workload.
+/// Share of failed transactions, in percent, from which the run did not measure its workload, and
+/// is invalid.
 const FAILED_PERCENT_MAX: f64 = 50.0;
 
 enum Ending {
@@ -90,7 +91,8 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     all.into_iter().flatten().map(Ending::text).collect()
 }
 
-/// Returns the commonest error, without conflicts that a retry overcame.
+/// Returns the most frequent error, without the conflicts that retries overcame; `None` if there is
+/// none.
 fn commonest_cause(errors: &[ErrorCount], retried: u64) -> Option<ErrorCount> {
     let mut overcome = retried;
     let mut last = errors.to_vec();
@@ -102,7 +104,8 @@ fn commonest_cause(errors: &[ErrorCount], retried: u64) -> Option<ErrorCount> {
     last.into_iter().filter(|error| error.count > 0).max_by_key(|error| error.count)
 }
 
-/// Detects a run in which nothing finished. A run that has not ended may still finish something.
+/// Detects a run in which no transaction finished, or no commit within the measured phase. A run in
+/// progress may still finish something.
 fn nothing_finished(view: &View) -> Option<Ending> {
     let counts = &view.sum.counts;
     let (offered, failed) = (counts.offered(), counts.failed);

@@ -1,4 +1,4 @@
-//! Findings on the samples: are they enough, within range, and all there?
+//! Findings on the samples: too few for a percentile, beyond the range of histograms, or lost.
 
 use model::{NS_PER_S, Severity};
 use stats::{Histogram, enough};
@@ -54,7 +54,7 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     all.into_iter().map(Samples::text).collect()
 }
 
-/// Returns the lower one of p99 and p99.9 for which there are too few samples.
+/// Detects too few samples for p99 or p99.9, and names the lower one of these.
 fn too_few(view: &View) -> Option<Samples> {
     let response = &view.sum.response;
     if response.is_empty() || view.tally.measured_ns() < NS_PER_S {
@@ -74,7 +74,8 @@ fn overflow(view: &View) -> Option<Samples> {
     (overflow > 0).then_some(Samples::Overflow { overflow, highest_ns })
 }
 
-/// Checks that counts and histograms agree: the engine keeps them separately.
+/// Checks that counts and histograms agree, which the engine keeps separately. Returns those that
+/// do not.
 fn books(view: &View) -> Vec<Samples> {
     let sum = &view.sum;
     let books: [(&'static str, u64, &Histogram); 3] = [

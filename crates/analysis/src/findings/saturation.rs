@@ -1,8 +1,8 @@
-//! Whether the generator had enough of the machine, on threads and event loops alike: where it had
-//! not, what it measured is its own queue.
+//! Finding on a generator that had too little CPU time, on threads and event loops alike. It then
+//! measures its own queue.
 //!
-//! Four figures tell, each of its own kind: how busy an event loop was, how long threads waited for
-//! a CPU, how long replies lay in sockets, and the latest that anything was seen.
+//! Four figures show it: how busy an event loop was, how long threads waited for a CPU, how long
+//! replies lay in sockets, and the longest single delay.
 
 use model::{FactValue, NS_PER_MS, NS_PER_S, NS_PER_US, Severity, numbers};
 
@@ -10,22 +10,24 @@ use super::{FindingText, duration};
 use crate::report::ReplyLagReport;
 use crate::tally::{Sum, Tally};
 
-/// Largest load of an event loop, in percent. Above it clients wait for each other: at 90 %, nine
-/// on average, in an M/M/1 queue.
+/// Largest load of an event loop, in percent, without a finding. Above it clients wait for each
+/// other: at 90 %, nine wait on average in an M/M/1 queue.
 const LOOP_BUSY_PERCENT_MAX: f64 = 90.0;
 
-/// Largest share of the service time, in percent, for which threads wait for a CPU or replies lie
-/// in sockets. More changes the measurement, unless it is no more than the wake-up of a sleeping
-/// thread, which no generator escapes. Threads are compared with a transaction, whose response time
-/// has the wait; replies with a round trip, since each lies once.
+/// Largest share of the service time, in percent, for which threads may wait for a CPU, or replies
+/// lie in sockets, without a finding.
 const WAIT_PERCENT_MAX: f64 = 10.0;
+/// Shortest mean wait of threads for a CPU, or of replies in sockets, for a finding, in
+/// nanoseconds: no generator escapes the wake-up of a sleeping thread. For threads it is the wait
+/// per transaction, whose response time includes it; for replies it is the wait per round trip.
 const WAIT_NS_MIN: f64 = (100 * NS_PER_US) as f64;
 
-/// Share of a transaction, in percent, above which threads that wait for a CPU are too many for the
-/// CPUs, however short the transaction: a wake-up on a free CPU takes microseconds.
+/// Share of the service time, in percent, above which threads wait for a CPU too long, however
+/// short the transaction: a wake-up on a free CPU takes microseconds.
 const RUN_DELAY_PERCENT_MOST: f64 = 50.0;
 
-/// Smallest lateness that makes an outlier of the generator's own, if service times are shorter.
+/// Shortest single delay of the generator, in nanoseconds, for a finding. It must also exceed the
+/// median service time.
 const LATE_NS_MAX: u64 = 25 * NS_PER_MS;
 
 pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
@@ -41,7 +43,7 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     }]
 }
 
-/// Returns the percentages of a fact: one for each event loop.
+/// Returns the percentages in a fact about the generator, one for each event loop.
 fn percents(tally: &Tally, name: &str) -> Vec<f64> {
     let all = tally.fact("client", name).map_or(&[][..], FactValue::all);
     all.iter().filter_map(FactValue::as_percent).collect()
@@ -91,14 +93,14 @@ fn replies(tally: &Tally) -> Option<String> {
     })
 }
 
-/// Returns true if a wait of the generator changes the measurement. `percent` is its share of the
-/// service time.
+/// Returns true if a wait of the generator distorts the measurement. `percent` is its share of the
+/// service time, and `mean_ns` its mean length.
 fn changes_what_is_measured(percent: f64, mean_ns: f64) -> bool {
     percent > WAIT_PERCENT_MAX && mean_ns > WAIT_NS_MIN
 }
 
-/// Describes the latest heartbeat of all loops, or the longest unread reply, unless a pause of the
-/// whole generator already explains it.
+/// Describes the longest delay of an event loop, or else the longest time for which a reply lay
+/// unread. `None` if neither is long, or if a pause of the whole generator explains it.
 fn late(tally: &Tally) -> Option<String> {
     if tally.fact("client", "pauses").is_some() {
         return None;

@@ -1,8 +1,8 @@
-//! Findings on single seconds: do some of them stand out, and do they come back regularly?
+//! Finding on single seconds that stand out, and on whether they recur regularly.
 //!
-//! Where the plan changes the rate, seconds are compared with those that had to bear as much: what
-//! a burst of arrivals slows down is no fault of the database.
-//! Not here: stalls and trends (steadiness).
+//! If the plan changes the rate, seconds are compared with others that had to bear as many
+//! arrivals: if a burst of arrivals slows replies, the database is not to blame. Not here: stalls
+//! and trends (steadiness).
 
 use model::{Severity, numbers};
 use stats::{period, stands_out, stands_out_at_load};
@@ -11,27 +11,28 @@ use super::steadiness::seconds_at_first;
 use super::{FindingText, count, percent_text};
 use crate::tally::Tally;
 
-/// Factor by which a slow second has fewer commits than the median second.
+/// Smallest factor by which a slow second has fewer commits than the median second.
 const RATE_FACTOR: f64 = 1.25;
 
-/// Factor by which a slow second has a higher p95 than the median second.
+/// Smallest factor by which the p95 of a slow second exceeds that of the median second.
 const TIME_FACTOR: f64 = 1.5;
 
-/// Smallest number of samples for a p95; with fewer, medians are compared.
+/// Smallest number of finished transactions in every second for comparing p95; with fewer, medians
+/// are compared.
 const P95_SAMPLES_MIN: u64 = 100;
 
-/// Smallest number of samples by which response times are compared.
+/// Smallest number of finished transactions in every second for comparing response times at all.
 const SAMPLES_MIN: u64 = 20;
 
-/// Smallest number of slow periods that make a pattern.
+/// Smallest number of slow events for a finding; consecutive slow seconds are one event.
 const EVENTS_MIN: usize = 2;
 
-/// Share of time, in percent, above which slow seconds are a warning.
+/// Share of time, in percent, from which slow seconds are a warning instead of a note.
 const PERCENT_NOTED: f64 = 3.0;
 
-/// Seconds that stand out from the others.
+/// Seconds of the measured phase that stand out from the others.
 struct Slow {
-    /// Indices of the seconds, in the order of time.
+    /// Indexes of the slow seconds, in the order of time.
     seconds: Vec<usize>,
     /// Difference from the other seconds, in words.
     what: String,
@@ -67,8 +68,8 @@ fn text(slow: &Slow, tally: &Tally) -> FindingText {
     }
 }
 
-/// Returns the seconds if they are several events, and none of them is a stall or part of a
-/// beginning that differs: these have findings of their own.
+/// Returns the slow seconds that other findings do not report already, as stalls or as a beginning
+/// that differs. `None` if fewer than [`EVENTS_MIN`] events are left.
 fn pattern(tally: &Tally, seconds: Vec<usize>) -> Option<Vec<usize>> {
     if seconds.len() < EVENTS_MIN {
         return None;
@@ -93,10 +94,10 @@ fn few_commits(tally: &Tally) -> Option<Slow> {
     let commits = tally.commits_per_second(&all, tally.whole_seconds());
     let per_commit: Vec<f64> = commits.iter().map(|&n| 1.0 / n as f64).collect();
     let seconds = pattern(tally, stands_out(&per_commit, RATE_FACTOR))?;
-    let of = |second: &usize| commits[*second] as f64;
+    let commits_in = |second: &usize| commits[*second] as f64;
     let what = format!(
         "{} commits/s where the median second has {}",
-        span(seconds.iter().map(of)),
+        span(seconds.iter().map(commits_in)),
         numbers::significant(median(commits.iter().map(|&n| n as f64)), 4),
     );
     Some(Slow { seconds, what })
@@ -105,17 +106,18 @@ fn few_commits(tally: &Tally) -> Option<Slow> {
 fn slow_answers(tally: &Tally) -> Option<Slow> {
     let seconds = tally.whole_seconds();
     let figures: Vec<_> = seconds.map(|second| tally.second(second)).collect();
-    let fewest = figures.iter().map(|of| of.counts.finished()).min()?;
+    let fewest = figures.iter().map(|second| second.counts.finished()).min()?;
     if fewest < SAMPLES_MIN {
         return None;
     }
     let is_p95 = fewest >= P95_SAMPLES_MIN;
-    let time_ms = |of: &crate::tally::SecondFigures| {
-        let quantiles = of.quantiles?;
+    let time_ms = |second: &crate::tally::SecondFigures| {
+        let quantiles = second.quantiles?;
         let ns = if is_p95 { quantiles.p95_ns } else { quantiles.p50_ns };
         Some(ns as f64 / model::NS_PER_MS as f64)
     };
-    let times: Vec<f64> = figures.iter().map(|of| time_ms(of).unwrap_or(f64::NAN)).collect();
+    let times: Vec<f64> =
+        figures.iter().map(|second| time_ms(second).unwrap_or(f64::NAN)).collect();
     let figure = if is_p95 { "p95" } else { "p50" };
     let slow = |seconds: &[usize]| span(seconds.iter().map(|second| times[*second]));
     let Some(borne) = tally.borne() else {

@@ -1,4 +1,4 @@
-//! Findings on time: was the run long enough, did it end as planned, and was it steady?
+//! Findings on the course of the run: was it long enough, did it end as planned, and was it steady?
 
 use model::{
     DisturbanceEvent, Disturbed, GroupDescription, Load, NS_PER_S, Severity, StopCondition,
@@ -9,44 +9,46 @@ use stats::{Stability, Stall, trend, warm_up};
 use super::{FindingText, count, duration, others_cpu, percent_text};
 use crate::tally::{SLOT_NS, Tally};
 
-/// Shortest measured phase with any meaning.
+/// Shortest measured phase whose result is valid, in nanoseconds.
 const MEASURED_NS_MIN: u64 = NS_PER_S;
 
-/// Shortest measured phase without a warning: a shorter one has no time for a checkpoint, flush or
-/// vacuum.
+/// Shortest measured phase without a note, in nanoseconds: a shorter one may have no checkpoint,
+/// flush or vacuum.
 const MEASURED_NS_SHORT: u64 = 10 * NS_PER_S;
 
-/// Advised length of the measured phase.
+/// Length of the measured phase that findings advise, in nanoseconds.
 const WANTED_NS: u64 = 60 * NS_PER_S;
 
-/// Smallest trend of concern, in percent of the beginning, however significant it is.
+/// Smallest change of commits over the measured phase that counts as a drift, in percent of the
+/// beginning, however significant it is.
 const TREND_PERCENT_MIN: f64 = 5.0;
 
-/// Significance from which a trend of a long run counts. Of steady models that wander slowly, with
-/// a time constant of 10 s, 1 to 3 % have such a trend by chance (`docs/explanation/intervals.md`).
-/// A fall of 10 % in a minute is found in 66 % of runs whose seconds scatter by 5 %, and in all at
-/// 2 %.
+/// Smallest z score of a drift in a long run. Of steady models that wander slowly, with a time
+/// constant of 10 s, 1 to 3 % have such a trend by chance (`docs/explanation/intervals.md`). A fall
+/// of 10 % in a minute is found in 66 % of runs whose seconds scatter by 5 %, and in all at 2 %.
 const TREND_Z_MIN: f64 = 2.6;
 
-/// Number of seconds below which a trend needs a higher significance, because they show too little
-/// of a slow wander.
+/// Number of seconds from which a run is long enough for [`TREND_Z_MIN`]. A shorter one shows too
+/// little of a slow wander, and needs [`SHORT_Z_MIN`].
 const TREND_SECONDS_LONG: usize = 48;
+/// Smallest z score of a drift in a run below [`TREND_SECONDS_LONG`].
 const SHORT_Z_MIN: f64 = 2.85;
 
-/// Number of seconds below which only a steep trend counts: one effect of a cache or a checkpoint
-/// looks like a trend.
+/// Number of seconds below which only a steep trend is a drift: one effect of a cache or a
+/// checkpoint looks like a trend.
 const TREND_SECONDS_MIN: usize = 24;
+/// Smallest change of commits by a steep trend, in percent of the beginning.
 const STEEP_PERCENT_MIN: f64 = 10.0;
 const STEEP_Z_MIN: f64 = 3.3;
 
-/// Smallest coefficient of variation of seconds, beyond chance, that counts as uneven.
+/// Largest coefficient of variation of the commits per second, beyond chance, without a finding.
 const CV_MAX: f64 = 0.30;
 
-/// Share of time, in percent, below which stalls are a note; from it on they are a warning.
+/// Share of time in stalls, in percent, from which they are a warning instead of a note.
 const STALLED_PERCENT_NOTED: f64 = 1.0;
 
-/// The same share for stalls that the plan causes: from it on, figures of the whole run mean
-/// little.
+/// Share of time in stalls that planned disturbances cause, in percent, from which they are a
+/// warning instead of a note: figures of the whole run then mean little.
 const PLANNED_PERCENT_NOTED: f64 = 10.0;
 
 enum Time {
@@ -56,7 +58,7 @@ enum Time {
     Interrupted { measured_ns: u64, planned_ns: u64 },
     TooShort { measured_ns: u64 },
     Short { measured_ns: u64 },
-    CountTooSmall { measured_ns: u64, of: Counted },
+    CountTooSmall { measured_ns: u64, ended_by: Counted },
     NoRampUp,
     ShortRampUp(ShortRampUp),
     WarmingUp(Warming),
@@ -107,7 +109,7 @@ impl Time {
                     seconds(measured_ns)
                 ),
             },
-            Time::CountTooSmall { measured_ns, of } => of.text(measured_ns),
+            Time::CountTooSmall { measured_ns, ended_by } => ended_by.text(measured_ns),
             Time::NoRampUp => FindingText {
                 id: "no_ramp_up",
                 severity: Severity::Note,
@@ -140,15 +142,15 @@ fn too_short(measured_ns: u64) -> FindingText {
     }
 }
 
-/// The number of transactions or measurements that ended a run.
+/// A number of transactions or measurements that ended a run.
 pub(super) struct Counted {
     n: u64,
     noun: &'static str,
-    /// Option that sets the number.
+    /// Command-line option that sets the number.
     flag: &'static str,
-    /// Duration until the number was reached, in nanoseconds.
+    /// Time until the number was reached, in nanoseconds.
     took_ns: u64,
-    /// Advised duration of the whole load, in nanoseconds.
+    /// Advised time until the number is reached, in nanoseconds.
     wanted_ns: u64,
     ramp_up_ns: u64,
 }
@@ -185,7 +187,8 @@ impl Counted {
     }
 }
 
-/// Returns the number of measurements or transactions that ended a run before its time.
+/// Returns the number of transactions or measurements that ended a run before its planned time;
+/// `None` if none did.
 pub(super) fn counted(tally: &Tally) -> Option<Counted> {
     let (ended, description) = (tally.ended.as_ref()?, tally.description.as_ref()?);
     let phases = &description.phases;
@@ -218,18 +221,20 @@ pub(super) fn counted(tally: &Tally) -> Option<Counted> {
     description.groups.iter().find_map(of_group)
 }
 
-/// Stalls that one finding reports.
+/// Stalls that one finding reports together.
 struct Stalls {
     n: u64,
     stalled_ns: u64,
     percent: f64,
     longest: Stall,
-    /// The disturbance at which the longest stall began; `None` for stalls without one.
+    /// Words for the disturbance at which the longest of these stalls began; `None` for stalls
+    /// without a disturbance.
     at: Option<String>,
-    /// Total length of the stalls at disturbances, in nanoseconds, and the disturbance of the
-    /// longest.
+    /// Total length of the stalls at disturbances, in nanoseconds, and words for the disturbance of
+    /// the longest. `None` if there are no such stalls, or if these are reported here.
     apart: Option<(u64, String)>,
-    /// True if all are in a beginning that differs, which is a warning already.
+    /// True if all stalls of the run lie in its beginning, and that beginning has a warning of its
+    /// own.
     is_at_first: bool,
 }
 
@@ -263,8 +268,9 @@ fn length_ns(stall: &Stall) -> u64 {
     stall.length_slots as u64 * SLOT_NS
 }
 
-/// Separates stalls at disturbances from the others. Of very many stalls only the longest are known
-/// individually; the rest count with those without a disturbance, if there are any.
+/// Divides the stalls of a run into those at planned disturbances and all others. Of very many
+/// stalls only the longest are known individually; the rest count with the others, if there are
+/// any.
 fn stalls(tally: &Tally, found: &Stability) -> Vec<Stalls> {
     let is_disturbed = |stall: &Stall| disturbance_at(tally, stall).is_some();
     let (at, others): (Vec<Stall>, Vec<Stall>) =
@@ -286,11 +292,13 @@ fn stalls(tally: &Tally, found: &Stability) -> Vec<Stalls> {
     others.into_iter().chain(planned).collect()
 }
 
-/// Age up to which the beginning of a disturbance explains a stall.
+/// Time after the start of a disturbance for which it explains a stall even if it has ended, in
+/// nanoseconds.
 const JUST_BEGUN_NS: i64 = NS_PER_S as i64;
 
-/// Returns the disturbance that explains a stall, such as `during 'kill' (8 s)`: the last one that
-/// was active or had just begun when the stall began, or that began within its first half.
+/// Returns words for the disturbance that explains a stall, such as `during 'kill' (8 s)`: the last
+/// one that was active or had just begun when the stall began, or that began within the first half
+/// of the stall. `None` if there is none.
 fn disturbance_at(tally: &Tally, stall: &Stall) -> Option<String> {
     let slot_ns = SLOT_NS as i64;
     let start_ns = stall.start_index as i64 * slot_ns;
@@ -340,21 +348,22 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
         let found = tally.stability(&groups);
         let is_first = |stall: &Stall| stall.start_index + stall.length_slots <= 10 * from;
         let is_at_first = from > 0 && found.stalls.iter().all(is_first);
-        let of = |stalls| Stalls { is_at_first, ..stalls };
-        all.extend(stalls(tally, &found).into_iter().map(of).map(Time::Stalled));
+        let mark_first = |stalls| Stalls { is_at_first, ..stalls };
+        all.extend(stalls(tally, &found).into_iter().map(mark_first).map(Time::Stalled));
     }
     all.into_iter().map(Time::text).collect()
 }
 
-/// Smallest difference of concern between the beginning and the rest, as a share of the rest.
+/// Smallest difference between the beginning and the rest of the measured phase for the finding
+/// `warming_up`, as a share of the rest.
 const WARM_UP_EFFECT_MIN: f64 = 0.01;
 
-/// Number of slots (30 s) below which a beginning lasts at most a third of the run: a longer one
-/// may be a phase of the system, such as a checkpoint.
+/// Number of slots of 100 ms (30 s) below which a beginning that differs may last at most a third
+/// of the run: a longer one may be a phase of the system, such as a checkpoint.
 const SLOTS_FEW: usize = 300;
 const PHASE_SHARE_MAX: usize = 3;
 
-/// A beginning of the measured phase that differs from the rest.
+/// A beginning of the measured phase that differs from the rest of it.
 struct Warming {
     /// Length of the beginning, in seconds.
     seconds: usize,
@@ -382,13 +391,15 @@ impl Warming {
     }
 }
 
-/// Returns the length in seconds of a beginning with the finding `warming_up`; 0 without one.
+/// Returns the length of the beginning for which a run has the finding `warming_up`, in seconds; 0
+/// if it does not have the finding.
 pub(super) fn seconds_at_first(tally: &Tally) -> usize {
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
     beginning(tally, &tally.commits_100ms(&groups)).map_or(0, |found| found.seconds)
 }
 
-/// The same with what differs, unless the plan changes the rate.
+/// Returns the beginning that differs from the rest. `None` if there is none, if nothing was
+/// committed, or if the plan changes the rate.
 fn beginning(tally: &Tally, slots: &[u64]) -> Option<Warming> {
     if tally.is_planned_to_change() || slots.iter().all(|&n| n == 0) {
         return None;
@@ -396,12 +407,12 @@ fn beginning(tally: &Tally, slots: &[u64]) -> Option<Warming> {
     warming(tally, slots)
 }
 
-/// Detects a measured phase that began before commits or response times were steady. A beginning
-/// with a disturbance in it is left out.
+/// Detects a measured phase that began before commits or response times were steady. `None` also if
+/// a disturbance began in that beginning.
 fn warming(tally: &Tally, slots: &[u64]) -> Option<Warming> {
     let of_commits = (!follows_arrivals(tally)).then(|| commits_at_first(slots)).flatten();
     let medians = tally.whole_seconds().map(|second| tally.second(second).quantiles);
-    let medians: Option<Vec<u64>> = medians.map(|of| Some(of?.p50_ns)).collect();
+    let medians: Option<Vec<u64>> = medians.map(|quantiles| Some(quantiles?.p50_ns)).collect();
     let of_times = medians.and_then(|medians| times_at_first(&medians));
     let (seconds, what) = of_commits.into_iter().chain(of_times).max_by_key(|found| found.0)?;
     let is_disturbed =
@@ -410,15 +421,15 @@ fn warming(tally: &Tally, slots: &[u64]) -> Option<Warming> {
     (!is_disturbed).then_some(Warming { seconds, what, ramp_up_ns })
 }
 
-/// Returns true if all load is open. Commits at the beginning then follow the arrivals or the queue
-/// of the ramp-up, and say nothing about the system.
+/// Returns true if all groups have open load. Commits at the beginning then follow the arrivals, or
+/// the queue of the ramp-up, and say nothing about the system.
 fn follows_arrivals(tally: &Tally) -> bool {
     let groups = tally.description.iter().flat_map(|described| &described.groups);
     groups.into_iter().all(|group| matches!(group.load, Load::Open { .. }))
 }
 
 /// Returns the number of seconds at the beginning in which commits differ from the rest, and the
-/// difference in words.
+/// difference in words; `None` if they do not. A slot is 100 ms.
 fn commits_at_first(slots: &[u64]) -> Option<(usize, String)> {
     let commits: Vec<f64> = slots.iter().map(|&n| n as f64).collect();
     let mean = commits.iter().sum::<f64>() / commits.len() as f64;
@@ -432,9 +443,9 @@ fn commits_at_first(slots: &[u64]) -> Option<(usize, String)> {
     Some((found.length.div_ceil(10), what))
 }
 
-/// Returns the number of seconds at the beginning in which medians, in nanoseconds, differ from the
-/// rest, and the difference in words. Logarithms are compared: they are nearly normal, unlike the
-/// times of a queue.
+/// Returns the number of seconds at the beginning whose median response times differ from the rest,
+/// and the difference in words; `None` if they do not. `medians_ns` has one value per second. Their
+/// logarithms are compared, which are nearly normal, unlike the times of a queue.
 fn times_at_first(medians_ns: &[u64]) -> Option<(usize, String)> {
     let logarithms: Vec<f64> = medians_ns.iter().map(|&ns| (ns.max(1) as f64).ln()).collect();
     let found = warm_up(&logarithms, WARM_UP_EFFECT_MIN.ln_1p())?;
@@ -447,7 +458,7 @@ fn times_at_first(medians_ns: &[u64]) -> Option<(usize, String)> {
     Some((found.length, format!("a median response of {first} ms, {rest} ms afterwards")))
 }
 
-/// A ramp-up that was shorter than connecting.
+/// A ramp-up that was shorter than the time to connect all clients.
 struct ShortRampUp {
     ramp_up_ns: u64,
     connecting_ns: u64,
@@ -467,7 +478,7 @@ impl ShortRampUp {
     }
 }
 
-/// Shortest time for connecting that is of concern.
+/// Shortest time to connect all clients for the finding `short_ramp_up`, in nanoseconds.
 const CONNECTING_NS_MIN: u64 = NS_PER_S;
 
 fn short_ramp_up(tally: &Tally) -> Option<Time> {
@@ -496,8 +507,8 @@ fn short(tally: &Tally) -> Option<Time> {
     tally.ended.as_ref()?;
     match tally.measured_ns() {
         _ if super::is_full_early(tally) => None,
-        measured_ns @ ..MEASURED_NS_SHORT if let Some(of) = counted(tally) => {
-            Some(Time::CountTooSmall { measured_ns, of })
+        measured_ns @ ..MEASURED_NS_SHORT if let Some(ended_by) = counted(tally) => {
+            Some(Time::CountTooSmall { measured_ns, ended_by })
         }
         measured_ns @ ..MEASURED_NS_MIN => Some(Time::TooShort { measured_ns }),
         measured_ns @ ..MEASURED_NS_SHORT => Some(Time::Short { measured_ns }),
@@ -509,7 +520,8 @@ fn short(tally: &Tally) -> Option<Time> {
 struct Drift {
     first_per_s: f64,
     last_per_s: f64,
-    /// Change of the CPU time during the trend, in words, if other programs used it.
+    /// Change of CPU time and of commits per CPU second, in words; `None` unless other programs
+    /// caused the trend.
     cpu: Option<String>,
 }
 
@@ -531,7 +543,7 @@ impl Drift {
 }
 
 /// Detects a trend of commits over the whole measured phase that is significant and large enough to
-/// matter. Its figures are those of the line through all seconds.
+/// matter.
 fn drifting(seconds: &[u64]) -> Option<Drift> {
     let (percent_min, z_min) = match seconds.len() {
         TREND_SECONDS_LONG.. => (TREND_PERCENT_MIN, TREND_Z_MIN),
@@ -544,26 +556,26 @@ fn drifting(seconds: &[u64]) -> Option<Drift> {
     matters.then_some(Drift { first_per_s, last_per_s, cpu: None })
 }
 
-/// Returns true if the commits of seconds cause the finding `drifting`, if the plan does not change
-/// the rate.
+/// Returns true if a run with these commits per second has the finding `drifting`, unless its plan
+/// changes the rate.
 pub fn is_drifting(seconds: &[u64]) -> bool {
     drifting(seconds).is_some()
 }
 
-/// Returns true if commits in slots of 100 ms cause the finding `warming_up`, if they do not follow
-/// arrivals.
+/// Returns true if a run with these commits in slots of 100 ms has the finding `warming_up`, unless
+/// all its load is open.
 pub fn commits_warm_up(slots: &[u64]) -> bool {
     commits_at_first(slots).is_some()
 }
 
-/// Returns true if the median response times of seconds, in nanoseconds, cause the finding
-/// `warming_up`.
+/// Returns true if a run with these median response times of each second, in nanoseconds, has the
+/// finding `warming_up`.
 pub fn times_warm_up(medians_ns: &[u64]) -> bool {
     times_at_first(medians_ns).is_some()
 }
 
-/// Detects seconds that vary by more than chance: random arrivals scatter by the root of their
-/// mean.
+/// Detects commits per second that vary by more than chance: the standard deviation of random
+/// arrivals is the root of their mean.
 fn uneven(seconds: &[u64]) -> Option<Time> {
     let mut moments = stats::Moments::default();
     seconds.iter().for_each(|&n| moments.record(n));

@@ -24,7 +24,8 @@ fn raises(id: &str, severity: Severity, change: impl FnOnce(&mut Made)) {
     changed((Made::closed(), &FOUND), id, severity, change);
 }
 
-/// Checks the same for a change of the overloaded run.
+/// Checks that a change of the overloaded run causes the finding `id`, and that the overloaded run
+/// itself does not have it.
 fn overloaded(id: &str, severity: Severity, change: impl FnOnce(&mut Made)) {
     static FOUND: LazyLock<Vec<String>> = LazyLock::new(|| ids(&Made::open_overloaded()));
     changed((Made::open_overloaded(), &FOUND), id, severity, change);
@@ -98,7 +99,8 @@ fn every_finding_of_the_list_has_a_run_in_these_tests_that_raises_it() {
 
 #[test]
 fn trials_one_after_the_other_are_told_of_points_that_could_have_taken_turns() {
-    let id = |order, n_points, repeats| judge_order(order, n_points, repeats).map(|of| of.id);
+    let id =
+        |order, n_points, repeats| judge_order(order, n_points, repeats).map(|finding| finding.id);
     let found = Some("points_not_interleaved".to_owned());
     assert_eq!(id(Order::Sequential, 2, 3), found);
     assert_eq!(id(Order::Interleaved, 2, 3), None);
@@ -108,10 +110,10 @@ fn trials_one_after_the_other_are_told_of_points_that_could_have_taken_turns() {
 
 #[test]
 fn trials_on_several_kernels_are_reported_with_their_names() {
-    let of =
+    let judge_names =
         |names: &[&str]| judge_kernels(&names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>());
-    assert_eq!((of(&[]), of(&["6.1.0"])), (None, None));
-    let found = of(&["2.6.18", "2.6.32"]).expect("they differ");
+    assert_eq!((judge_names(&[]), judge_names(&["6.1.0"])), (None, None));
+    let found = judge_names(&["2.6.18", "2.6.32"]).expect("they differ");
     assert_eq!(found.id, "kernels_differ");
     assert!(found.text.starts_with("Trials ran on 2 kernels (2.6.18, 2.6.32)"), "{}", found.text);
     assert!(found.text.ends_with("kernel=B'."), "{}", found.text);
@@ -184,9 +186,9 @@ fn trials_with_different_labels_are_reported_with_how_many_there_are() {
     let label = |value: &str| vec![("kernel".to_owned(), value.to_owned())];
     let (old, new, other) =
         (label("5.15"), label("6.1"), vec![("note".to_owned(), "x".to_owned())]);
-    let of = |runs: &[&[(String, String)]]| judge_labels(&["kernel"], runs);
-    assert_eq!(of(&[&old, &old, &other]), []);
-    let [found] = &of(&[&old, &old, &new])[..] else { panic!("one label differs") };
+    let judge_runs = |runs: &[&[(String, String)]]| judge_labels(&["kernel"], runs);
+    assert_eq!(judge_runs(&[&old, &old, &other]), []);
+    let [found] = &judge_runs(&[&old, &old, &new])[..] else { panic!("one label differs") };
     let words = "Trials have different labels (kernel=5.15 in 2 runs, kernel=6.1 in 1 run)";
     assert!(found.id == "labels_differ" && found.text.starts_with(words), "{}", found.text);
 }
@@ -201,8 +203,9 @@ fn a_plain_run_raises_only_notes() {
 /// Turns a run into one of 30 s with `n` commits per second, but `slow` commits in every tenth.
 fn every_ten_seconds(made: &mut Made, n: u64, slow: u64) {
     made.measured_ns = 30 * NS_PER_S;
-    let of = |index| second(index, if index % 10 == 9 { slow } else { n + index as u64 % 7 });
-    made.seconds = (0..30).map(of).collect();
+    let to_second =
+        |index| second(index, if index % 10 == 9 { slow } else { n + index as u64 % 7 });
+    made.seconds = (0..30).map(to_second).collect();
 }
 
 #[test]
@@ -211,7 +214,7 @@ fn seconds_that_stand_out_are_found_with_their_period() {
     let mut made = Made::closed();
     every_ten_seconds(&mut made, 963, 520);
     let findings = judge(&made.tally());
-    let text = &findings.iter().find(|of| of.id == "slow_seconds").expect("raised").text;
+    let text = &findings.iter().find(|finding| finding.id == "slow_seconds").expect("raised").text;
     let expect = "3 seconds (10.0 % of the time: 9, 19, 29) stand out: 520 commits/s where the \
                   median second has 965.5. They recur every 10 s.";
     assert!(text.starts_with(expect), "{text}");
@@ -238,7 +241,7 @@ fn bursts(made: &mut Made) {
         queue_full: QueueFull::Drop,
     };
     made.measured_ns = 60 * NS_PER_S;
-    let of = |index: i64| {
+    let to_second = |index: i64| {
         let (n, ms) = match index % 10 {
             8 => (2_200, 60),
             9 => (2_200, 200),
@@ -252,7 +255,7 @@ fn bursts(made: &mut Made) {
         one.kind(0).response = Some(times);
         one
     };
-    made.seconds = (0..60).map(of).collect();
+    made.seconds = (0..60).map(to_second).collect();
 }
 
 #[test]
@@ -275,7 +278,7 @@ fn what_the_plan_offers_is_no_fault_and_no_error() {
         made.seconds[slow].kind(0).response = Some(times);
     }
     let findings = judge(&made.tally());
-    let text = &findings.iter().find(|of| of.id == "slow_seconds").expect("raised").text;
+    let text = &findings.iter().find(|finding| finding.id == "slow_seconds").expect("raised").text;
     let expect = "2 seconds (3.3 % of the time: 24, 45) stand out: p95 of 90.0 ms where as many \
                   arrivals have 4";
     assert!(text.starts_with(expect), "{text}");
@@ -285,18 +288,19 @@ fn what_the_plan_offers_is_no_fault_and_no_error() {
 fn a_beginning_that_differs_is_found_with_the_ramp_up_it_takes() {
     let warm = |made: &mut Made| {
         made.measured_ns = 60 * NS_PER_S;
-        let of = |index: i64| second(index, if index < 12 { 700 } else { 1000 } + index as u64 % 5);
-        made.seconds = (0..60).map(of).collect();
+        let to_second =
+            |index: i64| second(index, if index < 12 { 700 } else { 1000 } + index as u64 % 5);
+        made.seconds = (0..60).map(to_second).collect();
     };
     raises("warming_up", Severity::Warning, warm);
     let mut made = Made::closed();
     warm(&mut made);
     let findings = judge(&made.tally());
-    let text = &findings.iter().find(|of| of.id == "warming_up").expect("raised").text;
+    let text = &findings.iter().find(|finding| finding.id == "warming_up").expect("raised").text;
     let expect = "The first 12 seconds of the measured phase differ: 700.0 commits/s, 1,000 \
                   afterwards. Use --ramp-up 20s.";
     assert!(text.starts_with(expect), "{text}");
-    assert!(!findings.iter().any(|of| of.id == "drifting"), "the rest is steady");
+    assert!(!findings.iter().any(|finding| finding.id == "drifting"), "the rest is steady");
 }
 
 #[test]
@@ -471,9 +475,9 @@ fn of_clients_whose_service_times_are_not_known_nobody_says_that_they_had_time_l
     };
     for made in [late(false), late(true)] {
         let findings = judge(&made.tally());
-        let of = |id: &str| findings.iter().find(|finding| finding.id == id);
-        assert!(of("queue_too_small").is_none(), "{:?}", of("queue_too_small"));
-        let dropped = of("dropped_arrivals").expect("it drops");
+        let find_by_id = |id: &str| findings.iter().find(|finding| finding.id == id);
+        assert!(find_by_id("queue_too_small").is_none(), "{:?}", find_by_id("queue_too_small"));
+        let dropped = find_by_id("dropped_arrivals").expect("it drops");
         assert!(!dropped.text.contains("higher than the system"), "{}", dropped.text);
     }
     // Clients with an unfinished transaction are busy, even if it hangs.
@@ -638,7 +642,8 @@ fn an_unknown_commit_may_have_happened() {
     // Counts are written in groups of three digits.
     made.more = vec![Event::Crosschecked { group: 0, kind: 0, change, committed, unknown: 0 }];
     let all = judge(&made.tally());
-    let text = all.iter().find(|finding| finding.id == "crosscheck_mismatch").map(|of| &of.text);
+    let text =
+        all.iter().find(|finding| finding.id == "crosscheck_mismatch").map(|finding| &finding.text);
     assert!(text.is_some_and(|text| text.contains("13,000 commits")), "{text:?}");
     assert!(text.is_some_and(|text| text.contains("changed by 13,001.")), "{text:?}");
     // Another run can only add to the count.
@@ -712,8 +717,8 @@ fn of_a_count_that_is_done_early_as_much_is_wanted_as_a_minute_takes() {
     group.parameters = vec![(model::PRODUCER_COUNT.to_owned(), "5000".to_owned())];
     made.fact("arm", model::PRODUCER_ELAPSED_S, "0.020");
     let findings = judge(&made.tally());
-    let of = |id: &str| findings.iter().find(|finding| finding.id == id);
-    let found = of("count_too_small").expect("it is");
+    let find_by_id = |id: &str| findings.iter().find(|finding| finding.id == id);
+    let found = find_by_id("count_too_small").expect("it is");
     assert_eq!(
         (found.severity, &*found.text),
         (
@@ -723,7 +728,10 @@ fn of_a_count_that_is_done_early_as_much_is_wanted_as_a_minute_takes() {
              (--measurements 16000000). Give more of them, so that a minute or more is measured."
         )
     );
-    assert!(of("nothing_finished").is_none() && of("too_short").is_none(), "{findings:#?}");
+    assert!(
+        find_by_id("nothing_finished").is_none() && find_by_id("too_short").is_none(),
+        "{findings:#?}"
+    );
     // The time limit ended it.
     made.description.phases.measure_ns = 0;
     made.description.groups[0].parameters[0].1 = "0".to_owned();
@@ -747,7 +755,7 @@ fn a_queue_that_is_full_in_the_ramp_up_is_all_that_is_said_of_the_measured_phase
 fn a_slow_beginning_is_one_warning() {
     let warnings = |made: &Made| -> Vec<String> {
         let all = judge(&made.tally()).into_iter();
-        all.filter(|of| of.severity > Severity::Note).map(|of| of.id).collect()
+        all.filter(|finding| finding.severity > Severity::Note).map(|finding| finding.id).collect()
     };
     for slow in [40, 300] {
         let mut made = Made::closed();
@@ -792,7 +800,8 @@ fn a_run_that_is_not_steady_says_so() {
 
 #[test]
 fn a_stall_that_a_disturbance_began_names_it() {
-    let of = |empty: &[(usize, std::ops::Range<usize>)], disturbed: Option<(i64, Option<i64>)>| {
+    let stalls_with = |empty: &[(usize, std::ops::Range<usize>)],
+                       disturbed: Option<(i64, Option<i64>)>| {
         let mut made = Made::closed();
         made.seconds = (0..60).map(|i| second(i, 400)).collect();
         for (second, slots) in empty {
@@ -806,7 +815,8 @@ fn a_stall_that_a_disturbance_began_names_it() {
         stalls.map(|finding| (finding.id, finding.severity, finding.text)).collect::<Vec<_>>()
     };
     let long = (8, 0..10);
-    let [(id, severity, text)] = &of(std::slice::from_ref(&long), Some((8_000, Some(8_500))))[..]
+    let [(id, severity, text)] =
+        &stalls_with(std::slice::from_ref(&long), Some((8_000, Some(8_500))))[..]
     else {
         panic!("one finding");
     };
@@ -814,12 +824,12 @@ fn a_stall_that_a_disturbance_began_names_it() {
     let words = "the longest took 1 s and began at 8.0 s, during 'drop' (8 s). The table";
     assert!(text.contains(words) && !text.contains("checkpoints"), "{text}");
     // A disturbance that has ended may still be the reason.
-    let [(_, _, text)] = &of(&[(8, 3..8)], Some((8_000, Some(8_100))))[..] else {
+    let [(_, _, text)] = &stalls_with(&[(8, 3..8)], Some((8_000, Some(8_100))))[..] else {
         panic!("one finding");
     };
     assert!(text.contains("right after 'drop' (8 s)"), "{text}");
     // Other stalls are reported separately, with their own figures.
-    let both = of(&[long.clone(), (40, 2..6)], Some((8_000, Some(8_500))));
+    let both = stalls_with(&[long.clone(), (40, 2..6)], Some((8_000, Some(8_500))));
     let ids: Vec<&str> = both.iter().map(|(id, ..)| id.as_str()).collect();
     assert!(ids.contains(&"stalled") && ids.contains(&"stalled_at_disturbance"), "{both:?}");
     let other = both.iter().find(|(id, ..)| id == "stalled").expect("it is there");
@@ -829,18 +839,22 @@ fn a_stall_that_a_disturbance_began_names_it() {
     assert!(other.2.contains(words), "{}", other.2);
     // A long outage is more than a note: figures of the whole run then mean little.
     let outage: Vec<(usize, std::ops::Range<usize>)> = (8..36).map(|i| (i, 0..10)).collect();
-    let [(id, severity, text)] = &of(&outage, Some((8_000, Some(36_000))))[..] else {
+    let [(id, severity, text)] = &stalls_with(&outage, Some((8_000, Some(36_000))))[..] else {
         panic!("one finding");
     };
     assert_eq!((id.as_str(), *severity), ("stalled_at_disturbance", Severity::Warning));
     assert!(text.contains("(46.7 % of the time)"), "{text}");
     // A stall that began shortly before belongs to the disturbance; a long one does not.
-    let before = of(&[(7, 7..10), long.clone()], Some((8_000, Some(9_000))));
+    let before = stalls_with(&[(7, 7..10), long.clone()], Some((8_000, Some(9_000))));
     assert_eq!(before[0].0, "stalled_at_disturbance", "{before:?}");
-    let early = of(&[(6, 0..10), (7, 0..10), long.clone()], Some((8_000, Some(9_000))));
+    let early = stalls_with(&[(6, 0..10), (7, 0..10), long.clone()], Some((8_000, Some(9_000))));
     assert_eq!(early[0].0, "stalled", "{early:?}");
     for disturbed in [None, Some((20_000, Some(21_000))), Some((2_000, Some(3_000)))] {
-        assert_eq!(of(std::slice::from_ref(&long), disturbed)[0].0, "stalled", "{disturbed:?}");
+        assert_eq!(
+            stalls_with(std::slice::from_ref(&long), disturbed)[0].0,
+            "stalled",
+            "{disturbed:?}"
+        );
     }
 }
 
@@ -909,8 +923,8 @@ fn programs_that_take_the_processors_from_generator_and_server_are_found() {
     };
     let other_load = |mut made: Made, processes: &[(&str, f64)]| {
         around(&mut made, processes);
-        let of = |finding: &Finding| finding.id == "other_cpu_load";
-        judge(&made.tally()).into_iter().find(of).map(|finding| finding.text)
+        let is_other_load = |finding: &Finding| finding.id == "other_cpu_load";
+        judge(&made.tally()).into_iter().find(is_other_load).map(|finding| finding.text)
     };
     from(remote(), "other_cpu_load", Severity::Warning, |made| {
         around(made, &[("machine", 40.0), ("generator", 80.0)]);
@@ -991,7 +1005,8 @@ fn slow_seconds_in_which_others_took_the_cpu_are_not_blamed_on_the_database() {
     let own = |index: i64| if slow(index) { 60.0 } else { 150.0 + (index % 3) as f64 };
     let others = |index: i64| if slow(index) { 80.0 } else { 15.0 };
     let found = beside_others(&own, &others, 8.0);
-    let text = &found.iter().find(|of| of.id == "slow_seconds").expect("some are slow").text;
+    let text =
+        &found.iter().find(|finding| finding.id == "slow_seconds").expect("some are slow").text;
     assert!(text.contains("measure on an idle machine"), "{text}");
     assert!(!text.contains("checkpoints"), "{text}");
 }
@@ -1012,7 +1027,7 @@ fn clocks_of_processes_that_differ_beyond_the_error_are_found() {
     let text = |of_second| {
         let mut made = Made::closed();
         with(&mut made, of_second);
-        let found = judge(&made.tally()).into_iter().find(|of| of.id == "clocks_differ");
+        let found = judge(&made.tally()).into_iter().find(|finding| finding.id == "clocks_differ");
         found.map(|finding| finding.text)
     };
     let behind = text(["-0.0012300", "0.0000100"]).expect("it is behind");
@@ -1040,9 +1055,10 @@ fn with_several_groups_a_finding_says_which() {
     made.description.groups.push(made.description.groups[0].clone());
     made.description.groups[1].name = "readers".to_owned();
     let findings = judge(&made.tally());
-    let of = |id: &str| findings.iter().find(|finding| finding.id == id).map(|f| f.text.as_str());
-    assert!(of("retried").is_some_and(|text| text.starts_with("Group users: ")));
-    assert!(of("nothing_finished").is_some_and(|text| text.starts_with("Group readers: ")));
+    let text_of =
+        |id: &str| findings.iter().find(|finding| finding.id == id).map(|f| f.text.as_str());
+    assert!(text_of("retried").is_some_and(|text| text.starts_with("Group users: ")));
+    assert!(text_of("nothing_finished").is_some_and(|text| text.starts_with("Group readers: ")));
 }
 
 #[test]

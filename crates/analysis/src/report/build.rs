@@ -1,4 +1,4 @@
-//! From a tally to its report. Pure: the same tally gives the same report.
+//! Makes the report of a run from its tally; the same tally gives the same report.
 
 use std::collections::BTreeMap;
 
@@ -26,15 +26,15 @@ use super::{
 use crate::Tally;
 use crate::tally::{Crosscheck, GroupTally, LoopHeartbeats, SLOT_NS, SecondTally, Sum, Times};
 
-/// Options for parts of a report that it may have.
+/// Parts of a report that are made only on request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Figures of each client: as many rows as clients times types.
+    /// Adds figures of each client: as many rows as clients times types.
     pub per_client: bool,
 }
 
 impl Report {
-    /// Returns the measurements of a run, without findings.
+    /// Returns the report of a run, still without findings.
     pub(crate) fn measured(tally: &Tally) -> Report {
         let described = tally.description.as_deref().cloned();
         let group_description = described.unwrap_or_else(undescribed);
@@ -102,35 +102,34 @@ impl Report {
 }
 
 impl Report {
-    /// Returns true if the report is of a build of data, whose transactions are chunks of rows.
+    /// Returns true if the run built data. Its transactions are then chunks of rows.
     pub fn is_build(&self) -> bool {
         self.of_build("method").is_some()
     }
 
-    /// Returns a fact about the build of data.
+    /// Returns a fact about the build of data by its name; `None` if there is none.
     pub fn of_build(&self, name: &str) -> Option<&FactValue> {
         self.fact(DATA_BUILD, name)
     }
 
-    /// Returns a fact of the run, by subject and name.
+    /// Returns a fact of the run by its subject (`about`) and name; `None` if there is none.
     pub fn fact(&self, about: &str, name: &str) -> Option<&FactValue> {
         self.facts.get(about)?.get(name)
     }
 
-    /// Returns true if a simulated database made the replies: it has a fact with its seed.
+    /// Returns true if a simulated database made the replies: only then its seed is a fact.
     pub fn is_drawn(&self) -> bool {
         self.fact("database", "seed").is_some()
     }
 
-    /// Removes the points of gauges, for the report that is stored beside the run's events, which
-    /// have them all.
+    /// Removes the readings of gauges, for a report stored beside the run's events, which have
+    /// them.
     pub fn without_points(mut self) -> Report {
         self.gauges.iter_mut().for_each(|gauge| gauge.points = Vec::new());
         self
     }
 
-    /// Adds the figures of each client, which stored reports do not have: as many rows as clients
-    /// times types.
+    /// Adds the figures of each client, which stored reports lack: one row per client and type.
     pub fn with_clients(mut self, tally: &Tally) -> Report {
         let all: Vec<usize> = (0..tally.groups.len()).collect();
         self.block.per_client = Some(per_client(tally, &all));
@@ -142,22 +141,22 @@ impl Report {
         self
     }
 
-    /// Restores the points of gauges from the run's events.
+    /// Restores the readings of gauges, which stored reports lack, from the run's events.
     pub fn with_points(mut self, gauges: &[Gauge], readings: &[Readings]) -> Report {
         super::gauges::fill(&mut self.gauges, gauges, readings);
         self
     }
 }
 
-/// Subject of facts about a build.
+/// Subject of the facts about a build of data.
 const DATA_BUILD: &str = "data_build";
 
-/// Returns true if a run is a build of data.
+/// Returns true if a run built data. Its transactions are then chunks of rows.
 pub(crate) fn is_build(tally: &Tally) -> bool {
     tally.fact(DATA_BUILD, "method").is_some()
 }
 
-/// Returns the description of a run whose beginning is missing.
+/// Returns a placeholder for the description of a run whose first event is missing.
 fn undescribed() -> Description {
     Description {
         name: String::new(),
@@ -234,7 +233,7 @@ fn groups(tally: &Tally, group_description: &[GroupDescription]) -> Vec<GroupRep
     each.map(report).collect()
 }
 
-/// Returns the name of a transaction type, as a key of `transactions`.
+/// Returns the key of a type in `transactions`: `group.type` if there are several groups.
 fn kind_name(tally: &Tally, group: usize, kind: KindIndex) -> String {
     let group_description = tally.description(group);
     let name = group_description
@@ -243,7 +242,7 @@ fn kind_name(tally: &Tally, group: usize, kind: KindIndex) -> String {
     in_group(tally, group, name)
 }
 
-/// Adds the group to a name, if there are several groups.
+/// Puts the group before a name, as in `users.new_order`, if there are several groups.
 fn in_group(tally: &Tally, group: usize, name: String) -> String {
     match tally.description(group) {
         Some(group_description) if tally.groups.len() > 1 => {
@@ -320,13 +319,13 @@ impl Block {
     }
 }
 
-/// Reason why times of failed transactions have no intervals.
+/// Reason why times of failed transactions have no confidence intervals.
 const FAILED_ORDER: &str = "the order of failures in time is not stored";
 
-/// Reason why times of connecting have no intervals.
+/// Reason why times of connecting have no confidence intervals.
 const CONNECT_ORDER: &str = "all clients connect at once";
 
-/// Returns the order of times; unknown if the groups of a run record them in different stretches.
+/// Returns the order in time of a run's times; unknown if groups divide time differently.
 fn order(in_time: &Option<InTime>) -> Order<'_> {
     let unknown = Order::Unknown("groups of different loads have no common intervals of time");
     in_time.as_ref().map_or(unknown, Order::Known)
@@ -361,13 +360,13 @@ fn ramp_up_counts(tally: &Tally, groups: &[usize]) -> CountsReport {
     counts(&sum)
 }
 
-/// Returns the error of the rate of commits, or the reason why it is not known.
+/// Returns the 95 % CI of the rate of commits, or the reason why it is not known.
 fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
     let slots = tally.commits_100ms(groups);
     ci95(&slots, tally.due(groups, SLOT_NS, slots.len()).as_ref())
 }
 
-/// Returns the traffic within the measured window.
+/// Returns the traffic of transactions that ended within the measured window.
 fn traffic(tally: &Tally, groups: &[usize]) -> Traffic {
     let mut sum = Traffic::default();
     for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
@@ -376,8 +375,8 @@ fn traffic(tally: &Tally, groups: &[usize]) -> Traffic {
     sum
 }
 
-/// Returns every primary metric of the groups. Equal names are added up, second by second; the
-/// amount per count may differ between groups, since records may differ in bytes.
+/// Returns every primary metric of `groups`. Equal ones of several groups are added up, second by
+/// second. The worth of one count may differ between groups: records may differ in bytes.
 fn primary_metrics(tally: &Tally, groups: &[usize]) -> Named<PrimaryMetricReport> {
     let mut all = Named::default();
     for (name, title) in tally.primary_metrics(groups) {
@@ -412,8 +411,8 @@ fn primary_metrics(tally: &Tally, groups: &[usize]) -> Named<PrimaryMetricReport
     all
 }
 
-/// Returns a primary metric that its workload computed. Several groups have no sum, since it may be
-/// a time or a mean.
+/// Returns a primary metric that its workload computed after the load. If several groups have it,
+/// the value is null with a reason: it may be a time or a mean, which cannot be added up.
 fn computed(tally: &Tally, groups: &[usize], name: &str, title: &str) -> PrimaryMetricReport {
     let is_it = |(group, figure): &&(u16, ComputedFigure)| {
         groups.contains(&usize::from(*group)) && figure.name == name
@@ -429,8 +428,9 @@ fn computed(tally: &Tally, groups: &[usize], name: &str, title: &str) -> Primary
     PrimaryMetricReport { title: title.to_owned(), value, half_width: None, reason, better: None }
 }
 
-/// Returns the count of a primary metric in each second that the measured window touches, and the
-/// value of one count: the greatest common divisor over all groups.
+/// Returns the count of a primary metric in each second that the measured window covers, and its
+/// `per_ns`, the greatest common divisor of those of all groups, to which counts are converted. The
+/// metric's value is the sum of the counts times `per_ns`, divided by the window's nanoseconds.
 fn counted_by_primary_metric(tally: &Tally, groups: &[usize], name: &str) -> (Vec<u64>, u64) {
     let all = || tally.with_primary_metric(groups, name);
     let per_ns = all().map(|(_, primary)| primary.per_ns).reduce(gcd).unwrap_or(1).max(1);
@@ -515,13 +515,13 @@ fn transaction(
     }
 }
 
-/// Returns the commits of a type in each whole second of the measured window.
+/// Returns the commits of a transaction type in each whole second of the measured window.
 fn commits_by_second(tally: &Tally, group: &GroupTally, kind: KindIndex) -> Vec<u64> {
-    let of = |second: i64| {
+    let commits_in = |second: i64| {
         let second = group.series.get(second);
         second.and_then(|second| second.commits_by_kind.get(usize::from(kind))).copied()
     };
-    tally.whole_seconds().map(|second| of(second).unwrap_or(0)).collect()
+    tally.whole_seconds().map(|second| commits_in(second).unwrap_or(0)).collect()
 }
 
 fn per_client(tally: &Tally, groups: &[usize]) -> Vec<ClientReport> {
@@ -530,29 +530,29 @@ fn per_client(tally: &Tally, groups: &[usize]) -> Vec<ClientReport> {
         let Some(group) = tally.groups.get(index) else { continue };
         let mut moments = group.clients.clone();
         moments.sort_by_key(|moments| (moments.client, moments.kind));
-        for of in moments {
-            let n = of.count as f64;
-            let around_mean = of.sum_sq_ns2 - (of.sum_ns as f64).powi(2) / n;
+        for own in moments {
+            let n = own.count as f64;
+            let around_mean = own.sum_sq_ns2 - (own.sum_ns as f64).powi(2) / n;
             let sd_ns = (around_mean.max(0.0) / (n - 1.0)).sqrt();
-            let any = of.count > 0;
+            let any = own.count > 0;
             let quantile = |q| {
-                let ns = stats::coarse_quantile(&of.times, q, (of.min_ns, of.max_ns))?;
+                let ns = stats::coarse_quantile(&own.times, q, (own.min_ns, own.max_ns))?;
                 known(ns / model::NS_PER_MS as f64)
             };
             let transaction = ClientTransaction {
-                calls: of.count + of.failed,
-                failed: of.failed,
-                min_ms: any.then(|| ms(of.min_ns)),
-                mean_ms: known(of.sum_ns as f64 / n / model::NS_PER_MS as f64),
+                calls: own.count + own.failed,
+                failed: own.failed,
+                min_ms: any.then(|| ms(own.min_ns)),
+                mean_ms: known(own.sum_ns as f64 / n / model::NS_PER_MS as f64),
                 p50_ms: quantile(0.5),
                 p95_ms: quantile(0.95),
                 p99_ms: quantile(0.99),
-                max_ms: any.then(|| ms(of.max_ns)),
-                total_ms: ms(of.sum_ns),
+                max_ms: any.then(|| ms(own.max_ns)),
+                total_ms: ms(own.sum_ns),
                 sd_ms: known(sd_ns / model::NS_PER_MS as f64),
             };
-            let name = kind_name(tally, index, of.kind);
-            clients.entry(of.client).or_default().push(name, transaction);
+            let name = kind_name(tally, index, own.kind);
+            clients.entry(own.client).or_default().push(name, transaction);
         }
     }
     let report = |(client, transactions)| ClientReport { client, transactions };
@@ -568,8 +568,8 @@ fn custom_metrics(tally: &Tally, groups: &[usize]) -> Named<CustomMetricReport> 
             continue;
         };
         for (place, metric) in group_description.custom_metrics.iter().enumerate() {
-            let of = group.measured.custom_metrics.iter().find(|m| usize::from(m.metric) == place);
-            let (count, sum) = of.map_or((0, 0), |of| (of.count, of.sum));
+            let own = group.measured.custom_metrics.iter().find(|m| usize::from(m.metric) == place);
+            let (count, sum) = own.map_or((0, 0), |own| (own.count, own.sum));
             let mut report = CustomMetricReport {
                 unit: metric.unit.clone(),
                 better: metric.better,
@@ -592,7 +592,7 @@ fn custom_metrics(tally: &Tally, groups: &[usize]) -> Named<CustomMetricReport> 
             let course = tally.course_of_seconds(seconds.len());
             add_half_widths(&mut report, &seconds, due.as_ref(), &course);
             if metric.kind == CustomMetricKind::Histogram {
-                let histogram = of.and_then(|of| of.histogram.clone()).unwrap_or_default();
+                let histogram = own.and_then(|own| own.histogram.clone()).unwrap_or_default();
                 let in_time = tally.measured_in_time(index, place);
                 add_quantiles(&mut report, &histogram, in_time.as_ref());
             }
@@ -602,7 +602,8 @@ fn custom_metrics(tally: &Tally, groups: &[usize]) -> Named<CustomMetricReport> 
     all
 }
 
-/// Adds the errors of a metric's rate and mean, from the number and sum of records in each second.
+/// Adds the half-widths of the 95 % CI of a custom metric's rate and mean, or reasons why there are
+/// none. `seconds` has number and sum of records in each second.
 fn add_half_widths(
     report: &mut CustomMetricReport,
     seconds: &[(u64, u64)],
@@ -624,7 +625,7 @@ fn add_half_widths(
     (report.per_second_half_width, report.mean_half_width) = (per_second, mean);
 }
 
-/// Adds the quantiles of a metric that is a distribution, with their intervals, and its shares.
+/// Adds quantiles, their confidence intervals and shares, if a custom metric is a distribution.
 fn add_quantiles(report: &mut CustomMetricReport, histogram: &Histogram, in_time: Option<&InTime>) {
     let mut quantile = |name: &str, q| match enough(histogram.count(), q, 0.95) {
         Ok(_) => histogram.quantile(q).map(|value| value as f64),
@@ -729,8 +730,8 @@ fn crosscheck(tally: &Tally, check: &Crosscheck) -> CrosscheckReport {
     }
 }
 
-/// Returns the commits of each type by second. A single type is left out, since `seconds` has the
-/// same.
+/// Returns the commits of each transaction type by second; empty if there is only one type, since
+/// `seconds` has the same numbers.
 fn commits_by_type(tally: &Tally) -> Vec<TypeSeconds> {
     let first = |group: &GroupTally| group.series.first().unwrap_or(0).min(0);
     let from_s = tally.groups.iter().map(first).min().unwrap_or(0);
@@ -738,11 +739,11 @@ fn commits_by_type(tally: &Tally) -> Vec<TypeSeconds> {
     for (index, group) in tally.groups.iter().enumerate() {
         let n_kinds = tally.description(index).map_or(0, |described| described.kinds.len());
         for kind in (0..n_kinds).filter_map(|kind| KindIndex::try_from(kind).ok()) {
-            let of = |second| {
-                let all = group.series.get(second).map(|of| &of.commits_by_kind[..]);
+            let commits_in = |second| {
+                let all = group.series.get(second).map(|sums| &sums.commits_by_kind[..]);
                 all.and_then(|all| all.get(usize::from(kind))).copied().unwrap_or(0)
             };
-            let commits: Vec<u64> = (from_s..tally.seconds().end).map(of).collect();
+            let commits: Vec<u64> = (from_s..tally.seconds().end).map(commits_in).collect();
             if commits.iter().any(|n| *n > 0) {
                 let transaction = kind_name(tally, index, kind);
                 all.push(TypeSeconds { transaction, from_s, commits });
@@ -752,7 +753,7 @@ fn commits_by_type(tally: &Tally) -> Vec<TypeSeconds> {
     if all.len() > 1 { all } else { Vec::new() }
 }
 
-/// Returns every second, including those without events: stalls must show.
+/// Returns a row for every second of each group, also without events, so that stalls show.
 fn seconds(tally: &Tally) -> Vec<SecondReport> {
     let mut all = Vec::new();
     let nothing = SecondTally::default();
@@ -762,38 +763,38 @@ fn seconds(tally: &Tally) -> Vec<SecondReport> {
         let name = tally.name_of(index);
         let first = group.series.first().unwrap_or(0).min(0);
         for second in first..end {
-            let of = group.series.get(second).unwrap_or(&nothing);
-            all.push(second_of(tally, &name, second, of));
+            let sums = group.series.get(second).unwrap_or(&nothing);
+            all.push(second_of(tally, &name, second, sums));
         }
     }
     all.sort_by_key(|row| row.second);
     all
 }
 
-fn second_of(tally: &Tally, group: &str, second: i64, of: &SecondTally) -> SecondReport {
+fn second_of(tally: &Tally, group: &str, second: i64, sums: &SecondTally) -> SecondReport {
     let begins_ns = u64::try_from(second).unwrap_or(0) * NS_PER_S;
     let part_ns = tally.measured_ns().saturating_sub(begins_ns);
     let length_ns = if second < 0 { NS_PER_S } else { part_ns.min(NS_PER_S) };
-    let quantiles = of.quantiles();
-    let tps = of.commits() as f64 * NS_PER_S as f64 / length_ns as f64;
+    let quantiles = sums.quantiles();
+    let tps = sums.commits() as f64 * NS_PER_S as f64 / length_ns as f64;
     SecondReport {
         second,
         group: group.to_owned(),
-        offered: of.counts.offered(),
-        finished: of.counts.finished(),
-        failed: of.counts.failed,
-        dropped: of.counts.dropped,
-        commits: of.commits(),
+        offered: sums.counts.offered(),
+        finished: sums.counts.finished(),
+        failed: sums.counts.failed,
+        dropped: sums.counts.dropped,
+        commits: sums.commits(),
         tps: known(tps).unwrap_or_default(),
         p50_ms: quantiles.map(|q| ms(q.p50_ns)),
         p95_ms: quantiles.map(|q| ms(q.p95_ns)),
         p99_ms: quantiles.map(|q| ms(q.p99_ns)),
-        max_ms: (of.counts.finished() > 0).then(|| ms(of.max_ns)),
-        reads: of.traffic.reads,
-        writes: of.traffic.writes,
-        others: of.traffic.others,
-        rows: of.traffic.rows,
-        bytes: of.traffic.bytes(),
-        waiting: of.waiting,
+        max_ms: (sums.counts.finished() > 0).then(|| ms(sums.max_ns)),
+        reads: sums.traffic.reads,
+        writes: sums.traffic.writes,
+        others: sums.traffic.others,
+        rows: sums.traffic.rows,
+        bytes: sums.traffic.bytes(),
+        waiting: sums.waiting,
     }
 }

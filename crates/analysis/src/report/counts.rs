@@ -1,5 +1,6 @@
-//! What became of transactions, and the error of the rate of commits. Not here: of whom (build,
-//! disturbances, disclosure).
+//! Numbers of transactions by outcome, and the confidence interval of the rate of commits.
+//!
+//! Not here: which transactions are counted (build, disturbances, disclosure).
 
 use model::{Counts, NS_PER_S};
 use stats::{Due, within_planned_run};
@@ -29,8 +30,8 @@ pub(super) fn counts(counts: &Counts) -> CountsReport {
     report
 }
 
-/// Returns the error of the rate in slots of 100 ms, or the reason why it is not known. `due` has
-/// the transactions due in each slot, if the plan changes them.
+/// Returns the 95 % CI of a rate of commits from its counts in slots of 100 ms, or the reason why
+/// it is not known. `due` has the transactions due in each slot, if the plan changes the rate.
 pub(super) fn ci95(slots: &[u64], due: Option<&Due>) -> (Option<Ci95>, Option<String>) {
     if slots.iter().all(|n| *n == 0) {
         return (None, Some("nothing was committed".to_owned()));
@@ -49,5 +50,5 @@ pub(super) fn ci95(slots: &[u64], due: Option<&Due>) -> (Option<Ci95>, Option<St
     }
 }
 
-/// Beginning of reasons about the rate of commits.
+/// First words of reasons why a rate of commits has no confidence interval.
 pub(super) const COMMITS_VARY: &str = "commits vary";

@@ -1,10 +1,10 @@
-//! Dips: stretches of seconds in which throughput fell or response times rose, and what else moved
-//! in them.
+//! Dips: consecutive seconds in which throughput fell or response times rose, and the gauges that
+//! moved in them.
 //!
-//! A cause is named by what it took of the clients' time: locks by the sessions that wait for them,
-//! a network by how much longer a round trip took, other programs by the CPUs that they had. What
-//! moved is held against all stretches of the same length outside of dips: how often it is as high
-//! there by chance. Not here: who reads the gauges (monitor).
+//! A cause is judged by how much of the clients' time it took: locks by the sessions that wait for
+//! them, a network by how much longer round trips took, other programs by the CPU time that they
+//! used. A gauge that moved is compared with all stretches of the same length outside of dips, to
+//! see how often it is as high by chance. Not here: reading gauges (monitor).
 
 mod causes;
 
@@ -20,87 +20,101 @@ use stats::{STRETCHES_MIN, Usual, set_apart, stands_out, stands_out_at_load};
 use super::{GaugeReport, PerTransaction};
 use crate::tally::{SecondFigures, Tally};
 
-/// Factor by which a second in a dip has fewer commits than the median second.
+/// Smallest factor by which a second has fewer commits than the median second to be in a dip.
 const RATE_FACTOR: f64 = 1.25;
 
-/// Factor by which a second in a dip has fewer commits than all others, if seconds scatter widely.
+/// Smallest factor by which the seconds of a dip have fewer commits than all other seconds, if
+/// seconds scatter too widely for [`RATE_FACTOR`].
 const APART_FACTOR: f64 = 3.0;
 
-/// Number of commits that is added to each second for that comparison, so that a few commits more
-/// or less make no dip.
+/// Number of commits that is added to each second for the comparison by [`APART_FACTOR`], so that a
+/// few commits more or less make no dip.
 const APART_COMMITS: f64 = 3.0;
 
-/// Factor by which the p95 of a second in a dip exceeds that of the median second.
+/// Smallest factor by which the p95 of a second exceeds that of the median second to be in a dip.
 const TIME_FACTOR: f64 = 1.5;
 
-/// Shortest response time that makes a dip by itself, if it exceeds the longest of the median
-/// second by [`LONG_FACTOR`]. One client of many may wait for a lock while commits hardly fall.
+/// Shortest response time, in milliseconds, that makes a dip by itself. One client of many may wait
+/// for a lock while commits hardly fall.
 const LONG_MS: f64 = 500.0;
+/// Smallest factor by which a response time that makes a dip by itself must exceed the longest one
+/// of the median second.
 const LONG_FACTOR: f64 = 10.0;
 
-/// Smallest rise of sessions that wait for locks in such a dip.
+/// Number of sessions by which a wait must rise to be the cause of a dip that a single long
+/// transaction makes.
 const LONG_SESSIONS: f64 = 0.5;
 
-/// Factor by which rows read per transaction leap. A fall of commits with such a leap is a dip,
-/// however other seconds scatter.
+/// Factor by which rows read per transaction must exceed their usual value for a leap. A second
+/// with a leap and fewer commits is in a dip, however widely other seconds scatter.
 const LEAP_ROWS: f64 = 10.0;
+/// Percentage of the machine's CPU time by which other programs must exceed their usual CPU time
+/// for a leap.
 const LEAP_OTHERS: f64 = 25.0;
 
-/// Largest share of seconds that may be in dips because of leaps.
+/// Largest share of seconds with leaps; if there are more, none of them makes a dip.
 const LEAPS_MAX: f64 = 1.0 / 3.0;
 
-/// Smallest number of samples in every second for a comparison of p95.
+/// Smallest number of finished transactions in every second for comparing seconds by p95.
 const P95_SAMPLES_MIN: u64 = 100;
 
-/// Smallest rise of a cause's share of the clients' time.
+/// Smallest share of the clients' time that a cause must explain.
 const SHARE_MIN: f64 = 0.1;
 
-/// Smallest number of robust standard deviations above the usual for a gauge that moved.
+/// Smallest number of robust standard deviations by which a gauge must exceed its usual value to
+/// count as moved.
 const SCORE_MIN: f64 = 5.0;
 
-/// Largest probability of as high a value by chance for a cause.
+/// Largest probability with which a gauge is as high by chance, for a cause or a gauge that moved.
 const CHANCE_MAX: f64 = 0.1;
 
-/// Largest number of gauges that are listed beside the cause.
+/// Largest number of gauges listed as moved in a dip.
 const MOVED_MAX: usize = 5;
 
-/// Largest number of dips that are listed, those with the largest cost.
+/// Largest number of dips in a report: those with the largest cost.
 const DIPS_MAX: usize = 20;
 
-/// Factor by which rows read per second must exceed the usual to count as read by slow
-/// transactions. A server may report rows a second late; these are then divided by few
-/// transactions.
+/// Smallest factor by which rows read per second must exceed their usual value for a rise of rows
+/// per transaction to count. A server may report rows a second late; in a dip, these are then
+/// divided by few transactions.
 const ALL_ROWS_FACTOR: f64 = 1.5;
 
 const SESSION_QUERY: &str = "database.session_query";
 const ROUND_TRIP: &str = "database.round_trip";
 
-/// Gauges that are derived from others: CPU time of other programs, rows read per second and per
-/// transaction, sessions that wait for files, sessions that execute without a thread on or waiting
-/// for a CPU, CPU time of the server, CPU time of generator and server as a share of the machine,
-/// and threads of both that wait for a CPU.
+/// Derived gauge: CPU time of other programs than generator and server, in percent of the machine.
 const OTHERS: &str = "machine.cpu_others";
+/// Derived gauge: rows read per second.
 const ROWS_READ: &str = "database.rows_read";
+/// Derived gauge: rows read per transaction.
 const ROWS_READ_EACH: &str = "database.rows_read_per_transaction";
+/// Derived gauge: number of sessions that wait for data files or commit (log).
 const FILE_WAITS: &str = "database.sessions/io+commit";
+/// Derived gauge: number of sessions that execute without a thread on, or waiting for, a CPU.
 const OFF_CPU: &str = "database.sessions/executing_off_cpu";
+/// Derived gauge: CPU time of the server, in percent of one CPU.
 const SERVER_CPU: &str = "server.cpu";
+/// Derived gauge: CPU time of generator and server, in percent of the machine.
 const OWN_CPU: &str = "own_cpu";
+/// Derived gauge: number of threads of generator and server that wait for a CPU.
 const RUN_DELAY: &str = "run_delay";
+/// Milliseconds per second for which the server's threads wait for a CPU.
 const SERVER_DELAY: &str = "server.run_delay";
 const EXECUTING: &str = "database.sessions/executing";
 
-/// Counters of deadlocks, for the products that have one.
+/// Counters of deadlocks, one for each product that has one.
 const DEADLOCKS: [&str; 2] = ["database.Innodb_deadlocks", "database.database_deadlocks"];
 
-/// Sessions that wait for a lock of a table or index, whose name follows.
+/// Start of the names of gauges that count sessions waiting for a lock of one table or index, whose
+/// name follows.
 const LOCK_WAITS: &str = "database.lock_waits/";
 
-/// Smallest share of the sessions waiting for locks that must wait for one object for it to be
-/// named.
+/// Smallest share of the sessions waiting for locks that must wait for one table or index for a dip
+/// to name it.
 const LOCKED_LEAST: f64 = 0.5;
 
-/// Gauges whose rise says nothing about a cause: they follow throughput, or are the dip itself.
+/// Parts of names of gauges whose rise says nothing about a cause: they follow throughput, or are
+/// consequences of the dip.
 const FOLLOW: [&str; 6] = [
     "sessions/idle",
     "cpu_idle",
@@ -110,64 +124,66 @@ const FOLLOW: [&str; 6] = [
     LOCK_WAITS,
 ];
 
-/// Gauges of the machine that are listed last among those that moved: traffic of any program.
+/// Starts of names of the machine's gauges that any program may move; they are listed last among
+/// those that moved.
 const OF_OTHERS: [&str; 3] = ["machine.net_", "machine.disk_", OTHERS];
 
-/// Factor by which a gauge that is usually 0 is ranked.
+/// Factor by which a gauge counts as risen in the order of lists, if its usual value is 0.
 const FROM_NOTHING: f64 = 10.0;
 
-/// A gauge that moved.
+/// A gauge that moved in a dip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
-    /// Name of the gauge as a figure.
+    /// Name of the gauge as a figure, such as `server.cpu_user`.
     pub gauge: String,
     pub unit: String,
-    /// Median in the seconds outside of dips.
+    /// Median of the gauge in the seconds outside of dips.
     pub usual: f64,
-    /// Mean within the dip.
+    /// Mean of the gauge within the dip.
     pub then: f64,
 }
 
-/// A cause of a dip with its evidence.
+/// A detected cause of a dip, with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CauseSeen {
     pub cause: Cause,
-    /// The gauge that is the evidence.
+    /// The gauge that is the evidence for the cause.
     pub shown_by: Moved,
-    /// Share of the clients' time that it explains, from 0 to 1.
+    /// Share of the clients' time that the cause explains, from 0 to 1.
     pub share: f64,
-    /// Share of the stretches of the same length outside of dips in which the gauge is as high. The
-    /// dip itself counts, so that it is never 0.
+    /// Share of the stretches of the dip's length outside of dips in which the gauge is as high.
+    /// The dip itself counts, so that the share is never 0.
     pub chance: f64,
 }
 
-/// A stretch of seconds with low throughput or high response times.
+/// Consecutive seconds with low throughput or long response times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dip {
     pub from_s: i64,
-    /// The second after its last.
+    /// The second after the last one of the dip.
     pub to_s: i64,
-    /// Commits per second within it, relative to the median second; null if the plan changes the
-    /// rate.
+    /// Commits per second within the dip, relative to the median second; null if the plan changes
+    /// the rate.
     pub rate_ratio: Option<f64>,
-    /// Highest p95 of its seconds, relative to the median second; null if seconds have too few
-    /// samples.
+    /// Highest p95 of the dip's seconds, relative to the median second; null if seconds have too
+    /// few samples.
     pub p95_ratio: Option<f64>,
-    /// Known causes, the one that explains most first.
+    /// Detected causes, the one that explains most of the clients' time first, but a stopped server
+    /// before all others.
     pub causes: Vec<CauseSeen>,
-    /// Other gauges that rose: those of the database first, then by how much.
+    /// Gauges that rose within the dip: those of the database first, then by how much they rose.
     pub moved: Vec<Moved>,
-    /// Number of stretches of its length outside of dips, for comparison; the smallest number over
-    /// the gauges that moved. `None` in old reports.
+    /// Number of stretches of the dip's length outside of dips with which the dip is compared: the
+    /// smallest over all gauges that moved. `None` in older reports.
     #[serde(default)]
     pub n_stretches: Option<usize>,
-    /// Deadlocks that the server counted within it.
+    /// Number of deadlocks that the server counted within the dip.
     #[serde(default, skip_serializing_if = "is_none")]
     pub deadlocks: u64,
-    /// The table or index with the lock that most sessions waited for.
+    /// Table or index for whose locks most of the waiting sessions waited; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locked: Option<String>,
-    /// Longest response time of its transactions, if it stands out.
+    /// Longest response time of a transaction in the dip, if it stands out; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_ms: Option<f64>,
 }
@@ -177,7 +193,7 @@ fn is_none(count: &u64) -> bool {
 }
 
 impl Dip {
-    /// Returns the seconds in words: `12`, or `12 to 14`.
+    /// Returns the dip's seconds in words: `12`, or `12 to 14`.
     pub fn seconds(&self) -> String {
         match self.to_s - self.from_s {
             1 => self.from_s.to_string(),
@@ -185,17 +201,19 @@ impl Dip {
         }
     }
 
-    /// Returns the cost in seconds of usual throughput. If commits were made up for or their rate
-    /// is planned, it is the cost in response time beyond the usual.
+    /// Returns the cost of the dip in seconds: its length times the share of usual throughput that
+    /// was lost, or the share of response time beyond the usual if that is larger, as when commits
+    /// were made up for or their rate is planned.
     pub fn cost_s(&self) -> f64 {
         let of_time = 1.0 - 1.0 / self.p95_ratio.unwrap_or(1.0).max(1.0);
         let lost = self.rate_ratio.map_or(0.0, |ratio| 1.0 - ratio);
-        // The cost of one client at least.
+        // A single long transaction costs this share of throughput at least.
         let of_one = if self.longest_ms.is_some() { SHARE_MIN } else { 0.0 };
         lost.max(of_time).max(of_one) * (self.to_s - self.from_s) as f64
     }
 
-    /// Describes a cause: `sessions waited for locks on warehouse.PRIMARY, with 2 deadlocks`.
+    /// Describes a cause with details: `sessions waited for locks on warehouse.PRIMARY, with 2
+    /// deadlocks`.
     pub fn words(&self, cause: Cause) -> String {
         let mut words = cause.words().to_owned();
         if cause == Cause::Locks {
@@ -206,21 +224,23 @@ impl Dip {
         words
     }
 
-    /// Returns the number of seconds by which the run would have to be longer for enough comparison
-    /// stretches; with fewer, the causes are not known.
+    /// Returns the number of seconds by which the run is too short for enough comparison stretches;
+    /// 0 if it has enough. With too few, causes cannot be detected.
     pub fn seconds_lacking(&self) -> usize {
         self.n_stretches.map_or(0, |n| STRETCHES_MIN.saturating_sub(n))
     }
 }
 
-/// The gauges of a run by name, with a value for each second.
+/// Gauges of a run, with a value for each second.
 struct Series {
     /// True for seconds in a dip.
     is_dip: Vec<bool>,
+    /// Unit and values of each gauge, by its name as a figure. The value of a second without a
+    /// reading is NaN.
     all: BTreeMap<String, (String, Vec<f64>)>,
 }
 
-/// Returns all dips of a run, in the order of time.
+/// Returns the dips of a run, at most [`DIPS_MAX`], in the order of time.
 pub(super) fn dips(
     tally: &Tally,
     gauges: &[GaugeReport],
@@ -251,8 +271,10 @@ struct Transactions {
     clients: f64,
     commits: Vec<f64>,
     usual_rate: f64,
-    /// The p95 of each second; `None` if any second has too few samples.
+    /// The p95 response time of each second, in milliseconds; `None` if any second has too few
+    /// samples.
     p95_ms: Option<Vec<f64>>,
+    /// Longest response time of each second, in milliseconds; `None` where it does not stand out.
     longest_ms: Vec<Option<f64>>,
 }
 
@@ -274,7 +296,7 @@ impl Transactions {
         }
     }
 
-    /// Marks seconds whose transactions stand out, independent of gauges.
+    /// Marks seconds whose commits or response times stand out, whatever the gauges show.
     fn stand_out(&self, tally: &Tally) -> Vec<bool> {
         let mut is_dip = vec![false; self.commits.len()];
         let mut mark = |seconds: Vec<usize>| seconds.into_iter().for_each(|at| is_dip[at] = true);
@@ -290,7 +312,7 @@ impl Transactions {
         is_dip
     }
 
-    /// Returns the seconds in which commits fell.
+    /// Returns the indexes of seconds in which commits fell.
     fn fell(&self) -> Vec<usize> {
         // A second without any commit counts as half a commit.
         let per_commit: Vec<f64> = self.commits.iter().map(|n| 1.0 / n.max(0.5)).collect();
@@ -300,7 +322,7 @@ impl Transactions {
         seconds
     }
 
-    /// Returns the seconds in which response times rose.
+    /// Returns the indexes of seconds in which response times rose.
     fn slow(&self, tally: &Tally) -> Vec<usize> {
         let Some(times) = &self.p95_ms else { return Vec::new() };
         match tally.borne() {
@@ -312,7 +334,7 @@ impl Transactions {
         }
     }
 
-    /// Makes a dip of a stretch of seconds.
+    /// Describes the stretch of seconds `within` as a dip. `round_trips` is per transaction.
     fn dip(&self, series: &Series, within: Range<usize>, round_trips: Option<f64>) -> Dip {
         // Commits that caught up within the dip do not make up for its fall.
         let fallen = self.commits[within.clone()].iter().map(|n| n.min(self.usual_rate));
@@ -347,12 +369,12 @@ impl Transactions {
     }
 }
 
-/// Returns the median of all seconds.
+/// Returns the median of all seconds, including those in dips.
 fn median(values: &[f64]) -> f64 {
     Usual::new(values, &vec![false; values.len()]).median()
 }
 
-/// Returns the p95 of each second, if all have enough samples.
+/// Returns the p95 of each second in milliseconds; `None` if any second has too few samples.
 fn p95_ms(figures: &[SecondFigures]) -> Option<Vec<f64>> {
     let fewest = figures.iter().map(|second| second.counts.finished()).min().unwrap_or(0);
     let to_ms = |second: &SecondFigures| {
@@ -361,15 +383,18 @@ fn p95_ms(figures: &[SecondFigures]) -> Option<Vec<f64>> {
     (fewest >= P95_SAMPLES_MIN).then(|| figures.iter().map(to_ms).collect())
 }
 
-/// Returns the longest response time of each second in which it stands out.
+/// Returns the longest response time of each second in milliseconds; `None` where it does not stand
+/// out.
 fn longest_ms(figures: &[SecondFigures]) -> Vec<Option<f64>> {
-    let all: Vec<f64> = figures.iter().map(|of| of.max_ns as f64 / NS_PER_MS as f64).collect();
+    let all: Vec<f64> =
+        figures.iter().map(|second| second.max_ns as f64 / NS_PER_MS as f64).collect();
     let least = LONG_MS.max(LONG_FACTOR * median(&all));
     all.into_iter().map(|ms| (ms >= least).then_some(ms)).collect()
 }
 
 impl Series {
-    /// Marks seconds in which commits fell and a gauge leapt that explains it.
+    /// Marks seconds in which commits fell while a gauge leapt that explains it: rows read per
+    /// transaction, or the CPU time of other programs.
     fn mark_leaps(&mut self, commits: &[f64]) {
         let usual = |values: &[f64]| Usual::new(values, &self.is_dip).median();
         let leaps = |name: &str, far: &dyn Fn(f64, f64) -> bool| {
@@ -380,7 +405,7 @@ impl Series {
         let each = leaps(ROWS_READ_EACH, &|rows, usual| rows > LEAP_ROWS * usual.max(1.0));
         let all = leaps(ROWS_READ, &|rows, usual| rows > ALL_ROWS_FACTOR * usual);
         let others = leaps(OTHERS, &|percent, usual| percent > usual + LEAP_OTHERS);
-        let has = |of: &[bool], at: usize| of.get(at).copied().unwrap_or(false);
+        let has = |leapt: &[bool], at: usize| leapt.get(at).copied().unwrap_or(false);
         let low = usual(commits) / RATE_FACTOR;
         let explained = |at: &usize| {
             commits[*at] < low && (has(&each, *at) && has(&all, *at) || has(&others, *at))
@@ -416,13 +441,17 @@ impl Series {
         series
     }
 
-    /// Adds the gauges that are derived from others.
+    /// Adds the gauges that are computed from others.
     fn derive(&mut self, commits: &[f64], processors: Option<f64>) {
         let get = |name: &str| self.all.get(name).map(|(_, values)| values.clone());
         let sum = |names: &[&str]| {
             let known: Vec<Vec<f64>> = names.iter().filter_map(|name| get(name)).collect();
             let first = known.first()?.len();
-            Some((0..first).map(|at| known.iter().map(|of| of[at]).sum()).collect::<Vec<f64>>())
+            Some(
+                (0..first)
+                    .map(|at| known.iter().map(|values| values[at]).sum())
+                    .collect::<Vec<f64>>(),
+            )
         };
         let mut derived: Vec<(&str, &str, Vec<f64>)> = Vec::new();
         let of_machine = sum(&["machine.cpu_user", "machine.cpu_nice", "machine.cpu_system"]);
@@ -471,7 +500,7 @@ impl Series {
         if let Some(delay) = sum(&["generator.run_delay", SERVER_DELAY]) {
             derived.push((RUN_DELAY, "", delay.iter().map(|ms| ms / 1e3).collect()));
         }
-        for (name, unit, values) in derived.into_iter().filter(|(.., of)| !of.is_empty()) {
+        for (name, unit, values) in derived.into_iter().filter(|(.., values)| !values.is_empty()) {
             self.all.insert(name.to_owned(), (unit.to_owned(), values));
         }
     }
@@ -480,83 +509,90 @@ impl Series {
         self.all.get(name).map(|(_, values)| values.as_slice())
     }
 
-    /// Returns the stretches of seconds in dips. A good second between two bad ones belongs to the
-    /// dip.
+    /// Returns the stretches of marked seconds. A good second between two marked ones belongs to
+    /// the stretch.
     fn stretches(&self) -> Vec<Range<usize>> {
         let bad: Vec<usize> = (0..self.is_dip.len()).filter(|at| self.is_dip[*at]).collect();
         let stretches = bad.chunk_by(|a, b| b - a <= 2);
-        stretches.map(|of| of[0]..of[of.len() - 1] + 1).collect()
+        stretches.map(|stretch| stretch[0]..stretch[stretch.len() - 1] + 1).collect()
     }
 
-    /// Compares a gauge within a stretch with its usual value; `None` if it was not read in both.
+    /// Compares a gauge's mean within a stretch with its usual value; `None` if it was not read in
+    /// both.
     fn beside(&self, name: &str, within: &Range<usize>) -> Option<Moved> {
         let (unit, values) = self.all.get(name)?;
-        let of = Usual::new(values, &self.is_dip);
-        let (usual, then) = (of.median(), of.mean_within(within.clone()));
+        let series = Usual::new(values, &self.is_dip);
+        let (usual, then) = (series.median(), series.mean_within(within.clone()));
         let moved = Moved { gauge: name.to_owned(), unit: unit.clone(), usual, then };
         (usual.is_finite() && then.is_finite()).then_some(moved)
     }
 
-    /// Returns the number of robust standard deviations by which a gauge exceeds the usual.
+    /// Returns the number of robust standard deviations by which a gauge in a dip exceeds its usual
+    /// value; 0 if it was not read.
     fn score(&self, moved: &Moved) -> f64 {
-        let of = |values| Usual::new(values, &self.is_dip).score(moved.then);
-        self.values(&moved.gauge).map_or(0.0, of)
+        let to_score = |values| Usual::new(values, &self.is_dip).score(moved.then);
+        self.values(&moved.gauge).map_or(0.0, to_score)
     }
 
-    /// Returns the share of stretches of this length outside of dips in which a gauge is as high.
+    /// Returns the share of stretches of `length` seconds outside of dips in which a gauge is as
+    /// high as in the dip; `None` if there are too few stretches.
     fn chance(&self, moved: &Moved, length: usize) -> Option<f64> {
         Usual::new(self.values(&moved.gauge)?, &self.is_dip).chance(moved.then, length)
     }
 
-    /// Returns the number of stretches for comparison, the smallest over the gauges that moved.
+    /// Returns the number of stretches outside of dips that are as long as `within`, the smallest
+    /// over the gauges that rose.
     fn n_stretches(&self, within: &Range<usize>) -> usize {
         let n_of = |values: &[f64]| Usual::new(values, &self.is_dip).means(within.len()).len();
         let moved = self.rose(within).map(|moved| self.values(&moved.gauge).map_or(0, n_of));
         moved.chain([n_of(&vec![0.0; self.is_dip.len()])]).min().unwrap_or(0)
     }
 
-    /// Returns true if a gauge is higher than in all stretches of this length outside of dips.
+    /// Returns true if a gauge is higher than in every stretch of `length` seconds outside of dips.
     fn is_highest(&self, moved: &Moved, length: usize) -> bool {
-        let of = |values| Usual::new(values, &self.is_dip).is_highest(moved.then, length);
-        self.values(&moved.gauge).is_some_and(of)
+        let is_above = |values| Usual::new(values, &self.is_dip).is_highest(moved.then, length);
+        self.values(&moved.gauge).is_some_and(is_above)
     }
 
     /// Returns the number of deadlocks within a stretch. The second after it is included, since a
-    /// server may report them late.
+    /// server may report deadlocks late.
     fn deadlocks(&self, within: &Range<usize>) -> u64 {
-        let of = |values: &[f64]| {
+        let count_within = |values: &[f64]| {
             let seconds = &values[within.start..(within.end + 1).min(values.len())];
             seconds.iter().filter(|n| n.is_finite()).sum::<f64>().round() as u64
         };
-        DEADLOCKS.iter().filter_map(|name| self.values(name)).map(of).sum()
+        DEADLOCKS.iter().filter_map(|name| self.values(name)).map(count_within).sum()
     }
 
-    /// Returns the object that most sessions waiting for locks within a stretch waited for.
+    /// Returns the table or index for which most of the sessions waiting for locks within a stretch
+    /// waited; `None` if these are less than half of them.
     fn locked(&self, within: &Range<usize>) -> Option<String> {
-        let sum = |of: &[f64]| of[within.clone()].iter().map(|n| n.max(0.0)).sum::<f64>();
+        let sum = |values: &[f64]| values[within.clone()].iter().map(|n| n.max(0.0)).sum::<f64>();
         let all = sum(self.values("database.sessions/lock")?);
-        let of = |(name, (_, values)): (&String, &(String, Vec<f64>))| {
+        let to_object = |(name, (_, values)): (&String, &(String, Vec<f64>))| {
             Some((name.strip_prefix(LOCK_WAITS)?.to_owned(), sum(values)))
         };
-        let most = self.all.iter().filter_map(of).max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let most = self.all.iter().filter_map(to_object).max_by(|a, b| a.1.total_cmp(&b.1))?;
         (most.1 > 0.0 && most.1 >= LOCKED_LEAST * all).then_some(most.0)
     }
 
-    /// Returns the gauges that rose clearly within a stretch.
+    /// Returns the gauges that rose clearly within a stretch, without those that merely follow
+    /// throughput.
     fn rose(&self, within: &Range<usize>) -> impl Iterator<Item = Moved> {
-        let is_consequence = |name: &str| FOLLOW.iter().any(|of| name.contains(of));
+        let is_consequence = |name: &str| FOLLOW.iter().any(|part| name.contains(part));
         let names = self.all.keys().filter(move |name| !is_consequence(name));
         let moved = names.filter_map(|name| self.beside(name, within));
         moved.filter(|moved| self.score(moved) >= SCORE_MIN)
     }
 
-    /// Returns the gauges that rose within a stretch and not elsewhere, by how much. Gauges that
-    /// other programs may move come last.
+    /// Returns the gauges that rose within a stretch and seldom elsewhere, at most [`MOVED_MAX`]:
+    /// those of the database first, those that any program may move last, and otherwise by how
+    /// much.
     fn moved(&self, within: &Range<usize>) -> Vec<Moved> {
         let chance = |moved: &Moved| self.chance(moved, within.len()).unwrap_or(1.0);
         let rank = |moved: &Moved| {
             let is_own = moved.gauge.starts_with("database.");
-            let is_of_others = OF_OTHERS.iter().any(|of| moved.gauge.starts_with(of));
+            let is_of_others = OF_OTHERS.iter().any(|prefix| moved.gauge.starts_with(prefix));
             let factor = if moved.usual > 0.0 { moved.then / moved.usual } else { FROM_NOTHING };
             (!is_own, is_of_others, -factor)
         };

@@ -1,9 +1,9 @@
-//! What a standard requires of a run, held against what was measured: a pure function of the
-//! tally and of the requirements that the run carries.
+//! Judges a run by the requirements of the standard from which its workload is derived. A pure
+//! function of the tally and of the requirements, which the run carries.
 //!
-//! A share is held against the clause's limit as it is, without slack for chance, as the standard
-//! says; where the limits are narrower than chance makes a share of so few, the reason says so.
-//! Not here: which requirements there are (workloads), and how they look (render).
+//! A measured share is compared with the clause's limits without tolerance for chance, as the
+//! standard demands. If so few transactions were counted that chance alone may exceed the limits,
+//! the reason says so. Not here: the requirements (workloads), and how they look (render).
 
 use model::numbers::significant;
 use model::{
@@ -22,18 +22,15 @@ const NS_PER_MINUTE: f64 = 60.0 * NS_PER_S as f64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The requirement is met.
     Pass,
-    /// The requirement is not met.
     Fail,
     /// The requirement does not apply to this workload or run; the reason says why.
     NotApplicable,
-    /// The verdict is not known; the reason says why.
+    /// The run does not show whether the requirement is met; the reason says why.
     NotKnown,
 }
 
 impl Verdict {
-    /// Returns the verdict in words.
     pub fn words(self) -> &'static str {
         match self {
             Verdict::Pass => "pass",
@@ -44,35 +41,36 @@ impl Verdict {
     }
 }
 
-/// A requirement, and what was measured.
+/// A requirement of a standard, with the measured value and the verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequirementReport {
-    /// The clause of the standard.
+    /// Number of the clause in the standard.
     pub clause: String,
-    /// The requirement, without its limits.
+    /// The requirement in words, without its limits.
     pub title: String,
     /// The limits, in words.
     pub required: String,
     /// The measured value; null if not known.
     pub measured: Option<f64>,
-    /// The unit of both.
+    /// Unit of the limits and of the measured value.
     pub unit: String,
-    /// The measured values in words, if they are more than one number: pauses by type.
+    /// The measured values in words, if they are several numbers, such as pauses by type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_times: Option<String>,
     pub verdict: Verdict,
-    /// Reason why the verdict is not known or the requirement does not apply, or a remark.
+    /// Reason why the verdict is not known or the requirement does not apply, or a remark; absent
+    /// if there is nothing to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// The requirements of a group's standard, judged.
+/// The requirements of the standard from which a group's workload is derived, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Disclosure {
     pub group: String,
-    /// The standard and its revision.
+    /// Name of the standard, with its revision.
     pub standard: String,
-    /// A statement of what this result is not.
+    /// Statement of what the result is not, such as a TPC result.
     pub note: String,
     /// Number of requirements that are met.
     pub passed: u64,
@@ -82,7 +80,7 @@ pub struct Disclosure {
     pub requirements: Vec<RequirementReport>,
 }
 
-/// Returns the disclosures of all groups that have a standard.
+/// Returns the judged requirements of each group whose workload has a standard.
 pub(super) fn disclosures(tally: &Tally) -> Vec<Disclosure> {
     let Some(description) = &tally.description else { return Vec::new() };
     let groups = description.groups.iter().zip(&tally.groups);
@@ -109,13 +107,13 @@ fn disclosure(
     })
 }
 
-/// A measured value and its sample.
+/// A measured value, with the counts on which it is based.
 struct Measured {
     value: f64,
-    /// Number of counted events.
+    /// Number of counted events, if the value is a share; else the largest number.
     count: u64,
-    /// Number of trials, if the value is a share with a random error.
-    of: Option<u64>,
+    /// Number of trials, if the value is a share with a random error; else `None`.
+    trials: Option<u64>,
 }
 
 impl RequirementReport {
@@ -130,7 +128,7 @@ impl RequirementReport {
 }
 
 impl Disclosure {
-    /// Summarizes the disclosure: the number of requirements that are met, and of those not judged.
+    /// Returns a sentence with the number of requirements that are met, and of those not judged.
     pub fn summary(&self) -> String {
         let count = |verdict: Verdict| match self
             .requirements
@@ -141,21 +139,25 @@ impl Disclosure {
             0 => String::new(),
             n => format!("; {n} {}", verdict.words()),
         };
-        let (passed, of, standard) = (self.passed, self.passed + self.failed, &self.standard);
+        let (passed, judged, standard) = (self.passed, self.passed + self.failed, &self.standard);
         let others = [Verdict::NotApplicable, Verdict::NotKnown].map(count).concat();
-        format!("{passed} of {of} requirements of {standard} met{others}")
+        format!("{passed} of {judged} requirements of {standard} met{others}")
     }
 }
 
 impl Measured {
     fn plain(value: f64) -> Measured {
-        Measured { value, count: u64::MAX, of: None }
+        Measured { value, count: u64::MAX, trials: None }
     }
 
-    fn share(count: u64, of: u64, what: &str) -> Result<Measured, Unknown> {
-        match of {
+    fn share(count: u64, trials: u64, what: &str) -> Result<Measured, Unknown> {
+        match trials {
             0 => Err(Unknown::NotKnown(format!("no {what} finished"))),
-            _ => Ok(Measured { value: count as f64 / of as f64 * 100.0, count, of: Some(of) }),
+            _ => Ok(Measured {
+                value: count as f64 / trials as f64 * 100.0,
+                count,
+                trials: Some(trials),
+            }),
         }
     }
 }
@@ -163,11 +165,11 @@ impl Measured {
 /// Reason why a requirement cannot be judged.
 enum Unknown {
     NotKnown(String),
-    /// The figure does not exist, which the standard does not allow.
+    /// The load has no such figure, which the standard does not allow: the requirement is not met.
     Absent(String),
 }
 
-/// A group of a run.
+/// A group of a run, prepared to judge its requirements.
 struct Scene<'a> {
     tally: &'a Tally,
     described: &'a GroupDescription,
@@ -205,7 +207,8 @@ impl Scene<'_> {
         report(value, Verdict::Fail, reason)
     }
 
-    /// Describes the actual pauses of each type.
+    /// Describes the pauses of each type as the run made them, for a requirement on pauses in
+    /// key/think load; `None` for other requirements and loads.
     fn pauses(&self, requirement: &Requirement) -> Option<String> {
         let pauses = &requirement.pauses_ns;
         match self.described.load {
@@ -223,8 +226,8 @@ impl Scene<'_> {
             Figure::KindShare { kind } => {
                 let all = self.group.measured.counts().finished();
                 let share = Measured::share(self.finished(kind), all, "transaction")?;
-                // Cards of decks, not draws: there is no random error.
-                Ok(Measured { of: None, ..share })
+                // Types are dealt from decks, not drawn: their shares have no random error.
+                Ok(Measured { trials: None, ..share })
             }
             Figure::RolledBackShare { kind } => {
                 let counts = self.group.kind(kind).map(|it| it.counts).unwrap_or_default();
@@ -233,10 +236,10 @@ impl Scene<'_> {
             Figure::CounterOfKind { counter, kind } => {
                 Measured::share(self.counter(counter)?, self.finished(kind), self.name(kind))
             }
-            Figure::CounterOfCounter { counter, of } => {
-                let what = self.described.custom_metrics.get(usize::from(of));
+            Figure::CounterOfCounter { counter, of: total } => {
+                let what = self.described.custom_metrics.get(usize::from(total));
                 let what = what.map_or("transaction", |metric| &metric.name);
-                Measured::share(self.counter(counter)?, self.counter(of)?, what)
+                Measured::share(self.counter(counter)?, self.counter(total)?, what)
             }
             Figure::CounterMean { counter, kind } => {
                 let share =
@@ -268,7 +271,8 @@ impl Scene<'_> {
         self.group.kind(kind).map_or(0, |kind| kind.counts.finished())
     }
 
-    /// Returns the sum of a counter; unknown for a run that did not count it.
+    /// Returns the sum of the custom metric with the index `place`. Fails if the run did not count
+    /// it.
     fn counter(&self, place: u16) -> Result<u64, Unknown> {
         if usize::from(place) >= self.described.custom_metrics.len() {
             return Err(Unknown::NotKnown("this run did not count it".to_owned()));
@@ -277,8 +281,8 @@ impl Scene<'_> {
         Ok(found.map_or(0, |it| it.sum))
     }
 
-    /// Returns the 90th percentile over all offered transactions of a type: those that failed or
-    /// were dropped never ended.
+    /// Returns the 90th percentile of the response time of all offered transactions of a type, in
+    /// seconds. Failed and dropped ones count as infinite.
     fn p90(&self, kind: KindIndex) -> Result<Measured, Unknown> {
         let mut sum = Sum::default();
         let closed = self.described.load == Load::Closed;
@@ -298,8 +302,8 @@ impl Scene<'_> {
         Err(Unknown::NotKnown(why.to_owned()))
     }
 
-    /// Returns the rate of commits in the window and of transactions rolled back by design (TPC-C
-    /// 5.4.2).
+    /// Returns the rate per minute of a type's transactions that committed in the window or were
+    /// rolled back by design (TPC-C 5.4.2), divided by `scale`, such as the number of warehouses.
     fn rate(&self, kind: KindIndex, scale: u64) -> Result<Measured, Unknown> {
         let minutes = self.tally.measured_ns() as f64 / NS_PER_MINUTE;
         if minutes == 0.0 {
@@ -310,8 +314,8 @@ impl Scene<'_> {
         Ok(Measured::plain((commits + rolled_back) as f64 / minutes / scale.max(1) as f64))
     }
 
-    /// Returns the number of checkpoints in the measured phase, from the counters that the driver
-    /// names.
+    /// Returns the number of checkpoints in the measured phase, from those counters of the server
+    /// that the driver names. Fails if none of them was read.
     fn checkpoints(&self) -> Result<Measured, Unknown> {
         let counters = self.tally.fact("checkpoints", "counters").and_then(FactValue::text);
         let counters: Vec<&str> = counters.into_iter().flat_map(|all| all.split(", ")).collect();
@@ -375,16 +379,16 @@ fn required(requirement: &Requirement) -> String {
     }
 }
 
-/// Returns a remark if the limits are within two binomial standard deviations of their middle: a
-/// miss then says little.
+/// Returns a remark if the limits are within two binomial standard deviations of their middle, so
+/// that a miss says little; `None` otherwise.
 fn chance(requirement: &Requirement, measured: &Measured) -> Option<String> {
-    let (min, max, of) = (requirement.min?, requirement.max?, measured.of?);
+    let (min, max, trials) = (requirement.min?, requirement.max?, measured.trials?);
     let middle = (min + max) / 200.0;
-    let deviation = (middle * (1.0 - middle) / of as f64).sqrt() * 100.0;
+    let deviation = (middle * (1.0 - middle) / trials as f64).sqrt() * 100.0;
     (2.0 * deviation > (max - min) / 2.0).then(|| {
         format!(
             "with {} of them, chance alone varies the share by ± {} % (two standard deviations)",
-            model::format_count(of),
+            model::format_count(trials),
             significant(2.0 * deviation, 2)
         )
     })

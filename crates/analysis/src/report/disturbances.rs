@@ -1,5 +1,5 @@
-//! What disturbances did: response times and rates before, during and after each, and when the
-//! rate was back.
+//! Effects of planned disturbances: response times and rates before, during and after each, and the
+//! time until the rate had recovered.
 
 use std::ops::Range;
 
@@ -13,67 +13,68 @@ use super::{Ci95, CountsReport, Latency, Named};
 use crate::Tally;
 use crate::tally::SLOT_NS;
 
-/// Share of the earlier rate at which commits have recovered.
+/// Share of the earlier rate at which commits count as recovered.
 const BACK: f64 = 0.9;
 
 const NOTHING_BEFORE: &str = "the measured phase has no whole second before it to compare with";
 const STILL_BEFORE: &str = "nothing was committed in the seconds before it";
 const NO_FALL: &str = "no second fell below 90 % by more than chance";
 
-/// A disturbance and its effects.
+/// A planned disturbance of the database, and its effects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DisturbanceReport {
     pub name: String,
-    /// The action, in one short line.
+    /// Description of the action, in one short line.
     pub what: String,
     /// Index of the repetition, from 0.
     pub nth: u32,
-    /// Start, in seconds of the measured phase; the due time, if it was skipped.
+    /// Start, in seconds of the measured phase; the planned start, if it was skipped.
     pub began_s: f64,
     /// End, in seconds of the measured phase; null while in progress, or if skipped.
     pub ended_s: Option<f64>,
-    /// `running`, `done`, `failed`, `cut_off` or `skipped`.
+    /// State of the action: `running`, `done`, `failed`, `cut_off` or `skipped`.
     pub outcome: String,
-    /// Reason why it failed, was cut off or skipped.
+    /// Reason why the disturbance failed, was cut off or skipped; null otherwise.
     pub why: Option<String>,
-    /// The end of its output.
+    /// End of the output of the action.
     pub output: String,
-    /// A window before it, of its length and at least 5 s, without the second right before; null if
-    /// the measured phase has no such seconds.
+    /// Figures of the seconds before the disturbance: as many as it took, at least five, without
+    /// the one right before it. Null if the measured phase has no such seconds.
     pub before: Option<WindowReport>,
-    /// All seconds that it touched.
+    /// Figures of all seconds in which the disturbance was active at least in part.
     pub during: Option<WindowReport>,
-    /// A window after it, of the length of `before`.
+    /// Figures of the seconds after the disturbance, as many as in `before` if the measured phase
+    /// has them.
     pub after: Option<WindowReport>,
-    /// True if the commits of a second fell below 90 % of the earlier mean, by more than chance;
+    /// True if the commits of a second fell below 90 % of the mean before, by more than chance;
     /// null if there is nothing to compare with.
     pub fell: Option<bool>,
-    /// Time from its beginning until commits were back at 90 %, in whole seconds; null if they did
-    /// not fall or did not recover.
+    /// Time from the start of the disturbance until commits were back at 90 % of the earlier rate,
+    /// in seconds; null if they did not fall or did not recover.
     pub recovery_s: Option<f64>,
     /// Reason why `recovery_s` is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery_s_reason: Option<String>,
-    /// Names of other disturbances in the same windows.
+    /// Names of other disturbances that were active at any time from `before` to `after`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<String>,
 }
 
-/// A window of whole seconds of a run, all groups together.
+/// Figures of a range of whole seconds, all groups together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WindowReport {
     pub from_s: i64,
-    /// The second after the last one.
+    /// The second after the last one of the range.
     pub to_s: i64,
-    /// Number of transactions offered from `from_s` on; null in reports before 0.1.0.
+    /// Number of transactions intended in the range; null in reports before 0.1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<u64>,
-    /// The first second of `counts` and `response_ms`. In `during` it is the second before: a
-    /// disturbance first affects transactions that have already begun.
+    /// First second of `counts` and `response_ms`: `from_s`, but for `during` the second before it,
+    /// since a disturbance first affects transactions that have already begun.
     pub intended_from_s: i64,
-    /// Commits in the window, per second.
+    /// Commits that finished in the range, per second.
     pub tps: Option<f64>,
-    /// Error of `tps` within the window.
+    /// The 95 % CI of `tps`, from this range alone; null with a reason in `tps_ci95_reason`.
     pub tps_ci95: Option<Ci95>,
     /// Reason why `tps_ci95` is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,7 +85,7 @@ pub struct WindowReport {
     pub response_ms: Latency,
 }
 
-/// Returns all disturbances of a run with their effects.
+/// Returns all disturbances of a run with their effects, in the order of time.
 pub(super) fn disturbances(tally: &Tally) -> Vec<DisturbanceReport> {
     let seconds = tally.whole_seconds();
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
@@ -97,14 +98,14 @@ pub(super) fn disturbances(tally: &Tally) -> Vec<DisturbanceReport> {
     all.into_iter().map(|described| look.at(described)).collect()
 }
 
-/// A run, prepared for its disturbances.
+/// A run, prepared to measure the effects of its disturbances.
 struct Look<'a> {
     tally: &'a Tally,
     n_seconds: i64,
     /// Commits in each whole second.
     commits: Vec<u64>,
     slots: Vec<u64>,
-    /// Transactions due in these seconds, if the plan changes their rate.
+    /// Transactions due in each slot of 100 ms, if the plan changes their rate.
     due: Option<Due>,
 }
 
@@ -145,7 +146,8 @@ impl Look<'_> {
         report
     }
 
-    /// Returns the commits in each of these seconds, as far as they are whole.
+    /// Returns the commits in each of `seconds`, as far as these are whole seconds of the measured
+    /// phase.
     fn commits_in(&self, seconds: Range<i64>) -> &[u64] {
         &self.commits[self.places(seconds)]
     }
@@ -155,8 +157,8 @@ impl Look<'_> {
         index(seconds.start)..index(seconds.end)
     }
 
-    /// Returns the commits of all seconds, scaled to an equal number of due transactions: a planned
-    /// fall of the rate is not an effect.
+    /// Returns the commits of all whole seconds, scaled to an equal number of due transactions, so
+    /// that a planned fall of the rate is not taken for an effect.
     fn comparable(&self) -> Vec<u64> {
         let Some(due) = &self.due else { return self.commits.clone() };
         let due: Vec<f64> = due.per_slot.chunks(10).map(|second| second.iter().sum()).collect();
@@ -189,7 +191,7 @@ impl Look<'_> {
         }
     }
 
-    /// Returns the names of other disturbances that were in progress in `seconds`.
+    /// Returns the names of other disturbances that were active in `seconds`.
     fn overlaps(&self, described: &DisturbanceEvent, seconds: Range<i64>) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for other in &self.tally.disturbances {
@@ -240,7 +242,8 @@ impl Look<'_> {
     }
 }
 
-/// Returns the times of seconds whose distributions are no longer stored.
+/// Returns a distribution with count and reasons only, for seconds whose response times are no
+/// longer kept.
 fn no_longer_kept(counts: &Counts) -> Latency {
     let mut reasons = Named::default();
     for name in ["p50", "p90", "p95", "p99", "p999"] {
@@ -277,7 +280,9 @@ mod tests {
     #[test]
     fn a_disturbance_is_compared_with_the_seconds_around_it() {
         let one = disturbance_of(42_000, Some(42_300), Disturbed::Done);
-        let ends = |of: &Option<WindowReport>| of.as_ref().map(|of| (of.from_s, of.to_s));
+        let ends = |window: &Option<WindowReport>| {
+            window.as_ref().map(|window| (window.from_s, window.to_s))
+        };
         assert_eq!(
             [ends(&one.before), ends(&one.during), ends(&one.after)],
             [Some((36, 41)), Some((42, 43)), Some((43, 48))]

@@ -1,7 +1,7 @@
-//! What was read around a run once a second: each gauge with its series and its figures over the
-//! measured window.
+//! System and database metrics (gauges) of a run, read once per second: the readings of each, and
+//! its figures over the measured window.
 //!
-//! Not here: who reads (app), and how it is drawn (charts).
+//! Not here: reading them (monitor), and drawing them (render).
 
 use model::{Gauge, NS_PER_S, Readings};
 use serde::{Deserialize, Serialize};
@@ -11,48 +11,50 @@ use super::times::too_short;
 use crate::gauges::{WHOSE, points, whose};
 use crate::tally::Tally;
 
-/// A gauge over a run.
+/// A gauge (system or database metric), with its readings and figures over a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GaugeReport {
-    /// Subject: `machine`, `generator`, `server` or `database`, with a host's name before it if an
-    /// agent read it.
+    /// Subject: `machine`, `generator`, `server` or `database`. If an agent read it, the host's
+    /// name is before it, as in `db7/machine`.
     pub about: String,
-    /// Name, as in [`model::Gauge`].
+    /// Name of the gauge, as in [`model::Gauge`].
     pub name: String,
     pub unit: String,
     pub help: String,
     /// Mean of the readings in the measured window; null if there are none.
     pub mean: Option<f64>,
-    /// Half the width of its 95 % CI within this run; null with a `reason`, and in older runs.
+    /// Half the width of the 95 % CI of `mean` within this run; null with a `reason`, and in older
+    /// runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_half_width: Option<f64>,
-    /// Reason why the mean has no interval.
+    /// Reason why `mean` has no confidence interval; absent if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub min: Option<f64>,
     pub max: Option<f64>,
-    /// Second and value; the ramp-up's seconds are negative. Seconds without a reading are missing.
-    /// Empty in a report that is stored beside its events, which have the points.
+    /// Readings, as pairs of second and value; seconds of the ramp-up are negative, and seconds
+    /// without a reading are missing. Empty in a report that is stored beside the run's events,
+    /// which have all readings.
     #[serde(default)]
     pub points: Vec<(i64, f64)>,
 }
 
 impl GaugeReport {
-    /// Returns the name as a figure: `server.disk_written`.
+    /// Returns the gauge's name as a figure of the run: `server.disk_written`.
     pub fn figure(&self) -> String {
         format!("{}.{}", self.about, self.name)
     }
 
-    /// Returns true if the gauge counts writes of a process as the kernel does: many times more
-    /// than reaches the disks.
+    /// Returns true if the gauge is the kernel's count of a process's writes. These go to the page
+    /// cache, and may be many times more than reaches the disks.
     pub fn is_of_cached_writes(&self) -> bool {
         let about = self.about.rsplit('/').next().unwrap_or(&self.about);
         about != "machine" && self.name == "disk_written"
     }
 }
 
-/// Returns all gauges that were ever read: those of the machine first, then generator, server and
-/// database, each in the order of declaration.
+/// Returns all gauges that were read at least once: those of the machine first, then generator,
+/// server and database, each in the order of declaration.
 pub(super) fn gauges(tally: &Tally) -> Vec<GaugeReport> {
     let measured = tally.seconds();
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
@@ -88,13 +90,13 @@ pub(super) fn gauges(tally: &Tally) -> Vec<GaugeReport> {
     reports
 }
 
-/// Returns the place of a subject in the order of pages, whatever its host.
+/// Returns the place of a gauge's subject in the order of pages, ignoring its host.
 fn rank(about: &str) -> usize {
     let whose = whose(about);
     WHOSE.iter().position(|known| *known == whose).unwrap_or(WHOSE.len())
 }
 
-/// Restores the points of gauges in a stored report from its events.
+/// Restores the readings of gauges, which stored reports lack, from the run's events.
 pub(super) fn fill(reports: &mut [GaugeReport], gauges: &[Gauge], readings: &[Readings]) {
     for (gauge, points) in gauges.iter().zip(points(gauges, readings)) {
         let is_it =

@@ -1,7 +1,7 @@
-//! A run in stretches of some seconds: what a user of an open load watches while it goes on.
+//! The measured phase in intervals of several seconds, as a user watches an open load.
 //!
-//! Times are those of all that was intended in the stretch; what was lost counts as infinite.
-//! Not here: seconds (build), and whole phases (times).
+//! Response times are those of all transactions intended in the interval; lost ones count as
+//! infinite. Not here: seconds (build), and whole phases (times).
 
 use model::NS_PER_S;
 use serde::{Deserialize, Serialize};
@@ -10,48 +10,49 @@ use stats::rank;
 use super::times::ms;
 use crate::tally::{Span, Tally};
 
-/// An interval of the measured phase, all groups together.
+/// Figures of an interval of the measured phase, all groups together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntervalReport {
-    /// Start, in seconds of the measured phase.
+    /// Start of the interval, in seconds of the measured phase.
     pub from_s: f64,
-    /// End, in seconds of the measured phase.
+    /// End of the interval, in seconds of the measured phase.
     pub to_s: f64,
-    /// Transactions intended in it, per second.
+    /// Transactions intended in the interval, per second.
     pub offered_per_second: f64,
-    /// Commits in it, per second.
+    /// Commits that finished in the interval, per second.
     pub tps: f64,
-    /// The median over all offered transactions; null if it falls among lost ones, or if times are
-    /// no longer stored.
+    /// Median response time of all offered transactions; null if it falls among lost ones, or if
+    /// the times of these seconds are no longer kept.
     pub p50_ms: Option<f64>,
-    /// The 95th percentile, likewise.
+    /// 95th percentile of the response times, null like `p50_ms`.
     pub p95_ms: Option<f64>,
-    /// The 99th percentile, likewise.
+    /// 99th percentile of the response times, null like `p50_ms`.
     pub p99_ms: Option<f64>,
-    /// Share of waiting for a free client in the times of finished transactions; null in closed
-    /// load, and in older runs whose intervals are not whole windows.
+    /// Share of wait in wait and service time of finished transactions, in percent. Null in closed
+    /// load, and in older runs if waits were recorded for windows that the interval would divide.
     pub wait_percent: Option<f64>,
-    /// Mean number of transactions waiting for a free client, over the readings at the ends of its
-    /// seconds. Null if none can wait, in closed and key/think load; in older runs; and if readings
-    /// are missing, as of a generator that was paused.
+    /// Mean number of transactions waiting for a free client, from readings at the end of each
+    /// second. Null in closed and key/think load, in older runs, and if readings are missing
+    /// because the generator was paused.
     pub queue_mean: Option<f64>,
     /// Transactions that failed after all attempts.
     pub failed: u64,
     /// Transactions that never began, because the queue was full.
     pub dropped: u64,
-    /// Transactions that were unfinished at the end of the run.
+    /// Transactions that were queued or running at the end of the run.
     pub unfinished: u64,
 }
 
-/// Divides a run into intervals of `seconds` each; the last may be shorter.
+/// Divides the measured phase into intervals of `seconds` each; the last may be shorter.
 pub(super) fn intervals(tally: &Tally, seconds: i64) -> Vec<IntervalReport> {
     let measured = tally.seconds();
     let starts = measured.clone().step_by(usize::try_from(seconds.max(1)).unwrap_or(1));
     starts.map(|from| interval(tally, from, (from + seconds).min(measured.end))).collect()
 }
 
-/// Returns the mean queue over some seconds, from the readings at their beginnings and ends. `None`
-/// if a second has neither: the mean of the others could mislead.
+/// Returns the mean number of waiting transactions over the seconds `from` to `to` (exclusive),
+/// from readings at the beginning and end of each. `None` if a second has no reading, since the
+/// mean of the others could mislead.
 fn queue_mean(tally: &Tally, from: i64, to: i64) -> Option<f64> {
     let over = |second: i64| match (tally.waiting(second - 1), tally.waiting(second)) {
         (Some(before), Some(after)) => Some(f64::midpoint(before as f64, after as f64)),

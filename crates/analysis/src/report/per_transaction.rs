@@ -1,4 +1,6 @@
-//! What a transaction takes on average. Not here: whose (build, reply_lag).
+//! Mean numbers of round trips, statements, rows and bytes per transaction.
+//!
+//! Not here: of which groups (build, reply_lag).
 
 use model::{KindSecond, Traffic};
 
@@ -6,7 +8,7 @@ use super::PerTransaction;
 use super::times::known;
 use crate::tally::Tally;
 
-/// Returns the averages per transaction, over all types.
+/// Returns mean amounts per transaction, over all types of `groups`.
 pub(super) fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction {
     let (traffic, ended) = moved_by_all(tally, groups);
     let each = |count: u64| known(count as f64 / ended as f64);
@@ -21,8 +23,8 @@ pub(super) fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction
     }
 }
 
-/// Returns the traffic of transactions of all types that ended in the measured window, and their
-/// number.
+/// Returns the traffic of transactions of all types that ended in the measured window, and the
+/// number of these transactions.
 pub(super) fn moved_by_all(tally: &Tally, groups: &[usize]) -> (Traffic, u64) {
     let (mut traffic, mut ended) = (Traffic::default(), 0);
     for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
@@ -37,9 +39,10 @@ pub(super) fn moved_by_all(tally: &Tally, groups: &[usize]) -> (Traffic, u64) {
     (traffic, ended)
 }
 
-/// Returns the same for one type. Older runs count transactions by their intended start and traffic
-/// by its end; for these it is taken over both phases, which is too low if the ramp-up left a
-/// queue.
+/// Returns the traffic of transactions of one type that ended in the measured window, and their
+/// number. Older runs count transactions by their intended start, but traffic by its end. For
+/// these, both are summed over ramp-up and measured phase, and traffic per transaction is too low
+/// if the ramp-up left a queue.
 pub(super) fn moved(ramp_up: Option<&KindSecond>, measured: Option<&KindSecond>) -> (Traffic, u64) {
     if [ramp_up, measured].into_iter().flatten().any(|kind| kind.ended > 0) {
         return measured.map_or_else(Default::default, |kind| (kind.traffic, kind.ended));

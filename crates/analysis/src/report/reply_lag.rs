@@ -1,4 +1,5 @@
-//! How long replies lay in the generator's sockets, and what part of the service time that is.
+//! Reply lag: how long replies lay unread in the generator's sockets, and what part of the service
+//! time that is.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +14,9 @@ use crate::tally::{Sum, Tally};
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Time for which replies lay in the generator's sockets before it read them, in microseconds, for
-/// a sample of round trips: from the kernel's receive timestamp of the last byte until the read.
-/// Replies that lay for 10 ms or more are counted for all round trips.
+/// Reply lag: time for which replies lay in the generator's sockets before it read them, in
+/// microseconds, for a sample of round trips. It runs from the kernel's receive timestamp of the
+/// last byte until the read. Replies that lay for 10 ms or more are counted for all round trips.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplyLagReport {
     /// Number of sampled round trips.
@@ -23,16 +24,16 @@ pub struct ReplyLagReport {
     pub mean: Option<f64>,
     pub p50: Option<f64>,
     pub p99: Option<f64>,
-    /// The longest of the sample, or of the late replies if longer.
+    /// The longest reply lag: of the sample, or of the late replies if one of these is longer.
     pub max: Option<f64>,
-    /// Number of late replies in all round trips: unread for 10 ms or more, to a tick of the
-    /// kernel's clock. 0 in older reports.
+    /// Number of late replies in all round trips: unread for 10 ms or more. A lag is exact to a
+    /// tick of the kernel's clock. 0 in older reports.
     #[serde(default)]
     pub late: u64,
-    /// Reasons why fields are null, by name; `count` if nothing was sampled.
+    /// Reasons why fields are null, by their names; under `count` if nothing was sampled.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
-    /// The share in the service time; null if nothing was sampled.
+    /// Mean service time, divided into reply lag and the rest; null if nothing was sampled.
     #[serde(default)]
     pub service: Option<ServiceSplit>,
 }
@@ -40,24 +41,25 @@ pub struct ReplyLagReport {
 /// The mean service time, divided into the generator's delay in reading replies and the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServiceSplit {
-    /// Mean service time of finished transactions.
+    /// Mean service time of finished transactions, the sum of both parts.
     pub mean_ms: f64,
-    /// Part until the last byte of each reply had arrived: server, network, and the time in which
-    /// the generator made and sent its requests.
+    /// Part of `mean_ms` until the last byte of each reply had arrived: server, network, and the
+    /// time in which the generator made and sent its requests.
     pub server_and_network_ms: f64,
-    /// Part until replies were read: the mean reply lag times the round trips per transaction.
+    /// Part of `mean_ms` from then until replies were read: the mean reply lag times the round
+    /// trips per transaction.
     pub generator_ms: f64,
-    /// Standard error of `generator_ms`, from seconds: samples of one second are milliseconds
-    /// apart, so that they resemble each other. `None` with fewer than eight seconds, and in older
-    /// reports.
+    /// Standard error of `generator_ms`, from the scatter of seconds: samples of one second are
+    /// milliseconds apart, and so are not independent. `None` with fewer than eight seconds, and in
+    /// older reports.
     #[serde(default)]
     pub generator_ms_error: Option<f64>,
-    /// Share of `generator_ms`, in percent.
+    /// Share of `generator_ms` in `mean_ms`, in percent.
     pub generator_percent: f64,
 }
 
 impl ReplyLagReport {
-    /// Returns the reply lag of some groups of a run.
+    /// Returns the reply lag over `groups` in the measured phase.
     pub(crate) fn from_tally(tally: &Tally, groups: &[usize]) -> ReplyLagReport {
         let within = || groups.iter().filter_map(|index| tally.groups.get(*index));
         let late = merged(within().map(|group| &group.measured.late_replies));
@@ -110,7 +112,8 @@ fn split(tally: &Tally, groups: &[usize], lag: &Histogram) -> Option<ServiceSpli
     })
 }
 
-/// Returns the sum of the sampled lags and their number, in each second that has any.
+/// Returns the sum of the sampled lags in nanoseconds and their number, for each second that has
+/// any.
 fn per_second(tally: &Tally, groups: &[usize]) -> Vec<(f64, f64)> {
     let mut seconds: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
     let groups = groups.iter().filter_map(|index| tally.groups.get(*index));

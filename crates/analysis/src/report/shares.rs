@@ -1,8 +1,8 @@
-//! Which share of samples lies below a bound, for bounds that are named when the run is over: "99 %
-//! below 20 ms".
+//! Shares of samples below bounds that are named when the run is over: "99 % below 20 ms".
 //!
-//! What is kept is small: the share at each bound of two digits (1.1 ms, 25 ms, 300 ms), and how
-//! strongly samples depend on each other. Not here: how a bound is written (figures).
+//! A report keeps the share at each bound of two significant digits (1.1 ms, 25 ms, 300 ms), and
+//! how strongly samples are autocorrelated, for the confidence interval. Not here: how a bound is
+//! written (figures).
 
 use serde::{Deserialize, Serialize};
 use stats::{Dispersion, Histogram, dispersion_at, share_dispersions, share_interval};
@@ -11,31 +11,32 @@ use super::times::{Order, known, no_interval};
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Smallest bound with two digits: bounds are 10 to 99, times powers of ten.
+/// Smallest number of two digits. Bounds are the numbers 10 to 99, times powers of ten.
 const TWO_DIGITS: u64 = 10;
 
-/// Shares of samples below bounds.
+/// Shares of samples below bounds, with what is needed for their confidence intervals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Shares {
-    /// Number of samples: of transactions, all that were offered. Those that failed, were dropped
-    /// or are unfinished are below no bound.
+    /// Number of samples. Of transactions, all that were offered count: failed, dropped and
+    /// unfinished ones are below no bound.
     pub count: u64,
-    /// Bounds, rising, and the percentage of samples below each; bounds with the same percentage as
-    /// the one before are left out. Bounds of times are in nanoseconds, others in the unit of the
+    /// Bounds, rising, and the percentage of samples below each; a bound with the same percentage
+    /// as the one before is left out. Bounds of times are in nanoseconds, others in the unit of the
     /// custom metric. A sample that the histogram cannot distinguish from the bound (0.1 %) is not
     /// below it.
     pub below: Vec<(u64, f64)>,
-    /// Factors by which the variance of a percentage exceeds that of independent samples; between
-    /// two percentages the larger factor applies. Empty with a `reason`.
+    /// Percentages, and the factor by which the variance of each exceeds that of independent
+    /// samples, because samples are autocorrelated. Between two percentages the larger factor
+    /// applies. Empty with a `reason`.
     pub dispersion: Vec<(f64, f64)>,
-    /// Reason why shares have no interval within the run.
+    /// Reason why shares have no confidence interval within the run; absent if they have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl Shares {
-    /// Returns the shares of `count` samples, of which these have a value; the others are above all
-    /// bounds.
+    /// Returns the shares of `count` samples. Those without a time or number in `values` are above
+    /// all bounds.
     pub(super) fn from_values(values: &Histogram, count: u64, order: Order) -> Shares {
         let found = match order {
             Order::Known(in_time) => {
@@ -44,7 +45,9 @@ impl Shares {
             }
             Order::Unknown(why) => Err(why.to_owned()),
         };
-        let percent = |of: Dispersion| Some((known(of.share * 100.0)?, known(of.factor)?));
+        let percent = |dispersion: Dispersion| {
+            Some((known(dispersion.share * 100.0)?, known(dispersion.factor)?))
+        };
         let (dispersion, reason) = match found {
             Ok(found) => (found.into_iter().filter_map(percent).collect(), None),
             Err(why) => (Vec::new(), Some(why)),
@@ -52,19 +55,20 @@ impl Shares {
         Shares { count, below: below(values, count), dispersion, reason }
     }
 
-    /// Returns true if nothing was recorded, or the run is of a version without shares.
+    /// Returns true if nothing was recorded, or if an older version made the run.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Returns the percentage below a bound; `None` if there are no samples.
+    /// Returns the percentage of samples below a bound; `None` if there are no samples.
     pub fn percent_below(&self, bound: u64) -> Option<f64> {
         let first_above = self.below.partition_point(|(known, _)| *known <= bound);
         let at = first_above.checked_sub(1).map_or(0.0, |index| self.below[index].1);
         (!self.is_empty()).then_some(at)
     }
 
-    /// Returns the 95 % CI of that percentage within the run.
+    /// Returns the 95 % CI of the percentage of samples below a bound, within the run; `None` if it
+    /// is not known.
     pub fn interval_below(&self, bound: u64) -> Option<(f64, f64)> {
         let share = self.percent_below(bound)? / 100.0;
         if self.dispersion.is_empty() {
@@ -79,7 +83,8 @@ impl Shares {
     }
 }
 
-/// Returns the percentages below bounds of two digits at which they change.
+/// Returns the bounds of two digits at which the percentage of samples below them changes, with
+/// that percentage.
 fn below(values: &Histogram, count: u64) -> Vec<(u64, f64)> {
     let mut all: Vec<(u64, f64)> = Vec::new();
     if values.is_empty() {
@@ -108,7 +113,8 @@ fn below(values: &Histogram, count: u64) -> Vec<(u64, f64)> {
     }
 }
 
-/// Returns the bounds of two digits below and above a number; both are equal if it is such a bound.
+/// Returns the nearest numbers of two digits (times a power of ten) below and above a number; both
+/// are the number itself if it is of this form.
 pub(crate) fn two_digits(number: u64) -> (u64, u64) {
     let mut tens = 1;
     while number / tens >= 10 * TWO_DIGITS {

@@ -157,8 +157,8 @@ fn offered_is_finished_and_failed_and_dropped_and_unfinished() {
             let parts = counts.finished + counts.failed + counts.dropped + counts.unfinished;
             assert_eq!(counts.offered, parts);
         }
-        let of_kinds = |of: fn(&TransactionReport) -> u64| -> u64 {
-            block.transactions.iter().map(|(_, kind)| of(kind)).sum()
+        let of_kinds = |to_count: fn(&TransactionReport) -> u64| -> u64 {
+            block.transactions.iter().map(|(_, kind)| to_count(kind)).sum()
         };
         assert_eq!(of_kinds(|kind| kind.calls), block.counts.finished + block.counts.failed);
         assert_eq!(of_kinds(|kind| kind.dropped), block.counts.dropped);
@@ -221,12 +221,15 @@ fn a_dead_process_leaves_its_status_to_the_store() {
 
 #[test]
 fn what_the_store_lacks_is_a_finding_once() {
-    let of = |n_events: u64| report(&Made::closed()).with_lost(n_events);
+    let lacking = |n_events: u64| report(&Made::closed()).with_lost(n_events);
     let count = |report: &Report| {
         report.findings.iter().filter(|finding| finding.id == "store_not_written").count()
     };
-    assert_eq!((count(&of(0)), count(&of(7)), count(&of(7).with_lost(7))), (0, 1, 1));
-    assert!(of(7).findings[0].text.starts_with("7 events of this run could not be written"));
+    assert_eq!(
+        (count(&lacking(0)), count(&lacking(7)), count(&lacking(7).with_lost(7))),
+        (0, 1, 1)
+    );
+    assert!(lacking(7).findings[0].text.starts_with("7 events of this run could not be written"));
 }
 
 #[test]
@@ -309,7 +312,8 @@ fn a_report_with_the_former_names_is_read() {
     let today = report(&Made::closed());
     let mut json = serde_json::to_value(&today).expect("a report is JSON");
     let mut rename = |at: &str, former: &str, name: &str| {
-        let fields = json.pointer_mut(at).and_then(|of| of.as_object_mut()).expect("an object");
+        let fields =
+            json.pointer_mut(at).and_then(|value| value.as_object_mut()).expect("an object");
         let value = fields.remove(name).unwrap_or_else(|| panic!("no {name}"));
         fields.insert(former.to_owned(), value);
     };
@@ -388,7 +392,7 @@ fn rates_of_one_name_are_added_up_by_what_each_group_counts() {
     let mut other = made.description.groups[0].clone();
     other.name.push('2');
     // A transaction of the other group counts half as much again.
-    other.primary_metrics.iter_mut().for_each(|of| of.per_ns = of.per_ns / 2 * 3);
+    other.primary_metrics.iter_mut().for_each(|primary| primary.per_ns = primary.per_ns / 2 * 3);
     made.description.groups.push(other);
     let seconds = made.seconds.iter().cloned().map(|second| model::Second { group: 1, ..second });
     made.seconds.extend(seconds.collect::<Vec<_>>());

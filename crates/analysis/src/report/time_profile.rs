@@ -1,12 +1,12 @@
-//! Where the time of a transaction goes: client, network, the server's CPU and what its sessions
-//! wait for; and what none of these explains.
+//! Time profile: how the mean time of a transaction divides among client, network, the server's CPU
+//! and the waits of its sessions, and what remains unexplained.
 //!
 //! Mean times of a transaction add up, by Little's law: the mean number of sessions in a state,
-//! over the transactions per second, is the mean time that a transaction spends in it. Sources:
-//! samples of the server's sessions, the kernel's clocks of both processes, round trips of a query
-//! that does nothing on the path of the clients.
+//! divided by the transactions per second, is the mean time that a transaction spends in it.
+//! Sources: samples of the server's sessions, the kernel's CPU clocks of both processes, and round
+//! trips of an empty query on the clients' path.
 //!
-//! Not here: who reads them (monitor).
+//! Not here: reading them (monitor).
 
 use model::numbers::significant;
 use model::{Choice, FactValue, Gauge, SessionState};
@@ -25,10 +25,10 @@ const WAITS: [SessionState; 5] = [
     SessionState::Other,
 ];
 
-/// Name of the part in which sessions execute a statement without a CPU.
+/// Name of the part in which sessions execute a statement without having or awaiting a CPU.
 const EXECUTING: &str = "executing";
 
-/// The time profile of a transaction: its parts, over the measured phase and all groups.
+/// Mean time of a transaction, divided into parts, over the measured phase and all groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeProfile {
     /// Mean service time of a finished transaction at its client, in milliseconds; waiting for a
@@ -38,21 +38,21 @@ pub struct TimeProfile {
     pub transactions: u64,
     /// The parts, in the order from client to server.
     pub parts: Vec<TimePart>,
-    /// Service time less all parts, in milliseconds; negative only in older reports.
+    /// Service time less all `parts`, in milliseconds; negative only in older reports.
     pub unexplained_ms: f64,
-    /// Measured activity of client and server beyond the service time, which is in no part. It is
-    /// CPU time while the other side works already, after a reply was sent or in background
-    /// threads; waits for a CPU of sessions that still count as waiting for a lock; and states that
-    /// were sampled a little more often than transactions can have been in them. Empty in older
-    /// reports.
+    /// Measured activity of client and server beyond the service time, which is in none of the
+    /// `parts`: CPU time while the other side works already, after a reply was sent or in
+    /// background threads; waits for a CPU by sessions that still count as waiting for a lock; and
+    /// states that were sampled a little more often than transactions can have been in them. Empty
+    /// in older reports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<TimePart>,
 }
 
-/// A part of the time of a transaction.
+/// A part of the mean time of a transaction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimePart {
-    /// Name of the part: `client_cpu`, `network`, `server_cpu`, `lock`.
+    /// Name of the part, such as `client_cpu`, `network`, `server_cpu` or `lock`.
     pub name: String,
     pub ms: f64,
 }
@@ -82,29 +82,31 @@ pub fn part_title(name: &str) -> &str {
     }
 }
 
-/// Smallest number of samples of sessions for exact parts. All sessions of a sample may wait for
-/// the same flush, so that only samples are independent: with 30 of them, a share of one half has a
-/// standard error of 9 % of the service time.
+/// Smallest number of samples of the server's sessions for parts that count as exact. Sessions of
+/// one sample may all wait for the same flush, so only samples are independent: with 30 of them, a
+/// share of one half has a standard error of 9 % of the service time.
 pub const SAMPLES_LEAST: u64 = 30;
 
-/// Returns true if a part is estimated from samples of sessions and probes, or is the remainder;
-/// the others are counted by clocks of the kernel.
+/// Returns true if a part is estimated from samples of sessions or round trips, or is the
+/// remainder; false if clocks of the kernel count it.
 pub fn is_of_samples(part: &str) -> bool {
     const COUNTED: [&str; 5] =
         ["client_cpu", "client_run_delay", "server_cpu", "server_run_delay", "service"];
     !COUNTED.contains(&part)
 }
 
-/// Beginning of the title of a part beside the service time.
+/// First words of the title of a part that is beyond the service time.
 pub const OUTSIDE_SERVICE: &str = "outside the service time: ";
 
-/// Share of the service time by which samples may exceed it before they contradict it, if less than
-/// the share [`SECONDS_MIN`] of all seconds has samples: few samples scatter as much.
+/// Share of the service time by which sampled parts may exceed it, if too few seconds have samples;
+/// if they exceed it by more, there is no time profile.
 const MISFIT_MAX: f64 = 0.1;
+/// Share of all seconds that must have samples for sampled parts to exceed the service time by any
+/// amount.
 const SECONDS_MIN: f64 = 0.8;
 
-/// Returns the profile of a run; `None` if the sessions of its database were not sampled, or too
-/// few transactions ended. An `Err` says why the samples do not fit to the transactions.
+/// Returns the time profile of a run; `None` if the server's sessions were not sampled, or no
+/// transaction ended. An `Err` says why the samples contradict the transactions.
 pub(super) fn time_profile(
     tally: &Tally,
     gauges: &[GaugeReport],
@@ -149,7 +151,7 @@ pub(super) fn time_profile(
     Some(Ok(TimeProfile { service_ms, transactions, parts, unexplained_ms, beside }))
 }
 
-/// Means over the measured phase, and their division among its transactions.
+/// Means of gauges over the measured phase, to be divided among its transactions.
 struct Means<'g> {
     gauges: &'g [GaugeReport],
     seconds: f64,
@@ -162,35 +164,38 @@ impl Means<'_> {
         self.gauges.iter().find(is_it).and_then(|gauge| gauge.mean)
     }
 
-    /// Returns the mean number of sessions of the server in a state.
+    /// Returns the mean number of the server's sessions in a state; `None` if sessions were not
+    /// sampled.
     fn state(&self, state: SessionState) -> Option<f64> {
         self.mean("database", &format!("sessions/{}", state.name()))
     }
 
-    /// Returns the milliseconds per transaction of an activity with `at_a_time` concurrent
-    /// instances.
+    /// Returns the mean time per transaction, in milliseconds, of an activity of which `at_a_time`
+    /// run at once on average (Little's law).
     fn each_ms(&self, at_a_time: f64) -> f64 {
         at_a_time * self.seconds * 1e3 / self.transactions as f64
     }
 
-    /// Returns the mean number of CPUs that a process used.
+    /// Returns the mean number of CPUs that the process `about` used: `generator` or `server`.
     fn cpus(&self, about: &str) -> Option<f64> {
         let user = self.mean(about, "cpu_user")?;
         Some((user + self.mean(about, "cpu_system").unwrap_or(0.0)) / 100.0)
     }
 
-    /// Returns the CPU time of clients, without that of the producer.
+    /// Returns the generator's CPU time per transaction in milliseconds, without that of producers.
     fn client_cpu_ms(&self, tally: &Tally) -> Option<f64> {
         let all = self.cpus("generator")?;
         Some(self.each_ms((all - tally.producer_cpus().unwrap_or(0.0)).max(0.0)))
     }
 
-    /// Returns the time for which threads of a process waited for a CPU.
+    /// Returns the time per transaction, in milliseconds, for which threads of the process `about`
+    /// waited for a CPU.
     fn delay_ms(&self, about: &str) -> Option<f64> {
         self.mean(about, "run_delay").map(|ms_per_s| self.each_ms(ms_per_s / 1e3))
     }
 
-    /// Returns all parts of the time of a transaction; `way_ms` is the time of its round trips.
+    /// Returns all parts of the mean time of a transaction. `way_ms` is the total time of its round
+    /// trips, in milliseconds.
     fn parts(&self, busy: &Busy, way_ms: Option<f64>) -> Vec<TimePart> {
         let executing = self.state(SessionState::Executing).map_or(0.0, |n| self.each_ms(n));
         let on_cpus = busy.server_cpu.unwrap_or(0.0) + busy.server_delay.unwrap_or(0.0);
@@ -211,7 +216,8 @@ impl Means<'_> {
     }
 }
 
-/// Milliseconds of a transaction in which client and server had a CPU or waited for one.
+/// Mean time per transaction, in milliseconds, for which client and server had a CPU or waited for
+/// one; `None` if not known.
 struct Busy {
     client_cpu: Option<f64>,
     client_delay: Option<f64>,
@@ -220,18 +226,22 @@ struct Busy {
 }
 
 impl Busy {
-    /// Returns the time that an empty round trip takes too, and that has parts of its own.
+    /// Returns the part of a transaction's round trips that other parts already have: CPU time of
+    /// both sides, and unread replies.
     fn counted_ms(&self) -> f64 {
         [self.client_cpu, self.client_delay, self.server_cpu].into_iter().flatten().sum()
     }
 
-    /// Returns the time in which the server counts the session as waiting for its client.
+    /// Returns the time that the server counts as waiting for the client although it is no network
+    /// time: the client's CPU time, unread replies, and sessions that were woken and wait for a
+    /// CPU.
     fn client_and_woken_ms(&self) -> f64 {
         [self.client_cpu, self.client_delay, self.server_delay].into_iter().flatten().sum()
     }
 }
 
-/// Returns the time of the network round trips of a transaction.
+/// Returns the total time of a transaction's round trips in milliseconds, at most the service time;
+/// `None` if it is not known.
 fn way_ms(tally: &Tally, gauges: &[GaugeReport], block: &Block, service_ms: f64) -> Option<f64> {
     let round_trips = block.per_transaction.round_trips;
     round_trips.zip(round_trip_ms(tally, gauges)).map(|(n, ms)| {
@@ -242,9 +252,9 @@ fn way_ms(tally: &Tally, gauges: &[GaugeReport], block: &Block, service_ms: f64)
     })
 }
 
-/// Returns the time for which replies waited for their client: the smaller one of the sampled reply
-/// lag, which includes the wake-up of a thread, and the counted waits of the clients' threads for a
-/// CPU.
+/// Returns the time per transaction for which replies waited for their client, in milliseconds: the
+/// larger one of the sampled reply lag, which includes the wake-up of a thread, and the waits of
+/// the clients' threads for a CPU. `None` if neither is known.
 fn client_delay_ms(tally: &Tally, block: &Block, service_ms: f64) -> Option<f64> {
     let of_threads =
         tally.fact("client", "run_delay_share_percent").and_then(FactValue::as_percent);
@@ -268,10 +278,10 @@ fn is_sampled(part: &TimePart) -> bool {
     part.name == EXECUTING || WAITS.iter().any(|state| state.name() == part.name)
 }
 
-/// Takes from the parts what exceeds the service time, in this order: waits for a CPU, as far as
-/// sessions wait for something else; CPU time and waits for a CPU of both sides, in proportion,
-/// since a client still ends its call while the server has begun, and a server works on after its
-/// reply; then sampled and estimated parts, in proportion.
+/// Takes from the parts what exceeds the service time, and returns it. It is taken in this order:
+/// waits for a CPU, as far as sessions wait for something else; then CPU time and waits for a CPU
+/// of both sides, in proportion, since a client still ends its call when the server has begun, and
+/// a server works on after its reply; then sampled and estimated parts, in proportion.
 fn take_beside(service_ms: f64, parts: &mut [TimePart]) -> Vec<TimePart> {
     const RUN_DELAY: &str = "server_run_delay";
     const BUSY: [&str; 4] = ["client_cpu", "client_run_delay", "server_cpu", RUN_DELAY];
@@ -305,8 +315,8 @@ fn take_beside(service_ms: f64, parts: &mut [TimePart]) -> Vec<TimePart> {
     beside
 }
 
-/// Returns the shortest round trip of an empty query, before the load or in any second of it:
-/// without waits for a CPU it is the network itself.
+/// Returns the shortest round trip of an empty query in milliseconds, before the load or in any
+/// second of it. Without waits for a CPU, it is the network itself. `None` if none was measured.
 fn round_trip_ms(tally: &Tally, gauges: &[GaugeReport]) -> Option<f64> {
     let before = tally.fact("path", "round_trip_min_s").and_then(FactValue::as_seconds);
     let is_it = |gauge: &&GaugeReport| gauge.about == "database" && gauge.name == "round_trip";
@@ -315,9 +325,10 @@ fn round_trip_ms(tally: &Tally, gauges: &[GaugeReport]) -> Option<f64> {
     before.into_iter().chain(within).reduce(f64::min)
 }
 
-/// Returns the time by which round trips of the average transaction were longer than the best, over
-/// the seconds in which even the shortest took more than a millisecond longer and six times as
-/// long, which a wait for a CPU does not cause.
+/// Returns the mean time, in milliseconds, by which a round trip of the average transaction was
+/// longer than the shortest one. Only those seconds count in which even the shortest round trip
+/// took more than a millisecond longer and six times as long, which a wait for a CPU does not
+/// cause.
 fn longer_way_ms(tally: &Tally, best_ms: f64) -> f64 {
     const LONGER_MIN_MS: f64 = 1.0;
     const TIMES_MIN: f64 = 5.0;
@@ -332,25 +343,25 @@ fn longer_way_ms(tally: &Tally, best_ms: f64) -> f64 {
         if is_far && seconds.contains(&second) { longer_ms * finished(second) } else { 0.0 }
     };
     let all = tally.readings.iter().flat_map(|readings| {
-        let of_it = readings.values.iter().filter(|(of, _)| usize::from(*of) == place);
+        let of_it = readings.values.iter().filter(|(gauge, _)| usize::from(*gauge) == place);
         of_it.map(|(_, ms)| longer(readings.second, *ms))
     });
     if n_finished > 0.0 { all.sum::<f64>() / n_finished } else { 0.0 }
 }
 
 /// Returns the mean number of sessions that waited for their clients within transactions. In closed
-/// load without pauses these are all sessions that the server neither serves nor makes wait, since
-/// clients do not wait between transactions; a sample may still find a session between two
-/// statements that are transactions of their own.
+/// load, whose clients do not pause, these are all sessions that neither execute nor wait for
+/// anything else in the server. A sample may find such a session idle, between two statements that
+/// are transactions of their own.
 fn sessions_for_clients(tally: &Tally, means: &Means<'_>) -> f64 {
     let within = means.state(SessionState::Client).unwrap_or(0.0);
     if !(0..tally.groups.len()).all(|group| tally.is_closed(group)) {
         return within;
     }
-    let groups = tally.description.iter().flat_map(|of| &of.groups);
-    let clients: u32 = groups.map(|of| of.clients).sum();
+    let groups = tally.description.iter().flat_map(|described| &described.groups);
+    let clients: u32 = groups.map(|group| group.clients).sum();
     let states = WAITS.iter().chain(&[SessionState::Executing]);
-    let at_work: f64 = states.filter_map(|of| means.state(*of)).sum();
+    let at_work: f64 = states.filter_map(|state| means.state(*state)).sum();
     let idle = means.state(SessionState::Idle).unwrap_or(0.0);
     (f64::from(clients) - at_work).clamp(0.0, within + idle)
 }
@@ -370,10 +381,10 @@ mod tests {
         over_time(gauges, &|_, value| value)
     }
 
-    /// Makes the same report with a last gauge that varies over time.
+    /// Makes the report of the closed run with these gauges, the last of which varies over time.
     fn over_time(gauges: &[(&str, &str, f64)], last: &dyn Fn(i64, f64) -> f64) -> Report {
         let mut made = Made::closed();
-        let names: Vec<(&str, &str)> = gauges.iter().map(|of| (of.0, of.1)).collect();
+        let names: Vec<(&str, &str)> = gauges.iter().map(|gauge| (gauge.0, gauge.1)).collect();
         made.gauges(&names, &|second, at| match at + 1 == gauges.len() {
             true => last(second, gauges[at].2),
             false => gauges[at].2,
@@ -449,8 +460,8 @@ mod tests {
         let path_ms = |last: &dyn Fn(i64, f64) -> f64| {
             let report = over_time(&gauges, last);
             let profile = report.time_profile.expect("sessions were sampled");
-            let of = ["network", "client_cpu", "client_run_delay", "server_cpu"];
-            let parts = profile.parts.iter().filter(|part| of.contains(&&*part.name));
+            let names = ["network", "client_cpu", "client_run_delay", "server_cpu"];
+            let parts = profile.parts.iter().filter(|part| names.contains(&&*part.name));
             let ms = parts.map(|part| part.ms).sum::<f64>();
             (ms / report.block.per_transaction.round_trips.expect("it has traffic"), profile)
         };
@@ -470,7 +481,7 @@ mod tests {
 
     #[test]
     fn what_probes_miss_of_the_way_is_found_by_sessions_that_wait_for_their_clients() {
-        let of = |client: f64, idle: f64| {
+        let network_and_rest = |client: f64, idle: f64| {
             let report = with(&[
                 ("database", "sessions/executing", 2.0),
                 ("database", "sessions/lock", 2.0),
@@ -488,18 +499,18 @@ mod tests {
             (network / each_ms, profile.unexplained_ms / each_ms)
         };
         // Eight clients: four execute or wait in the server, and half a client has a CPU.
-        let (network, rest) = of(3.0, 3.0);
+        let (network, rest) = network_and_rest(3.0, 3.0);
         assert!((network - 3.5).abs() < 0.2 && rest.abs() < 0.8, "{network} {rest}");
         // No more than the samples show.
-        let (network, rest) = of(1.5, 0.0);
+        let (network, rest) = network_and_rest(1.5, 0.0);
         assert!((network - 1.0).abs() < 1e-9 && rest > 2.0, "{network} {rest}");
-        let (network, rest) = of(0.0, 0.0);
+        let (network, rest) = network_and_rest(0.0, 0.0);
         assert!(network < 0.1 && rest > 3.0, "{network} {rest}");
     }
 
     #[test]
     fn what_the_server_does_beyond_the_service_time_is_beside_it() {
-        let of = |run_delay: f64, lock: f64, cpu: f64| {
+        let inside_and_beside = |run_delay: f64, lock: f64, cpu: f64| {
             let report = with(&[
                 ("database", "sessions/executing", 0.0),
                 ("database", "sessions/lock", lock),
@@ -510,32 +521,32 @@ mod tests {
             assert!(profile.unexplained_ms.abs() < 1e-9, "{profile:?}");
             let each_ms = report.measured_seconds * 1e3 / profile.transactions as f64;
             let busy = profile.service_ms / each_ms;
-            let of = |name: &str, parts: &[super::TimePart]| {
+            let clients_in = |name: &str, parts: &[super::TimePart]| {
                 let found = parts.iter().find(|part| part.name == name);
                 found.map_or(0.0, |part| part.ms / each_ms)
             };
             let [cpu, delay] = ["server_cpu", "server_run_delay"];
             [
-                of(cpu, &profile.parts),
-                of(delay, &profile.parts),
-                of(cpu, &profile.beside),
-                of(delay, &profile.beside),
+                clients_in(cpu, &profile.parts),
+                clients_in(delay, &profile.parts),
+                clients_in(cpu, &profile.beside),
+                clients_in(delay, &profile.beside),
                 busy,
             ]
         };
         // Eight clients are busy; six of them wait for locks, and four of their sessions are ready.
-        let [cpu, delay, no_cpu, taken, busy] = of(4_000.0, 6.0, 200.0);
+        let [cpu, delay, no_cpu, taken, busy] = inside_and_beside(4_000.0, 6.0, 200.0);
         assert!((cpu - 2.0).abs() < 1e-9 && no_cpu == 0.0, "{cpu}, {no_cpu}");
         assert!((delay + taken - 4.0).abs() < 1e-9 && (taken - (12.0 - busy)).abs() < 1e-9);
         // Without locks it is beside the transaction, for both sides in proportion.
-        let [cpu, delay, cpu_beside, delay_beside, busy] = of(4_000.0, 0.0, 800.0);
+        let [cpu, delay, cpu_beside, delay_beside, busy] = inside_and_beside(4_000.0, 0.0, 800.0);
         assert!((cpu + delay - busy).abs() < 1e-9, "{cpu}, {delay}");
         assert!((cpu_beside / delay_beside - 2.0).abs() < 1e-9, "{cpu_beside}, {delay_beside}");
     }
 
     #[test]
     fn samples_of_more_than_all_time_are_scaled_to_it_or_no_profile_with_the_reason() {
-        let of = |n_seconds: i64| {
+        let sampled_for = |n_seconds: i64| {
             let gauges = [
                 ("server", "cpu_user", 50.0),
                 ("database", "sessions/lock", 4.0),
@@ -545,7 +556,7 @@ mod tests {
             over_time(&gauges, &|second, value| if second < n_seconds { value } else { f64::NAN })
         };
         // Eight clients are busy.
-        let report = of(50);
+        let report = sampled_for(50);
         let profile = report.time_profile.expect("it fits");
         assert!(profile.unexplained_ms.abs() < 1e-9 && !profile.beside.is_empty(), "{profile:?}");
         assert!(profile.parts.iter().all(|part| (0.0..=profile.service_ms).contains(&part.ms)));
@@ -553,7 +564,7 @@ mod tests {
         let parts = profile.parts.iter().map(|part| part.ms).sum::<f64>();
         let each_ms = report.measured_seconds * 1e3 / profile.transactions as f64;
         assert!((beside + parts - 10.4 * each_ms).abs() < 1e-9, "{profile:?}");
-        let report = of(40);
+        let report = sampled_for(40);
         assert_eq!(report.time_profile, None);
         let why = report.time_profile_reason.expect("it says why");
         assert!(

@@ -1,5 +1,5 @@
-//! Distributions of times as they are reported: a quantile only where the samples suffice for
-//! it, and otherwise the reason why there is none.
+//! Distributions of times, as they are reported: a quantile is given only if there are enough
+//! samples for it, and otherwise the reason why there is none.
 
 use model::{NS_PER_MS, NS_PER_S, NS_PER_US, numbers};
 use serde::{Deserialize, Serialize};
@@ -10,14 +10,15 @@ use stats::{
 
 use super::{CountsReport, Named};
 
-/// The quantiles of a [`Latency`], by the names of their fields.
+/// Quantiles of a [`Latency`], by the names of their fields.
 const QUANTILES: [(&str, f64); 5] =
     [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Resolution of a reported distribution, and its highest quantile: all but one in 10^8.
+/// Number of percentiles in a reported distribution for each factor of ten in 1 / (1 - q).
 const STEPS_PER_TENFOLD: usize = 8;
+/// Number of the highest percentile in a reported distribution: all samples but one in 10^8.
 const DISTRIBUTION_MOST: usize = 8 * STEPS_PER_TENFOLD;
 
 /// A distribution of times in milliseconds.
@@ -32,36 +33,39 @@ pub struct Latency {
     pub p95: Option<f64>,
     pub p99: Option<f64>,
     pub p999: Option<f64>,
-    /// The longest time, exact.
+    /// The longest time, exact; quantiles have the histogram's resolution.
     pub max: Option<f64>,
-    /// The 95 % CI of the mean and of each quantile: the error within this run, which accounts for
-    /// the dependence between samples; between runs it is larger. An upper end among lost or
-    /// unfinished transactions is `None`; a quantile whose lower end is there too has no interval.
+    /// The 95 % CI of the mean and of each quantile within this run, as low and high end by name.
+    /// It allows for autocorrelation; between runs errors are larger. A high end among lost or
+    /// unfinished transactions is `None`. There is no interval if the low end falls among lost
+    /// ones.
     pub intervals: Named<(f64, Option<f64>)>,
-    /// Reasons why a known mean or quantile has no interval, by name.
+    /// Reasons why a known mean or quantile has no confidence interval, by its name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub interval_reasons: Named<String>,
-    /// The whole distribution, if requested: percentages of samples, rising, and the times that
-    /// these do not exceed.
+    /// The whole distribution: percentages of samples, rising, each with the time that these
+    /// samples do not exceed. Empty where only quantiles are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distribution: Vec<(f64, f64)>,
-    /// Samples above the range of the histogram; a quantile among them is given as the maximum.
+    /// Number of samples above the range of the histogram; a quantile among them is given as the
+    /// maximum.
     pub overflow: u64,
-    /// Lower bounds of quantiles that are null.
+    /// Lower bounds of quantiles that are null because they fall among unfinished transactions, by
+    /// name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub at_least: Named<f64>,
-    /// Quantiles that are null because they fall among lost transactions.
+    /// Names of quantiles that are null because they fall among failed or dropped transactions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub infinite: Vec<String>,
-    /// Reasons why fields are null, by name.
+    /// Reasons why fields are null, by name of the field.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
-    /// A remark on the distribution.
+    /// A remark on the distribution as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Lateness of the generator in microseconds: from when a transaction was due and its client free
+/// Lag of the generator in microseconds: time from when a transaction was due and its client free
 /// until its first request was sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LagTimes {
@@ -71,32 +75,30 @@ pub struct LagTimes {
     pub max: Option<f64>,
 }
 
-/// Times for connecting, in milliseconds.
+/// Times of connecting to the server, in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConnectTimes {
     /// Times of successful connections.
     #[serde(flatten)]
     pub times: Latency,
-    /// Number of failed connections.
+    /// Number of clients that could not connect.
     pub failed: u64,
 }
 
-/// Converts nanoseconds to milliseconds.
 pub(super) fn ms(ns: u64) -> f64 {
     ns as f64 / NS_PER_MS as f64
 }
 
-/// Converts nanoseconds to microseconds.
 pub(super) fn us(ns: u64) -> f64 {
     ns as f64 / NS_PER_US as f64
 }
 
-/// Rounds a number to six decimals; `None` if it is not finite.
+/// Rounds a number to six decimals; `None` if it is infinite or NaN.
 pub(super) fn known(value: f64) -> Option<f64> {
     value.is_finite().then(|| (value * 1e6).round() / 1e6)
 }
 
-/// Says why there is no quantile.
+/// Describes in words why a quantile is missing: there are too few samples.
 pub(crate) fn too_few(few: TooFew) -> String {
     let (needed, have) = (model::format_count(few.needed), model::format_count(few.have));
     match few.have {
@@ -106,11 +108,12 @@ pub(crate) fn too_few(few: TooFew) -> String {
     }
 }
 
-/// Reason why an extreme, a count, or a sum over the whole run has no interval.
+/// Reason why an extreme, a count, or a sum over the whole run has no confidence interval.
 pub(crate) const ONE_NUMBER: &str =
     "a run has one number of it: repeat the run to see how much it varies";
 
-/// Says why a rate or a mean has no error. `varies` is the beginning of the sentence.
+/// Describes in words why a rate or a mean has no confidence interval: the run is too short for how
+/// slowly the figure varies. `varies` begins the sentence, such as `commits vary`.
 pub(crate) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String {
     let seconds = |slots: u64| slots as f64 * slot_ns as f64 / NS_PER_S as f64;
     let (needed, have) = (seconds(few.needed), seconds(few.have));
@@ -120,17 +123,18 @@ pub(crate) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String 
     )
 }
 
-/// The order in which times were recorded.
+/// Order in time of recorded times, from which their autocorrelation is estimated.
 #[derive(Clone, Copy, Debug)]
 pub enum Order<'a> {
-    /// Consecutive stretches of times.
+    /// Times in consecutive intervals of the run.
     Known(&'a InTime),
-    /// Order that was not kept, with the reason: dependence between samples is not known.
+    /// The order was not kept, for the given reason, so that confidence intervals cannot be
+    /// computed.
     Unknown(&'static str),
 }
 
-/// Returns the intervals of quantiles in nanoseconds, and reasons for missing ones, by name. An
-/// upper end among lost or unfinished transactions is `None`.
+/// Returns the 95 % CI of quantiles, in nanoseconds, and reasons why some have none, both by name.
+/// A high end among lost or unfinished transactions is `None`.
 pub(super) fn intervals(
     quantiles: &[(&str, f64)],
     all: &Offered,
@@ -158,7 +162,8 @@ pub(super) fn intervals(
     (intervals, reasons)
 }
 
-/// Says why a quantile has no interval, and how long a run must be for one.
+/// Describes in words why a quantile has no confidence interval, and how long a run must be for
+/// one.
 pub(super) fn no_interval(why: NoInterval, in_time: &InTime) -> String {
     let run_s = in_time.stretches.len() as f64 * in_time.width_s as f64;
     match why {
@@ -186,18 +191,19 @@ pub(super) fn no_interval(why: NoInterval, in_time: &InTime) -> String {
 }
 
 impl Latency {
-    /// Returns true if a quantile falls among lost transactions.
+    /// Returns true if the quantile `name` falls among failed or dropped transactions, and so is
+    /// infinite.
     pub fn is_infinite(&self, name: &str) -> bool {
         self.infinite.iter().any(|lost| lost == name)
     }
 
-    /// Returns true if a quantile falls among lost or unfinished transactions: its value is not
-    /// known, but is above every measured time.
+    /// Returns true if the quantile `name` falls among lost or unfinished transactions. Its value
+    /// is not known, but is above every measured time.
     pub fn is_among_lost(&self, name: &str) -> bool {
         self.at_least.get(name).is_some() || self.is_infinite(name)
     }
 
-    /// Returns the distribution of times that were all measured to their end.
+    /// Returns the distribution of times in nanoseconds that were all measured to their end.
     pub fn from_histogram(histogram: &Histogram, order: Order) -> Latency {
         let mut latency = Latency::extremes(histogram);
         for (name, q) in QUANTILES {
@@ -214,7 +220,8 @@ impl Latency {
         latency
     }
 
-    /// Adds the intervals of the known quantiles.
+    /// Adds the confidence intervals of the mean and of the known quantiles, or the reasons why
+    /// they have none.
     fn add_intervals(&mut self, all: &Offered, order: Order) {
         let is_known = |(name, _): &&(&str, f64)| {
             self.get(name).is_some() || self.at_least.get(name).is_some()
@@ -228,7 +235,8 @@ impl Latency {
         self.add_interval_of_mean(order);
     }
 
-    /// Adds the interval of the mean, from the sums and counts of stretches of time.
+    /// Adds the confidence interval of the mean, from sums and counts of consecutive intervals of
+    /// time.
     fn add_interval_of_mean(&mut self, order: Order) {
         let (Some(_), Order::Known(in_time)) = (self.mean, order) else { return };
         match dependent_mean(&in_time.stretches, &in_time.course, CONFIDENCE) {
@@ -242,12 +250,14 @@ impl Latency {
         }
     }
 
-    /// Returns the same with all percentiles that are known.
+    /// Returns the distribution of times in nanoseconds that were all measured to their end, with
+    /// all percentiles that are known.
     pub fn whole(histogram: &Histogram, order: Order) -> Latency {
         Latency::from_histogram(histogram, order).with_distribution(|q| histogram.quantile(q))
     }
 
-    /// Returns the distribution over all offered transactions, with all percentiles that are known.
+    /// Returns the distribution of response times over all offered transactions, including lost and
+    /// unfinished ones, with all percentiles that are known.
     pub fn offered(offered: &Offered, counts: &CountsReport, order: Order) -> Latency {
         let mut latency = Latency::extremes(offered.finished);
         latency.count = offered.count();
@@ -287,7 +297,8 @@ impl Latency {
         })
     }
 
-    /// Returns a distribution without its quantiles.
+    /// Returns count, extremes, mean and standard deviation of times in nanoseconds, without
+    /// quantiles.
     fn extremes(histogram: &Histogram) -> Latency {
         let any = !histogram.is_empty();
         Latency {
@@ -301,8 +312,8 @@ impl Latency {
         }
     }
 
-    /// Adds the distribution: eight percentiles for each factor of ten in 1 / (1 - q), to the last
-    /// sample. `quantile` returns nanoseconds.
+    /// Adds percentiles up to the last sample, eight for each factor of ten in 1 / (1 - q).
+    /// `quantile` returns nanoseconds.
     fn with_distribution(self, quantile: impl Fn(f64) -> Option<u64>) -> Latency {
         let steps = (0..=DISTRIBUTION_MOST).map(|step| step as f64 / STEPS_PER_TENFOLD as f64);
         let described = steps
@@ -327,15 +338,16 @@ impl Latency {
         *field = Some(value);
     }
 
-    /// Returns the number of samples that an unknown quantile needs, if there are too few.
+    /// Returns the number of samples that the quantile `name` needs, if it is not known because
+    /// there are too few.
     pub fn samples_needed(&self, name: &str) -> Option<u64> {
-        let (_, q) = QUANTILES.iter().find(|(of, _)| *of == name)?;
+        let (_, q) = QUANTILES.iter().find(|(quantile, _)| *quantile == name)?;
         let is_unknown = self.count > 0 && self.get(name).is_none();
         let few = enough(self.count, *q, CONFIDENCE).err().filter(|_| is_unknown);
         few.map(|few| few.needed)
     }
 
-    /// Returns a quantile by its name.
+    /// Returns the quantile `name`, such as `p99`; `None` if it is not known.
     pub fn get(&self, name: &str) -> Option<f64> {
         match name {
             "p50" => self.p50,
@@ -360,7 +372,7 @@ fn transactions(count: u64) -> String {
 }
 
 impl LagTimes {
-    /// Returns the distribution of lags.
+    /// Returns the distribution of lags in nanoseconds; empty without a histogram.
     pub fn from_histogram(histogram: Option<&Histogram>) -> LagTimes {
         let Some(lag) = histogram else { return LagTimes::default() };
         let quantile = |q| {
@@ -398,7 +410,8 @@ mod tests {
         histogram
     }
 
-    /// Makes stretches of which each has times of `histogram` in the same shares.
+    /// Spreads the times of `histogram` over 20 stretches in the same proportions, as independent
+    /// samples would be.
     fn alike(histogram: &Histogram, offered: u64) -> InTime {
         let n = 20;
         let mut stretches = vec![stats::Stretch::default(); n];

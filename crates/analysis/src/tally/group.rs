@@ -1,6 +1,6 @@
-//! The sums of one group of clients.
+//! Sums of one group of clients.
 //!
-//! Not here: what needs several groups, or the description of the run (the tally).
+//! Not here: figures that need several groups, or the description of the run (tally).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,34 +13,34 @@ use stats::{Histogram, Stretches};
 
 use super::Series;
 
-/// The sums of a group.
+/// Sums over the events of one group of clients.
 #[derive(Clone, Debug)]
 pub struct GroupTally {
-    /// Number of connected clients.
     pub connected: u32,
     /// Number of clients that could not connect.
     pub connect_failed: u32,
-    /// Times for connecting, in nanoseconds.
+    /// Time that each successful connection took, in nanoseconds; `None` if no time was reported.
     pub connect: Option<Histogram>,
-    /// Sum of all seconds of the ramp-up, without tenths and queue.
+    /// Sum of all seconds of the ramp-up, without commits by tenth of a second and queue length.
     pub ramp_up: Second,
-    /// Sum of all seconds from the beginning of the measured phase on, without tenths and queue.
+    /// Sum of all seconds from the start of the measured phase on, without commits by tenth of a
+    /// second and queue length.
     pub measured: Second,
     pub series: Series,
-    /// Moments of each client.
+    /// Counts and response times of each client and transaction type in the measured phase.
     pub clients: Vec<ClientMoments>,
-    /// Times of each type in the order of time.
+    /// Times of each transaction type in consecutive intervals of the measured phase.
     pub(super) in_time: Vec<KindInTime>,
-    /// Records of each custom metric in the order of time.
+    /// Records of each custom metric in consecutive intervals of the measured phase.
     pub(super) custom_metrics_in_time: Vec<CustomMetricInTime>,
-    /// Number of reply lags sampled in each second of the measured phase, and their sum in
-    /// nanoseconds. The sample of a second is one short part of it.
+    /// Number and sum, in nanoseconds, of the reply lags sampled in each second of the measured
+    /// phase. Only round trips in a short part of each second are sampled.
     pub(crate) reply_lags_in_time: BTreeMap<i64, (u64, u128)>,
-    /// Number of seconds in a window of service and wait times.
+    /// Length of the windows for which service and wait times are recorded, in seconds.
     window_seconds: i64,
 }
 
-/// The times of a transaction type, by stretch.
+/// Times of one transaction type in consecutive intervals of the measured phase.
 #[derive(Clone, Debug)]
 pub(super) struct KindInTime {
     pub(super) response: Stretches,
@@ -48,10 +48,10 @@ pub(super) struct KindInTime {
     pub(super) wait: Stretches,
 }
 
-/// The records of a custom metric, by second and by stretch.
+/// Records of one custom metric, by second and in consecutive intervals of the measured phase.
 #[derive(Clone, Debug)]
 pub(super) struct CustomMetricInTime {
-    /// Number and sum of records, for the seconds of the measured phase that have any.
+    /// Number and sum of the records in each second of the measured phase that has any.
     seconds: BTreeMap<i64, (u64, u64)>,
     pub(super) values: Stretches,
 }
@@ -117,15 +117,17 @@ impl GroupTally {
         metric.values.add(second, values.map_or(0, Histogram::count), values);
     }
 
-    /// Returns the number of records of a custom metric in each of `seconds`, and their sum.
+    /// Returns number and sum of the records of a custom metric in each of `seconds`.
     pub fn measured_per_second(&self, metric: usize, seconds: Range<i64>) -> Vec<(u64, u64)> {
         let sums = self.custom_metrics_in_time.get(metric).map(|metric| &metric.seconds);
-        let sum_at = |second: i64| sums.and_then(|of| of.get(&second)).copied().unwrap_or_default();
+        let sum_at = |second: i64| {
+            sums.and_then(|by_second| by_second.get(&second)).copied().unwrap_or_default()
+        };
         seconds.map(sum_at).collect()
     }
 
-    /// Returns the count of a primary metric in each of `seconds`: commits of its types, or a
-    /// custom metric.
+    /// Returns the count of a primary metric in each of `seconds`: the commits of its types, or the
+    /// sum of the custom metric that it counts instead.
     pub fn counted_per_second(
         &self,
         primary: &PrimaryMetricDescription,
@@ -136,43 +138,47 @@ impl GroupTally {
             return measured.into_iter().map(|(_, sum)| sum).collect();
         }
         let to_count = |second| {
-            let commits = self.series.get(second).map(|of| of.commits_by_kind.as_slice());
+            let commits = self.series.get(second).map(|tally| tally.commits_by_kind.as_slice());
             let of_kind = |kind: &KindIndex| commits?.get(usize::from(*kind));
             primary.kinds.iter().filter_map(of_kind).sum()
         };
         seconds.map(to_count).collect()
     }
 
-    /// Returns the sums of a transaction type in the measured phase.
+    /// Returns the sums of a transaction type in the measured phase; `None` if none was intended or
+    /// ended in it.
     pub fn kind(&self, kind: KindIndex) -> Option<&KindSecond> {
         self.measured.kinds.iter().find(|k| k.kind == kind)
     }
 
-    /// Returns the sums of a transaction type in the ramp-up.
+    /// Returns the sums of a transaction type in the ramp-up; `None` if none was intended or ended
+    /// in it.
     pub fn ramp_up_kind(&self, kind: KindIndex) -> Option<&KindSecond> {
         self.ramp_up.kinds.iter().find(|k| k.kind == kind)
     }
 
-    /// Returns the sums of a transaction type in the ramp-up and the measured phase, if there are
-    /// any.
+    /// Returns the sums of a transaction type in the ramp-up and in the measured phase, as far as
+    /// there are any.
     pub fn phases_of_kind(&self, kind: KindIndex) -> impl Iterator<Item = &KindSecond> {
         self.ramp_up_kind(kind).into_iter().chain(self.kind(kind))
     }
 
-    /// Returns the number of transactions that were intended in the ramp-up and ended after it, or
-    /// not at all.
+    /// Returns the number of transactions that were intended in the ramp-up and still queued or
+    /// running when the measured phase began.
     pub fn backlog_at_start(&self) -> u64 {
         self.ramp_up.kinds.iter().map(|kind| kind.carried).sum()
     }
 
-    /// Returns the longest response time of the backlog, in nanoseconds; 0 if there is none.
+    /// Returns the longest response time (or age, if unfinished) of the transactions that were
+    /// intended in the ramp-up and still queued or running when the measured phase began, in
+    /// nanoseconds; 0 if there are none.
     pub fn backlog_at_start_max_ns(&self) -> u64 {
         self.ramp_up.kinds.iter().map(|kind| kind.carried_max_ns).max().unwrap_or(0)
     }
 
     /// Returns the total time for which clients were busy within the measured phase, in
-    /// nanoseconds: with transactions intended in it, less their time beyond its end, and with the
-    /// backlog at its start.
+    /// nanoseconds: that of transactions intended in it, less what they took after its end, plus
+    /// what transactions of the ramp-up took after its start.
     pub(super) fn busy_ns(&self) -> f64 {
         let total = |times: &Option<Histogram>| times.as_ref().map_or(0.0, |h| h.sum() as f64);
         let within = self.measured.kinds.iter().map(|kind| {
@@ -183,13 +189,14 @@ impl GroupTally {
         within.chain(backlog_at_start).sum()
     }
 
-    /// Returns the commits of a type within `seconds`.
+    /// Returns the commits of a transaction type that finished within `seconds`.
     pub fn commits_of(&self, kind: KindIndex, seconds: Range<i64>) -> u64 {
         let within = self.series.iter().filter(|(second, _)| seconds.contains(second));
         within.filter_map(|(_, s)| s.commits_by_kind.get(usize::from(kind))).sum()
     }
 
-    /// Returns the traffic of transactions that ended within `seconds`.
+    /// Returns the statements, round trips, rows and bytes of transactions that ended within
+    /// `seconds`.
     pub fn traffic(&self, seconds: Range<i64>) -> Traffic {
         let mut sum = Traffic::default();
         for (_, second) in self.series.iter().filter(|(second, _)| seconds.contains(second)) {

@@ -1,12 +1,12 @@
-//! A run second by second, in bounded memory. Not here: whole phases, which are sums of their own.
+//! The seconds of a group, in bounded memory. Not here: sums over whole phases (group).
 //!
-//! A second is the sum of its parts, and a part may come long after its second: in an overloaded
-//! open load what was intended at second 5 ends at second 60. A quantile of what had come first
-//! would show the fast ones only, so the response times of a second are kept until late parts
-//! are impossible:
-//! - the [`WHOLE_MOST`] seconds that were touched last, as histograms (264 KiB each);
-//! - the last [`KEPT_SECONDS`], packed (some kB each), and whole again when a part comes;
-//! - older ones as three quantiles, which are withdrawn if a part comes even so.
+//! A second is the sum of its parts, and a part may arrive long after its second: in an overloaded
+//! open load, a transaction intended in second 5 may end in second 60. Quantiles of the first parts
+//! would show fast transactions only, so the response times of a second are kept until no more
+//! parts can be expected:
+//! - as open histograms (264 KiB each) for the [`WHOLE_MOST`] seconds that were changed last;
+//! - packed (some kB) for the last [`KEPT_SECONDS`], and opened again when a part arrives;
+//! - as three quantiles for older seconds. These are dropped if a part arrives nevertheless.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -14,14 +14,15 @@ use std::collections::{BTreeMap, VecDeque};
 use model::{Counts, Second, Traffic};
 use stats::{Histogram, Packed};
 
-/// Number of seconds of a group with an open histogram: the present one, and those that receive
-/// late parts.
+/// Largest number of seconds of a group with an open histogram: the current second, and those that
+/// still receive late parts.
 const WHOLE_MOST: usize = 12;
 
-/// Number of seconds of a group whose histogram is kept: half an hour, about 7 MB.
+/// Number of latest seconds of a group whose histograms are kept: half an hour, about 7 MB. Of
+/// older seconds, only quantiles are kept.
 const KEPT_SECONDS: i64 = 1800;
 
-/// Quantiles of the response times of a second, in nanoseconds.
+/// Quantiles of the response times of a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantiles {
     pub p50_ns: u64,
@@ -40,12 +41,12 @@ impl Quantiles {
     }
 }
 
-/// The response times of a second, as far as they are kept.
+/// Response times of a second, in the form in which they are kept.
 #[derive(Clone, Debug)]
 enum Kept {
     Times(Packed),
     Settled(Quantiles),
-    /// Unknown, because further times came after it was settled.
+    /// Nothing, because more times arrived after the histogram had been replaced by quantiles.
     Unknown,
 }
 
@@ -84,38 +85,40 @@ impl Kept {
     }
 }
 
-/// A second of a group.
+/// Sums of one second of one group.
 #[derive(Clone, Debug, Default)]
 pub struct SecondTally {
-    /// Outcomes of the transactions intended in it.
+    /// Outcomes of the transactions intended in this second.
     pub counts: Counts,
-    /// Commits in the second, by type.
+    /// Commits that finished in this second, by index of the transaction type.
     pub commits_by_kind: Vec<u64>,
-    /// Commits in the second, by tenth.
+    /// Commits that finished in each tenth of this second.
     pub tenths: [u32; 10],
-    /// Traffic of the transactions that ended in it.
+    /// Statements, round trips, rows and bytes of the transactions that ended in this second.
     pub traffic: Traffic,
-    /// Longest response time of the transactions intended in it, in nanoseconds; 0 without any.
+    /// Longest response time of the finished transactions intended in this second, in nanoseconds;
+    /// 0 if there are none.
     pub max_ns: u64,
-    /// Number of transactions that waited for a free client at its end; `None` except in open load.
+    /// Number of transactions that waited for a free client at the end of this second; `None`
+    /// except in open load.
     pub waiting: Option<u64>,
     response: Kept,
 }
 
 impl SecondTally {
-    /// Returns the commits in the second.
+    /// Returns the commits of all types that finished in this second.
     pub fn commits(&self) -> u64 {
         self.commits_by_kind.iter().sum()
     }
 
-    /// Returns the response times of finished transactions intended in it; `None` if there are
-    /// none, or they are no longer kept.
+    /// Returns the response times of finished transactions intended in this second, in nanoseconds;
+    /// `None` if there are none, or they are no longer kept.
     pub fn response(&self) -> Option<Cow<'_, Histogram>> {
         self.response.histogram()
     }
 
-    /// Returns quantiles of the response times; `None` if there are none, or they are no longer
-    /// known.
+    /// Returns quantiles of the response times of transactions intended in this second; `None` if
+    /// none finished, or the quantiles are not known.
     pub fn quantiles(&self) -> Option<Quantiles> {
         match &self.response {
             Kept::Settled(quantiles) => Some(*quantiles),
@@ -148,25 +151,26 @@ impl SecondTally {
     }
 }
 
-/// The seconds of a group, including ramp-up (negative) and drain phase.
+/// The seconds of a group, from ramp-up (negative) to drain.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     seconds: BTreeMap<i64, SecondTally>,
-    /// Seconds with an open histogram; the last one used is at the end.
+    /// Seconds with an open histogram, the last changed one at the end.
     whole: VecDeque<i64>,
-    /// Every second before this one is settled.
+    /// First second whose histogram is kept. `None` until a run has more than [`KEPT_SECONDS`].
     settled_before: Option<i64>,
-    /// Sums of wait and service times, by the first second of their window.
+    /// Sums of wait and service times in nanoseconds, by the first second of the window (usually 10
+    /// s) for which they were recorded.
     windows: BTreeMap<i64, (u128, u128)>,
 }
 
 impl Series {
-    /// Returns a second, if anything happened in it.
+    /// Returns the sums of a second; `None` if nothing happened in it.
     pub fn get(&self, second: i64) -> Option<&SecondTally> {
         self.seconds.get(&second)
     }
 
-    /// Returns all seconds in which anything happened, in the order of time.
+    /// Returns the seconds in which anything happened, with their sums, in the order of time.
     pub fn iter(&self) -> impl Iterator<Item = (i64, &SecondTally)> {
         self.seconds.iter().map(|(second, tally)| (*second, tally))
     }
@@ -179,9 +183,9 @@ impl Series {
         self.seconds.keys().next_back().copied()
     }
 
-    /// Returns the sums of wait and service times, in nanoseconds, of the windows of `length`
-    /// seconds between `from` and `to`. `None` if no transaction can wait, or if windows would have
-    /// to be divided.
+    /// Returns the sums of wait and service times, in nanoseconds, of the recording windows between
+    /// the seconds `from` and `to`. A window is `length` seconds long. `None` if waits are not
+    /// recorded, as in closed load, or if `from` or `to` lies within a window.
     pub fn windows(&self, from: i64, to: i64, length: i64) -> Option<(u128, u128)> {
         let is_whole =
             from % length == 0 && (to % length == 0 || self.seconds.range(to..).next().is_none());
@@ -228,8 +232,8 @@ impl Series {
     }
 }
 
-/// Returns true if `part` has data of its own second; a part that only begins a window of service,
-/// wait and lag has none.
+/// Returns true if `part` has counts or times of its own second. A part may exist only to carry the
+/// service, wait and lag times of the window that begins with its second.
 fn happened(part: &Second) -> bool {
     let kinds = &part.kinds;
     part.commits_tenths.iter().any(|&n| n > 0)

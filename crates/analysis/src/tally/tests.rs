@@ -111,8 +111,8 @@ fn a_backlog_at_start_fills_the_time_of_closed_clients_and_what_is_carried_out_d
 
 #[test]
 fn what_the_server_sums_up_is_of_the_last_seconds_until_the_load_has_ended() {
-    let summary = |of, what: &str| ServerSummary {
-        of,
+    let summary = |kind, what: &str| ServerSummary {
+        of: kind,
         source: "view".to_owned(),
         from_ns: 0,
         to_ns: 1,
@@ -121,7 +121,7 @@ fn what_the_server_sums_up_is_of_the_last_seconds_until_the_load_has_ended() {
         others: None,
     };
     let names = |tally: &Tally| -> Vec<String> {
-        tally.server().iter().map(|of| of.rows[0].what.clone()).collect()
+        tally.server().iter().map(|known| known.rows[0].what.clone()).collect()
     };
     let mut tally = Tally::new();
     for what in ["first", "last"] {

@@ -8,9 +8,9 @@ fn the_quotient_of_two_figures_is_one() {
     let report = Report::from_tally(&Made::closed().tally());
     let name = resolve("new_order.p99 / p50", [&report].into_iter()).expect("it has both");
     assert_eq!(name, "new_order.p99_ms / p50_ms");
-    let of = |name: &str| value_of(&report, name).expect("it has it");
-    let expect = of("new_order.p99_ms") / of("p50_ms");
-    assert!((of(&name) - expect).abs() < 1e-12);
+    let value = |name: &str| value_of(&report, name).expect("it has it");
+    let expect = value("new_order.p99_ms") / value("p50_ms");
+    assert!((value(&name) - expect).abs() < 1e-12);
     assert_eq!((unit(&name), direction(&name)), ("", Direction::Neither));
     assert_eq!(crate::figures::title(&name), "new_order.p99 / p50");
     assert_eq!(known("tps / qps"), Ok(Some("tps / qps".to_owned())));

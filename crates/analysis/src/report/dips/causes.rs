@@ -1,7 +1,7 @@
-//! Causes of a dip: for each, the gauge that shows it and the share of the clients' time that it
+//! Causes of a dip: for each, the gauge that shows it, and the share of the clients' time that it
 //! explains.
 //!
-//! Not here: which seconds are a dip, and what else moved in them.
+//! Not here: which seconds are a dip, and which other gauges moved (dips).
 
 use std::ops::Range;
 
@@ -14,34 +14,40 @@ use super::{
     SERVER_CPU, SERVER_DELAY, SESSION_QUERY, SHARE_MIN, Series,
 };
 
-/// Factor by which a round trip must be longer to blame the network while other programs use the
-/// CPUs, which slows any round trip.
+/// Smallest factor by which round trips must be longer to blame the network while other programs
+/// use the CPUs, which slows all round trips.
 const CROWDED_FACTOR: f64 = 3.0;
 
-/// The same factor otherwise; a rise by [`PATH_MS`] suffices too. A slightly busier machine adds
-/// some microseconds.
+/// Smallest factor by which round trips must be longer to blame the network while other programs do
+/// not use the CPUs. A slightly busier machine adds some microseconds.
 const PATH_FACTOR: f64 = 1.5;
+/// Number of milliseconds by which round trips may be longer instead of [`PATH_FACTOR`].
 const PATH_MS: f64 = 0.5;
 
-/// Rise of a cause's share of the clients' time from which it suffices that it is higher than in
-/// all other stretches.
+/// Share of the clients' time from which locks, latches or network are a cause if the gauge is
+/// higher than in all other stretches, however widely it varies.
 const SHARE_LARGE: f64 = 0.5;
 
-/// Factor by which rows read per transaction must rise to indicate another query plan.
+/// Smallest factor by which rows read per transaction must rise to indicate another query plan.
 const ROWS_FACTOR: f64 = 3.0;
 
-/// Share of the server's usual CPU time below which a server that does not answer has stopped.
+/// Share of the server's usual CPU time below which a server that does not answer counts as
+/// stopped.
 const LOW: f64 = 0.2;
 
-/// Time without an answer, in milliseconds, from which the server counts as paused (a shorter one
-/// suffices if no other programs use the CPUs). It must also exceed the usual by a factor, and the
-/// server must lack a share of the CPU time that it usually has in that time.
+/// Time without an answer, in milliseconds, from which the server counts as paused while other
+/// programs use the CPUs.
 const UNANSWERED_MS: f64 = 500.0;
+/// Time without an answer, in milliseconds, from which the server counts as paused while other
+/// programs do not use the CPUs.
 const UNANSWERED_ALONE_MS: f64 = 300.0;
+/// Smallest factor by which the time without an answer must exceed the usual one for a paused
+/// server.
 const UNANSWERED_FACTOR: f64 = 20.0;
+/// Share of its usual CPU time that a paused server must lack in the time without an answer.
 const UNANSWERED_CPU: f64 = 0.5;
 
-/// Counters of a database that rise while pages are written back, for any product.
+/// Counters that rise while a database writes dirty pages back, for any product.
 const WRITE_BACK: [&str; 5] = [
     "database.Innodb_buffer_pool_pages_flushed",
     "database.checkpointer_buffers_written",
@@ -50,12 +56,13 @@ const WRITE_BACK: [&str; 5] = [
     "database.bgwriter_checkpoints_req",
 ];
 
-/// Time for which a cluster paused its commits so that a node could follow, and the number of
-/// nodes.
+/// Time for which a Galera cluster paused its commits so that a node could catch up, in nanoseconds
+/// per second.
 const FLOW_CONTROL: &str = "database.wsrep_flow_control_paused_ns";
+/// Number of nodes of a Galera cluster.
 const CLUSTER_SIZE: &str = "database.wsrep_cluster_size";
 
-/// Mean time of a request to a disk, whose name follows.
+/// Start of the names of gauges for the mean time of a request to a disk, whose name follows.
 const DISK_LATENCY: &str = "machine.disk_latency/";
 
 /// A stretch of seconds in a dip, with the figures that show its causes.
@@ -63,19 +70,21 @@ pub(super) struct Stretch<'a> {
     pub series: &'a Series,
     pub within: Range<usize>,
     pub clients: f64,
-    /// Commits per second within it, and in the median second.
+    /// Commits per second within the stretch; a second with more than the usual number counts as a
+    /// usual one.
     pub rate: f64,
+    /// Commits in the median second.
     pub usual_rate: f64,
-    /// True if a transaction in it took so long that it stands out.
+    /// True if a transaction in the stretch took so long that it stands out.
     pub is_long: bool,
-    /// Round trips per transaction, if known.
+    /// Round trips per transaction; `None` if not known.
     pub round_trips: Option<f64>,
 }
 
-/// A cause that a gauge shows, before it is compared with other stretches.
+/// A possible cause that a gauge shows, before the gauge is compared with other stretches.
 struct Shown {
     cause: Cause,
-    /// Share of the clients' time that it explains, from 0 to 1.
+    /// Share of the clients' time that the cause explains, from 0 to 1.
     share: f64,
     by: Moved,
 }
@@ -87,7 +96,8 @@ impl Shown {
 }
 
 impl Stretch<'_> {
-    /// Returns the causes, the one that explains most of the clients' time first.
+    /// Returns the detected causes, the one that explains most of the clients' time first, but a
+    /// stopped server before all others.
     pub(super) fn causes(&self) -> Vec<CauseSeen> {
         let locks = self.sessions(Cause::Locks, "database.sessions/lock");
         let latches = self.sessions(Cause::Latches, "database.sessions/latch");
@@ -103,7 +113,8 @@ impl Stretch<'_> {
         causes
     }
 
-    /// Returns the cause if it explains enough and is not as high elsewhere.
+    /// Returns a possible cause if it explains enough of the clients' time and its gauge is seldom
+    /// as high in other stretches; `None` otherwise.
     fn if_clear(&self, Shown { cause, share, by }: Shown) -> Option<CauseSeen> {
         let length = self.within.len();
         let chance = self.series.chance(&by, length).unwrap_or(1.0);
@@ -118,44 +129,48 @@ impl Stretch<'_> {
         is_clear.then_some(CauseSeen { cause, shown_by: by, share, chance })
     }
 
-    /// Compares a gauge within the stretch with its usual value; `None` if it was not read in both.
+    /// Compares a gauge's mean within the stretch with its usual value; `None` if it was not read
+    /// in both.
     fn beside(&self, name: &str) -> Option<Moved> {
         self.series.beside(name, &self.within)
     }
 
-    /// Returns a gauge if it is higher within the stretch than usual.
+    /// Compares a gauge with its usual value; `None` unless it is higher within the stretch.
     fn rise(&self, name: &str) -> Option<Moved> {
         self.beside(name).filter(|moved| moved.then > moved.usual)
     }
 
-    /// Returns the rise of a number of sessions as a share of all clients.
+    /// Returns the rise of a number of sessions as a share of the number of clients.
     fn share_of_clients(&self, moved: &Moved) -> f64 {
         (moved.then - moved.usual) / self.clients.max(1.0)
     }
 
-    /// Returns the share of all clients by which a number of sessions rose; 0 if it did not.
+    /// Returns the rise of a number of sessions as a share of the number of clients; 0 if it did
+    /// not rise.
     fn risen_share(&self, name: &str) -> f64 {
         self.rise(name).map_or(0.0, |moved| self.share_of_clients(&moved))
     }
 
-    /// Returns the share of transactions by which the rate fell.
+    /// Returns the share of the usual rate of commits that was lost.
     fn lost(&self) -> f64 {
         1.0 - self.rate / self.usual_rate
     }
 
-    /// Returns the rise of other programs' CPU time, in percent of the machine.
+    /// Returns the rise of other programs' CPU time, in percent of the machine; 0 if it is not
+    /// known.
     fn crowd(&self) -> f64 {
         self.beside(OTHERS).map_or(0.0, |others| others.then - others.usual)
     }
 
-    /// Returns the cause of a rise of sessions in one state, with their share of the clients.
+    /// Returns a rise of the sessions in one state as a possible cause; `None` if they did not
+    /// rise.
     fn sessions(&self, cause: Cause, state: &str) -> Option<Shown> {
         let waits = self.rise(state)?;
         let share = self.share_of_clients(&waits);
         Some(Shown::new(cause, waits, share))
     }
 
-    /// Returns the gauge that stands out most.
+    /// Returns the gauge that exceeds its usual value by the most robust standard deviations.
     fn clearest(&self, all: impl Iterator<Item = Moved>) -> Option<Moved> {
         all.max_by(|a, b| self.series.score(a).total_cmp(&self.series.score(b)))
     }
@@ -167,8 +182,9 @@ impl Stretch<'_> {
     }
 
     /// Returns the share of the clients' time that other programs took by using CPUs: the rise of
-    /// the generator's and server's threads that wait for a CPU. If these always wait, it is the
-    /// CPU time that they lost to others, at most the share of lost transactions.
+    /// the generator's and server's threads that wait for a CPU. If some of these always wait, it
+    /// may also be the CPU time that they lost to other programs, up to the share of lost
+    /// transactions.
     fn taken_by_others(&self, others: &Moved) -> f64 {
         let Some(delay) = self.beside(RUN_DELAY) else { return 0.0 };
         let of_delay = self.share_of_clients(&delay);
@@ -179,8 +195,8 @@ impl Stretch<'_> {
         of_delay.max(of_time.min(self.lost()))
     }
 
-    /// Returns the causes of waits for files: other nodes, pages that are written back, or the
-    /// disk.
+    /// Returns the possible causes of waits for files: replication to other nodes, pages that are
+    /// written back, or the disk.
     fn storage(&self) -> Vec<Shown> {
         let paused = self.rise(FLOW_CONTROL);
         let paused_share =
@@ -194,14 +210,14 @@ impl Stretch<'_> {
         }
     }
 
-    /// Returns the share of the clients' time in which sessions waited for files. Some servers do
-    /// not report such waits; their sessions then execute without a CPU.
+    /// Returns the share of the clients' time for which sessions waited for files. If the server
+    /// does not report such waits, its sessions count as executing without a CPU.
     fn file_wait_share(&self) -> f64 {
         self.risen_share(FILE_WAITS).max(self.risen_share(OFF_CPU))
     }
 
-    /// Returns replication as the cause: a commit that waits for other nodes looks like a wait for
-    /// the log.
+    /// Returns replication as a possible cause. A commit that waits for other nodes looks like a
+    /// wait for the log.
     fn replication(&self, paused: Option<Moved>, paused_share: f64) -> Option<Shown> {
         let share = self.file_wait_share().max(paused_share);
         let by = self.rise(FILE_WAITS).or(paused)?;
@@ -220,7 +236,8 @@ impl Stretch<'_> {
         Some(Shown::new(Cause::Checkpoint, by, share))
     }
 
-    /// Returns the disk as the cause: sessions wait for files, or its requests take longer.
+    /// Returns the disk as a possible cause: sessions wait for files, or requests to a disk take
+    /// longer.
     fn disk(&self) -> Vec<Shown> {
         let disks = self.series.all.keys().filter(|name| name.starts_with(DISK_LATENCY));
         let slowest = self.clearest(disks.filter_map(|name| self.rise(name)));
@@ -228,7 +245,8 @@ impl Stretch<'_> {
         self.sessions(Cause::Disk, FILE_WAITS).into_iter().chain(slow).collect()
     }
 
-    /// Returns the network as the cause: every round trip of a client was longer.
+    /// Returns the network as a possible cause, if every round trip between client and server took
+    /// longer.
     fn network(&self) -> Option<Shown> {
         let trip = self.rise(ROUND_TRIP)?;
         let is_crowded = self.crowd() > LEAP_OTHERS;
@@ -254,8 +272,8 @@ impl Stretch<'_> {
         Some(Shown::new(Cause::RowsRead, by, share))
     }
 
-    /// Returns true if a level differs between the readings right before and right after the
-    /// stretch.
+    /// Returns true if a level, such as a number of nodes, differs between the readings right
+    /// before and right after the stretch.
     fn has_changed(&self, name: &str) -> bool {
         let Some(values) = self.series.values(name) else { return false };
         let mut before = values[..self.within.start].iter().rev().filter(|value| value.is_finite());
@@ -270,7 +288,7 @@ impl Stretch<'_> {
         let usual = Usual::new(values, &self.series.is_dip).median();
         let (states, trips) = (self.series.values(EXECUTING)?, self.series.values(ROUND_TRIP));
         // A server that answers anything has not stopped.
-        let answers = |at: usize| states[at].is_finite() || trips.is_some_and(|of| of[at] > 0.0);
+        let answers = |at: usize| states[at].is_finite() || trips.is_some_and(|ms| ms[at] > 0.0);
         let is_low = |at: &usize| values[*at] < LOW * usual && !answers(*at);
         let lows = self.within.clone().filter(is_low).count();
         let outside: Vec<usize> = (0..values.len()).filter(|at| !self.series.is_dip[*at]).collect();

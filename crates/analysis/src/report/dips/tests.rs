@@ -11,7 +11,7 @@ const DIP: i64 = 42;
 /// the dip.
 fn with(gauges: &[(&str, &str, f64, f64)]) -> Vec<Dip> {
     let mut made = Made::closed();
-    let names: Vec<(&str, &str)> = gauges.iter().map(|of| (of.0, of.1)).collect();
+    let names: Vec<(&str, &str)> = gauges.iter().map(|gauge| (gauge.0, gauge.1)).collect();
     made.gauges(&names, &|second, at| match gauges[at] {
         (.., then) if second == DIP => then,
         // Some scatter, so that there is a spread.
@@ -73,7 +73,7 @@ type Gauged<'g> = (&'g str, &'g str, &'g dyn Fn(i64) -> f64);
 /// (second, nanoseconds), and gauges.
 fn minute(commits: &dyn Fn(i64) -> u64, long: Option<(i64, u64)>, gauges: &[Gauged]) -> Vec<Dip> {
     let mut made = Made::closed();
-    for second in made.seconds.iter_mut().filter(|of| of.second >= 0) {
+    for second in made.seconds.iter_mut().filter(|second| second.second >= 0) {
         let n = commits(second.second);
         second.commits_tenths = [(n / 10) as u32; 10];
         second.kinds.iter_mut().for_each(|kind| kind.commits = 0);
@@ -83,7 +83,7 @@ fn minute(commits: &dyn Fn(i64) -> u64, long: Option<(i64, u64)>, gauges: &[Gaug
             times.record_n(ns, 1);
         }
     }
-    let names: Vec<(&str, &str)> = gauges.iter().map(|of| (of.0, of.1)).collect();
+    let names: Vec<(&str, &str)> = gauges.iter().map(|gauge| (gauge.0, gauge.1)).collect();
     let scatter = |second: i64| 1.0 + (second % 5) as f64 / 99.0;
     made.gauges(&names, &|second, at| gauges[at].2(second) * scatter(second));
     made.fact("cpu", "logical", "2");
@@ -284,7 +284,7 @@ fn dips_of(gauges: &[(&str, &str)], value: &dyn Fn(i64, usize) -> f64) -> Vec<Di
 
 #[test]
 fn with_too_few_seconds_to_compare_with_nothing_is_known() {
-    let of = |from: i64| {
+    let known_since = |from: i64| {
         let value = |second, _| match second {
             DIP => 5.0,
             second if second < from => f64::NAN,
@@ -298,14 +298,14 @@ fn with_too_few_seconds_to_compare_with_nothing_is_known() {
             dips[0].moved.len(),
         )
     };
-    assert_eq!(of(51), (Some(9), false, 1, 1));
-    assert_eq!(of(52), (Some(8), true, 0, 0));
+    assert_eq!(known_since(51), (Some(9), false, 1, 1));
+    assert_eq!(known_since(52), (Some(8), true, 0, 0));
 }
 
 #[test]
 fn what_takes_half_of_the_clients_time_is_named_where_the_usual_varies() {
     // Five robust standard deviations above 2 are more than all clients.
-    let of = |then: f64, highest: f64| {
+    let causes_of = |then: f64, highest: f64| {
         let value = |second: i64, _| match second {
             DIP => then,
             7 => highest,
@@ -314,9 +314,9 @@ fn what_takes_half_of_the_clients_time_is_named_where_the_usual_varies() {
         let dips = dips_of(&[("database", "sessions/lock")], &value);
         dips[0].causes.iter().map(|seen| seen.cause).collect::<Vec<_>>()
     };
-    assert_eq!(of(8.0, 5.0), [Cause::Locks]);
-    assert_eq!(of(8.0, 8.0), [], "it is as high elsewhere");
-    assert_eq!(of(5.5, 5.0), [], "it takes less than half");
+    assert_eq!(causes_of(8.0, 5.0), [Cause::Locks]);
+    assert_eq!(causes_of(8.0, 8.0), [], "it is as high elsewhere");
+    assert_eq!(causes_of(5.5, 5.0), [], "it takes less than half");
 }
 
 #[test]

@@ -70,7 +70,8 @@ fn judged(made: &mut Made, requirement: Requirement) -> RequirementReport {
     report.disclosures[0].requirements[0].clone()
 }
 
-/// Checks that the run meets the requirement, and that the changed run does not.
+/// Checks that the run meets the requirement with this measured value, and that the changed run
+/// fails it with the value `broken`.
 fn check(
     requirement: &Requirement,
     (required, measured): (&str, f64),
