@@ -156,12 +156,21 @@ impl Shell {
         };
         let named = (program != NAME).then(|| document.clone().called(&program));
         let document = named.as_ref().unwrap_or(document);
-        let plain = text(document, &Style { color: false, ..*style });
+        let write = |style: &Style| -> String {
+            let page = text(document, style);
+            // The result at the start of a page longer than the terminal is out of sight.
+            let rows = self.is_process.then(|| rows_of(&io::stdout())).flatten();
+            match rows.is_some_and(|rows| page.lines().count() >= rows) {
+                true => format!("{page}\n{}", text(&document.result(), style)),
+                false => page,
+            }
+        };
+        let plain = write(&Style { color: false, ..*style });
         // All escapes are ours, unless the page contains some already.
         let is_colored = style.color && !plain.contains('\x1b');
         let page = match is_colored {
             true => {
-                let page = text(document, style);
+                let page = write(style);
                 page.split('\x1b').map(|part| self.legible(part)).collect::<Vec<_>>().join("\x1b")
             }
             false => self.legible(&plain),
@@ -310,6 +319,12 @@ fn shown(word: &str) -> String {
 fn is_closed(error: &io::Error, is_terminal: bool) -> bool {
     let is_gone = is_terminal && error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
     is_gone || error.kind() == io::ErrorKind::BrokenPipe
+}
+
+/// Lines of a terminal, if known.
+fn rows_of(terminal: &impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(terminal).ok()?;
+    Some(usize::from(size.ws_row)).filter(|rows| *rows > 0)
 }
 
 /// Columns of a terminal, if known.

@@ -38,11 +38,11 @@ use remarks::{
 };
 pub(crate) use short::verdicts_shortly;
 pub use short::{compared_repeat_s, comparison_short};
-pub use words::is_open;
 use words::{
     aside, detectable, differ_in, headline, headline_of_workload, is_decided, is_twofold,
     is_undecided, of_workload, said_name, shortened, sign, smallest,
 };
+pub use words::{is_open, needs_more_than};
 
 /// Sections of a comparison's page, by their names on the command line.
 pub const COMPARISON_SECTIONS: [&str; 7] =
@@ -238,7 +238,9 @@ fn changed(report: &ComparisonReport) -> Vec<Block> {
     }
     let (one_sided, both): (Vec<&Difference>, Vec<&Difference>) =
         report.differences.iter().partition(|difference| is_one_sided(difference));
-    let mut blocks = Vec::new();
+    let commits = short::commits(report);
+    let commits = (!commits.is_empty()).then_some(("commits", commits));
+    let mut blocks = vec![Block::pairs(commits)];
     if !both.is_empty() {
         let rest = "differences (--output json has all)";
         let table = differences(report, &both).shown_max(DIFFERENCES_SHOWN_MAX, rest);

@@ -310,6 +310,12 @@ impl Document {
         self.sections.push(Section::new(id, title, blocks));
     }
 
+    /// Returns the result alone: the main figures, or else the verdicts.
+    pub fn result(&self) -> Document {
+        let verdicts = if self.summary.is_empty() { self.verdicts.clone() } else { Vec::new() };
+        Document { verdicts, summary: self.summary.clone(), ..Document::default() }
+    }
+
     /// Returns all tables in the order of the page, including those in folded blocks.
     pub fn tables(&self) -> Vec<&Table> {
         let sections = self.sections.iter().chain(&self.repeat);

@@ -15,7 +15,7 @@ use study::comparison::{MIN_EFFECT, PairReport, unequally_durable};
 use study::environment::Environment;
 use study::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use study::matrix::of_page;
-use study::trials::TrialReport;
+use study::trials::{TrialReport, counts};
 use study::{ComparisonReport, in_ranges};
 
 use super::axis_names::{self, told};
@@ -35,6 +35,9 @@ use super::wording::{
     title_with_unit, without_stop,
 };
 use super::{Align, Cell, Column, Table};
+
+/// Smallest number of values of an axis that may be a curve: fewer are compared.
+const CURVE_LEAST: usize = 4;
 
 /// Largest number of points that are named because their intervals overlap that of the best point.
 const ALSO_MOST: usize = 4;
@@ -103,7 +106,9 @@ pub fn experiment(
     page.sections
         .push(Section { where_drawn: Place::First, ..Section::new("curves", "Curves", curves) });
     page.sections.extend(report.scalability.iter().map(|law| of_law(report, law)));
-    let no_law = Block::paragraphs(report.no_scalability.clone());
+    // Two or three values are a comparison, and no curve.
+    let has_curve = report.axes.iter().any(|axis| axis.values.len() >= CURVE_LEAST);
+    let no_law = Block::paragraphs(report.no_scalability.clone().filter(|_| has_curve));
     page.section("no-law", "Universal Scalability Law", vec![no_law]);
     page.sections.push(of_trials::disturbances(report, trials));
     let ages = of_trials::ages_of_points(report, trials).map(Block::Table);
@@ -165,7 +170,12 @@ fn question(report: &ExperimentReport) -> Vec<String> {
 /// Describes the setup that all trials share: `SQLite 3.54.1, 4 clients, each measured 30 s`.
 /// `None` without trials.
 fn made_with(trials: &[TrialReport]) -> Option<String> {
-    let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
+    // Attempts that were stopped early do not count, and measured less.
+    let counted = trials.iter().map(|trial| &trial.report).filter(|report| counts(report));
+    let mut all: Vec<&Report> = counted.collect();
+    if all.is_empty() {
+        all = trials.iter().map(|trial| &trial.report).collect();
+    }
     let environment = Environment::from_reports(&all);
     let load = environment.loads.iter().filter(|_| environment.loads.len() == 1);
     let load: String = load.map(|load| format!(", {load}")).collect();

@@ -118,14 +118,16 @@ fn is_short(point: &PointHistory) -> bool {
 /// Makes a common verdict for all series that are too short to judge.
 fn too_short_verdict(report: &HistoryReport, short: &[&PointHistory]) -> Verdict {
     let most = short.iter().map(|point| point.builds.len()).max().unwrap_or(0);
-    let most = if most > 1 { format!("at most {most}") } else { "1".to_owned() };
     let noun = report.noun();
+    let so_far = match most {
+        0 | 1 => format!("one {noun} so far"),
+        n => format!("at most {n} {noun}s so far"),
+    };
     let headline = format!(
-        "{} by {}: {} series have too few {noun}s ({most}): the last {noun} is judged from \
-         {JUDGED_FROM} on",
+        "{} by {}: {so_far} in {}; changes are judged from {JUDGED_FROM} {noun}s on",
         title(&report.figure),
         report.by,
-        short.len(),
+        format_args!("{} series", short.len()),
     );
     let (word, details) = (String::new(), Vec::new());
     Verdict { tone: Tone::Plain, word, headline: headline.into(), details }

@@ -39,7 +39,7 @@ use serde::Serialize;
 pub use ascii::ascii;
 pub use comparison::{
     COMPARISON_SECTIONS, compared_repeat_s, comparison, comparison_of_runs, comparison_short,
-    comparison_title, is_open,
+    comparison_title, is_open, needs_more_than,
 };
 pub use document::{Document, next};
 pub use experiment::{experiment, experiment_points, experiment_verdicts, is_unfinished, repeat_s};
@@ -47,7 +47,7 @@ pub use history::history;
 pub use list::{ExperimentLine, experiment_list, imported_list, run_list};
 pub use matrix::{matrices, matrix_section};
 pub use run::{
-    Identity, RUN_SECTIONS, Short, identity, run, run_in_a_line, run_short, run_unstored,
+    Errors, Identity, RUN_SECTIONS, Short, identity, run, run_in_a_line, run_short, run_unstored,
 };
 pub use scene::ago;
 pub use seconds::seconds_csv;

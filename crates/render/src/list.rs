@@ -9,7 +9,7 @@ use model::{Experiment, NS_PER_S, Severity, Status, format_count, short_axis};
 use store::{ImportedRow, RunRow, utc};
 
 use super::document::{Block, Document};
-use super::{Align, Cell, Column, Table};
+use super::{Align, Cell, Column, Errors, Table};
 
 pub use trials::{Trials, groups};
 
@@ -22,16 +22,16 @@ pub fn short_id(id: &str) -> &str {
     &id[id.len().saturating_sub(ID_SHOWN)..]
 }
 
-/// A function that returns the [error](super::Identity::error) of a run's figure, or empty text. It
+/// A function that returns the [errors](super::Identity::errors) of a run's figures. It
 /// may read the run's report, so it is called for shown lines only.
-pub type ErrorOf<'e> = dyn Fn(&RunRow) -> String + 'e;
+pub type ErrorsOf<'e> = dyn Fn(&RunRow) -> Errors + 'e;
 
 /// Makes the list of runs, one per row. Programs read whole ids, instants and figures. No run is
 /// marked as best, because differences between single runs are often chance.
-pub fn run_list(rows: &[RunRow], error_of: &ErrorOf<'_>) -> Document {
+pub fn run_list(rows: &[RunRow], errors_of: &ErrorsOf<'_>) -> Document {
     let lines: Vec<[&RunRow; 1]> = rows.iter().map(|row| [row]).collect();
     let lines: Vec<&[&RunRow]> = lines.iter().map(|line| &line[..]).collect();
-    let table = table(&lines, false, error_of).or_words("no runs");
+    let table = table(&lines, false, errors_of).or_words("no runs");
     let mut page = Document::new("Runs", "Runs");
     page.section("runs", "", vec![Block::Table(table)]);
     page
@@ -39,14 +39,14 @@ pub fn run_list(rows: &[RunRow], error_of: &ErrorOf<'_>) -> Document {
 
 /// Makes the list of runs for people, with the trials of an experiment folded into one line. It has
 /// at most `most` lines; the flag is true if these are all.
-pub fn folded_run_list(rows: &[RunRow], most: usize, error_of: &ErrorOf<'_>) -> (Document, bool) {
+pub fn folded_run_list(rows: &[RunRow], most: usize, errors_of: &ErrorsOf<'_>) -> (Document, bool) {
     let groups = groups(rows.iter(), true);
     let shown: Vec<&[&RunRow]> = groups.iter().take(most).map(Vec::as_slice).collect();
     let folded = shown.iter().find_map(|line| Trials::from_rows(line)).map(|trials| {
         let id = short_id(trials.id);
         format!("trials are folded: 'dbdyno experiments show {id}' has them, --trials lists each")
     });
-    let table = table(&shown, true, error_of).or_words("no runs");
+    let table = table(&shown, true, errors_of).or_words("no runs");
     let mut page = Document::new("Runs", "Runs");
     let words = Block::paragraphs(folded);
     page.section("runs", "", vec![Block::Table(table), words]);
@@ -100,7 +100,7 @@ pub fn point(row: &RunRow) -> String {
 
 /// Makes the table with a row per line of the list. A line with several runs has the trials of an
 /// experiment.
-fn table(lines: &[&[&RunRow]], is_folded: bool, error_of: &ErrorOf<'_>) -> Table {
+fn table(lines: &[&[&RunRow]], is_folded: bool, errors_of: &ErrorsOf<'_>) -> Table {
     let rows = || lines.iter().flat_map(|line| line.iter().copied());
     let mut columns = vec![
         Column::data("run_id"),
@@ -126,11 +126,16 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, error_of: &ErrorOf<'_>) -> Table
     let all_have_it = rows().all(|row| row.primary.is_some() || row.tps.is_none());
     let [tps, known_by] = if primary.is_some() && all_have_it { [6, 0] } else { [0, 5] };
     columns.push(Column::spare("TPS", Align::Right, tps).key("tps"));
+    let errors: Vec<Errors> = lines.iter().map(|line| errors_of_line(line, errors_of)).collect();
+    let has_error = HasErrors {
+        tps: errors.iter().any(|error| !error.tps.is_empty()),
+        primary: errors.iter().any(|error| !error.primary.is_empty()),
+    };
+    // An error stands beside its figure, and is left out no later than that.
+    columns.extend(has_error.tps.then(|| Column::spare("TPS ±", Align::Right, tps.max(3) + 1)));
     columns.extend(["primary_name", "primary_value"].map(Column::data));
     columns.extend(primary.clone().map(|title| Column::spare(title, Align::Right, known_by)));
-    let errors: Vec<String> = lines.iter().map(|line| error_of_line(line, error_of)).collect();
-    let has_errors = errors.iter().any(|error| !error.is_empty());
-    columns.extend(has_errors.then(|| Column::spare("±", Align::Right, 4)));
+    columns.extend(has_error.primary.then(|| Column::spare("±", Align::Right, known_by.max(4))));
     columns.extend([Column::spare("p99 ms", Align::Point, 3).key("p99_ms")]);
     // Columns show the figures by which the list is sorted or filtered.
     let figures = rows().next().map(|row| row.figures.as_slice()).unwrap_or_default();
@@ -147,7 +152,8 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, error_of: &ErrorOf<'_>) -> Table
     columns.extend(has_labels.then(|| Column::spare("labels", Align::Left, 7)));
     columns.extend(["point", "valid"].map(Column::data));
     let mut table = Table::new(columns);
-    let has = |error| Extra { has_points, primary: primary.as_deref(), has_labels, error };
+    let has =
+        |errors| Extra { has_points, primary: primary.as_deref(), has_labels, has_error, errors };
     let of_year = |row: &RunRow| begun(row.started_unix_ms).split('-').next().map(str::to_owned);
     let mut years: Vec<_> = rows().map(of_year).collect();
     years.dedup();
@@ -155,8 +161,8 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, error_of: &ErrorOf<'_>) -> Table
         let whole = begun(started_unix_ms);
         if years.len() > 1 { whole } else { whole.chars().skip("2026-".len()).collect() }
     };
-    for (line, error) in lines.iter().zip(&errors) {
-        let has = has(has_errors.then_some(&**error));
+    for (line, errors) in lines.iter().zip(&errors) {
+        let has = has(errors);
         match (Trials::from_rows(line), line) {
             (Some(trials), _) => table.row(trials_cells(&trials, &begun, &has)),
             (None, [row, ..]) => table.row(cells(row, &begun, &has)),
@@ -172,15 +178,23 @@ struct Extra<'e> {
     /// Title of the column of primary metrics; `None` if the list has no such column.
     primary: Option<&'e str>,
     has_labels: bool,
-    /// Error of the line's figure; `None` if the list has no column of errors.
-    error: Option<&'e str>,
+    has_error: HasErrors,
+    /// Errors of the line's figures.
+    errors: &'e Errors,
 }
 
-/// Returns the error of a single run's figure; empty for folded trials, which have ranges.
-fn error_of_line(line: &[&RunRow], error_of: &ErrorOf<'_>) -> String {
+/// Columns of errors that a list has.
+#[derive(Clone, Copy)]
+struct HasErrors {
+    tps: bool,
+    primary: bool,
+}
+
+/// Returns the errors of a single run's figures; empty for folded trials, which have ranges.
+fn errors_of_line(line: &[&RunRow], errors_of: &ErrorsOf<'_>) -> Errors {
     match line {
-        [row] if Trials::from_rows(line).is_none() => error_of(row),
-        _ => String::new(),
+        [row] if Trials::from_rows(line).is_none() => errors_of(row),
+        _ => Errors::default(),
     }
 }
 
@@ -242,13 +256,13 @@ fn trials_cells(
         trials.span(|row| Some(row.clients as f64), |clients| format_count(clients as u64)).into(),
         trials.span(|row| row.measured_ns.map(seconds), measured).into(),
         trials.span(|row| row.tps, rate).into(),
-        blank(),
-        blank(),
     ]);
+    cells.extend(has.has_error.tps.then(blank));
+    cells.extend([blank(), blank()]);
     let value = |row: &RunRow| row.primary.as_ref().map(|metric| metric.value);
     let all = || with_title(trials.span(value, rate), trials.rows.iter().copied(), primary);
     cells.extend(primary.map(|_| all().into()));
-    cells.extend(has.error.map(|_| blank()));
+    cells.extend(has.has_error.primary.then(blank));
     cells.push(trials.span(|row| row.p99_ms, |ms| significant_or_infinite(ms, 3)).into());
     cells.extend([blank(), validity.into(), blank(), blank()]);
     let labels = || labels(trials.labels().into_iter());
@@ -303,7 +317,7 @@ pub fn is_overloaded(p99_ms: Option<f64>) -> bool {
 }
 
 fn cells(row: &RunRow, begun: &dyn Fn(i64) -> String, has: &Extra<'_>) -> Vec<Cell> {
-    let Extra { has_points, primary, has_labels, error } = *has;
+    let Extra { has_points, primary, has_labels, has_error, errors } = *has;
     let validity = validity(row.status, row.worst_finding, row.p99_ms);
     let value = row.primary.as_ref().map(|metric| metric.value);
     // An unknown figure leaves its cell empty.
@@ -328,12 +342,12 @@ fn cells(row: &RunRow, begun: &dyn Fn(i64) -> String, has: &Extra<'_>) -> Vec<Ce
         row.clients.into(),
         figure(row.measured_ns.map(seconds), measured),
         figure(row.tps, |tps| rate(Some(tps))),
-        row.primary.as_ref().map_or("", |metric| &metric.name).into(),
-        value.into(),
     ]);
+    cells.extend(has_error.tps.then(|| Cell::from(errors.tps.as_str())));
+    cells.extend([row.primary.as_ref().map_or("", |metric| &metric.name).into(), value.into()]);
     let shown = value.map_or(String::new(), |value| format_count(value.round() as u64));
     cells.extend(primary.map(|_| Cell::said(with_title(shown, [row], primary), value)));
-    cells.extend(error.map(Cell::from));
+    cells.extend(has_error.primary.then(|| Cell::from(errors.primary.as_str())));
     cells.extend([figure(row.p99_ms, p99)]);
     let four_digits = |value: f64| significant_or_infinite(value, 4);
     cells.extend(row.figures.iter().map(|(_, value)| figure(*value, four_digits)));
@@ -499,7 +513,11 @@ mod tests {
             figures: Vec::new(),
         };
         for width in [80, 100, 120] {
-            let lines = table(&[&[&run]], false, &|_| "12 %".to_owned()).lines(width);
+            let lines = table(&[&[&run]], false, &|_| Errors {
+                tps: "9 %".to_owned(),
+                primary: "12 %".to_owned(),
+            })
+            .lines(width);
             let line = lines[..2].join("\n");
             assert!(line.contains("± ") && line.contains(" 12 %"), "its error: {line}");
             assert!(line.contains("database") && line.contains("MariaDB 10.11.19 "), "{line}");

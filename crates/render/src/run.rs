@@ -120,9 +120,17 @@ pub struct Identity {
     pub worst: String,
     /// Names of the most severe findings: `other cpu load, short`. Empty if there are only notes.
     pub reasons: String,
-    /// Half-width of the 95 % confidence interval (within this run) of its primary metric, or else
-    /// of TPS, in percent: `13 %`. Empty if it is not known.
-    pub error: String,
+    pub errors: Errors,
+}
+
+/// Half-widths of 95 % confidence intervals within a run, in percent of their figure: `13 %`. Empty
+/// where a figure has no interval.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// Error of TPS, which is computed from tenths of seconds: short runs have one, too.
+    pub tps: String,
+    /// Error of the first primary metric, such as NOPM.
+    pub primary: String,
 }
 
 /// Largest number of findings that are named in a list; others are counted.
@@ -157,21 +165,21 @@ pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) 
         setup: parts.join(", "),
         worst: worst(report).unwrap_or_default(),
         reasons,
-        error: error(report).unwrap_or_default(),
+        errors: half_widths(report),
     }
 }
 
-/// Returns the relative half-width of the confidence interval of the run's primary metric, or else
-/// of TPS, such as `13 %`. `None` if neither is known.
-fn error(report: &Report) -> Option<String> {
+/// Returns the relative half-widths of the confidence intervals of TPS and the primary metric.
+fn half_widths(report: &Report) -> Errors {
+    let percent = |(value, half_width): (f64, f64)| {
+        (value > 0.0).then(|| format!("{} %", numbers::significant(100.0 * half_width / value, 2)))
+    };
     let block = &report.block;
+    let tps = block.tps.zip(block.tps_ci95.as_ref().map(|ci95| ci95.half_width));
     let first = block.primary_metrics.0.first().map(|(_, metric)| metric);
-    // A run too short for an interval of the primary metric may have one of TPS, which is computed
-    // from tenths of seconds.
-    let of_first = first.and_then(|metric| metric.value.zip(metric.half_width));
-    let of_tps = || block.tps.zip(block.tps_ci95.as_ref().map(|ci95| ci95.half_width));
-    let (value, half_width) = of_first.or_else(of_tps)?;
-    (value > 0.0).then(|| format!("{} %", numbers::significant(100.0 * half_width / value, 2)))
+    let primary = first.and_then(|metric| metric.value.zip(metric.half_width));
+    let [tps, primary] = [tps, primary].map(|figure| figure.and_then(percent).unwrap_or_default());
+    Errors { tps, primary }
 }
 
 /// Makes the section on single clients; empty if the report has no figures of clients.

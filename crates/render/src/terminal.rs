@@ -141,6 +141,12 @@ fn of_remark(remark: &Remark, style: &Style) -> Vec<String> {
     lines
 }
 
+/// Returns true if a section has nothing to write.
+pub fn is_blank(section: &Section) -> bool {
+    let style = Style { color: false, width: 80 };
+    of_section(section, &style).iter().all(|line| line.trim().is_empty())
+}
+
 /// Writes the lines of a section. Its title is written only if it has a note.
 fn of_section(section: &Section, style: &Style) -> Vec<String> {
     let mut lines = of_blocks(&section.blocks, style);

@@ -85,9 +85,13 @@ pub(crate) fn ratio_text(figure: &str, ratio: &Ratio) -> String {
 
 /// Formats a rough value with one significant digit: `≈20`.
 pub(crate) fn roughly(value: f64) -> String {
+    format!("≈{}", significant(to_one_digit(value), 1))
+}
+
+/// Rounds a number to one significant digit.
+pub(crate) fn to_one_digit(value: f64) -> f64 {
     let digit = 10_f64.powf(value.abs().log10().floor());
-    let rounded = if value == 0.0 { 0.0 } else { (value / digit).round() * digit };
-    format!("≈{}", significant(rounded, 1))
+    if value == 0.0 { 0.0 } else { (value / digit).round() * digit }
 }
 
 /// Returns true if several runs have exactly the same value. This does not mean that the error is

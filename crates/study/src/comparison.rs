@@ -712,6 +712,10 @@ fn have_runs(sides: &[Side]) -> Result<(), String> {
         let (name, whys) = (&side.name, in_words(&whys(&side.not_counted)));
         return Err(match whys.is_empty() {
             true => format!("{name} is not compared, because it has no run"),
+            false if whys.contains("(interrupted)") => format!(
+                "{name} is not compared, because no run of it counts: {whys}; go on with 'dbdyno \
+                 experiments resume', or run it again"
+            ),
             false => format!("{name} is not compared, because no run of it counts: {whys}"),
         });
     }

@@ -323,6 +323,12 @@ pub struct Last {
 }
 
 impl PointHistory {
+    /// Returns the changes for the worse that the user has not acknowledged.
+    fn not_acknowledged(&self) -> Vec<&Change> {
+        let changes = self.changes.iter().flatten();
+        changes.filter(|change| change.is_worse && change.acknowledged.is_none()).collect()
+    }
+
     /// Returns the values that distinguish the series, such as `clients=8`, and the name of
     /// imported figures; empty if it is the only series and not imported.
     pub fn name(&self) -> String {
@@ -480,9 +486,12 @@ impl HistoryReport {
                 });
                 format!(": {name} {} %{reference}{ends}", percent_of(last.ratio))
             }
-            (None, Some(fall)) => {
-                format!(": {name} {} % since {}", percent_of(fall.ratio), fall.since)
-            }
+            (None, Some(fall)) => match point.not_acknowledged().as_slice() {
+                [change] => {
+                    format!(": {name} {} % since {}", percent_of(change.ratio), change.build)
+                }
+                _ => format!(": {name} {} % since {}", percent_of(fall.ratio), fall.since),
+            },
             (None, None) => String::new(),
         }
     }
@@ -492,13 +501,24 @@ impl HistoryReport {
     pub fn accepting(&self) -> Vec<String> {
         let worse = || self.points.iter().filter(|point| point.has_regressed);
         let is_alarm = |last: &Option<Last>| last.as_ref().is_some_and(Last::is_alarm);
-        let is_change = worse().any(|point| point.fall.is_some() || is_alarm(&point.last));
         let is_below_baseline = worse().any(|point| is_alarm(&point.baseline));
         let Some(last) = worse().find_map(|point| point.builds.last()) else { return Vec::new() };
         let by = if self.by == BUILD { String::new() } else { format!(" --by {}", self.by) };
-        let command = |verb: &str| format!("dbdyno history {verb} {}{by}", last.build);
-        let ack = is_change.then(|| command("ack") + " --reason TEXT");
-        ack.into_iter().chain(is_below_baseline.then(|| command("baseline"))).collect()
+        let command = |verb: &str, build: &str| format!("dbdyno history {verb} {build}{by}");
+        // A change is acknowledged by the first build at its level; without one, the last build is.
+        let of_point = |point: &'_ PointHistory| -> Vec<String> {
+            let builds = point.not_acknowledged();
+            match (is_alarm(&point.last), point.fall.is_some(), builds.is_empty()) {
+                (false, true, false) => builds.iter().map(|one| one.build.clone()).collect(),
+                (false, false, _) => Vec::new(),
+                _ => vec![last.build.clone()],
+            }
+        };
+        let mut builds: Vec<String> = worse().flat_map(of_point).collect();
+        builds.dedup();
+        let acks = builds.iter().map(|build| command("ack", build) + " --reason TEXT");
+        let pin = is_below_baseline.then(|| command("baseline", &last.build));
+        acks.chain(pin).collect()
     }
 
     /// Returns the number of points at which the last build cannot be judged, because of too few

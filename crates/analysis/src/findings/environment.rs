@@ -72,8 +72,8 @@ impl EnvironmentFinding {
                 "Other virtual machines took {percent:.1} % of this machine's CPU time (steal)."
             ),
             Is::OtherCpuLoad { percent, processors, has_server } => format!(
-                "Programs other than {} took {percent:.0} % of this machine's CPU time \
-                 ({} of {processors} processors) in the measured phase.",
+                "Programs other than {} took at least {percent:.0} % of this machine's CPU time \
+                 ({} of {processors} processors, user time alone) in the measured phase.",
                 if has_server { "generator and server" } else { "the generator" },
                 significant(percent / 100.0 * processors, 2)
             ),

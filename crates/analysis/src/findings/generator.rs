@@ -4,7 +4,7 @@
 use model::{FactValue, Load, NS_PER_US, Severity, numbers};
 use stats::{Histogram, enough};
 
-use super::{FindingText, View, count, duration};
+use super::{FindingText, View, count, duration, saturation};
 use crate::tally::Tally;
 
 /// Shortest p99 of the lag, in nanoseconds, for a finding: no generator escapes the wake-up of a
@@ -101,12 +101,21 @@ const BLAMING: [&str; 2] = ["stalled", "slow_seconds"];
 const ADVICE: &str = "The generator itself was paused meanwhile (generator_paused): at such a time \
                       the database is not to blame. Repeat the run on an idle machine.";
 
+/// The same, where an event loop or a read was late.
+const LATE_ADVICE: &str = "The generator itself was late during the run (generator_saturated): \
+                           compare the times before you blame the database, or repeat the run on \
+                           an idle machine.";
+
 /// Returns the advice that replaces the catalog's on the finding `id`, if it may come from a pause
 /// that the generator had; `None` otherwise.
 pub(super) fn advice(tally: &Tally, id: &str) -> Option<&'static str> {
     let has_paused =
         || tally.fact("client", "pauses").and_then(|pauses| pauses.count()).unwrap_or(0) > 0;
-    (BLAMING.contains(&id) && has_paused()).then_some(ADVICE)
+    match BLAMING.contains(&id) {
+        true if has_paused() => Some(ADVICE),
+        true if saturation::is_late(tally) => Some(LATE_ADVICE),
+        _ => None,
+    }
 }
 
 pub(super) fn look(view: &View) -> Vec<FindingText> {

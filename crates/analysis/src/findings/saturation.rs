@@ -99,6 +99,11 @@ fn changes_what_is_measured(percent: f64, mean_ns: f64) -> bool {
     percent > WAIT_PERCENT_MAX && mean_ns > WAIT_NS_MIN
 }
 
+/// Returns true if an event loop or a read was late, as [`late`] describes.
+pub(super) fn is_late(tally: &Tally) -> bool {
+    late(tally).is_some()
+}
+
 /// Describes the longest delay of an event loop, or else the longest time for which a reply lay
 /// unread. `None` if neither is long, or if a pause of the whole generator explains it.
 fn late(tally: &Tally) -> Option<String> {

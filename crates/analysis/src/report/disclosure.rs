@@ -200,11 +200,14 @@ impl Scene<'_> {
         if holds(requirement, &measured) {
             return report(value, Verdict::Pass, None);
         }
-        let reason = match value {
-            None => Some("it falls among failed or unfinished transactions".to_owned()),
-            Some(_) => chance(requirement, &measured),
-        };
-        report(value, Verdict::Fail, reason)
+        match (value, chance(requirement, &measured)) {
+            (None, _) => {
+                let why = "it falls among failed or unfinished transactions";
+                report(value, Verdict::Fail, Some(why.to_owned()))
+            }
+            (Some(_), Some(why)) => report(value, Verdict::NotKnown, Some(why)),
+            (Some(_), None) => report(value, Verdict::Fail, None),
+        }
     }
 
     /// Describes the pauses of each type as the run made them, for a requirement on pauses in
@@ -379,15 +382,15 @@ fn required(requirement: &Requirement) -> String {
     }
 }
 
-/// Returns a remark if the limits are within two binomial standard deviations of their middle, so
-/// that a miss says little; `None` otherwise.
+/// Returns the reason why a share outside of its limits is not known to miss them: it is within two
+/// binomial standard deviations of their middle; `None` otherwise.
 fn chance(requirement: &Requirement, measured: &Measured) -> Option<String> {
     let (min, max, trials) = (requirement.min?, requirement.max?, measured.trials?);
     let middle = (min + max) / 200.0;
     let deviation = (middle * (1.0 - middle) / trials as f64).sqrt() * 100.0;
-    (2.0 * deviation > (max - min) / 2.0).then(|| {
+    ((measured.value - middle * 100.0).abs() <= 2.0 * deviation).then(|| {
         format!(
-            "with {} of them, chance alone varies the share by ± {} % (two standard deviations)",
+            "too few to tell: with {} of them, chance alone varies the share by ± {} % (two standard deviations)",
             model::format_count(trials),
             significant(2.0 * deviation, 2)
         )

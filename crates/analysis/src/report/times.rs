@@ -185,7 +185,7 @@ pub(super) fn no_interval(why: NoInterval, in_time: &InTime) -> String {
         NoInterval::TooDependent { times_as_long } => {
             let needed_s = numbers::rounded_up(run_s * times_as_long);
             let needed = numbers::seconds(needed_s);
-            format!("too few slow periods: run for about {needed}")
+            format!("it needs a run of about {needed}")
         }
     }
 }
@@ -454,7 +454,7 @@ mod tests {
         in_time.stretches[7].finished = histogram_of(1..=250);
         let latency = Latency::from_histogram(&times, Order::Known(&in_time));
         let reason = latency.interval_reasons.get("p99").map(String::as_str).unwrap_or_default();
-        assert!(reason.starts_with("too few slow periods: run for about"), "{reason}");
+        assert!(reason.starts_with("it needs a run of about"), "{reason}");
     }
 
     #[test]

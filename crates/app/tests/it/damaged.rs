@@ -259,7 +259,7 @@ impl Damage {
 /// Renders everything in an imported store, as the command line does.
 fn show_all(store: &Store) {
     for row in store.list(&Filter::default()).expect("it was imported") {
-        render::run_list(std::slice::from_ref(&row), &|_| String::new());
+        render::run_list(std::slice::from_ref(&row), &|_| render::Errors::default());
         let options = analysis::report::Options { per_client: true };
         let report = stored_report(store, &row.run, options).expect("it was imported");
         let page = render::run(&report);

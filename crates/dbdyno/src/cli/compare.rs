@@ -288,7 +288,7 @@ fn next_commands(
     let more = match compared {
         _ if !is_open => None,
         CompareBy::Axis { experiment, .. } => {
-            Some(experiments::until_decided(experiment, render::compared_repeat_s(report)))
+            Some(experiments::until_decided(experiment, report, render::compared_repeat_s(report)))
         }
         CompareBy::Sides(_) => varied_until_decided(report),
     };
@@ -324,9 +324,9 @@ fn varied_until_decided(report: &ComparisonReport) -> Option<(String, String)> {
         "dbdyno runs show {} --plan > plan.toml && dbdyno run plan.toml --vary {} {}",
         short_id(run),
         for_shell(&varied),
-        experiments::UNTIL_DECIDED
+        experiments::repeat_until_decided(report)
     );
-    Some((command, experiments::until_decided_words(render::compared_repeat_s(report))))
+    Some((command, experiments::until_decided_words(report, render::compared_repeat_s(report))))
 }
 
 /// Judgement options of the command line.

@@ -15,7 +15,8 @@ use render::list::short_id;
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
 use render::{Document, as_json, experiment_list, for_shell};
 use store::{ExperimentFilter, Store};
-use study::ExperimentReport;
+use study::comparison::MIN_EFFECT;
+use study::{ComparisonReport, ExperimentReport};
 
 use super::flags::Output;
 use super::live::Live;
@@ -205,12 +206,31 @@ fn print_report(
         false => {
             let mut page = source.document();
             if flags::output_of(matches) == Output::Text {
+                // Of 'run', as of a single one.
+                if matches.try_get_one("quiet").ok().flatten() == Some(&true) {
+                    return print_shortest(page, required, matches, shell);
+                }
                 shorten(&mut page, &source);
             }
             required.put_before(&mut page, matches, shell)?;
             print_document(&page, PAGE_WIDTH, matches, shell)
         }
     }
+}
+
+/// Prints the limits, or without limits the verdicts of an experiment.
+fn print_shortest(
+    page: Document,
+    required: &RequiredResults,
+    matches: &ArgMatches,
+    shell: &Shell,
+) -> Outcome {
+    required.print(matches, shell)?;
+    if required.is_asked() {
+        return Ok(DONE);
+    }
+    let verdicts = Document { verdicts: page.verdicts, ..Document::default() };
+    print_document(&verdicts, PAGE_WIDTH, matches, shell)
 }
 
 /// Shortens the page for a terminal: of the trials only what no single run shows, and the next
@@ -234,35 +254,62 @@ fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
         _ => String::new(),
     };
     let sides = (format!("dbdyno compare {id}{by}"), "side by side");
+    // The page of a comparison has the ratios, too.
+    let by_axis = match (&source.sides, report.axes.as_slice()) {
+        (Some(_), [axis]) => format!(" --by {}", for_shell(model::short_axis(&axis.name))),
+        _ => String::new(),
+    };
     let others = [
-        (format!("dbdyno report {id} -o experiment.html"), "charts"),
+        (format!("dbdyno report {id}{by_axis} -o experiment.html"), "charts"),
         (format!("dbdyno runs list --where experiment={id}"), "each trial"),
     ];
     let sides = (!report.axes.is_empty()).then_some(sides);
-    let is_open = source.sides.as_ref().is_some_and(render::is_open);
-    let more = (is_open && report.plan.is_some())
-        .then(|| until_decided(id, render::repeat_s(report, &source.trials)));
+    let open = source.sides.as_ref().filter(|sides| render::is_open(sides));
+    let open = open.filter(|_| report.plan.is_some());
+    let more = open.map(|sides| until_decided(id, sides, render::repeat_s(report, &source.trials)));
     let rest = sides.into_iter().chain(others).map(|(command, why)| (command, why.to_owned()));
     more.into_iter().chain(rest).collect()
 }
 
 /// Commands that repeat the trials of an experiment, and continue until a decision; a repeat takes
 /// at least `repeat_s`, if it is known.
-pub(super) fn until_decided(id: &str, repeat_s: Option<f64>) -> (String, String) {
+pub(super) fn until_decided(
+    id: &str,
+    sides: &ComparisonReport,
+    repeat_s: Option<f64>,
+) -> (String, String) {
     let command = format!(
-        "dbdyno experiments show {} --plan > plan.toml && dbdyno run plan.toml {UNTIL_DECIDED}",
-        for_shell(id)
+        "dbdyno experiments show {} --plan > plan.toml && dbdyno run plan.toml {}",
+        for_shell(id),
+        repeat_until_decided(sides)
     );
-    (command, until_decided_words(repeat_s))
+    (command, until_decided_words(sides, repeat_s))
 }
 
-/// Repeats as often as a verdict needs.
-pub(super) const UNTIL_DECIDED: &str = "--repeat until=decided";
+/// Repeats as often as a verdict needs, with the smallest effect that the comparison asks for.
+pub(super) fn repeat_until_decided(sides: &ComparisonReport) -> String {
+    let effect = match sides.min_effect == MIN_EFFECT {
+        true => String::new(),
+        false => format!(",min_effect={}%", numbers::exact(sides.min_effect * 100.0)),
+    };
+    format!("--repeat until=decided{effect}")
+}
 
-/// Describes [`UNTIL_DECIDED`].
-pub(super) fn until_decided_words(repeat_s: Option<f64>) -> String {
+/// Largest number of repeats until a decision, by default.
+const REPEATS_MOST: u64 = 30;
+
+/// Describes [`repeat_until_decided`].
+pub(super) fn until_decided_words(sides: &ComparisonReport, repeat_s: Option<f64>) -> String {
     let takes = repeat_s.map(|each_s| format!(" of {} or more", numbers::seconds(each_s)));
-    format!("again, until it is decided (at most 30 repeats{})", takes.unwrap_or_default())
+    let takes = takes.unwrap_or_default();
+    if render::needs_more_than(sides, REPEATS_MOST) {
+        return format!(
+            "again, on a quieter machine or with a longer --duration: {REPEATS_MOST} \
+             repeats{takes} may not decide {} %",
+            numbers::exact(sides.min_effect * 100.0)
+        );
+    }
+    format!("again, until it is decided (at most {REPEATS_MOST} repeats{takes})")
 }
 
 /// Tests the limits against each point.

@@ -175,7 +175,7 @@ impl Watcher for Live {
                 if self.is_due() {
                     let total = format_count(progress.n_rows_total);
                     self.shell.say(&format!(
-                        "building {doing}: {n_rows} of {total} rows, {rate} rows/s{left}"
+                        "building {doing}: {n_rows} of about {total} rows, {rate} rows/s{left}"
                     ));
                 }
             }

@@ -23,12 +23,9 @@ const BYTES_MAX: u64 = 4096;
 /// Adds the flags to a command.
 pub(crate) fn add(command: Command) -> Command {
     command
-        .arg(
-            Arg::new("password_file")
-                .long("password-file")
-                .value_name("FILE")
-                .help("File whose first line is the password [env: DBDYNO_PASSWORD]"),
-        )
+        .arg(Arg::new("password_file").long("password-file").value_name("FILE").help(
+            "File whose first line is the password (or put the password itself in DBDYNO_PASSWORD)",
+        ))
         .arg(
             Arg::new("ask_password")
                 .long("ask-password")

@@ -6,9 +6,9 @@ use app::stored_report::{identity_of, stored_report, stored_tally};
 use app::trials::{FIGURES, check_names};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{NS_PER_S, Placement, RunId, Status, numbers};
-use render::document::Block;
+use render::document::{Block, Section};
 use render::list::folded_run_list;
-use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
+use render::terminal::{LIST_WIDTH, PAGE_WIDTH, is_blank};
 use render::{Document, Table, run_list, run_tables};
 use serde_json::{Map, Value, json};
 use store::{Filter, LAST, Query, RunRow, Sort, Store};
@@ -211,12 +211,12 @@ fn list_filtered(
     let store = store(matches, shell)?;
     let mut rows = store.list(&filter).map_err(said)?;
     // Only people see it, and every report is read for it.
-    let error_of = |row: &RunRow| match is_for_people && most.is_some() {
-        true => identity_of(&store, row).unwrap_or_default().error,
-        false => String::new(),
+    let errors_of = |row: &RunRow| match is_for_people && most.is_some() {
+        true => identity_of(&store, row).unwrap_or_default().errors,
+        false => render::Errors::default(),
     };
     let (mut page, has_more) = if is_folded {
-        let (page, is_all) = folded_run_list(&rows, most.unwrap_or(usize::MAX), &error_of);
+        let (page, is_all) = folded_run_list(&rows, most.unwrap_or(usize::MAX), &errors_of);
         (page, !is_all)
     } else {
         let has_more = most.is_some_and(|most| rows.len() > most);
@@ -224,7 +224,7 @@ fn list_filtered(
         if flags::is_json(matches) {
             return shell.print(&format!("{:#}\n", run_list_json(&rows)));
         }
-        (run_list(&rows, &error_of), has_more)
+        (run_list(&rows, &errors_of), has_more)
     };
     if has_more && limit.is_none() {
         let words = format!("only {LISTED} runs are shown: --limit 0 lists all");
@@ -387,7 +387,25 @@ pub(crate) fn of_sections(
     let names: Vec<&str> = names.map(String::as_str).collect();
     let mut page = Document { repeat: None, n_answering: 0, ..whole() };
     page.sections.retain(|section| names.contains(&section.id));
+    let is_shown =
+        |name: &&str| page.sections.iter().any(|section| section.id == *name && !is_blank(section));
+    let absent: Vec<String> =
+        names.iter().filter(|name| !is_shown(name)).map(|name| absent(name)).collect();
+    page.sections.push(Section::new("absent", "", vec![Block::paragraphs(absent)]));
     Some(page)
+}
+
+/// Says that a section has nothing, and what records it.
+fn absent(section: &str) -> String {
+    let why = match section {
+        "cpu" => "no CPU profile was recorded (--cpu-profile on)",
+        "custom" => "the workload has no custom metrics",
+        "disturbances" => "the plan has no disturbances ([[at]])",
+        "errors" => "the database reported no errors",
+        "why" => "the time was not split",
+        _ => "nothing was recorded",
+    };
+    format!("{section}: {why}.")
 }
 
 /// Page of a report; on a terminal only the first page, unless more is requested.
@@ -470,12 +488,5 @@ pub(crate) fn show_report(
     }
     let mut page = page_of(report, matches, kept, shell);
     required.put_before(&mut page, matches, shell)?;
-    print_document(&page, PAGE_WIDTH, matches, shell)?;
-    // The result at the start of a long page is out of sight.
-    if is_text && kept != RunIn::StoreBefore && shell.writes_terminal() && matches.get_flag("full")
-    {
-        let result = Document { verdicts: page.verdicts, ..Document::default() };
-        print_document(&result, PAGE_WIDTH, matches, shell)?;
-    }
-    Ok(DONE)
+    print_document(&page, PAGE_WIDTH, matches, shell)
 }

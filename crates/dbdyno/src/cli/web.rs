@@ -57,7 +57,8 @@ fn listening() -> [Arg; 8] {
         value(
             "password_file",
             "FILE",
-            "File whose first line is the pages' password [env: DBDYNO_WEB_PASSWORD]",
+            "File whose first line is the pages' password (or put the password itself in \
+             DBDYNO_WEB_PASSWORD)",
         ),
         Arg::new("ask_password")
             .long("ask-password")
@@ -68,8 +69,8 @@ fn listening() -> [Arg; 8] {
         value(
             "viewer_password_file",
             "FILE",
-            "File whose first line is the password of viewers, who change nothing [env: \
-             DBDYNO_WEB_VIEWER_PASSWORD]",
+            "File whose first line is the password of viewers, who change nothing (or put the \
+             password itself in DBDYNO_WEB_VIEWER_PASSWORD)",
         ),
         value("jobs", "N", "Jobs that pages start at the same time [default: 1]"),
         // Hidden flag that 'start' uses for the background process.

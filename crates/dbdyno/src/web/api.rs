@@ -46,7 +46,7 @@ pub(super) async fn runs(State(app): State<App>, asked: Pairs) -> Answered {
 /// `GET /api/runs.csv`
 pub(super) async fn runs_csv(State(app): State<App>, asked: Pairs) -> Answered {
     list::read(&app, asked, |store, _, asked| {
-        let text = csv_of(&run_list(&list::runs(store, asked)?, &|_| String::new()));
+        let text = csv_of(&run_list(&list::runs(store, asked)?, &|_| render::Errors::default()));
         Ok(csv(&asked.file_name("runs", "csv"), text))
     })
     .await

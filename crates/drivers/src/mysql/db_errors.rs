@@ -125,8 +125,8 @@ fn advice(code: u16, message: &str) -> Option<&'static str> {
     let is_anonymous = message.contains("user ''@");
     Some(match code {
         1044 | 1045 | 1698 if is_anonymous => {
-            "the server signed you in as its anonymous user, which goes before others on its own \
-             host: name a user in the target's URL, and CREATE USER for 'localhost' too"
+            "the server took this for its anonymous user, which goes before others on its own \
+             host: CREATE USER for 'localhost' too, and name the user in the target's URL"
         }
         1040 => "use fewer clients, or raise max_connections of the server",
         1044 => "GRANT the user ALL on this database (including CREATE ROUTINE)",

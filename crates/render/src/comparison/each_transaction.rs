@@ -119,7 +119,7 @@ fn words(report: &ComparisonReport) -> String {
         .any(|pair| pair.each_transaction.len() > 1 && is_of_procedures(report, pair));
     let post = if is_beside_post { published::EXPLAINED } else { "" };
     format!(
-        "{what} ({sure}). Ratios are {a} divided by {b}{inverse}: at 2, {a} takes twice as \
+        "{what} ({sure}). Ratios are {a} divided by {b}{inverse}: a ratio of 2 means that {a} takes twice as \
          much.{few}{others}{post}"
     )
 }

@@ -360,7 +360,11 @@ fn seen_in_all(report: &ComparisonReport, id: &str) -> Option<String> {
 /// Returns the text of a finding for the runs of all sides, or else that of one run; `None` if
 /// there is no text.
 pub(super) fn seen(report: &ComparisonReport, id: &str) -> Option<String> {
-    let example = || Some(report.sides.iter().find_map(|side| case_of(side, id))?.text.to_owned());
+    let n_runs: u64 = report.sides.iter().filter_map(|side| side.findings.get(id)).sum();
+    let example = || {
+        let text = report.sides.iter().find_map(|side| case_of(side, id))?.text;
+        Some(if n_runs > 1 { format!("e.g. {text}") } else { text.to_owned() })
+    };
     seen_in_all(report, id).or_else(example)
 }
 
@@ -391,7 +395,7 @@ pub(super) fn explains(report: &ComparisonReport, id: &str) -> Option<String> {
     };
     let with_it = report.sides.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
     if !SLOWING.contains(&id) {
-        return Some("it may make the difference larger or smaller".to_owned());
+        return Some("which may change the difference".to_owned());
     }
     let name = said_name(&with_it.name);
     let judged = match &report.pairs[..] {

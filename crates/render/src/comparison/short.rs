@@ -214,7 +214,11 @@ fn differ(report: &ComparisonReport, room: &Room) -> String {
     if let [one] = &all[..]
         && is_named(one)
     {
-        return format!("{} alone", one.0);
+        let follows = |other: &&study::comparison::Difference| !other.name.ends_with(&*one.0);
+        return match report.differences.iter().filter(follows).count() {
+            0 => format!("{} alone", one.0),
+            n => format!("{}; {n} more, {WITH_FULL}", one.0),
+        };
     }
     let shown = all.iter().take(room.differences).map(|(name, values)| {
         let [base, side] = values.each_ref().map(|value| shortened(value));
@@ -227,7 +231,7 @@ fn differ(report: &ComparisonReport, room: &Room) -> String {
 
 /// Describes how each side makes commits durable; modes that all sides have are written once. Empty
 /// if the sides do not differ.
-fn commits(report: &ComparisonReport) -> String {
+pub(super) fn commits(report: &ComparisonReport) -> String {
     let sides = &report.sides;
     if sides.iter().all(|side| side.modes == sides[0].modes) || sides.len() > SIDES_NAMED_MOST {
         return String::new();

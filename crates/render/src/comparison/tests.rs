@@ -87,7 +87,7 @@ fn what_so_few_runs_cannot_show_in_reach_is_told_without_a_number_of_weeks() {
     let wild = [500.0, 1_500.0, 700.0, 2_000.0, 900.0];
     let report = held(&wild, &FIVE, 1);
     let words = detectable(&report, only(&report)).expect("it is no evidence");
-    assert!(words.contains("; 1 % takes more than 200: judge by"), "{words}");
+    assert!(words.contains("; to detect 1 % takes more than 200 runs a side: choose"), "{words}");
 }
 
 #[test]
@@ -601,7 +601,7 @@ fn what_a_transaction_takes_is_one_table_of_all_points_beside_what_others_publis
     let page = in_a_line(&of_modes(2, 1));
     for words in [
         "(of one run a side and point, so without intervals, and not tested)",
-        "Ratios are mode=prepared divided by mode=procedures, the other way round than in the tables of figures: at 2, mode=prepared takes twice",
+        "Ratios are mode=prepared divided by mode=procedures, the other way round than in the tables of figures: a ratio of 2 means that mode=prepared",
         "prepared / procedures of all points per transaction clients=1 clients=8 HammerDB post, per transaction its totals",
         "in which procedures did 1.3 times as many transactions",
         "machine.softirqs/NET_RX 11.8 11.8 8.8 (time) 6.8 (time)",
@@ -699,7 +699,7 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     clients=8  p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  too small to matter
     clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  worse
     baseline old; geometric means of 5 runs a side, interleaved; ratios with 96.8 %
-    CIs; --full has p
+    CIs; p-values with --full
 
     differences Plan, database, machine and build are the same on all sides.
     setup       tpcc, 8 clients on threads, closed, 60 s after 5 s of ramp-up, from

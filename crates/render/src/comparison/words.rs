@@ -204,16 +204,35 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
 /// Number of runs a side above which the advice is another limit instead of more runs.
 const RUNS_MOST: f64 = 200.0;
 
+/// Returns the number of runs a side that detect the minimum effect, if the smallest detectable
+/// difference is `share` with `runs`: the error falls with the square root of their number.
+fn runs_needed(report: &ComparisonReport, share: f64, runs: u64) -> f64 {
+    let times = ((1.0 + share).ln() / (1.0 + report.min_effect).ln()).powi(2);
+    (times * runs as f64).ceil()
+}
+
+/// Returns true if so many runs a side may not decide an open verdict, since more are needed to
+/// detect the minimum effect.
+pub fn needs_more_than(report: &ComparisonReport, runs_a_side: u64) -> bool {
+    let judged = report.pairs.iter().flat_map(|pair| summed_up(pair).into_iter().next());
+    let mut open = judged.filter(|judged| judged.verdict == Judgement::NoEvidence);
+    open.any(|judged| {
+        let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
+        let needed = |share| runs_needed(report, share, runs.min().unwrap_or(0));
+        judged.detectable.is_some_and(|share| needed(share) > runs_a_side as f64)
+    })
+}
+
 /// Describes how many runs detect the minimum effect, and how long they take. The error falls with
 /// the square root of the number of runs. `None` if there are enough runs.
 fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<String> {
-    let times = ((1.0 + share).ln() / (1.0 + report.min_effect).ln()).powi(2);
-    let needed = (times * runs as f64).ceil();
+    let needed = runs_needed(report, share, runs);
     let is_more = needed.is_finite() && needed > runs as f64;
     let least = exact(report.min_effect * 100.0);
     if is_more && needed > RUNS_MOST {
         return Some(format!(
-            "; {least} % takes more than {RUNS_MOST}: judge by a larger --min-effect"
+            "; to detect {least} % takes more than {RUNS_MOST} runs a side: choose a larger \
+             --min-effect"
         ));
     }
     let run_s = report.scene.measured_s.1 + report.scene.ramp_up_s.1;

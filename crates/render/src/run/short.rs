@@ -13,6 +13,7 @@ use super::{checks, disturbances, head, over_time, ran, transactions, why};
 use crate::document::{Block, Document, Quantity, Section, Text, Validity, Value, Verdict};
 use crate::first_page::{
     NOTES_MOST, WARNINGS_MOST, WITH_FULL, first_sentence, fitting, in_brief, more, next_block,
+    up_to_clause,
 };
 use crate::list::short_id;
 use crate::spark::sparkline;
@@ -46,6 +47,8 @@ const LINES_MOST: usize = 40;
 /// Limits of the lists on the first page.
 struct Room {
     warnings: usize,
+    /// Largest length of a warning; `None` for as long as it is, with advice if there are few.
+    warning_letters: Option<usize>,
     types: usize,
     metrics: usize,
     disturbances: usize,
@@ -54,12 +57,26 @@ struct Room {
 }
 
 /// Limits that are tried one after the other until the page fits a screen, the most generous first.
-const ROOMS: [Room; 4] = [
-    Room { warnings: WARNINGS_MOST, types: 8, metrics: 4, disturbances: 3, has_purposes: true },
-    Room { warnings: WARNINGS_MOST, types: 8, metrics: 2, disturbances: 1, has_purposes: true },
-    Room { warnings: 2, types: 5, metrics: 0, disturbances: 1, has_purposes: false },
-    Room { warnings: 1, types: 3, metrics: 0, disturbances: 1, has_purposes: false },
+const ROOMS: [Room; 6] = [
+    Room { warnings: WARNINGS_MOST, types: 8, metrics: 4, disturbances: 3, ..LARGEST },
+    Room { warnings: WARNINGS_MOST, types: 8, metrics: 2, disturbances: 1, ..LARGEST },
+    Room { warnings: WARNINGS_MOST, types: 5, metrics: 0, has_purposes: false, ..LARGEST },
+    // Warnings are the last to go: each keeps a line or two.
+    Room { warning_letters: Some(132), types: 5, ..SMALL },
+    Room { warning_letters: Some(66), types: 5, ..SMALL },
+    Room { warning_letters: Some(66), types: 3, ..SMALL },
 ];
+
+const LARGEST: Room = Room {
+    warnings: WARNINGS_MOST,
+    warning_letters: None,
+    types: 8,
+    metrics: 4,
+    disturbances: 1,
+    has_purposes: true,
+};
+
+const SMALL: Room = Room { metrics: 0, has_purposes: false, ..LARGEST };
 
 /// Makes the first page of a run. Lists are shortened until it fits a screen.
 pub fn run_short(report: &Report, with: &Short<'_>) -> Document {
@@ -223,7 +240,14 @@ fn validity(report: &Report, room: &Room) -> Validity {
         report.findings.iter().filter(|finding| finding.severity > Severity::Note).collect();
     all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let is_advised = all.len() <= ADVISED_MOST;
-    let shown = all.iter().take(room.warnings).map(|finding| shortened(finding, is_advised));
+    let to_finding = |finding: &&Finding| match room.warning_letters {
+        Some(letters) => {
+            let observed = shortened(finding, false);
+            Finding { text: up_to_clause(&observed.text, letters), ..observed }
+        }
+        None => shortened(finding, is_advised),
+    };
+    let shown = all.iter().take(room.warnings).map(to_finding);
     let mut shown: Vec<Finding> = shown.collect();
     let more = more(all.len(), room.warnings).map(|more| format!("{more}."));
     shown.extend(more.map(|text| Finding::new("more", Severity::Warning, text)));

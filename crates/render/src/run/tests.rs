@@ -38,7 +38,7 @@ fn a_plain_closed_run_reads_like_a_page() {
     of the failed        2  5,000     –     –     –     –        –  5,000
     95 % CI: p50 13.2 to 13.8, p90 37.2 to 39.4, p95 48.9 to 51.8, p99 82.0 to 88.1
     of all offered: p50 13.3 to 13.8, p90 37.2 to 39.4, p95 48.9 to 51.8, p99 82.0 to 89.1
-    no CI for p99.9: too few slow periods: run for about 2m30s
+    no CI for p99.9: it needs a run of about 2m30s
 
     27,227 transactions offered = 27,225 finished + 2 failed + 0 dropped + 0 unfinished
     27,108 committed, 117 intended rollbacks, 299 further attempts, 8 carried over from the ramp-up
@@ -129,10 +129,10 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
     95 % CI: p50 2,559 to 2,592
     of all offered: p50 2,573 to 2,609
-    no CI for p90: too few slow periods: run for about 3m
-    no CI for p95: too few slow periods: run for about 6m
-    no CI for p99: too few slow periods: run for about 35m
-    no CI for p99.9: too few slow periods: run for about 6h
+    no CI for p90: it needs a run of about 3m
+    no CI for p95: it needs a run of about 6m
+    no CI for p99: it needs a run of about 35m
+    no CI for p99.9: it needs a run of about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished

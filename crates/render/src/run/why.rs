@@ -12,7 +12,7 @@ use model::{NS_PER_S, ServerSummary, SummaryOf};
 
 use crate::document::{Block, Length, Place, Section};
 use crate::table::{Align, Cell, Column, Table};
-use crate::wording::roughly;
+use crate::wording::{roughly, to_one_digit};
 
 /// Largest number of rows of a server's summary that is short enough for paper.
 const ROWS_MAX: usize = 10;
@@ -67,11 +67,16 @@ pub(super) fn section(report: &Report) -> Section {
 pub(super) fn shortly(report: &Report, most: usize) -> Option<String> {
     let profile = report.time_profile.as_ref()?;
     let mut parts: Vec<_> = profile.parts.iter().collect();
-    parts.sort_by(|a, b| b.ms.total_cmp(&a.ms));
     let is_few = n_samples_if_few(report).is_some();
-    let share = |part: &TimePart| {
-        rough_or(100.0 * part.ms / profile.service_ms, 2, is_few && is_of_samples(&part.name))
+    let is_rough = |part: &TimePart| is_few && is_of_samples(&part.name);
+    let percent = |part: &TimePart| 100.0 * part.ms / profile.service_ms;
+    // In the order of the shares as they are shown.
+    let shown_percent = |part: &TimePart| match is_rough(part) {
+        true => to_one_digit(percent(part)),
+        false => percent(part),
     };
+    parts.sort_by(|a, b| shown_percent(b).total_cmp(&shown_percent(a)));
+    let share = |part: &TimePart| rough_or(percent(part), 2, is_rough(part));
     let shown = parts.iter().take(most).filter(|part| part.ms / profile.service_ms >= SHARE_MIN);
     let rest = 1.0 - shown.clone().map(|part| part.ms).sum::<f64>() / profile.service_ms;
     let mut shown: Vec<String> =
@@ -207,10 +212,10 @@ fn overlap(profile: &TimeProfile) -> Option<String> {
     let share = overlap_of(profile);
     (share > OVERLAP_LEAST).then(|| {
         format!(
-            "The parts overlap by {} % of the service time ('outside the service time'), which is split \
-             proportionally. Read CPU and waiting for a CPU as rough \
+            "The measured parts add up to {} % of the service time: each was scaled down to fit, and \
+             the rest is 'outside the service time'. Read CPU and waiting for a CPU as rough \
              figures, or measure where CPUs are idle.",
-            significant(100.0 * share, 2)
+            significant(100.0 * (1.0 + share), 3)
         )
     })
 }

@@ -242,7 +242,10 @@ impl FromStr for Gate {
 impl fmt::Display for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, sign) = (short(&self.figure), if self.is_rise { ">" } else { "<" });
-        write!(f, "{name}{sign}{:+}%", self.by * 100.0)
+        let change = if self.by < 0.0 { "-" } else { "+" };
+        // As users write it: 0.14 times 100 is 14.000000000000002.
+        let percent = (self.by.abs() * 1e8).round() / 1e6;
+        write!(f, "{name}{sign}{change}{percent}%")
     }
 }
 

@@ -303,10 +303,10 @@ fn a_page_of_60_columns() {
     of all offered      ∞      ∞      –
     95 % CI: p50 2,559 to 2,592
     of all offered: p50 2,573 to 2,609
-    no CI for p90: too few slow periods: run for about 3m
-    no CI for p95: too few slow periods: run for about 6m
-    no CI for p99: too few slow periods: run for about 35m
-    no CI for p99.9: too few slow periods: run for about 6h
+    no CI for p90: it needs a run of about 3m
+    no CI for p95: it needs a run of about 6m
+    no CI for p99: it needs a run of about 35m
+    no CI for p99.9: it needs a run of about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed +
@@ -382,10 +382,10 @@ fn a_page_of_80_columns() {
     of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
     95 % CI: p50 2,559 to 2,592
     of all offered: p50 2,573 to 2,609
-    no CI for p90: too few slow periods: run for about 3m
-    no CI for p95: too few slow periods: run for about 6m
-    no CI for p99: too few slow periods: run for about 35m
-    no CI for p99.9: too few slow periods: run for about 6h
+    no CI for p90: it needs a run of about 3m
+    no CI for p95: it needs a run of about 6m
+    no CI for p99: it needs a run of about 35m
+    no CI for p99.9: it needs a run of about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150
@@ -446,10 +446,10 @@ fn a_page_of_120_columns() {
     of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
     95 % CI: p50 2,559 to 2,592
     of all offered: p50 2,573 to 2,609
-    no CI for p90: too few slow periods: run for about 3m
-    no CI for p95: too few slow periods: run for about 6m
-    no CI for p99: too few slow periods: run for about 35m
-    no CI for p99.9: too few slow periods: run for about 6h
+    no CI for p90: it needs a run of about 3m
+    no CI for p95: it needs a run of about 6m
+    no CI for p99: it needs a run of about 35m
+    no CI for p99.9: it needs a run of about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
@@ -505,10 +505,10 @@ fn a_page_of_160_columns() {
     of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
     95 % CI: p50 2,559 to 2,592
     of all offered: p50 2,573 to 2,609
-    no CI for p90: too few slow periods: run for about 3m
-    no CI for p95: too few slow periods: run for about 6m
-    no CI for p99: too few slow periods: run for about 35m
-    no CI for p99.9: too few slow periods: run for about 6h
+    no CI for p90: it needs a run of about 3m
+    no CI for p95: it needs a run of about 6m
+    no CI for p99: it needs a run of about 35m
+    no CI for p99.9: it needs a run of about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
@@ -577,10 +577,10 @@ fn a_page_in_ascii() {
     column hidden, too narrow: mean (COLUMNS=79 shows all)
     95 % CI: p50 2,559 to 2,592
     of all offered: p50 2,573 to 2,609
-    no CI for p90: too few slow periods: run for about 3m
-    no CI for p95: too few slow periods: run for about 6m
-    no CI for p99: too few slow periods: run for about 35m
-    no CI for p99.9: too few slow periods: run for about 6h
+    no CI for p90: it needs a run of about 3m
+    no CI for p95: it needs a run of about 6m
+    no CI for p99: it needs a run of about 35m
+    no CI for p99.9: it needs a run of about 6h
     inf 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped +
