@@ -1,5 +1,5 @@
-//! Cost of the engine and the driver over a bare rusqlite loop: one client of `tpcc`, and the same
-//! statements with the same values, on copies of the same file.
+//! Measures what engine and driver cost on top of a bare rusqlite loop. One client runs `tpcc` on
+//! SQLite; the loop executes the same statements with the same values on copies of the same file.
 //!
 //! `cargo run --release -p app --example engine_cost [TRANSACTIONS] [ROUNDS]`. A run through the
 //! engine is traced once; then engine and bare loop alternate, each on a fresh copy.
@@ -20,7 +20,7 @@ use model::{
 use rusqlite::Connection;
 use rusqlite::types::{Value as Owned, ValueRef};
 
-/// One request of the traced run.
+/// One request that the traced run sent to SQLite.
 enum Asked {
     Execute(StatementId, Vec<Owned>),
     Control(&'static str),
@@ -108,7 +108,8 @@ fn statements(url: &str) -> Vec<String> {
     opened.workload.statements(database.dialect()).into_iter().map(|s| s.sql).collect()
 }
 
-/// Seconds for `n_transactions` by one client of the engine.
+/// Runs `n_transactions` with one client of the engine, and returns the seconds that they took.
+/// Appends each request to `trace`, if there is one.
 fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
     let target = Target::parse(&format!("sqlite:{}", file.display())).expect("our own URL");
     let database = open(&target, 1, false).expect("our own file");
@@ -151,7 +152,7 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
     ran.elapsed_ns as f64 / 1e9
 }
 
-/// Seconds for the traced requests in a loop without dbdyno.
+/// Repeats the traced requests in a plain rusqlite loop, and returns the seconds that they took.
 fn run_bare(file: &Path, statements: &[String], trace: &[Asked]) -> f64 {
     let connection = Connection::open(file).expect("our own file");
     connection.pragma_update(None, "journal_mode", "wal").expect("a writable file");
@@ -191,7 +192,7 @@ fn run_bare(file: &Path, statements: &[String], trace: &[Asked]) -> f64 {
     seconds
 }
 
-/// Session that records the requests.
+/// Interceptor that records each request before the session executes it.
 struct Tracer(Trace);
 
 impl Interceptor for Tracer {

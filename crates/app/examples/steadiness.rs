@@ -1,5 +1,6 @@
-//! How often a steady run is reported as unsteady, and a run that slows down by a tenth as steady:
-//! runs of a minute through the whole tool, on simulated databases in virtual time.
+//! Counts wrong findings about steadiness: steady runs that are reported as unsteady, and runs that
+//! become a tenth slower without being reported. Each run takes a minute of virtual time on a
+//! simulated database, and goes through the whole tool.
 //!
 //! `cargo run -p app --example steadiness [SEEDS [FIRST]]`. The small numbers run with the tests.
 
@@ -14,11 +15,12 @@ use app::watcher::Watcher;
 use model::{Event, Target};
 use plan::{decide, read_toml};
 
-/// Findings that call a run unsteady.
+/// Ids of the findings that report a run as unsteady.
 const NOT_STEADY: [&str; 3] = ["drifting", "uneven", "stalled"];
 
-/// Service, servers, clients and load: from 20 to 4,000 transactions per second, with queues in the
-/// database, in the engine, and none.
+/// Simulated databases and loads: a title, the service time and number of servers of the database,
+/// the number of clients, and the arrival rate per second (empty for closed load). They have 20 to
+/// 4,000 transactions per second, with queues in the database, in the engine, or nowhere.
 const KINDS: [(&str, &str, u32, &str); 6] = [
     ("closed, 2,000/s", "exponential:2ms&servers=4", 8, ""),
     ("closed, 400/s", "exponential:5ms&servers=2", 8, ""),
@@ -28,10 +30,10 @@ const KINDS: [(&str, &str, u32, &str); 6] = [
     ("open, 1,900/s of 2,000", "exponential:2ms&servers=4", 64, "1900"),
 ];
 
-/// A statement takes a ninth longer after a minute, which means a tenth fewer commits.
+/// Option of the simulated database that makes statements gradually slower: 11.11 % after a minute,
+/// so that the commit rate has fallen by a tenth.
 const SLOWING: &str = "&slowing=11.11";
 
-/// A watcher that ignores everything.
 struct Nobody;
 
 impl Watcher for Nobody {

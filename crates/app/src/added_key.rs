@@ -1,7 +1,7 @@
-//! Adds a primary key to tables without one, if the server demands a key of every table: an
-//! auto-increment column that no statement names.
+//! Adds a primary key to tables of a workload that have none, if the server demands a primary key
+//! of every table. The key is an auto-increment column that no statement names.
 //!
-//! Not here: the settings by which a server demands it (drivers).
+//! Not here: the settings by which a server demands primary keys (drivers).
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::admin_session::AdminSession;
 
 const NAME: &str = "dbdyno_key";
 
-/// Whether the server demands a primary key of every table, and the population has a table without
+/// Whether the server demands a primary key of every table, and `population` has a table without
 /// one.
 pub(crate) fn is_needed(
     session: &mut AdminSession,
@@ -32,8 +32,9 @@ pub(crate) fn is_needed(
     Ok(is_demanded)
 }
 
-/// Adds a key to a table without one: a new column, and the partitioning column, which every key
-/// must contain. A table with an auto-increment column cannot have another one.
+/// Returns a copy of `table` with a primary key: an added auto-increment column, followed by the
+/// partitioning column `split_by`, which every key must contain. A table with a primary key or an
+/// auto-increment column is copied unchanged, since a table can have only one such column.
 pub(crate) fn with_key(table: &Table, split_by: Option<&'static str>) -> Table {
     let mut table = table.clone();
     let has_counter = table.columns.iter().any(|column| column.of.is_serial());
@@ -44,14 +45,15 @@ pub(crate) fn with_key(table: &Table, split_by: Option<&'static str>) -> Table {
     table
 }
 
-/// Notes about keys that were added to the existing tables.
+/// Returns a note that names the tables to which a build has added a key; empty if there are none,
+/// or if the server cannot be asked.
 pub(crate) fn notes(database: &dyn Database, workload: &dyn Workload) -> Vec<String> {
     let Some(population) = workload.population() else { return Vec::new() };
     let is_possible = database.administration().demands_keys.is_some();
     if !is_possible || keyless(population).next().is_none() {
         return Vec::new();
     }
-    // If we may not look it up, only the note is missing.
+    // Without the privilege to look, only the note is missing.
     let Ok(mut session) = AdminSession::at(database) else { return Vec::new() };
     let has_key = |table: &&Table| {
         let sql = format!("SELECT {NAME} FROM {} WHERE 1 = 0", table.name);
@@ -91,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_table_without_a_key_gets_one_that_fits_its_parts() {
-        let column = |name, of| Column { name, of, nullable: false };
+        let column = |name, column_type| Column { name, of: column_type, nullable: false };
         let table = |columns: Vec<Column>, key: &[&'static str]| Table {
             name: "t".into(),
             columns,

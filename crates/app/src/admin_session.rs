@@ -1,4 +1,5 @@
-//! A session for unmeasured work: building, checking, and reading what the data contain.
+//! A blocking database session for unmeasured work: building data, checking them, and reading
+//! counters.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,18 +14,20 @@ use model::{
 };
 use monitor::{CounterSession, wall_clock};
 
-/// Interval of checks whether a long statement must be cancelled.
+/// Interval at which `cut_off` checks whether it must cancel a running statement.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Time that a server may take to end a session that was closed.
+/// Longest time that a server takes to end a closed session, and that we wait for the reply to a
+/// final statement.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// Connects for reading a database's counters beside a run.
+/// Connects to read a database's counters while a run is measured.
 pub(crate) fn for_counters(database: &dyn Database) -> Result<Box<dyn CounterSession>, DbError> {
     Ok(Box::new(AdminSession::at(database)?))
 }
 
-/// Connects on the path of the clients, which may be a simulated network.
+/// Connects for measuring round trips. The session takes the same network path as the clients,
+/// which may be simulated.
 pub(crate) fn for_round_trips(database: &dyn Database) -> Result<Box<dyn CounterSession>, DbError> {
     // A session with statements counts as a client's.
     let sql = database.monitoring().round_trip.unwrap_or("SELECT 1");
@@ -45,7 +48,7 @@ impl CounterSession for AdminSession {
     }
 }
 
-/// A connection, used on this thread.
+/// A database session whose calls block the calling thread.
 pub(crate) struct AdminSession {
     session: Box<dyn Session>,
 }
@@ -77,8 +80,8 @@ impl AdminSession {
         Ok(admin)
     }
 
-    /// Raises limits that the server's owner sets for sessions of applications: building and
-    /// checking data take longer and read more.
+    /// Lifts limits on time and rows that the server's owner has set for all sessions, such as
+    /// `statement_timeout`, because builds and checks take longer and read more.
     fn lift_limits(&mut self, database: &dyn Database) -> Result<(), DbError> {
         for sql in database.administration().house_limits {
             let mut lifts = Vec::new();
@@ -101,7 +104,8 @@ impl AdminSession {
         Ok(())
     }
 
-    /// Runs `work`, and cancels its statement as soon as `is_stopped` returns true.
+    /// Runs `work` with this session. Cancels the running statement as soon as `is_stopped` returns
+    /// true.
     pub(crate) fn until<T>(
         &mut self,
         is_stopped: &(dyn Fn() -> bool + Sync),
@@ -110,7 +114,8 @@ impl AdminSession {
         cut_off(&*self.session.canceller(), is_stopped, || work(self))
     }
 
-    /// Sends a final statement, and waits for the reply only for a moment.
+    /// Executes a last statement before the session is closed. Waits at most a second, and ignores
+    /// errors.
     pub(crate) fn say_last(&mut self, sql: &str) {
         let began = wall_clock::now();
         // If it is lost, the server notices the end of the session by itself.
@@ -122,17 +127,17 @@ impl AdminSession {
         self.session.has_ended()
     }
 
-    /// Traffic of this session so far.
+    /// Statements, round trips and bytes of this session so far.
     pub(crate) fn traffic(&self) -> Traffic {
         self.session.traffic()
     }
 
-    /// Sends a request and drops its rows.
+    /// Executes a request and ignores the rows that it returns.
     pub(crate) fn ask(&mut self, request: Request<'_>) -> Result<Reply, DbError> {
         block_on(model::query(self.session.as_mut(), request, &mut |_| Ok(())))
     }
 
-    /// Runs `work` in one transaction.
+    /// Runs `work` in one transaction, which is rolled back if `work` or the commit fails.
     pub(crate) fn whole(
         &mut self,
         work: &mut dyn FnMut(&mut AdminSession) -> Result<(), DbError>,
@@ -146,12 +151,12 @@ impl AdminSession {
         done
     }
 
-    /// Runs a statement that changes something.
+    /// Executes a statement for its effect, such as DDL, and ignores the rows that it returns.
     pub(crate) fn write(&mut self, sql: &str) -> Result<Reply, DbError> {
         self.ask(Request::Text { kind: StatementKind::Other, sql })
     }
 
-    /// Runs a query; `visit` receives its rows.
+    /// Executes a query, and calls `visit` for each row.
     pub(crate) fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, DbError> {
         let request = Request::Text { kind: StatementKind::Read, sql };
         let asked = block_on(model::query(self.session.as_mut(), request, visit));
@@ -163,7 +168,7 @@ impl AdminSession {
         })
     }
 
-    /// Only number of a query's result; `None` for NULL.
+    /// Integer in the first column of the last row of a query; `None` for NULL or without rows.
     pub(crate) fn number(&mut self, sql: &str) -> Result<Option<i64>, DbError> {
         let mut number = None;
         self.read(sql, &mut |row: &dyn Row| {
@@ -173,7 +178,8 @@ impl AdminSession {
         Ok(number)
     }
 
-    /// Value of a server's counter: the sum over the last column of the rows, as numbers or text.
+    /// Value of a server's counter: the sum of the last column over all rows. Values may be
+    /// integers or text; those that are not numbers are skipped. `None` if no row has a number.
     pub(crate) fn counted(&mut self, sql: &str) -> Result<Option<i64>, DbError> {
         let mut count: Option<i64> = None;
         self.read(sql, &mut |row: &dyn Row| {
@@ -188,7 +194,7 @@ impl AdminSession {
         Ok(count)
     }
 
-    /// Whether a table exists.
+    /// Whether `table` exists, found by a query of it.
     pub(crate) fn has_table(&mut self, table: &str) -> Result<bool, DbError> {
         match self.read(&format!("SELECT 1 FROM {table} WHERE 1 = 0"), &mut |_| Ok(())) {
             Ok(_) => Ok(true),
@@ -219,7 +225,8 @@ impl AdminSession {
     }
 }
 
-/// Runs `work`; cancels the session's request as soon as `is_stopped` returns true.
+/// Runs `work` on this thread, while another thread polls `is_stopped` and cancels the current
+/// request of `session` as soon as it returns true.
 pub(crate) fn cut_off<T>(
     session: &dyn Cancel,
     is_stopped: &(dyn Fn() -> bool + Sync),

@@ -1,5 +1,5 @@
-//! Room for the clients of a run: their placement, and limits of this process, the machine and the
-//! server.
+//! Decides before a run whether all its clients can be served: chooses their placement, and checks
+//! limits of this process, the machine and the server.
 //!
 //! Not here: the placements themselves (engine).
 
@@ -10,20 +10,22 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::error::Error;
 use crate::open::{Data, Opened};
 
-/// Most clients with timed transactions that `auto` puts on threads: the kernel wakes each thread
-/// in time, independent of others. `selfcheck` measures the crossover of a machine.
+/// Largest number of clients with scheduled transactions (open or key/think load) for which `auto`
+/// chooses threads: the kernel wakes each thread in time, independent of others. `selfcheck`
+/// measures where event loops become better on a machine.
 const THREADS_MOST: u32 = 512;
-/// Most clients without pauses that `auto` puts on threads, for a server with a thread per client:
-/// above it, event loops have the same rate for less CPU time (docs/explanation/placement.md).
+/// Largest number of closed-load clients for which `auto` chooses threads, on a server with a
+/// thread per client. Above it, event loops reach the same rate with less CPU time
+/// (docs/explanation/placement.md).
 const CLOSED_THREADS_MOST: u32 = 256;
-/// Most client threads: each takes three of the 65,530 mappings that Linux allows a process by
-/// default.
+/// Largest number of client threads: each takes three of the 65,530 memory mappings that Linux
+/// allows a process by default.
 const THREADS_LIMIT: u32 = 16_000;
-/// File descriptors of a run besides one per client: store, checks, monitor, server.
+/// File descriptors that a run needs besides one per client: for store, checks, monitor and server.
 const DESCRIPTORS_BESIDE: u64 = 32;
 
-/// Raises the limit of open files to the user's maximum. Fails if there are more clients than that,
-/// before any connects.
+/// Raises the limit of open files to the hard limit. Fails if even that is too low for the clients
+/// of `plan`, before any client connects.
 pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Error> {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
@@ -45,7 +47,7 @@ pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Error> {
     }
 }
 
-/// Fails if the workloads may need more memory than this machine has.
+/// Fails if the memory pools of all workloads together may exceed the memory of this machine.
 pub(crate) fn has_memory(groups: &[Opened]) -> Result<(), Error> {
     let of_group = |opened: &Opened| opened.workload.memory_bytes();
     let asked = groups.iter().map(of_group).fold(0, u64::saturating_add);
@@ -67,8 +69,8 @@ pub(crate) fn has_memory(groups: &[Opened]) -> Result<(), Error> {
     )))
 }
 
-/// Fails if the clients need more prepared statements than the server allows: each may prepare all
-/// statements of its workload.
+/// Fails if the clients together may prepare more statements than the server allows: each client
+/// may prepare every statement of its workload.
 pub(crate) fn statements_fit(plan: &Plan, groups: &[Opened], facts: &[Fact]) -> Result<(), Error> {
     let Some(first) = groups.first() else { return Ok(()) };
     let limit = (first.database.administration().statement_limit)(facts);
@@ -91,7 +93,8 @@ pub(crate) fn statements_fit(plan: &Plan, groups: &[Opened], facts: &[Fact]) -> 
     )))
 }
 
-/// Fails if groups demand data that contradict each other.
+/// Fails if groups that share a workload's data, which are still to be built, ask for different
+/// scales.
 pub(crate) fn agree_on_data(plan: &Plan, groups: &[Opened]) -> Result<(), Error> {
     let all: Vec<_> = plan.groups.iter().zip(groups).collect();
     for (index, (group, opened)) in all.iter().enumerate() {
@@ -115,11 +118,13 @@ pub(crate) fn agree_on_data(plan: &Plan, groups: &[Opened]) -> Result<(), Error>
     Ok(())
 }
 
-/// Chooses the placement of all clients. The rule of `auto` follows from measurements
-/// (docs/explanation/placement.md): clients with timed transactions belong on threads, since the
-/// kernel wakes each in time even if others are busy. Clients without pauses belong on threads if
-/// the server has a thread per client, and on event loops if it has a process per client, or if
-/// that is unknown.
+/// Chooses the placement of all clients: the one of the plan, or that of `auto`. Fails if the
+/// driver or a workload does not support it.
+///
+/// The rule of `auto` follows from measurements (docs/explanation/placement.md). Scheduled clients
+/// belong on threads, since the kernel wakes each in time even if others are busy. Closed-load
+/// clients belong on threads if the server has a thread per client, and on event loops if it has a
+/// process per client, or if that is unknown.
 pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> {
     let n_clients = n_clients(plan);
     let can = |placement| can_live(plan, groups, placement);
@@ -138,7 +143,8 @@ pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> 
     }
 }
 
-/// Returns `placement` if all clients can have it, or the reason why not.
+/// Returns `placement` if the driver and the workloads of all groups support it for this number of
+/// clients, or else an error that says why not.
 pub(crate) fn can_live(
     plan: &Plan,
     groups: &[Opened],
@@ -173,7 +179,8 @@ fn n_clients(plan: &Plan) -> u32 {
     plan.groups.iter().map(|group| group.clients).sum()
 }
 
-/// Fails if clients cannot run in separate processes with this placement.
+/// Fails if `plan` divides its clients over several processes, and the placement or the database
+/// does not allow that.
 pub(crate) fn may_be_divided(
     plan: &Plan,
     groups: &[Opened],
@@ -182,7 +189,7 @@ pub(crate) fn may_be_divided(
     if plan.groups.iter().all(|group| group.processes == 0) {
         return Ok(());
     }
-    let of_one_process = groups.iter().find(|of| !of.database.administration().keeps_data);
+    let of_one_process = groups.iter().find(|opened| !opened.database.administration().keeps_data);
     match of_one_process {
         _ if placement == Placement::Simulated => Err(Error::Usage(
             "processes: virtual time is that of one process: leave out --processes".to_owned(),
@@ -195,7 +202,8 @@ pub(crate) fn may_be_divided(
     }
 }
 
-/// Preference of `auto` for `n_clients`.
+/// Placement that `auto` tries first. `is_closed` says that all load is closed, `has_threads` that
+/// the server has a thread per client.
 fn preferred(n_clients: u32, is_closed: bool, has_threads: bool, cores: u32) -> Placement {
     let most = match (is_closed, has_threads) {
         (false, _) => THREADS_MOST,

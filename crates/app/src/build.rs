@@ -1,8 +1,8 @@
-//! Building a workload's data: tables, rows in parallel, indexes; and dropping them.
+//! Builds and drops a workload's data: creates tables, loads rows in parallel, creates indexes.
 //!
-//! A chunk and its mark in `dbdyno_meta` are one transaction, so an interrupted build resumes with
-//! the first unmarked chunk; if the storage engine does not keep the two together, it starts again
-//! with empty tables. Not here: the rows (workloads).
+//! Each chunk of rows is committed together with its mark in `dbdyno_meta`, so an interrupted build
+//! resumes with the first unmarked chunk. If the storage engine does not commit the two together,
+//! the build starts again with empty tables. Not here: the contents of rows (workloads).
 
 mod checksums;
 mod dropping;
@@ -37,14 +37,13 @@ use crate::open::{Data, Opened, clash};
 use crate::{added_key, storage_engine};
 
 const INTERRUPTED: &str = "the build was interrupted";
-/// Options of a build.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuildOptions {
-    /// Number of parallel loaders; 0 means one per core and at least four, if the database allows
-    /// it.
+    /// Number of parallel loaders; 0 means one per core and at least four. Databases without
+    /// parallel loading always have one.
     pub loaders: usize,
     pub method: LoadMethod,
-    /// Seed that the data must have; `None` accepts existing data of any seed.
+    /// Seed that existing data must have; `None` accepts any.
     pub seed: Option<u64>,
 }
 
@@ -54,49 +53,50 @@ impl BuildOptions {
     }
 }
 
-/// Least loaders by default: while the server waits for its disk, another loader keeps its CPU
-/// busy.
+/// Smallest default number of loaders: while the server waits for its disk, another loader keeps
+/// its CPU busy.
 const LOADERS_LEAST: usize = 4;
 
-/// Most passes that load chunks again which a crash of the server has lost.
+/// Largest number of passes of a build. A further pass loads the chunks that a crash of the server
+/// has lost after their commit.
 const PASSES: u32 = 5;
 
-/// Progress of a build.
+/// Progress of a build, or of writing rows into files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// Current step: a table's name, or `indexes`.
+    /// Current step for display: a table's name, `index NAME`, `statistics` or `files`.
     pub doing: String,
-    /// Rows built so far, including those of earlier attempts.
+    /// Rows built so far, including those of earlier, interrupted builds.
     pub n_rows: u64,
     pub n_rows_total: u64,
-    /// Rows per second of this build.
+    /// Mean rows per second since the start of this build, without rows of earlier builds; 0 after
+    /// the last row.
     pub rows_per_s: f64,
-    /// Seconds until the rows are complete at this rate.
+    /// Estimated seconds until all rows are built, at `rows_per_s`; `None` if unknown.
     pub left_s: Option<f64>,
 }
 
-/// Result of a build.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Built {
     /// State of the data before the build.
     pub found: Data,
-    /// Rows added by this build.
+    /// Rows that this build added.
     pub n_rows: u64,
-    /// Rows left by an interrupted build.
+    /// Rows that existed already, left by an interrupted build (estimated from complete chunks).
     pub n_rows_before: u64,
-    /// Whether the tables of an interrupted build were emptied first.
+    /// Whether the tables of an interrupted build were dropped and built again.
     pub is_emptied: bool,
-    /// Duration of the build in seconds.
+    /// Total duration of the build in seconds.
     pub seconds: f64,
-    /// Seconds for secondary indexes, and everything else after the rows.
+    /// Seconds spent after the last row, mainly on secondary indexes and table statistics.
     pub index_seconds: f64,
-    /// Seconds for statistics of the tables, included in `index_seconds`.
+    /// Seconds spent on table statistics (`ANALYZE`), included in `index_seconds`.
     pub analyse_seconds: f64,
     pub method: LoadMethod,
-    /// Number of parallel loaders.
     pub loaders: usize,
     pub reconnects: u64,
-    /// Error message of the server that made the build insert rows instead of loading them in bulk.
+    /// Error with which the server refused bulk loading, so that rows were inserted instead; `None`
+    /// if it did not.
     pub bulk_refused: Option<String>,
 }
 
@@ -117,7 +117,7 @@ impl Built {
         }
     }
 
-    /// Describes the result in a sentence.
+    /// Describes the build in one sentence for the user.
     pub fn sentence(&self) -> String {
         let rows = format_count(self.n_rows);
         let method = self.method.name();
@@ -153,7 +153,8 @@ impl Built {
     }
 }
 
-/// Builds the missing data of a workload.
+/// Builds the data of a workload, or what an interrupted build left unbuilt. Does nothing if the
+/// data are complete; fails if the tables exist, but dbdyno did not build them.
 pub fn build(
     opened: &Opened,
     options: BuildOptions,
@@ -163,7 +164,7 @@ pub fn build(
     build_into(opened, options, &Arc::new(BuildLog::begin()), is_stopped, progress)
 }
 
-/// Builds missing data, and records the progress in `log`.
+/// Like [`build`], and records the progress in `log`.
 fn build_into(
     opened: &Opened,
     options: BuildOptions,
@@ -213,7 +214,7 @@ fn build_into(
     Ok(built)
 }
 
-/// Fails if the data have another seed than `wanted`.
+/// Fails if the existing data were built with another seed than `wanted`; `None` accepts any.
 fn has_seed(opened: &Opened, wanted: Option<u64>) -> Result<(), Error> {
     let has = opened.workload.identity().seed;
     match wanted.filter(|wanted| *wanted != has) {
@@ -225,21 +226,21 @@ fn has_seed(opened: &Opened, wanted: Option<u64>) -> Result<(), Error> {
     }
 }
 
-/// State of a build, with the session for tables and indexes.
+/// A build in progress, with the lock against other builds and the session for tables and indexes.
 struct Builder<'b> {
     opened: &'b Opened,
     population: &'b dyn Population,
     is_stopped: &'b (dyn Fn() -> bool + Sync),
     lock: BuildLock,
-    /// `None` while a loader uses the only session that the server allows.
+    /// `None` while the only loader uses the one session that the server allows.
     session: Option<AdminSession>,
-    /// Whether the server allows us only one session.
+    /// Whether the server allows only one session at a time.
     has_one_session: bool,
     n_reconnects: u64,
-    /// Whether chunk marks remain true after a lost connection or a crash of the server.
+    /// Whether rows and chunk marks still agree after a lost connection or a server crash.
     keeps_marks: bool,
     log: Arc<BuildLog>,
-    /// Seconds spent on statistics of the tables.
+    /// Seconds spent on table statistics (`ANALYZE`).
     analyse_seconds: f64,
 }
 
@@ -250,7 +251,8 @@ fn overtaken() -> Error {
 }
 
 impl<'b> Builder<'b> {
-    /// Takes the build lock, and creates `dbdyno_meta` if it does not exist.
+    /// Takes the build lock, and records in `dbdyno_meta`, which it creates if needed, that a build
+    /// has begun. Fails if another process has built or dropped the data meanwhile.
     fn at(
         opened: &'b Opened,
         population: &'b dyn Population,
@@ -294,8 +296,8 @@ impl<'b> Builder<'b> {
         })
     }
 
-    /// Creates and fills the tables. Repeats that if a crash of the server has lost acknowledged
-    /// rows.
+    /// Creates the tables and loads their rows. Repeats it for chunks that were committed and then
+    /// lost in a server crash.
     fn load_all(
         &mut self,
         built: &mut Built,
@@ -331,8 +333,8 @@ impl<'b> Builder<'b> {
         Err(Error::Failed(format!("{why}; {}", what_remains(opened))))
     }
 
-    /// Completes the data after the rows: indexes, statistics, and the mark that the build is
-    /// complete.
+    /// Creates the secondary indexes and table statistics, and marks the build as complete in
+    /// `dbdyno_meta`.
     fn finish(&mut self, doing: &mut dyn FnMut(&str)) -> Result<(), Error> {
         let database = &self.opened.database;
         let (dialect, administration) = (database.dialect(), database.administration());
@@ -369,7 +371,8 @@ impl<'b> Builder<'b> {
         self.surely(&mut |session, _| meta::complete(session, &workload))
     }
 
-    /// Runs `work`, again after a lost connection; its flag says whether it is a repetition.
+    /// Runs `work` on the build's session. If the connection is lost and marks survive that,
+    /// reconnects and repeats `work`; its flag is true in a repetition.
     fn surely<T>(
         &mut self,
         work: &mut dyn FnMut(&mut AdminSession, bool) -> Result<T, DbError>,
@@ -411,8 +414,7 @@ fn stopped_by(db_error: &DbError, opened: &Opened) -> Error {
     Error::Failed(format!("the build stopped: {db_error}; {}", what_remains(opened)))
 }
 
-/// Describes what an interrupted build leaves: chunks are marked in the transaction that builds
-/// them.
+/// Says what the same command does after an interrupted build: it resumes, or begins again.
 fn what_remains(opened: &Opened) -> &'static str {
     match opened.is_kept {
         true if keeps_marks(opened) => "the same command resumes it",
@@ -421,13 +423,14 @@ fn what_remains(opened: &Opened) -> &'static str {
     }
 }
 
-/// Whether the storage engine keeps or loses rows and their marks together.
+/// Whether the storage engine of the tables commits rows and their chunk marks together, so that
+/// marks can be trusted after a crash.
 fn keeps_marks(opened: &Opened) -> bool {
     let engine = storage_engine::asked(opened.database.dialect(), opened.workload.as_ref());
     engine.is_none_or(|engine| engine.keeps_marks())
 }
 
-/// [`build`], interrupted by a stop.
+/// Like [`build`], but returns early with `Error::Interrupted` when a stop is requested.
 pub fn build_interruptible(
     opened: &Opened,
     options: BuildOptions,
@@ -437,7 +440,7 @@ pub fn build_interruptible(
     build_logged(opened, options, &Arc::new(BuildLog::begin()), stop, progress)
 }
 
-/// [`build_interruptible`] that records its progress in `log`.
+/// Like [`build_interruptible`], and records the progress in `log`.
 pub(crate) fn build_logged(
     opened: &Opened,
     options: BuildOptions,
@@ -465,23 +468,24 @@ pub(crate) fn n_loaders(opened: &Opened, options: BuildOptions) -> usize {
     }
 }
 
-/// Builds of the same rows by INSERT and in bulk.
+/// Two builds of the same rows, one by INSERT and one by bulk loading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Both {
-    /// The build by INSERT; its tables were dropped.
+    /// The build by INSERT, whose tables were dropped afterwards.
     pub insert: Built,
     pub bulk: Built,
-    /// Tables with different checksums.
+    /// Names of the tables whose checksums differ between the two builds.
     pub different: Vec<String>,
 }
 
 impl Both {
-    /// Duration by INSERT divided by the duration in bulk, both with indexes.
+    /// Duration of the build by INSERT divided by that of the bulk build, both with indexes.
     pub fn ratio(&self) -> f64 {
         self.insert.seconds / self.bulk.seconds.max(1e-9)
     }
 
-    /// The same ratio for rows only, without indexes and statistics.
+    /// Time to load rows by INSERT divided by the time to load them in bulk, both without indexes
+    /// and statistics.
     pub fn load_ratio(&self) -> f64 {
         let [insert, bulk] =
             [&self.insert, &self.bulk].map(|built| built.seconds - built.index_seconds);
@@ -489,8 +493,8 @@ impl Both {
     }
 }
 
-/// Builds by INSERT, drops the tables, builds in bulk, and compares the two. `make` builds with a
-/// method.
+/// Builds the data by INSERT, drops the tables, builds the data in bulk, and compares the
+/// checksums. `make` executes a build with the given method. Fails if the tables exist already.
 pub fn build_both(
     opened: &Opened,
     stop: &Arc<Stop>,
@@ -501,16 +505,16 @@ pub fn build_both(
         return Err(Error::Failed(why.to_owned()));
     }
     let insert = make(LoadMethod::Insert)?;
-    let of_insert = checksums_interruptible(opened, stop)?;
+    let insert_sums = checksums_interruptible(opened, stop)?;
     drop_data(opened, false)?;
     let bulk = make(LoadMethod::Bulk)?;
-    let of_bulk = checksums_interruptible(opened, stop)?;
-    let pairs = of_insert.iter().zip(&of_bulk).filter(|(one, other)| one != other);
+    let bulk_sums = checksums_interruptible(opened, stop)?;
+    let pairs = insert_sums.iter().zip(&bulk_sums).filter(|(one, other)| one != other);
     let different = pairs.map(|(one, _)| one.table.clone()).collect();
     Ok(Both { insert, bulk, different })
 }
 
-/// Creates missing tables, and lists the work that is left.
+/// Creates the missing tables, and returns the chunks that still have to be loaded.
 fn prepare(
     session: &mut AdminSession,
     opened: &Opened,
@@ -524,7 +528,7 @@ fn prepare(
     let (mut n_rows_total, mut n_rows_before) = (0, 0);
     for (index, table) in population.tables().iter().enumerate() {
         if !session.has_table(&table.name)? {
-            // A user has dropped the table since: its marks are void.
+            // Somebody has dropped the table since the last build, so its marks are void.
             let n_before = done.len();
             done.retain(|name| !name.starts_with(&format!("done.{}.", table.name)));
             if done.len() < n_before {
@@ -553,7 +557,8 @@ fn prepare(
     })
 }
 
-/// Creates a table with its initial indexes, and with an additional key if `adds_keys`.
+/// Creates the table with this index in `population`, and those secondary indexes that the database
+/// creates before loading. With `adds_keys`, a table without a primary key gets one.
 fn create_table(
     session: &mut AdminSession,
     database: &dyn Database,
@@ -577,7 +582,8 @@ fn create_table(
     }
 }
 
-/// SQL that creates a table; `adds_keys` adds a key to a table without one.
+/// Returns the SQL that creates the table with this index in `population`. With `adds_keys`, a
+/// table without a primary key gets one.
 pub(crate) fn definition(
     dialect: &Dialect,
     population: &dyn Population,
@@ -656,8 +662,9 @@ fn far(work: &Work, doing: &str, began: Instant) -> Progress {
     }
 }
 
-/// Creates an index and marks it, atomically if the database can do that. Otherwise `may_be_there`
-/// says that an unmarked index may exist.
+/// Creates an index, and marks it as done in `dbdyno_meta`, in one transaction if the database has
+/// transactional DDL. Otherwise `may_be_there` says that an earlier attempt may have created the
+/// index without its mark.
 fn create_index(
     session: &mut AdminSession,
     administration: &Administration,

@@ -1,8 +1,9 @@
-//! A lock against concurrent builds, drops and installations of routines in a database; and
-//! reconnecting to a server that restarts.
+//! A lock that lets only one process at a time build data, drop data or install routines in a
+//! database; and reconnecting to a server that restarts during a build.
 //!
-//! The lock ends with its connection, so a crashed process does not block others. Not here: the
-//! work under the lock; SQLite, whose builds exclude each other by their marks.
+//! The lock is held by a database session and ends with it, so a crashed process does not block
+//! others. Not here: the work under the lock, and SQLite, whose builds exclude each other by their
+//! chunk marks.
 
 use std::thread;
 use std::time::Duration;
@@ -13,22 +14,25 @@ use monitor::wall_clock;
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 
-/// Longest wait of a build: a server takes a moment to notice the end of an earlier one.
+/// Longest wait for the lock by a build or a drop: a server takes a moment to notice that the
+/// process of an earlier build has ended.
 pub(crate) const A_MOMENT: Duration = Duration::from_secs(3);
-/// Longest wait for installing routines: other processes do the same, and finish soon.
+/// Longest wait for the lock to install routines: other processes install the same ones, and finish
+/// soon.
 pub(crate) const A_WHILE: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Number of reconnection attempts, with a pause that grows to the last of these: half a minute,
-/// enough for a server to recover from a crash.
+/// Number of reconnection attempts after a lost connection: about half a minute with pauses up to
+/// the maximum of `PAUSES`, enough for a server to recover from a crash.
 const RECONNECTS: u32 = 35;
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
-/// Lock of one process on one database; drop releases it.
+/// Exclusive right of this process to build or drop data in a database; drop releases it.
 pub(crate) struct BuildLock {
-    /// Session that holds the lock; `None` if the database has no such locks.
+    /// Session that holds the lock; `None` if the database has no such locks, or once the lock was
+    /// given back.
     session: Option<AdminSession>,
-    /// Statement that releases the lock.
+    /// SQL that releases the lock; empty if closing the session is enough.
     ends: &'static str,
 }
 
@@ -45,7 +49,8 @@ impl BuildLock {
         }
     }
 
-    /// Waits for the lock, at most `patience`.
+    /// Takes the lock; waits at most `patience` while another process holds it, and fails after
+    /// that. On a database without such locks, returns a lock that excludes nobody.
     pub(crate) fn at(
         database: &dyn Database,
         patience: Duration,
@@ -91,8 +96,9 @@ impl BuildLock {
         }
     }
 
-    /// Opens a session besides the one that holds the lock. If the server allows only one session,
-    /// ends the one with the lock, since then no other process can build either; the flag says so.
+    /// Opens a session for the work under the lock. If the server allows only one session, closes
+    /// the lock's own session first, since then no other process can build either; the returned
+    /// flag is true in that case.
     pub(crate) fn session_beside(
         &mut self,
         database: &dyn Database,
@@ -108,12 +114,12 @@ impl BuildLock {
         }
     }
 
-    /// Whether there is a session with the lock, and the server answers.
+    /// Whether the session that holds the lock exists and still answers.
     fn answers(&mut self) -> bool {
         self.session.as_mut().is_some_and(|session| session.number("SELECT 1").is_ok())
     }
 
-    /// Takes the lock again if its connection was lost.
+    /// Takes the lock again if the connection of the session that held it was lost.
     pub(crate) fn renew(
         &mut self,
         database: &dyn Database,
@@ -128,9 +134,10 @@ impl BuildLock {
     }
 }
 
-/// Waits while the server says that it is recovering, however long that takes; its message goes to
-/// `tell` once. Any other error ends the wait, and is left to the next connection. Returns the
-/// error of a server that does not answer at all.
+/// Waits as long as the server refuses connections with the error that it is recovering. Calls
+/// `tell` once, with the server's message. Any other error ends the wait and is ignored, since the
+/// next connection attempt will meet it again; but if the server does not answer at all, returns
+/// that error.
 pub(crate) fn wait_while_recovering(
     database: &dyn Database,
     is_stopped: &(dyn Fn() -> bool + Sync),
@@ -150,8 +157,9 @@ pub(crate) fn wait_while_recovering(
     None
 }
 
-/// Connects for the first time during a build: the server may restart meanwhile. `is_kept` says
-/// whether the data survive that; `lost` is called after a lost connection.
+/// Connects to a server that may restart during a build. If the connection is lost at the first
+/// attempt, calls `lost` and tries again, unless `is_kept` is false: then the data do not survive a
+/// restart, and it fails at once.
 pub(crate) fn connect_within<T>(
     is_kept: bool,
     is_stopped: &(dyn Fn() -> bool + Sync),
@@ -167,7 +175,9 @@ pub(crate) fn connect_within<T>(
     }
 }
 
-/// Reconnects after a lost connection, as soon as the server allows it.
+/// Tries to connect again, with growing pauses, until the server accepts or about half a minute has
+/// passed. `lost` is the error that broke the connection; it or a later one is returned if all
+/// attempts fail.
 pub(crate) fn connect_again<T>(
     lost: DbError,
     is_stopped: &(dyn Fn() -> bool + Sync),
@@ -202,7 +212,7 @@ mod tests {
     use super::*;
     use crate::open::open;
 
-    /// A database that rejects connections with a reason until the nth one.
+    /// A database that refuses the first `left` connections with `sqlstate`, and counts them.
     struct Recovers {
         inner: Arc<dyn Database>,
         product: Product,

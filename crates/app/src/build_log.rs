@@ -1,4 +1,5 @@
-//! Progress of a build for the process that measures it: rows, bytes, chunks, and errors.
+//! Log of a build in progress, for a run that measures it: rows, bytes, committed chunks, and
+//! errors.
 //!
 //! Not here: the evaluation (run), and the build itself (build, load).
 
@@ -9,47 +10,47 @@ use std::time::Instant;
 use model::{DbError, Traffic, Value};
 use monitor::wall_clock;
 
-/// Progress of a build, written by its loaders.
+/// Log to which the loaders of a build write, and from which the run that measures it reads.
 pub(crate) struct BuildLog {
-    /// Start of the build: times are measured from it.
+    /// Start of the build, from which all times of the log are measured.
     began: Instant,
     rows: AtomicU64,
     bytes: AtomicU64,
     events: Mutex<Vec<BuildEvent>>,
 }
 
-/// An event of a build.
+/// An event that a loader of a build reports.
 #[derive(Clone, Debug)]
 pub(crate) enum BuildEvent {
-    /// A chunk and its mark are committed.
+    /// The rows of a chunk and its mark in `dbdyno_meta` were committed.
     Chunk(ChunkDone),
-    /// Database error, with its time in nanoseconds since the start of the build.
+    /// A loader received this database error, at this time in nanoseconds since the start of the
+    /// build.
     Refused(u64, DbError),
 }
 
-/// A chunk whose rows are committed.
+/// A committed chunk of rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChunkDone {
-    /// Index of the table.
+    /// Index of the chunk's table in the workload's population.
     pub(crate) table: usize,
-    /// Start, in nanoseconds since the start of the build.
+    /// Start of the first attempt, in nanoseconds since the start of the build.
     pub(crate) started_ns: u64,
-    /// Commit, in nanoseconds since the start of the build.
+    /// Time of the commit, in nanoseconds since the start of the build.
     pub(crate) finished_ns: u64,
-    /// Attempts after the first.
+    /// Number of attempts after the first one.
     pub(crate) retries: u32,
-    /// Traffic of its loader's connection for it.
+    /// Traffic of the loader's connection while it loaded the chunk.
     pub(crate) traffic: Traffic,
 }
 
 impl BuildLog {
-    /// Starts a log now.
     pub(crate) fn begin() -> BuildLog {
         let (rows, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         BuildLog { began: wall_clock::now(), rows, bytes, events: Mutex::default() }
     }
 
-    /// Nanoseconds since the start.
+    /// Nanoseconds since the start of the build.
     pub(crate) fn now_ns(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
@@ -59,12 +60,12 @@ impl BuildLog {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// Bytes of the values of these rows: text as it is, numbers and instants with eight.
+    /// Bytes of the values of all rows in [`BuildLog::rows`], as counted by [`value_bytes`].
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Adds rows and the bytes of their values.
+    /// Counts rows that were sent to the database, and the bytes of their values.
     pub(crate) fn add(&self, rows: u64, bytes: u64) {
         self.rows.fetch_add(rows, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -74,18 +75,20 @@ impl BuildLog {
         self.lock().push(event);
     }
 
-    /// Takes the events since the last call.
+    /// Removes and returns the events since the last call.
     pub(crate) fn take(&self) -> Vec<BuildEvent> {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Locks the events; they are consistent even after a panic.
+    /// Locks the events, also after a thread has panicked with the lock held, since they are
+    /// consistent even then.
     fn lock(&self) -> MutexGuard<'_, Vec<BuildEvent>> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Size of a value in bytes, independent of a protocol.
+/// Size of a value in bytes, independent of any wire protocol: the length of text and bytes, 8 for
+/// numbers and timestamps, 4 for dates, 0 for NULL.
 pub(crate) fn value_bytes(value: &Value<'_>) -> u64 {
     match value {
         Value::Null => 0,

@@ -1,4 +1,4 @@
-//! Runs the checks of a workload on its data.
+//! Runs a workload's consistency checks: queries that return the rows which violate a rule.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,10 +11,11 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible_with_progress;
 use crate::storage_engine;
 
-/// Rows shown per failed check.
+/// Largest number of violating rows that the result of a check keeps as examples.
 const EXAMPLES: usize = 5;
 
-/// Runs every check of `workload`. `doing` receives each title before its check runs.
+/// Runs all consistency checks of `workload` that the tables' storage engine can pass, and returns
+/// a result for each. `doing` receives the id and title of a check before it runs.
 pub fn check(
     database: &dyn Database,
     workload: &dyn Workload,
@@ -53,7 +54,7 @@ pub fn check(
     Ok(results)
 }
 
-/// [`check`], interrupted by a stop.
+/// Like [`check`], but returns early with `Error::Interrupted` when a stop is requested.
 pub fn check_interruptible(
     database: &Arc<dyn Database>,
     workload: &Arc<dyn Workload>,
@@ -86,19 +87,19 @@ fn name_row(row: &dyn Row) -> String {
     text
 }
 
-/// Formats all values of a row, identically for every database.
+/// Appends all values of a row to `text`, in the same form for every database.
 pub(crate) fn describe_row(
     row: &dyn Row,
     columns: &[ColumnType],
     text: &mut String,
 ) -> Result<(), DbError> {
-    for (column, of) in columns.iter().enumerate() {
-        match (row.value(column), of) {
+    for (column, column_type) in columns.iter().enumerate() {
+        match (row.value(column), column_type) {
             (Value::Null, _) => describe(Value::Null, text),
             (_, ColumnType::Decimal { scale, .. }) => {
                 describe(Value::Int(row.decimal(column, *scale)?), text);
             }
-            // Some databases pad it with blanks to its length.
+            // Some databases pad a CHAR value with blanks to the length of its column.
             (Value::Text(words), ColumnType::Char(_)) => text.push_str(words.trim_end_matches(' ')),
             (value, _) => describe(value, text),
         }

@@ -1,8 +1,9 @@
-//! Utilization of the client threads: each event loop, and the clients' own threads together.
+//! Measures how busy the client threads are: each event loop alone, or all threads with one client
+//! each together.
 //!
-//! A thread is busy while it runs or waits for a CPU; both are kernel counters
-//! (`/proc/<pid>/task/<tid>/schedstat`), so a measured query pays nothing for them. Not here:
-//! reading the files (monitor).
+//! A thread is busy while it runs or waits for a CPU. Both times are kernel counters
+//! (`/proc/<pid>/task/<tid>/schedstat`), so measured queries are not slowed down. Not here: reading
+//! the files (monitor).
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -14,30 +15,29 @@ use monitor::wall_clock;
 use monitor::{SharedTasks, Task, TaskCounters};
 use serde::{Deserialize, Serialize};
 
-/// The client threads of a run, watched from an instant on.
+/// Counters of a run's client threads at the start of a period.
 #[derive(Debug)]
 pub(crate) struct ThreadWatch {
     began: Instant,
     before: BTreeMap<ClientThread, TaskCounters>,
 }
 
-/// Activity of client threads in a period.
+/// CPU time and CPU waiting time of client threads in a period.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ThreadUse {
-    /// Length of the period, in nanoseconds.
     wall_ns: u64,
-    /// Threads with a reading at both ends.
+    /// Threads whose counters could be read at both ends of the period.
     threads: Vec<OfThread>,
 }
 
-/// Activity of one thread.
+/// CPU time and CPU waiting time of one client thread in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct OfThread {
-    /// Index of the event loop; `None` for a client's own thread.
+    /// Index of the event loop that runs on this thread; `None` if the thread serves one client.
     loop_index: Option<u32>,
     /// Time on a CPU, in nanoseconds.
     cpu_ns: u64,
-    /// Time in which it was runnable without a CPU, in nanoseconds.
+    /// Time during which the thread was runnable but had no CPU, in nanoseconds.
     run_delay_ns: u64,
 }
 
@@ -55,12 +55,14 @@ fn last_read<'a>(
 }
 
 impl ThreadWatch {
-    /// Starts now, right after all threads were read.
+    /// Starts a period now. Must be called right after the monitor has read the counters of all
+    /// threads.
     pub(crate) fn begin(threads: &SharedTasks, clients: &ClientThreads) -> ThreadWatch {
         ThreadWatch { began: wall_clock::now(), before: last_read(threads, &clients.list()) }
     }
 
-    /// Activity since the start, right after all threads were read again.
+    /// Returns what the threads did since the start of the period. Must be called right after the
+    /// monitor has read the counters again.
     pub(crate) fn read(&self, threads: &SharedTasks) -> ThreadUse {
         let grown = |(thread, now): (&ClientThread, &TaskCounters)| {
             let before = self.before.get(thread)?;
@@ -80,8 +82,8 @@ impl ThreadWatch {
 }
 
 impl ThreadUse {
-    /// Adds the threads of another process, whose first event loop has the number `first_loop` in
-    /// the run.
+    /// Adds the threads of another process of the run. `first_loop` is the run-wide index of its
+    /// first event loop.
     pub(crate) fn add(&mut self, first_loop: u32, other: &ThreadUse) {
         self.wall_ns = self.wall_ns.max(other.wall_ns);
         self.threads.extend(other.threads.iter().map(|thread| OfThread {
@@ -90,14 +92,15 @@ impl ThreadUse {
         }));
     }
 
-    /// Time that clients' own threads waited for a CPU, in nanoseconds; `None` if clients run on
-    /// event loops.
+    /// Total time that threads with one client each waited for a CPU, in nanoseconds; `None` if
+    /// clients run on event loops.
     pub(crate) fn run_delay_ns(&self) -> Option<u64> {
         let own = self.threads.iter().filter(|thread| thread.loop_index.is_none());
         own.map(|thread| thread.run_delay_ns).reduce(|sum, ns| sum + ns)
     }
 
-    /// Utilization in percent: each event loop, or the mean of clients' own threads.
+    /// Returns facts about utilization in percent: of each event loop, or the mean over threads
+    /// with one client each.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         if self.wall_ns == 0 || self.threads.is_empty() {
             return Vec::new();
@@ -106,10 +109,12 @@ impl ThreadUse {
         let listed = |percents: Vec<f64>| {
             FactValue::list(percents.into_iter().map(|percent| FactValue::percent(percent, 1)))
         };
-        let loops: Vec<_> = self.threads.iter().filter(|of| of.loop_index.is_some()).collect();
+        let loops: Vec<_> =
+            self.threads.iter().filter(|thread| thread.loop_index.is_some()).collect();
         if !loops.is_empty() {
-            let busy = loops.iter().map(|of| percent(of.cpu_ns + of.run_delay_ns)).collect();
-            let waiting = loops.iter().map(|of| percent(of.run_delay_ns)).collect();
+            let busy =
+                loops.iter().map(|thread| percent(thread.cpu_ns + thread.run_delay_ns)).collect();
+            let waiting = loops.iter().map(|thread| percent(thread.run_delay_ns)).collect();
             return vec![
                 Fact::new("client", "loop_busy_percent", listed(busy)),
                 Fact::new("client", "loop_run_delay_percent", listed(waiting)),
@@ -157,7 +162,7 @@ mod tests {
             ("loop_run_delay_percent", "30.0, 0.1, 30.0, 0.1"),
         ];
         assert_eq!(facts(&both), pairs(expected));
-        assert_eq!(both.threads.last().and_then(|of| of.loop_index), Some(3));
+        assert_eq!(both.threads.last().and_then(|thread| thread.loop_index), Some(3));
         let threads = used(&[(None, 100, 300), (None, 0, 0)]);
         let expected = [("thread_busy_percent", "20.00"), ("thread_run_delay_percent", "15.00")];
         assert_eq!(facts(&threads), pairs(expected));
@@ -182,7 +187,7 @@ mod tests {
         std::hint::black_box((0..2_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum ^ n)));
         watch.read();
         let used = begun.read(&threads);
-        assert!(used.threads.iter().any(|of| of.cpu_ns > 10_000), "{used:?}");
+        assert!(used.threads.iter().any(|thread| thread.cpu_ns > 10_000), "{used:?}");
         release.send(()).expect("it waits");
         waiting.join().expect("no panic").expect("it was released");
     }

@@ -1,7 +1,8 @@
-//! Compares the server's own counter of commits with dbdyno's count over the same load.
+//! Compares the growth of the server's own commit counter with the number of commits that dbdyno
+//! counted in the same load.
 //!
-//! The server also counts commits of others, and the statements that read the counter; PostgreSQL
-//! updates it a little late. So it may be higher than our count, but never lower.
+//! The server also counts commits of other sessions and the statements that read the counter, and
+//! PostgreSQL updates it a little late. So its count may be higher than ours, but never lower.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,14 +14,15 @@ use monitor::wall_clock;
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 
-/// Largest difference between the server's clock and ours over a run.
+/// Largest difference between the time that passes on the server's clock and on ours during a run.
 const APART: Duration = Duration::from_secs(2);
 
-/// Sessions report their commits when they end, and a server may publish them a second later.
+/// Longest wait for the counter to include all commits: sessions report theirs when they end, and a
+/// server may publish them a second later.
 const PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Reads the server's counter; `None` if it has none or does not let us read it.
+/// Reads the server's commit counter; `None` if it has none, or we have no privilege to read it.
 pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Error> {
     let Some(counter) = database.monitoring().commit_counter else { return Ok(None) };
     let mut session = AdminSession::at(database)?;
@@ -28,8 +30,8 @@ pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Error> {
     Ok(session.counted(counter.sql).unwrap_or(None))
 }
 
-/// Fact that the server was restarted since `began`, by its own uptime: its counter may have
-/// survived that.
+/// Returns a fact if the server was restarted since `began`, according to its reported uptime. The
+/// commit counter alone would not show that, since it may survive a restart.
 pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Option<Fact>, Error> {
     let Some(sql) = database.monitoring().started_ago else { return Ok(None) };
     let mut session = AdminSession::at(database)?;
@@ -51,7 +53,8 @@ pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Optio
     Ok(None)
 }
 
-/// Reads the counter until it has grown by `ours` from `before`, or stops growing.
+/// Reads the commit counter repeatedly until it has grown by `ours` since it was `before`, for at
+/// most two seconds. Returns the last value.
 pub(crate) fn read_settled(
     database: &dyn Database,
     before: Option<i64>,
@@ -71,10 +74,11 @@ pub(crate) fn read_settled(
     }
 }
 
-/// Number of our commits, and of transactions with an unknown outcome, including ramp-up and drain.
+/// Returns dbdyno's number of commits and its number of transactions with unknown outcome, both
+/// including ramp-up and drain.
 pub(crate) fn ours(tally: &Tally) -> (u64, u64) {
     let (mut committed, mut unknown) = (0, 0);
-    let described = tally.description.iter().flat_map(|of| &of.groups);
+    let described = tally.description.iter().flat_map(|description| &description.groups);
     for (group, described) in tally.groups.iter().zip(described) {
         for kind in 0..described.kinds.len() as u16 {
             for part in group.phases_of_kind(kind) {
@@ -86,7 +90,8 @@ pub(crate) fn ours(tally: &Tally) -> (u64, u64) {
     (committed, unknown)
 }
 
-/// Formats the comparison as facts.
+/// Returns the facts about both counts. `change` is the growth of the server's counter, `committed`
+/// and `unknown` are dbdyno's numbers.
 pub(crate) fn facts(
     counter: CommitCounter,
     change: i64,
@@ -110,7 +115,7 @@ mod tests {
     use super::*;
     use crate::open::open;
 
-    /// A database that answers this query for its uptime.
+    /// A database whose `product` defines the query for its uptime.
     struct Says {
         inner: Arc<dyn Database>,
         product: Product,

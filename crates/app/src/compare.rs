@@ -1,8 +1,9 @@
-//! `compare` and `history`: the runs of each side or build, and their comparison.
+//! Collects the stored runs for `compare` (several sides) and `history` (many builds), and has
+//! study judge them.
 //!
-//! A side is a label (`build=1.2`), an experiment, or a list of runs separated by commas. Points of
-//! an experiment are its axes' values; those of other runs follow from their conditions (study).
-//! Not here: the judgement (study).
+//! A side is a label (`build=1.2`), an experiment, or a list of runs separated by commas. Sides are
+//! compared at points: values of an experiment's axes, or conditions of other runs (study). Not
+//! here: the judgement (study).
 
 mod accepted;
 
@@ -28,21 +29,21 @@ use crate::error::Error;
 use crate::stored_report::{Kept, kept_report, row_of};
 use crate::trials::{Trials, status, trials};
 
-/// Sides of a comparison.
+/// Sides that the user wants to compare.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompareBy {
-    /// Sides as written, the baseline first.
+    /// Names of labels, experiments or lists of runs as written by the user, the baseline first.
     Sides(Vec<String>),
-    /// Values of one axis of an experiment, the baseline first.
+    /// One side for each value of an axis of an experiment. The first value is the baseline.
     Axis {
-        /// Name of the experiment.
+        /// Name or id of the experiment.
         experiment: String,
-        /// Name of the axis.
         axis: String,
     },
 }
 
-/// Compares the runs of the sides, figure by figure.
+/// Compares the runs of all sides, figure by figure. Fails with `Error::Failed` if all runs of a
+/// side are invalid, and with `Error::Usage` if a side is unknown or cannot be compared.
 pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<ComparisonReport, Error> {
     let mut damaged = Vec::new();
     let asked = &by_its_axis(store, asked)?;
@@ -61,11 +62,11 @@ pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<Compar
     Ok(ComparisonReport { damaged, repeats, command, ..held })
 }
 
-/// Most values of an axis that are compared as sides; more are shown as a curve.
+/// Largest number of values of an axis that are compared as sides, and not drawn as a curve.
 const VALUES_MOST: usize = 3;
 
-/// Compares the values of the only axis of an experiment. `None` while trials are left, for more
-/// than three values, and if the experiment has another answer.
+/// Compares the values of an experiment's only axis as sides. `None` while trials are left, if the
+/// axis has more than three values, or if the experiment answers another question.
 pub(crate) fn sides_of_axis(
     store: &Store,
     experiment: &Experiment,
@@ -86,8 +87,8 @@ pub(crate) fn sides_of_axis(
     compare(store, &by, &judge).ok()
 }
 
-/// Compares the values of the axis if the only side is an experiment with one axis. An experiment
-/// with several axes is an error that names them.
+/// Replaces a single experiment by the values of its only axis; other requests stay as they are.
+/// Fails for a single run, and for an experiment without an axis or with several.
 pub fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error> {
     let CompareBy::Sides(names) = asked else { return Ok(asked.clone()) };
     let [name] = names.as_slice() else { return Ok(asked.clone()) };
@@ -115,7 +116,7 @@ pub fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error>
     }
 }
 
-/// Error for a comparison of a run alone.
+/// Returns the error for a comparison whose only side is a single run.
 fn one_run(store: &Store, name: &str) -> Error {
     let run = store.find(name).map_or(name.to_owned(), |run| short_id(&run.0).to_owned());
     Error::Usage(format!(
@@ -124,7 +125,7 @@ fn one_run(store: &Store, name: &str) -> Error {
     ))
 }
 
-/// Describes the repeats of the experiments, if that matters.
+/// Returns warnings about experiments whose repeats are not independent or not fixed in number.
 fn repeats(store: &Store, asked: &CompareBy) -> Vec<String> {
     let names = match asked {
         CompareBy::Sides(names) => &names[..],
@@ -136,7 +137,7 @@ fn repeats(store: &Store, asked: &CompareBy) -> Vec<String> {
     all
 }
 
-/// Command line of the same comparison, with permanent names.
+/// Returns the command line of this comparison, with `last` replaced by the id that it means now.
 fn command(store: &Store, asked: &CompareBy, judge: &Judge) -> String {
     let mut words: Vec<String> = vec!["dbdyno".to_owned(), "compare".to_owned()];
     let last = || match store.experiment_or_run(LAST) {
@@ -163,12 +164,12 @@ fn command(store: &Store, asked: &CompareBy, judge: &Judge) -> String {
     words.iter().map(|word| for_shell(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// History of a label's values, with its acknowledged changes, against the pinned build unless the
-/// question names one.
+/// Returns the history of a label: the figures of each build, with acknowledged changes. The newest
+/// builds are compared with the baseline of `question`, or else with the pinned build.
 pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Error> {
     is_label(&question.by)?;
     let mut damaged = Vec::new();
-    let asks = |of: &str| question.judge.primary.as_ref().is_some_and(|name| name.contains(of));
+    let asks = |part: &str| question.judge.primary.as_ref().is_some_and(|name| name.contains(part));
     let left_out = match (asks("."), asks("below")) {
         (true, _) => Report::SERIES.to_vec(),
         (false, true) => Report::AT_LENGTH.to_vec(),
@@ -207,7 +208,8 @@ pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Erro
     Ok(shown)
 }
 
-/// The newest builds of a history as tables, if rows are requested.
+/// Returns the newest builds of a history as tables, with one property as rows and perhaps another
+/// as columns. `None` if no rows are requested.
 pub fn history_tables(
     report: &HistoryReport,
     rows: Option<&str>,
@@ -230,8 +232,8 @@ fn is_label(key: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes builds of data, which have no load, from a history of other runs. Keeps them if `figure`
-/// is a figure of builds.
+/// Removes runs that only built data from a history that also has runs with load. Keeps them if
+/// `figure` is a figure of builds (`build.*`).
 fn of_load(mut found: Vec<Found>, figure: Option<&str>) -> Vec<Found> {
     let is_of_build = figure.is_some_and(|name| name.starts_with("build."));
     let has_load = found.iter().flat_map(Found::reports).any(|report| !report.is_build());
@@ -248,19 +250,19 @@ fn of_load(mut found: Vec<Found>, figure: Option<&str>) -> Vec<Found> {
     found
 }
 
-/// Whether any run has a label.
+/// Whether any run in the store has the label `key`.
 fn has_label(store: &Store, key: &str) -> Result<bool, Error> {
     let label = Some((key.to_owned(), None));
     Ok(!store.list(&Filter { label, ..Filter::default() })?.is_empty())
 }
 
-/// Characters of the date in a time stamp such as `2026-11-24 20:43:10`.
+/// Length of the date at the beginning of a time stamp such as `2026-11-24 20:43:10`.
 const DATE_LETTERS: usize = 10;
 
-/// Name of a property, and its value for a run.
+/// Name of a property that every run has, and the function that reads its value.
 type OfRun = (&'static str, fn(&RunRow) -> String);
 
-/// Properties of every run that serve as labels if no run has a label of that name: the day (UTC),
+/// Properties that serve as labels of every run, if no run has a label of that name: the day (UTC),
 /// product and version of the database, the version of dbdyno.
 const OF_EVERY_RUN: [OfRun; 3] = [
     ("day", |row| utc(row.started_unix_ms).chars().take(DATE_LETTERS).collect()),
@@ -268,14 +270,14 @@ const OF_EVERY_RUN: [OfRun; 3] = [
     ("dbdyno", |row| row.dbdyno.clone()),
 ];
 
-/// A run and its value of a label.
+/// A stored run with its value of the requested label.
 struct Labelled {
     value: String,
     row: RunRow,
 }
 
 impl Labelled {
-    /// Runs with a label, or with one value of it, oldest first. Fails if there is none.
+    /// Runs with the label `key`, or with one value of it, oldest first. Fails if there are none.
     fn find(store: &Store, key: &str, value: Option<&str>) -> Result<Vec<Labelled>, Error> {
         let label = Some((key.to_owned(), value.map(str::to_owned)));
         let mut rows = store.list(&Filter { label, ..Filter::default() })?;
@@ -284,7 +286,7 @@ impl Labelled {
             rows = store.list(&Filter::default())?;
         }
         let value_of = |row: &RunRow| match own {
-            Some((_, of)) => of(row),
+            Some((_, read)) => read(row),
             None => {
                 let found = row.labels.iter().find(|(name, _)| name == key);
                 found.map(|(_, value)| value.clone()).expect("the label was asked for")
@@ -297,24 +299,24 @@ impl Labelled {
     }
 }
 
-/// Runs with a label that have ended, and those that are running: a build that is being measured is
-/// not a lost build.
+/// Returns the runs with a label: those that have ended, and those that are still running.
 fn ended_and_running(store: &Store, key: &str) -> Result<(Vec<Labelled>, Vec<Labelled>), Error> {
     let all = Labelled::find(store, key, None)?.into_iter();
     Ok(all.partition(|one| one.row.status != Status::Running))
 }
 
-/// Finds the label that has this value, if the user wrote only the value.
+/// Returns `key=value` of the first label that has this value; `None` if none has it.
 fn label_of(store: &Store, value: &str) -> Result<Option<String>, Error> {
     let all = store.list(&Filter::default())?;
     let found = all.iter().flat_map(|row| &row.labels).find(|(_, known)| known == value);
     Ok(found.map(|(key, value)| format!("{key}={value}")))
 }
 
-/// Values of a label that an error names.
+/// Largest number of labels or values that an error message lists.
 const NAMED_MOST: usize = 8;
 
-/// Error that no run has a label, or this value of it, with those that there are.
+/// Returns the error that no run has the label `key` (or this value of it), with a suggestion and
+/// the labels or values that exist.
 fn no_run_with(store: &Store, key: &str, value: Option<&str>) -> Result<Error, Error> {
     // Only a history accepts all values of a label.
     let (label, example, by_day) = match value {
@@ -329,10 +331,10 @@ fn no_run_with(store: &Store, key: &str, value: Option<&str>) -> Result<Error, E
     let known: BTreeSet<String> = all.iter().flat_map(|row| &row.labels).map(to_text).collect();
     let near = did_you_mean(&label, known.iter().map(String::as_str));
     let labels = || all.iter().flat_map(|row| &row.labels);
-    let is_known = value.is_some() && labels().any(|(of, _)| of == key);
+    let is_known = value.is_some() && labels().any(|(name, _)| name == key);
     let others: BTreeSet<&str> = match is_known {
-        true => labels().filter(|(of, _)| of == key).map(|(_, value)| value.as_str()).collect(),
-        false => labels().map(|(of, _)| of.as_str()).collect(),
+        true => labels().filter(|(name, _)| name == key).map(|(_, value)| value.as_str()).collect(),
+        false => labels().map(|(name, _)| name.as_str()).collect(),
     };
     let most: Vec<&str> = others.iter().rev().take(NAMED_MOST).copied().collect();
     let more = if others.len() > most.len() { ", ..." } else { "" };
@@ -349,8 +351,8 @@ fn no_run_with(store: &Store, key: &str, value: Option<&str>) -> Result<Error, E
     )))
 }
 
-/// Groups runs by their values of a label, in the order of the values' first runs. Killed runs have
-/// no report, and running ones do not count. Fields in `emptied` are left empty in the reports.
+/// Groups runs by their value of the label, in the order of the values' first runs, and reads their
+/// reports without the fields in `emptied`. Runs whose report is damaged are added to `damaged`.
 fn labelled(
     store: &Store,
     runs: Vec<Labelled>,
@@ -382,32 +384,32 @@ fn not_counted(run: &str, why: &str) -> NotCounted {
     NotCounted { run: run.to_owned(), values: None, why: why.to_owned() }
 }
 
-/// A run with its point and repeat.
+/// A run's report, with the point (values of the axes) and the repeat that it belongs to.
 struct Placed {
     values: Named<String>,
     repeat: Option<u32>,
     report: Report,
 }
 
-/// A side before its points are known.
+/// A side of a comparison, or a build of a history, before its runs are assigned to points.
 enum Found {
-    /// Name, plan, runs, and runs in progress.
+    /// An experiment: name, plan as TOML, trials, and its id if trials are still running.
     Experiment(String, Option<String>, Vec<Placed>, Vec<String>),
-    /// Name, reports, and runs without a report.
+    /// Runs by label or list: the name of the side, their reports, and the runs without a report.
     Runs(String, Vec<Report>, Lost),
 }
 
-/// Runs without a report.
+/// Runs of a side that have no readable report.
 #[derive(Default)]
 struct Lost {
-    /// Runs that ended without a report.
+    /// Runs that ended without a readable report, with the reason.
     not_counted: Vec<NotCounted>,
-    /// Runs that are still running.
+    /// Ids of runs that are still running.
     running: Vec<String>,
 }
 
 impl Lost {
-    /// Adds a run that is running or was killed.
+    /// Adds a run without a report: one that is still running, was killed, or failed.
     fn put(&mut self, row: &RunRow) {
         let why = match row.status {
             Status::Running => return self.running.push(row.run.0.clone()),
@@ -442,8 +444,8 @@ fn sides(store: &Store, names: &[String], damaged: &mut Vec<String>) -> Result<V
     sides_placed(found)
 }
 
-/// Shortens the names of lists of runs: to the label that all runs of a list have and no other side
-/// does, else to one run and the number of others.
+/// Shortens the names of sides that are lists of runs. The new name is a label that all runs of the
+/// list share and no other side has, or else one run and the number of the others.
 fn name_lists(store: &Store, found: &mut [Found]) -> Result<(), Error> {
     let mut labels: Vec<Vec<(String, String)>> = Vec::new();
     for one in found.iter() {
@@ -480,7 +482,7 @@ fn name_lists(store: &Store, found: &mut [Found]) -> Result<(), Error> {
         });
     }
     for index in 0..found.len() {
-        // Skip a name that two sides would share.
+        // Two sides must not get the same name.
         let is_alone = names.iter().filter(|name| **name == names[index]).count() == 1;
         if let Found::Runs(name, ..) = &mut found[index]
             && is_alone
@@ -491,7 +493,7 @@ fn name_lists(store: &Store, found: &mut [Found]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Formats a name such as `build=1.3 (2 of 3 runs)`.
+/// Returns the name of runs that share a label: `build=1.3`, or `build=1.3 (2 of 3 runs)`.
 fn labelled_name(
     store: &Store,
     (key, value): &(String, String),
@@ -506,7 +508,7 @@ fn labelled_name(
 }
 
 impl Found {
-    /// Whether the user listed several runs.
+    /// Whether this side is a list of several runs.
     fn is_list(&self) -> bool {
         matches!(self, Found::Runs(name, ..) if name.contains(','))
     }
@@ -529,15 +531,15 @@ impl Found {
     }
 }
 
-/// Places the runs of builds at the points of a history.
+/// Assigns the runs of each build to the points of a history, according to their conditions.
 fn builds_placed(found: Vec<Found>) -> Vec<Side> {
-    // There may be thousands of runs: only what is needed is kept.
+    // There may be thousands of runs, so only the conditions that are needed are kept.
     let points = points_of_builds(&conditions(&found, Condition::of_points));
     found.into_iter().map(|side| placed(side, &points)).collect()
 }
 
-/// Places the runs of sides at their points: experiments at the values of their axes, if they have
-/// any in common, and all others by their conditions.
+/// Assigns the runs of each side to points: by the values of the axes if all sides are experiments
+/// that have points in common, and by the conditions of the runs otherwise.
 fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Error> {
     if have_points_in_common(&found) {
         let side = |found: Found| match found {
@@ -553,7 +555,7 @@ fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Error> {
     Ok(found.into_iter().map(|side| placed(side, &points)).collect())
 }
 
-/// Whether all sides are experiments, and each shares a point with the baseline.
+/// Whether all sides are experiments, and each has at least one point in common with the baseline.
 fn have_points_in_common(found: &[Found]) -> bool {
     let mut values = found.iter().map(|side| match side {
         Found::Experiment(_, _, runs, _) => Some(runs.iter().map(|run| &run.values).collect()),
@@ -564,7 +566,8 @@ fn have_points_in_common(found: &[Found]) -> bool {
     values.all(|other| other.is_some_and(|other| other.iter().any(|at| first.contains(at))))
 }
 
-/// Conditions of the runs of each side: of the valid ones, if there are any.
+/// Returns the conditions (reduced by `kept`) of each side's valid runs, or of all if none is
+/// valid.
 fn conditions(found: &[Found], kept: fn(Condition) -> Condition) -> Vec<Vec<Condition>> {
     let side_conditions = |side: &Found| {
         let all = side.reports();
@@ -603,7 +606,7 @@ fn placed(found: Found, points: &Points) -> Side {
     }
 }
 
-/// Plan shared by all runs; `None` if they differ in more than their seeds.
+/// Plan as TOML that all runs share except for the seed; `None` if there is no such plan.
 fn plan_of_all(runs: &[Report]) -> Option<String> {
     let first = runs.first()?;
     let but_seed = |report: &Report| {
@@ -614,7 +617,8 @@ fn plan_of_all(runs: &[Report]) -> Option<String> {
     is_same.then(|| first.plan.clone())
 }
 
-/// Groups the valid runs by their points, in the order of first occurrence.
+/// Adds valid runs to the points of a side, in the order of first occurrence, and invalid ones to
+/// its runs that do not count.
 fn gather(mut side: Side, placed: Vec<Placed>) -> Side {
     for Placed { values, repeat, report } in placed {
         if !counts(&report) {
@@ -634,7 +638,7 @@ fn gather(mut side: Side, placed: Vec<Placed>) -> Side {
     side
 }
 
-/// Finds the runs of a side by its name: a label, an experiment, or runs.
+/// Finds the runs of the side that the user named: by a label, an experiment, or a list of runs.
 fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, Error> {
     if let Some(label) = name.split_once('=') {
         return side_of_label(store, name, label, damaged);
@@ -721,7 +725,7 @@ fn side_of_runs(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<
     Ok(Found::Runs(name.to_owned(), reports, lost))
 }
 
-/// Finds a run by name or id. Its error names the label, if that is what was meant.
+/// Finds a run by name or id. If `run` is the value of a label instead, the error names that label.
 fn run_named(store: &Store, run: &str) -> Result<RunId, Error> {
     match store.find(run) {
         Ok(run) => Ok(run),
@@ -735,13 +739,14 @@ fn run_named(store: &Store, run: &str) -> Result<RunId, Error> {
     }
 }
 
-/// Name of the experiment, if its trials are still running.
+/// Returns the id of the experiment if its trials are still being run, else nothing.
 fn still_made(
     store: &Store,
     experiment: &Experiment,
     ended: &[TrialReport],
 ) -> Result<Vec<String>, Error> {
-    let made: BTreeSet<(u32, u32)> = ended.iter().map(|of| (of.point, of.repeat)).collect();
+    let made: BTreeSet<(u32, u32)> =
+        ended.iter().map(|trial| (trial.point, trial.repeat)).collect();
     let is_left = made.len() < experiment.points.len() * experiment.repeats as usize;
     let is_made = is_left && status(store, experiment)? == Some(Status::Running);
     Ok(if is_made { vec![experiment.id.clone()] } else { Vec::new() })

@@ -1,6 +1,7 @@
-//! The server's own count of connections during the load, beside our number.
+//! Reads the server's own count of connections during the load, for comparison with dbdyno's number
+//! of clients.
 //!
-//! The two differ if there is a proxy or pooler in between. Counting uses its own thread and, once
+//! The two differ if there is a proxy or pooler in between. The count uses its own thread and, once
 //! all clients are connected, its own connection, which the server counts too. Not here: the
 //! evaluation.
 
@@ -13,19 +14,20 @@ use model::{ConnectionCounter, Database, Fact};
 
 use crate::admin_session::AdminSession;
 
-/// Longest wait for the server's answer after the load.
+/// Longest wait for the server's answer once the load is over.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A count in progress.
+/// A thread that counts the server's connections while the load runs.
 pub(crate) struct ConnectionCount {
     counted: Receiver<Fact>,
-    /// Dropped when the load is over.
+    /// Dropped when the load is over, which tells the thread to stop.
     goes_on: Sender<()>,
 }
 
 impl ConnectionCount {
-    /// Counts now, and again after `until_midst`. `None` if the server has no such count; without
-    /// the privilege there are no facts.
+    /// Starts a thread that counts the server's connections at once, and again after `until_midst`
+    /// if the load still runs then. Without the privilege to count there are no counts. `None` if
+    /// the server has no such count.
     pub(crate) fn begin(
         database: &Arc<dyn Database>,
         until_midst: Duration,
@@ -47,7 +49,7 @@ impl ConnectionCount {
         spawned.is_ok().then_some(ConnectionCount { counted, goes_on })
     }
 
-    /// Ends the count after the load and returns its facts.
+    /// Stops counting, and returns the counts as facts.
     pub(crate) fn end(self) -> Vec<Fact> {
         drop(self.goes_on);
         let mut facts = Vec::new();

@@ -1,7 +1,8 @@
-//! Writes a workload's rows as flat files, one per table, which every server's own client can load.
+//! Writes a workload's rows into flat files, one per table, which the command-line client of each
+//! database product can load.
 //!
-//! A file gets its name when it is complete; until then it ends with `.part`. Existing files are
-//! not overwritten. Not here: the rows (workloads).
+//! A file has the suffix `.part` until it is complete. Existing files are not overwritten. Not
+//! here: the contents of rows (workloads).
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -23,45 +24,45 @@ use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 use crate::build::{Progress, definition};
 use crate::error::Error;
 
-/// Margin of the disk space needed: the estimate uses one chunk per table, so it may be a little
-/// low.
+/// Percentage added to the estimated disk space, which may be a little low because it is estimated
+/// from one chunk per table.
 const MARGIN_PERCENT: u64 = 5;
 const BUFFER_BYTES: usize = 1 << 20;
 const TOLD_EVERY: Duration = Duration::from_millis(200);
 
-/// Result of writing files.
+/// Result of writing a workload's rows into files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {
-    /// Files with rows, in the order of the tables.
+    /// Files with rows, one per table, in the order of the tables.
     pub files: Vec<WrittenFile>,
-    /// Commands that load them, by database.
+    /// Commands that load the files, for each database product whose client can load them.
     pub load_commands: Vec<LoadCommands>,
-    /// Seconds that writing has taken.
+    /// Time that writing the files took, in seconds.
     pub seconds: f64,
     pub format: FileFormat,
 }
 
-/// A file of a table.
+/// A file with the rows of one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenFile {
     pub table: String,
     pub path: PathBuf,
-    /// Names of the columns, in the order of the file.
+    /// Names of the columns in the order of the file, separated by commas.
     pub columns: String,
     pub n_rows: u64,
     pub n_bytes: u64,
 }
 
-/// Commands that load the files into one database.
+/// Commands that load the files into one database product.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadCommands {
-    /// Name of the database.
+    /// Name of the driver, such as `postgres`.
     pub database: &'static str,
-    /// File with the definitions of the tables.
+    /// SQL file that creates the tables.
     pub schema: PathBuf,
-    /// Sentence that introduces the commands.
+    /// Sentence for the user that introduces the commands, and names the products they are for.
     pub introduction: String,
-    /// Commands of the database's own client, to run after the schema.
+    /// Commands for the product's own client, to run after the SQL file.
     pub commands: Vec<String>,
 }
 
@@ -81,7 +82,9 @@ impl LoadCommands {
     }
 }
 
-/// Writes all tables of `workload` into `folder`, which is created if needed.
+/// Writes the rows of all tables of `workload` into files in `folder`, which is created if needed,
+/// and a SQL file with the table definitions for each database product. Fails if one of the files
+/// exists or the disk has too little space.
 pub fn write_files(
     workload: &Arc<dyn Workload>,
     folder: &Path,
@@ -144,7 +147,7 @@ pub fn write_files(
     Ok(Written { files, load_commands, seconds: began.elapsed().as_secs_f64(), format })
 }
 
-/// Definitions of the tables for one database, and the commands of its client.
+/// SQL that creates the tables in one database product, and the commands of its client.
 struct Schema {
     database: &'static str,
     by: ClientLoad,
@@ -152,7 +155,7 @@ struct Schema {
     sql: String,
 }
 
-/// Schemas of all databases whose client loads files.
+/// Returns the schema for each database product whose client can load files.
 fn schemas_of(population: &dyn Population, folder: &Path) -> Vec<Schema> {
     let tables = population.tables();
     let schema = |entry: &drivers::Entry| {
@@ -174,7 +177,8 @@ fn schemas_of(population: &dyn Population, folder: &Path) -> Vec<Schema> {
     drivers::all().filter_map(schema).collect()
 }
 
-/// Fails if the disk has too little space.
+/// Fails if the disk of `folder` has too little space for the files, as estimated from the first
+/// chunk of each table.
 fn check_room(population: &dyn Population, folder: &Path, format: FileFormat) -> Result<(), Error> {
     let mut needed = 0;
     // A table that begins empty has no chunk to estimate from.
@@ -210,7 +214,7 @@ struct Work<'a> {
     stop: &'a Stop,
 }
 
-/// Reason why a file was not written.
+/// Reason why a file was not completed.
 enum Stopped {
     Asked,
     Failed(io::Error),
@@ -235,7 +239,7 @@ impl Stopped {
 }
 
 impl Work<'_> {
-    /// Writes the tables, several in parallel.
+    /// Writes the files of all tables on one thread per core.
     fn write_all(&self, progress: &mut dyn FnMut(&Progress)) -> Result<Vec<WrittenFile>, Error> {
         let began = wall_clock::now();
         let n_workers = thread::available_parallelism().map_or(1, |n| n.get());
@@ -290,8 +294,8 @@ impl Work<'_> {
     }
 
     fn write_table(&self, table: usize) -> Result<WrittenFile, Stopped> {
-        let (path, of) = (&self.paths[table], &self.population.tables()[table]);
-        let names: Vec<&str> = of.columns.iter().map(|column| column.name).collect();
+        let (path, layout) = (&self.paths[table], &self.population.tables()[table]);
+        let names: Vec<&str> = layout.columns.iter().map(|column| column.name).collect();
         let mut n_rows = 0;
         write_whole(path, |out| {
             if self.format == FileFormat::Csv {
@@ -308,12 +312,13 @@ impl Work<'_> {
             Ok(())
         })?;
         let n_bytes = fs::metadata(path)?.len();
-        let (table, columns) = (of.name.to_string(), names.join(", "));
+        let (table, columns) = (layout.name.to_string(), names.join(", "));
         Ok(WrittenFile { table, path: path.clone(), columns, n_rows, n_bytes })
     }
 }
 
-/// Writes a file that gets its name when it is complete.
+/// Writes a file by `work`: first into `PATH.part`, which is renamed to `path` when it is complete,
+/// and removed if writing fails. Fails if either exists.
 fn write_whole(
     path: &Path,
     work: impl FnOnce(&mut BufWriter<File>) -> Result<(), Stopped>,
@@ -338,7 +343,7 @@ fn write_whole(
     written
 }
 
-/// Writes the rows of a chunk and returns their number.
+/// Writes the rows of one chunk of a table to `out`, and returns their number.
 fn write_chunk(
     population: &dyn Population,
     table: usize,

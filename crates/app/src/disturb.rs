@@ -1,8 +1,10 @@
-//! Disturbances: actions on the database while it is measured.
+//! Runs the disturbances of a plan: actions on the database or its server while the load is
+//! measured, such as SQL, a command, a kill or a limit.
 //!
-//! Each has its own thread, which waits for its time beside the load. The engine does not know
-//! them: the caller reports the start of the measured phase, and its events report the end. Not
-//! here: their effect on response times (analysis).
+//! Each disturbance has its own thread, which waits for its time beside the load. The engine does
+//! not know disturbances: the caller reports the start of the measured phase with the function that
+//! `Disturbers::begin` returns, and `Disturbers::follow` sees its end in the engine's events. Not
+//! here: the effect on rates and response times (analysis).
 
 mod command;
 mod limit;
@@ -31,17 +33,18 @@ use crate::network::{OpenPath, SharedPath};
 use crate::open::OpenTarget;
 use crate::settle::SettlingAt;
 
-/// Interval of checks for a stop before and after the load.
+/// Interval at which preparing and ending check for a requested stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Time for an action that was cut off to end, unless it is work of a server, before it is
-/// abandoned.
+/// Time that a cut-off action has to end before it is abandoned; actions on a server are awaited
+/// for longer.
 const GRACE: Duration = Duration::from_secs(10);
-/// After a stop, time for a restart before it is abandoned.
+/// After the user asked to stop, time that a server restart has to finish before it is abandoned.
 const RESTART_PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Disturbers {
     all: Vec<Disturbance>,
-    /// Planned end of the measured phase, if any.
+    /// Planned end of the measured phase, in nanoseconds after its start; `None` if no duration is
+    /// planned.
     end_ns: Option<u64>,
     database: Arc<dyn Database>,
     server: Option<Server>,
@@ -52,17 +55,17 @@ pub(crate) struct Disturbers {
     threads: Vec<JoinHandle<()>>,
     hear: Option<Receiver<Message>>,
     under_way: Vec<DisturbanceEvent>,
-    /// Whether a worker was abandoned.
+    /// Whether a thread of a disturbance was abandoned while its action was still running.
     is_left: bool,
-    /// Hosts that clients used before the load.
+    /// List of hosts that clients used before the load, to which it is restored afterwards.
     hosts: Vec<Host>,
-    /// Address of each managed server.
+    /// Address of each managed server, which changes when one is restarted.
     nodes: Arc<Mutex<Vec<Host>>>,
 }
 
 impl Disturbers {
-    /// Takes the disturbances of `plan`, and the server of `open_target` until
-    /// [`Disturbers::give_back`].
+    /// Takes the disturbances of `plan`, and takes the managed server out of `open_target`, to be
+    /// returned by [`Disturbers::give_back`].
     pub(crate) fn from_plan(
         plan: &Plan,
         open_target: &mut OpenTarget,
@@ -91,7 +94,8 @@ impl Disturbers {
         }
     }
 
-    /// Starts the workers; each is connected on return.
+    /// Starts a thread for each disturbance, and waits until all have made the connections that
+    /// they need. Fails if one cannot, or if a stop is requested.
     pub(crate) fn prepare(&mut self, stop: &Stop) -> Result<(), Error> {
         let (tell, hear) = channel();
         for (index, disturbance) in (0..).zip(&self.all) {
@@ -135,8 +139,9 @@ impl Disturbers {
         Ok(())
     }
 
-    /// Locates the first process of each managed server, by name; it is absent while one is being
-    /// started or ended. `None` if there is no managed server.
+    /// Returns the name of each managed server and a function that finds its first process, for the
+    /// monitor. The function finds none while the server is being started or ended. `None` if there
+    /// is no managed server.
     pub(crate) fn processes(&self) -> Option<Vec<(String, Locate)>> {
         let server = self.server.as_ref()?;
         let n_nodes =
@@ -154,13 +159,15 @@ impl Disturbers {
         Some((0..n_nodes).map(locator).collect())
     }
 
-    /// Returns a function that takes the time until the measured phase begins.
+    /// Returns the function that the caller calls once with the time left until the measured phase
+    /// begins.
     pub(crate) fn begin(&self) -> impl Fn(Duration) + use<> {
         let signal = Arc::clone(&self.signal);
         move |ahead| signal.begin(wall_clock::now() + ahead)
     }
 
-    /// Follows the events of the load, and reports what was done.
+    /// Takes each event of the load, to notice the end of the measured phase. Tells what
+    /// disturbances did meanwhile, as `Event::Disturbance`.
     pub(crate) fn follow(&mut self, event: &Event, tell: &mut dyn FnMut(Event)) {
         if matches!(event, Event::Phase { phase: Phase::Drain, .. }) {
             self.signal.end();
@@ -179,9 +186,9 @@ impl Disturbers {
         tell(Event::Disturbance(event));
     }
 
-    /// Ends the workers after the load: cuts off current actions, except work of a server, which is
-    /// awaited unless the user asks twice to stop. Starts a server again that was left stopped, so
-    /// that the data can be checked.
+    /// Ends all disturbances after the load. Cuts off running actions, but awaits actions on a
+    /// server unless the user asks twice to stop. Starts servers again that a disturbance left
+    /// stopped, so that the data can be checked.
     pub(crate) fn end(&mut self, stop: &Stop, tell: &mut dyn FnMut(Event)) {
         self.signal.end();
         let began = wall_clock::now();
@@ -257,7 +264,8 @@ impl Disturbers {
         held.take()
     }
 
-    /// Returns the server; `None` if an abandoned worker still uses it.
+    /// Ends the threads of the disturbances and returns the managed server; `None` if there was
+    /// none or an abandoned thread still uses it.
     pub(crate) fn give_back(mut self) -> Option<Managed> {
         self.signal.end();
         self.join();

@@ -1,10 +1,11 @@
-//! Error of a use case. Not here: database errors while measuring, which are counted as outcomes.
+//! The error of a use case; its kind is the exit code. Not here: database errors while measuring,
+//! which are counted as outcomes.
 
 use std::{fmt, io};
 
 use store::{StoreError, StoreErrorKind};
 
-/// Reason why a use case failed.
+/// Reason why a use case failed, in words for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// Invalid input: exit code 2.
@@ -16,7 +17,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Error when a thread cannot be started: the system's message does not name the limit.
+    /// Error that a thread cannot be started. Names the limit to raise, which the system's message
+    /// does not.
     pub(crate) fn no_thread(error: &io::Error) -> Error {
         Error::Failed(format!(
             "cannot start a thread ({error}): raise the limit of processes and threads (ulimit -u)"
@@ -75,7 +77,7 @@ impl From<StoreError> for Error {
         match error.kind {
             NotAStore => Error::Usage(advised()),
             kind if kind == Taken || kind.is_wrong_name() => Error::Usage(error.to_string()),
-            // Nothing was to be stored.
+            // The command was not to store anything.
             UnderWay => Error::Failed(error.to_string()),
             _ => Error::Failed(advised()),
         }

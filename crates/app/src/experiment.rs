@@ -1,7 +1,8 @@
-//! An experiment: repeated trials of its points, each an ordinary run.
+//! Runs experiments: several repeats (trials) of each planned point, each trial an ordinary run.
 //!
-//! It is stored before its first trial, and every trial names it, so that it can be resumed after a
-//! crash. Not here: the evaluation of the figures (study), and running one trial (trial_runner).
+//! An experiment is stored before its first trial, and every trial refers to it, so it can be
+//! resumed after a crash. Not here: the evaluation of the figures (study), and running one trial
+//! (trial_runner).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,24 +26,24 @@ use crate::open::is_apart_from;
 use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, TrialRunner};
 use crate::trials::{Trials, forget_unbegun, status, trials};
 
-/// Result of an experiment that is complete or was interrupted.
+/// Result of an experiment that is complete, or was interrupted.
 pub struct ExperimentResult {
-    /// Report on the trials run so far.
+    /// Report on the trials that have been run so far.
     pub report: ExperimentReport,
-    /// Whether every trial is valid.
+    /// Whether all planned trials have a valid run.
     pub is_good: bool,
-    /// Whether the user interrupted it.
     pub is_interrupted: bool,
 }
 
-/// An experiment with its plans.
+/// An experiment and the decided plans of its points.
 pub struct Planned {
     pub experiment: Experiment,
-    /// A plan for each point; only these contain passwords.
+    /// One plan per point. Passwords are only in these plans, not in `experiment`.
     pub plans: Vec<Plan>,
 }
 
-/// Creates an experiment whose runs have these labels, and reads its reference figures.
+/// Creates an experiment with a new id from a task that varies something. `labels` are set on all
+/// its runs. Reads the file of reference figures if there is one, but stores nothing.
 pub fn plan(varied: Varied, seed: u64, labels: Vec<(String, String)>) -> Result<Planned, Error> {
     let id = uuid::Uuid::now_v7().to_string();
     let reference = varied.reference.as_deref().map(imported::read_reference).transpose()?;
@@ -65,7 +66,7 @@ pub fn run(
     let experiment = planned.experiment.clone();
     let result = resume(planned, options, stop, watcher);
     if result.is_err() {
-        // Report the first error, not a failed removal.
+        // Report the first error, not that of the removal.
         let _ = forget_unbegun(&store, &experiment);
     }
     result
@@ -93,12 +94,13 @@ pub fn resume(
     Ok(ExperimentResult { report, is_good, is_interrupted })
 }
 
-/// Report of a stored experiment, judged by the primary metric of its workload.
+/// Returns the report of a stored experiment, judged by the primary metric of its workload.
 pub fn report(store: &Store, experiment: &Experiment) -> Result<ExperimentReport, Error> {
     report_by(store, experiment, None)
 }
 
-/// Report of a stored experiment, judged by `figure`.
+/// Returns the report of a stored experiment, judged by `figure`, or by the primary metric of its
+/// workload if that is `None`.
 pub fn report_by(
     store: &Store,
     experiment: &Experiment,
@@ -117,14 +119,14 @@ pub fn report_by(
     Ok(ExperimentReport { status, damaged, plan, ..shown })
 }
 
-/// Tables that the user requests.
+/// Tables of an experiment's results that the user requests.
 #[derive(Clone, Copy, Debug)]
 pub struct AskedTables<'a> {
-    /// Axis of the rows.
+    /// Axis whose values are the rows.
     pub rows: Option<&'a str>,
-    /// Axis of the columns.
+    /// Axis whose values are the columns; `None` for a single column.
     pub columns: Option<&'a str>,
-    /// Value whose cells are the baseline.
+    /// Value of an axis whose cells are the baseline of all others; `None` for absolute figures.
     pub relative_to: Option<&'a str>,
 }
 
@@ -135,7 +137,7 @@ impl AskedTables<'_> {
     }
 }
 
-/// A figure of a stored experiment over two of its axes, as tables.
+/// Returns a figure of a stored experiment as tables over one or two of its axes.
 pub fn matrices(
     store: &Store,
     experiment: &Experiment,
@@ -157,8 +159,8 @@ pub fn matrices(
     Ok(all)
 }
 
-/// Results of the ended trials of a stored experiment for each of several figures, reading each
-/// trial once. The error of a figure says why no trial has it.
+/// Returns the results of an experiment for each of several figures, while the ended trials are
+/// read only once. The error of a figure says why no trial has it.
 pub fn points_by(
     store: &Store,
     experiment: &Experiment,
@@ -177,8 +179,9 @@ fn judged(
     ExperimentReport::new(experiment, ended, figure, &mut || rng.bits())
 }
 
-/// Plans of a stored experiment, decided again from what was stored. Commands are taken only from a
-/// plan that was `named` on the command line.
+/// Decides the plans of a stored experiment again from the TOML in the store. Shell commands in
+/// them are only allowed if they are also in `named`, the plan that the user named on the command
+/// line.
 pub fn planned(
     store: &Path,
     experiment: Experiment,
@@ -195,11 +198,12 @@ pub fn planned(
     Ok(Planned { experiment, plans })
 }
 
-/// Repeats that are likely to show a difference between points with usual noise.
+/// Number of repeats at which usual differences between points are likely to be seen in spite of
+/// noise.
 const REPEATS_ADVISED: u32 = 5;
 
-/// Note before the first trial that there are too few repeats to compare the points, or to show how
-/// much runs of the only point differ.
+/// Returns a note for the user if there are too few repeats to compare the points, or to show how
+/// much the runs of the only point differ; else `None`.
 pub fn too_few_repeats(planned: &Planned) -> Option<String> {
     let Experiment { repeats, stop, .. } = &planned.experiment;
     let is_compared = planned.plans.len() > 1;
@@ -208,7 +212,8 @@ pub fn too_few_repeats(planned: &Planned) -> Option<String> {
         _ if *repeats >= REPEATS_ADVISED || stop.is_some() => return None,
         (true, true) => "can show no difference between points",
         (true, false) => "show only large differences between points",
-        // Student's t: 7 times as wide as that of five runs for two runs, and twice for three.
+        // By Student's t, the CI of two runs is 7 times as wide as that of five runs, and that of
+        // three runs twice as wide.
         (false, true) => "give a very wide CI of the mean over runs",
         (false, false) => "give a wide CI of the mean over runs",
     };
@@ -217,7 +222,7 @@ pub fn too_few_repeats(planned: &Planned) -> Option<String> {
     Some(format!("{n} {what}: run --repeat {REPEATS_ADVISED} or more ({takes})"))
 }
 
-/// Least duration of so many repeats: `at least 8m`.
+/// Returns the least duration of this number of repeats of all points, such as `at least 8m`.
 fn load_of(planned: &Planned, repeats: u64) -> String {
     let each = |plan: &Plan| plan.phases.ramp_up_ns + plan.phases.measure_ns;
     let load_ns: u64 = planned.plans.iter().map(each).sum::<u64>() * repeats;
@@ -235,8 +240,8 @@ fn has_virtual_time(planned: &Planned) -> bool {
     planned.plans.iter().all(is_simulated)
 }
 
-/// Number of trials and their least duration: `12 trials, at least 8m, plus build, settling and
-/// checks`.
+/// Returns the number of trials and their least duration, such as `12 trials, at least 8m, plus
+/// build, settling and checks`.
 pub fn forecast(planned: &Planned) -> String {
     let repeats = u64::from(planned.experiment.repeats);
     let trials = planned.plans.len() as u64 * repeats;

@@ -1,5 +1,6 @@
-//! Figures of workloads, as far as they are known before a run: those of primary metrics,
-//! transaction types and custom metrics. Not here: figures of every run (analysis).
+//! Names of those figures that depend on the workload and are known before a run: its primary
+//! metrics, and figures of transaction types and custom metrics. Not here: figures of every run
+//! (analysis).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -8,12 +9,12 @@ use analysis::figures::{bytes_of_title, unit};
 use model::{CustomMetricKind, PrimaryMetric, Settings, Workload};
 use workloads::Entry;
 
-/// Figures of a transaction type.
+/// Figures of each transaction type, such as `new_order.tps`, without the name of the type.
 const OF_TYPE: [&str; 8] =
     ["tps", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "mean_ms", "errors_percent", "round_trips"];
 
-/// Prefixes of figures of a monitor, settling or disturbance, whose names are known only after a
-/// run.
+/// First parts of names that begin with a monitored thing, a settling or a disturbance, and are
+/// known only after a run.
 const OF_OTHERS: [&str; 7] = [
     "machine.",
     "generator.",
@@ -24,16 +25,16 @@ const OF_OTHERS: [&str; 7] = [
     "disturbance.",
 ];
 
-/// Whether a name is that of a figure of a monitor, settling or disturbance, perhaps after the name
-/// of a host or node.
+/// Whether `name` is a figure of the monitor, a settling or a disturbance, perhaps with the name of
+/// a host or node in front (`node 2/server.cpu`).
 pub fn is_of_other(name: &str) -> bool {
-    OF_OTHERS.iter().any(|of| name.starts_with(of) || name.contains(&format!("/{of}")))
+    OF_OTHERS.iter().any(|prefix| name.starts_with(prefix) || name.contains(&format!("/{prefix}")))
 }
 
-/// Names of figures with their possible units; an empty unit is that of a plain number.
+/// Names of figures, each with its possible units; a plain number has an empty unit.
 pub type Units = BTreeMap<String, BTreeSet<String>>;
 
-/// Figures of a workload, with their units.
+/// Returns the names of a workload's figures, each with its unit.
 pub fn of_workload(workload: &dyn Workload) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for primary in workload.primary_metrics() {
@@ -46,28 +47,29 @@ pub fn of_workload(workload: &dyn Workload) -> Vec<(String, String)> {
         all.push(("bytes.per_second".to_owned(), "B/s".to_owned()));
     }
     for kind in workload.kinds() {
-        let names = OF_TYPE.iter().map(|of| format!("{}.{of}", kind.name));
+        let names = OF_TYPE.iter().map(|suffix| format!("{}.{suffix}", kind.name));
         all.extend(names.map(|name| (name.clone(), unit(&name).to_owned())));
     }
     for metric in workload.custom_metrics() {
-        let of: &[&str] = match (metric.kind, metric.unit) {
+        let suffixes: &[&str] = match (metric.kind, metric.unit) {
             (CustomMetricKind::Counter, _) => &["per_second", "mean"],
             (CustomMetricKind::Histogram, "ns") => {
                 &["mean_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms"]
             }
             (CustomMetricKind::Histogram, _) => &["per_second", "mean", "p50", "p90", "p99", "max"],
         };
-        let unit = |of: &str| match (of, metric.unit) {
+        let unit = |suffix: &str| match (suffix, metric.unit) {
             ("per_second", unit) => format!("{unit}/s"),
             (_, "ns") => "ms".to_owned(),
             (_, unit) => unit.to_owned(),
         };
-        all.extend(of.iter().map(|of| (format!("{}.{of}", metric.name), unit(of))));
+        let figure = |suffix: &&str| (format!("{}.{suffix}", metric.name), unit(suffix));
+        all.extend(suffixes.iter().map(figure));
     }
     all
 }
 
-/// Figures of all workloads with their default parameters.
+/// Names and units of the figures of all workloads with default parameters.
 pub(crate) fn of_all_workloads() -> &'static Units {
     static ALL: LazyLock<Units> = LazyLock::new(|| {
         let mut all = Units::new();
@@ -79,7 +81,8 @@ pub(crate) fn of_all_workloads() -> &'static Units {
     &ALL
 }
 
-/// Figures of each role of a workload's clients.
+/// Returns names and units of the figures of a workload, with its default parameters and with those
+/// of each role of its clients.
 fn of_entry(entry: &'static Entry) -> Vec<(String, String)> {
     let roles = entry.roles.iter().map(|role| role.parameters).chain([&[][..]]);
     let of_role = |written: &[(&'static str, &'static str)]| {

@@ -1,8 +1,8 @@
-//! The walk of an experiment whose points are known before its first trial: all repeats of all
-//! points, in the planned order, until a stop rule is reached. A trial that fails repeatedly is
-//! given up.
+//! Order of an experiment's trials when all its points are known before the first trial: all
+//! repeats of all points as planned, or until a stop rule is reached. A trial that fails repeatedly
+//! is given up.
 //!
-//! Not here: the order (model), and the stop rules (study).
+//! Not here: the planned order (model), and the stop rules (study).
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,16 @@ use crate::error::Error;
 use crate::trial_runner::{FAILURES_MOST, TrialRunner};
 use crate::walk::{Step, Walk};
 
-/// The trials of a grid, and the position in them.
+/// The planned trials of an experiment, and the position of the current one.
 pub(crate) struct Grid {
-    /// Point and repeat of all trials, in order.
+    /// Point and repeat of each trial, in planned order.
     places: Vec<(u32, u32)>,
-    /// Rounds by the index of their first trial.
+    /// Rounds by the index of their first trial. A round is one repeat of all points or of one,
+    /// after which the stop rule is checked.
     rounds: BTreeMap<usize, Round>,
-    /// Index of the current trial.
+    /// Index of the current trial in `places`.
     index: usize,
-    /// Failures of the current trial.
+    /// Number of failed attempts of the current trial.
     failures: u32,
 }
 
@@ -44,7 +45,7 @@ impl Walk for Grid {
     fn next(&mut self, runner: &TrialRunner<'_>) -> Result<Option<Step>, Error> {
         while let Some(place) = self.places.get(self.index).copied() {
             let begun = self.rounds.get(&self.index).filter(|_| self.failures == 0);
-            if let Some(round) = begun.filter(|of| runner.is_reached(of.point, of.unit)) {
+            if let Some(round) = begun.filter(|round| runner.is_reached(round.point, round.unit)) {
                 self.index += round.trials.len();
                 continue;
             }
@@ -55,7 +56,7 @@ impl Walk for Grid {
             return Ok(Some(Step {
                 place,
                 nth: self.index as u64 + 1,
-                of: self.places.len() as u64,
+                n_trials: self.places.len() as u64,
                 values: runner.values(place.0),
                 left: runner.time_left(&self.places[self.index..]),
                 added: None,

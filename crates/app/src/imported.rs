@@ -1,8 +1,9 @@
-//! `history import`: reads figures that were measured elsewhere from CSV into the store.
+//! Reads figures that were measured elsewhere from CSV into the store (`history import`).
 //!
-//! A line is a measured value: `figure` and `value`, if known its `unit`, `error`, `count` and
-//! `time`; all other columns are conditions or a version. A line that begins with `#` is a comment;
-//! a comment in the first line names the source. Not here: the evaluation (study).
+//! Each line is one measured value. The columns `figure` and `value` are required, `unit`, `error`,
+//! `count` and `time` optional; all other columns are conditions or a version. A line that begins
+//! with `#` is a comment; a comment in the first line names the source. Not here: the evaluation
+//! (study).
 
 use std::fmt::Display;
 use std::path::Path;
@@ -14,21 +15,21 @@ use store::{IfKnown, Store};
 
 use crate::error::Error;
 
-/// Columns of the measured value; all others are conditions.
+/// Columns that describe the measured value; all other columns are conditions.
 const OF_VALUES: [&str; 6] = ["figure", "value", "unit", "error", "count", "time"];
-/// Most values of a file.
+/// Largest number of values in a file.
 const VALUES_MAX: usize = 100_000;
-/// Most bytes of a file of figures: 100,000 lines of 640 bytes.
+/// Largest size of a file of figures in bytes: 100,000 lines of 640 bytes.
 pub const FILE_BYTES_MAX: u64 = 64 << 20;
-/// Greatest number of columns of figures.
+/// Largest number of columns with conditions.
 const COLUMNS_MAX: usize = 20;
-/// Most bytes of a cell.
+/// Largest size of a cell in bytes.
 const CELL_BYTES_MAX: usize = 200;
-/// Most bytes of the source.
+/// Largest size of the source in bytes.
 const SOURCE_BYTES_MAX: usize = 500;
 
-/// Parses a CSV file. Without `source`, a comment in the first line is the source. The error names
-/// the line.
+/// Parses the text of a CSV file into figures called `name`. Without `source`, a comment in the
+/// first line is the source. The error names the line.
 pub fn read(name: &str, source: Option<&str>, text: &str) -> Result<Imported, Error> {
     is_name(name)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -41,7 +42,8 @@ pub fn read(name: &str, source: Option<&str>, text: &str) -> Result<Imported, Er
     parsed(name, source, text).map_err(Error::Usage)
 }
 
-/// Reads the file that an experiment names as its reference; the figures get the file's name.
+/// Reads the CSV file of reference figures that an experiment names. The figures get the name of
+/// the file, without extension.
 pub fn read_reference(file: &Path) -> Result<Reference, Error> {
     let named = file.display().to_string();
     let bad = |why: &dyn Display| Error::Usage(format!("reference: {named}: {why}"));
@@ -51,12 +53,13 @@ pub fn read_reference(file: &Path) -> Result<Reference, Error> {
     Ok(Reference { file: named, figures })
 }
 
-/// Reads a file of at most [`FILE_BYTES_MAX`] bytes.
+/// Reads a text file of at most [`FILE_BYTES_MAX`] bytes.
 pub fn contents(file: &Path) -> std::io::Result<String> {
     files::read_text(file, FILE_BYTES_MAX)
 }
 
-/// Stores figures; fails if the name exists and may not be replaced.
+/// Stores imported figures. Fails if figures of the same name exist and `known` does not allow to
+/// replace them.
 pub fn keep(store: &Store, imported: &Imported, known: IfKnown) -> Result<(), Error> {
     match store.put_imported(imported, known)? {
         true => Ok(()),
@@ -67,7 +70,7 @@ pub fn keep(store: &Store, imported: &Imported, known: IfKnown) -> Result<(), Er
     }
 }
 
-/// Imported figures by their names; fails for an unknown name.
+/// Returns the imported figures with these names. Fails if a name is unknown, or named twice.
 pub fn named(store: &Store, names: &[String]) -> Result<Vec<Imported>, Error> {
     let mut all: Vec<Imported> = Vec::new();
     for name in names {
@@ -91,7 +94,7 @@ pub fn named(store: &Store, names: &[String]) -> Result<Vec<Imported>, Error> {
     Ok(all)
 }
 
-/// Removes the figures of a name; fails if there are none.
+/// Removes the imported figures called `name`. Fails if there are none.
 pub fn remove(store: &Store, name: &str) -> Result<(), Error> {
     match store.remove_imported(name)? {
         true => Ok(()),
@@ -136,7 +139,7 @@ fn parsed(name: &str, source: &str, text: &str) -> Result<Imported, String> {
     Ok(Imported { name: name.to_owned(), source: source.to_owned(), columns, values })
 }
 
-/// Cells of a line; no accepted cell contains a line break.
+/// Splits a line into its cells; no accepted cell contains a line break.
 fn cells(line: &str) -> StringRecord {
     let mut one = ReaderBuilder::new();
     one.has_headers(false).flexible(true).trim(Trim::All).buffer_capacity(line.len() + 1);
@@ -146,11 +149,11 @@ fn cells(line: &str) -> StringRecord {
     cells
 }
 
-/// Positions of the columns.
+/// Positions of the columns in a CSV file.
 struct Columns {
-    /// Conditions: name and position.
+    /// Name and position of each column with a condition.
     at: Vec<(String, usize)>,
-    /// Position of each of [`OF_VALUES`], if the file has it.
+    /// Position of each column of [`OF_VALUES`]; `None` if the file does not have it.
     of_values: [Option<usize>; OF_VALUES.len()],
 }
 
@@ -239,7 +242,8 @@ fn is_cell(cell: &str) -> Result<(), String> {
     }
 }
 
-/// Translates the name of a figure into the one that runs use.
+/// Translates the name of a figure in the file into the name that runs use. Fails if no figure has
+/// it.
 fn figure_of(name: &str) -> Result<String, String> {
     match known(name) {
         Ok(Some(figure)) => Ok(figure),
@@ -251,8 +255,8 @@ fn figure_of(name: &str) -> Result<String, String> {
     }
 }
 
-/// Unit of a value whose figure has none; fails if the figure has another unit, since values are
-/// not converted.
+/// Returns the written unit if the figure has none of its own, and else an empty text. Fails if the
+/// figure has another unit, since values are not converted.
 fn unit_of(figure: &str, written: &str) -> Result<String, String> {
     let own = unit(figure);
     // `1/s` may be written as `/s`.
@@ -264,7 +268,7 @@ fn unit_of(figure: &str, written: &str) -> Result<String, String> {
     }
 }
 
-/// Parses a number that a figure can have: finite and not negative.
+/// Parses a finite number of at least 0. `column` is for the error.
 fn number(column: &str, text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     number.ok_or_else(|| match text {
@@ -273,7 +277,7 @@ fn number(column: &str, text: &str) -> Result<f64, String> {
     })
 }
 
-/// Parses an instant into a form whose text sorts by time.
+/// Parses a time in UTC, and returns it in a form that sorts by time as text.
 fn instant(text: &str) -> Result<String, String> {
     let written = text.strip_suffix(['Z', 'z']).unwrap_or(text);
     let instant = written.parse::<jiff::civil::DateTime>();

@@ -1,5 +1,6 @@
-//! Runs blocking work (connecting, starting a server, a long query) on a separate thread, so that a
-//! stop is noticed meanwhile. Not here: the load, which checks for a stop itself.
+//! Runs blocking work, such as connecting, starting a server or a long query, on a separate thread,
+//! so that a stop requested by the user is noticed meanwhile. Not here: the load, which checks for
+//! a stop itself.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -11,9 +12,9 @@ use monitor::wall_clock;
 
 use crate::error::Error;
 
-/// Interval of checks for a stop.
+/// Interval at which the calling thread checks whether to give up waiting.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Time for work that checks for a stop itself to end in order.
+/// Time after a stop that work has to end by itself before it is abandoned.
 const GRACE: Duration = Duration::from_millis(800);
 
 enum Message<P, T> {
@@ -21,8 +22,9 @@ enum Message<P, T> {
     Done(T),
 }
 
-/// Runs `work`, whose progress goes to `hear` on this thread. After a stop it is abandoned if it
-/// does not end soon, at once after a second stop; the error then says `interrupted`.
+/// Runs `work` on another thread, and returns its result; calls `hear` with its progress on this
+/// thread. After a stop, abandons the work if it does not end within 800 ms, or at once after a
+/// second stop. The error is then `Error::Interrupted` with the text `interrupted`.
 pub(crate) fn run_interruptible_with_progress<P, T>(
     stop: &Stop,
     interrupted: &str,
@@ -41,8 +43,8 @@ where
     run_until(&mut is_given_up, interrupted, hear, work)
 }
 
-/// Runs `work` that a stop must not skip, such as restoring changed settings. Gives up at the
-/// second stop, or after the first one once `work` has run longer than `patience`.
+/// Runs work that must be done even after a stop, such as restoring changed settings. Gives up
+/// after a second stop, or after the first one once `work` has run longer than `patience`.
 pub(crate) fn run_unless_asked_twice<T: Send + 'static>(
     stop: &Stop,
     patience: Duration,
@@ -88,7 +90,7 @@ where
     }
 }
 
-/// [`run_interruptible_with_progress`] for work without progress.
+/// Like [`run_interruptible_with_progress`], for work that reports no progress.
 pub(crate) fn run_interruptible<T: Send + 'static>(
     stop: &Stop,
     interrupted: &str,

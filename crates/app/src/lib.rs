@@ -1,4 +1,5 @@
-//! The use cases of dbdyno: build, check, drop, run, experiment, seek.
+//! The use cases of dbdyno: build, check and drop data, run, experiment, seek, compare, show
+//! histories.
 //!
 //! This crate joins the others. Not here: flags, colours, terminals, HTTP (dbdyno), and anything
 //! that another crate can do alone. No two modules import each other in a circle.

@@ -1,7 +1,7 @@
-//! Rows into tables, chunk by chunk: in bulk if the driver can, or by INSERT. A chunk that failed
-//! with a lost connection is loaded again, unless its mark says that it was committed.
+//! Loads rows into tables, chunk by chunk: in bulk if the driver can, else by INSERT. A chunk whose
+//! connection was lost is loaded again, unless its mark shows that it was committed.
 //!
-//! Not here: the list of chunks (build), and the rows (workloads).
+//! Not here: the list of chunks (build), and the contents of rows (workloads).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,17 +16,18 @@ use crate::build_lock::{connect_again, connect_within};
 use crate::build_log::{BuildEvent, BuildLog, ChunkDone, value_bytes};
 use crate::meta;
 
-/// Most attempts for a chunk, or a later step, after conflicts and lost connections.
+/// Largest number of attempts to load a chunk, or to do a later step of a build, after conflicts
+/// and lost connections.
 pub(crate) const ATTEMPTS: u32 = 10;
-/// Rows per INSERT. More are hardly faster, and this stays within the parameters of any database.
+/// Largest number of rows of one INSERT. More are hardly faster, and this many stay within the
+/// parameter limit of any database.
 const INSERT_ROWS: usize = 100;
-/// SQLite's limit of parameters, the lowest of all.
+/// Largest number of parameters of one statement: SQLite's limit, the lowest of all databases.
 const PARAMETERS_MOST: usize = 32_766;
 
-/// Method of loading rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadMethod {
-    /// The database's fastest way: LOAD DATA LOCAL, COPY.
+    /// Fastest way of the database, such as LOAD DATA LOCAL or COPY.
     #[default]
     Bulk,
     /// Prepared INSERTs of up to 100 rows.
@@ -35,37 +36,39 @@ pub enum LoadMethod {
 
 model::choice!(LoadMethod { Bulk = "bulk", Insert = "insert" });
 
-/// Work that is left for the loaders.
+/// Chunks that a build still has to load, and its progress, shared by all loaders.
 pub(crate) struct Work {
-    /// Table and chunk, in order.
+    /// Index of the table and number of the chunk, in the order of loading.
     pub(crate) chunks: Vec<(usize, u64)>,
     pub(crate) next: AtomicUsize,
     pub(crate) n_rows_total: u64,
     pub(crate) n_rows_before: u64,
     pub(crate) n_rows_done: AtomicU64,
     pub(crate) n_reconnects: AtomicU64,
-    /// Whether chunk marks remain true after a lost connection or a crash of the server.
+    /// Whether rows and chunk marks still agree after a lost connection or a server crash.
     pub(crate) keeps_marks: bool,
-    /// First error of a bulk load that the server did not understand.
+    /// Error with which the server first refused bulk loading; `None` if it did not.
     pub(crate) bulk_refused: Mutex<Option<String>>,
-    /// Progress, for the process that measures the build.
+    /// Log for a run that measures the build.
     pub(crate) log: Arc<BuildLog>,
 }
 
 impl Work {
-    /// Stores the reason why rows are inserted from now on.
+    /// Stores the error with which the server refused bulk loading, unless one is stored already.
     pub(crate) fn note_bulk_refused(&self, db_error: &DbError) {
         let mut first = self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert_with(|| db_error.to_string());
     }
 
-    /// Reason why rows were inserted instead of loaded in bulk, if so.
+    /// Error because of which rows were inserted instead of loaded in bulk; `None` if they were
+    /// not.
     pub(crate) fn bulk_refused(&self) -> Option<String> {
         self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Body of a loader: takes chunks until there are none.
+/// Body of a loader's thread: loads one chunk after the other until none is left or a stop is
+/// requested. `doing` is raised to the index of the table.
 pub(crate) fn load_chunks(
     database: &dyn Database,
     population: &dyn Population,
@@ -88,9 +91,9 @@ pub(crate) fn load_chunks(
     Ok(())
 }
 
-/// Whether the server does not know a statement, or a part of it: by the standard's classes, 42 is
-/// a syntax error and 0A an unsupported feature (ISO/IEC 9075-2, 24.1). A setting or a missing
-/// privilege gives other classes.
+/// Whether the server does not understand a statement: its SQLSTATE is of class 42 (syntax error)
+/// or 0A (unsupported feature; ISO/IEC 9075-2, 24.1). Settings and missing privileges have other
+/// classes.
 fn is_not_understood(db_error: &DbError) -> bool {
     let is_of_class = ["42", "0A"].iter().any(|class| db_error.sqlstate.starts_with(class));
     db_error.kind == DbErrorKind::Other && is_of_class
@@ -103,7 +106,7 @@ struct Loader<'a> {
     work: &'a Work,
     session: AdminSession,
     mark: StatementId,
-    /// INSERTs prepared on this connection, by table and number of rows.
+    /// INSERT statements prepared on this connection, by index of the table and number of rows.
     inserts: HashMap<(usize, usize), StatementId>,
 }
 
@@ -120,7 +123,8 @@ impl<'a> Loader<'a> {
         Ok(Loader { database, population, method, work, session, mark, inserts })
     }
 
-    /// Loads a chunk, again after conflicts and lost connections.
+    /// Loads a chunk, and repeats it after conflicts and lost connections, unless its mark shows
+    /// that it was committed.
     fn load_surely(
         &mut self,
         table: usize,
@@ -153,7 +157,7 @@ impl<'a> Loader<'a> {
                     self.work.note_bulk_refused(&db_error);
                 }
                 kind if kind.breaks_session() => self.reconnect(db_error, is_stopped)?,
-                // A commit that was assumed lost may have been late.
+                // A commit that seemed lost may have been late.
                 DbErrorKind::Duplicate if attempt > 1 => {}
                 DbErrorKind::Duplicate => return Err(self.overtaken(db_error, &name)),
                 _ => return Err(db_error),
@@ -170,8 +174,8 @@ impl<'a> Loader<'a> {
         loaded
     }
 
-    /// Whether a database error may leave a part of a chunk, or empty tables whose chunks are
-    /// marked: then the whole build must start again.
+    /// Whether the storage engine may have kept a part of the chunk after this error, or lost the
+    /// rows of marked chunks. Then the whole build must start again.
     fn leaves_parts(&self, db_error: &DbError) -> bool {
         let engine = self.population.storage_engine();
         let Some(engine) = engine.and_then(|name| self.database.dialect().engine(name)) else {
@@ -181,7 +185,8 @@ impl<'a> Loader<'a> {
         is_lost || db_error.kind.is_conflict() && !engine.is_transactional
     }
 
-    /// Error for a duplicate at the first attempt: another process has loaded the chunk.
+    /// Returns the error for a duplicate key at the first attempt, which means that another process
+    /// has loaded the chunk.
     fn overtaken(&mut self, db_error: DbError, name: &str) -> DbError {
         match meta::is_done(&mut self.session, name) {
             Ok(true) => db_error.during(
@@ -192,7 +197,8 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Counts a chunk that was committed without an acknowledgement.
+    /// Counts the rows of a chunk that was committed although its acknowledgement was lost. Their
+    /// number is the mean over the chunks of the table.
     fn count(&self, table: usize) {
         let n_chunks = self.population.n_chunks(table).max(1);
         let n_rows = self.population.n_rows(table) / n_chunks;
@@ -211,7 +217,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Loads a chunk and its mark in one transaction.
+    /// Loads the rows of a chunk and writes its mark in one transaction.
     fn load(&mut self, table: usize, chunk: u64, name: &str) -> Result<(), DbError> {
         let rows = self.population.rows(table, chunk);
         let mut counted = Counted { rows, n: 0, unsaid: 0, unsaid_bytes: 0, work: self.work };
@@ -239,20 +245,20 @@ impl<'a> Loader<'a> {
     }
 
     fn put(&mut self, table: usize, rows: &mut Counted<'_>) -> Result<(), DbError> {
-        let of = &self.population.tables()[table];
+        let layout = &self.population.tables()[table];
         match self.method {
-            LoadMethod::Bulk => self.session.load(of, rows).map(|_| ()),
-            LoadMethod::Insert => self.insert(table, of, rows),
+            LoadMethod::Bulk => self.session.load(layout, rows).map(|_| ()),
+            LoadMethod::Insert => self.insert(table, layout, rows),
         }
     }
 
     fn insert(
         &mut self,
         table: usize,
-        of: &Table,
+        layout: &Table,
         rows: &mut dyn RowSource,
     ) -> Result<(), DbError> {
-        let n_rows_most = INSERT_ROWS.min(PARAMETERS_MOST / of.columns.len().max(1)).max(1);
+        let n_rows_most = INSERT_ROWS.min(PARAMETERS_MOST / layout.columns.len().max(1)).max(1);
         let mut batch = Batch::default();
         loop {
             let has_more = rows.next(&mut |row| batch.push(row));
@@ -260,7 +266,7 @@ impl<'a> Loader<'a> {
                 let statement = match self.inserts.get(&(table, batch.n_rows)) {
                     Some(statement) => *statement,
                     None => {
-                        let sql = self.database.dialect().insert_rows(of, batch.n_rows);
+                        let sql = self.database.dialect().insert_rows(layout, batch.n_rows);
                         let statement = self.session.prepare(sql)?;
                         self.inserts.insert((table, batch.n_rows), statement);
                         statement
@@ -276,16 +282,16 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Rows of one INSERT.
+/// Rows that are collected for one INSERT.
 #[derive(Default)]
 struct Batch {
     n_rows: usize,
     cells: Vec<Cell>,
-    /// Text and bytes of all cells.
+    /// Contents of all text and byte values, one after the other.
     bytes: Vec<u8>,
 }
 
-/// A value; text and bytes are ranges of the batch's buffer.
+/// A value in a batch. Text and bytes are a start and a length in the batch's buffer.
 #[derive(Clone, Copy)]
 enum Cell {
     Plain(Value<'static>),
@@ -339,7 +345,7 @@ impl Batch {
     }
 }
 
-/// Counts rows as they pass.
+/// Source of rows that counts them for the progress of the build as they are read.
 struct Counted<'a> {
     rows: Box<dyn RowSource + Send>,
     n: u64,

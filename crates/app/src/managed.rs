@@ -1,5 +1,5 @@
-//! A private server for a run or a build, removed at its end. Not here: the options of a `managed:`
-//! target (plan).
+//! Starts a private database server or cluster for a `managed:` target, and removes it with its
+//! data at the end. Not here: the options of a `managed:` target (plan).
 
 use model::{Fact, Host, Target, numbers, plain_setting};
 use monitor::Locate;
@@ -9,16 +9,17 @@ use servers::{Cluster, Options, ServerControl, ServerError, ServerErrorKind};
 
 use crate::error::Error;
 
-/// A server started for a target. Drop ends it and removes its data.
+/// A private server or cluster that was started for a target. Drop ends it and deletes its data.
 pub(crate) struct Managed {
     control: Box<dyn ServerControl>,
-    /// Target of the server. It contains the password, and is never shown.
+    /// URL under which clients reach the server. It contains the password, and is never shown.
     pub(crate) target: Target,
     wanted: Wanted,
 }
 
-/// Fails if a target of a draft has a server whose program is missing, before anything runs: a
-/// later point of an experiment would fail much later.
+/// Fails if a `managed:` target in `draft` names a server program (`bin`) that does not exist.
+/// Checks all targets before anything runs, because a later point of an experiment would fail much
+/// later.
 pub fn check_programs(draft: &Draft) -> Result<(), Error> {
     for (target, from) in plan::targets_of(draft) {
         let wanted = plan::managed::read(&target);
@@ -37,7 +38,7 @@ impl Managed {
         let cluster = Cluster::start(wanted.kind, &wanted.options).map_err(|error| {
             let is_named = wanted.options.bin.is_some();
             match error.kind {
-                // The user named it.
+                // The user named the program.
                 ServerErrorKind::NotInstalled if is_named => {
                     Error::Usage(format!("the target: bin: {error}"))
                 }
@@ -48,8 +49,9 @@ impl Managed {
         Ok(Managed { control: Box::new(cluster), target, wanted: wanted.clone() })
     }
 
-    /// Restarts the server with other settings and its data, or with those of the copy if
-    /// `from_copy`; `None` if another server is wanted. A server that fails to start is removed.
+    /// Changes the server to `wanted`: sets other settings, puts back the copied data if
+    /// `from_copy`, and restarts it if that is needed. `None` if `wanted` differs in more than
+    /// settings, or no longer sets one of them; then the server is removed, as after an error.
     pub(crate) fn change(
         mut self,
         wanted: &Wanted,
@@ -86,7 +88,7 @@ impl Managed {
         Ok(Some(self))
     }
 
-    /// Shuts the server down and starts it again, with all nodes.
+    /// Restarts all nodes of the server with the same settings and data.
     pub(crate) fn restarted(mut self) -> Result<Managed, Error> {
         let asked = &self.wanted.options.settings;
         self.control.restart_all().map_err(|error| start_error(error, asked))?;
@@ -94,7 +96,8 @@ impl Managed {
         Ok(self)
     }
 
-    /// Copies the server's data for [`Managed::change`].
+    /// Copies the server's data, so that [`Managed::change`] can put them back, and starts the
+    /// server again.
     pub(crate) fn copied(mut self) -> Result<Managed, Error> {
         let asked = &self.wanted.options.settings;
         self.control.copy_data().map_err(|error| start_error(error, asked))?;
@@ -102,12 +105,13 @@ impl Managed {
         Ok(self)
     }
 
-    /// Whether there is a copy of the data.
+    /// Whether [`Managed::copied`] has made a copy of the data.
     pub(crate) fn has_copy(&self) -> bool {
         self.control.has_copy()
     }
 
-    /// Name such as `MariaDB 10.11.19`, or `MariaDB 10.11.19, a Galera cluster of 3 nodes`.
+    /// Name for the user, such as `MariaDB 10.11.19`, or `MariaDB 10.11.19, a Galera cluster of 3
+    /// nodes`.
     pub(crate) fn name(&self) -> String {
         let title = self.control.title();
         match (self.control.is_cluster(), self.control.n_nodes() as u64) {
@@ -116,17 +120,17 @@ impl Managed {
         }
     }
 
-    /// Folder of the data.
+    /// Folder with the data and logs of the server.
     pub(crate) fn folder(&self) -> &std::path::Path {
         self.control.folder()
     }
 
-    /// Settings of the user, as written.
+    /// Settings that the user gave in the target's URL, as written.
     pub(crate) fn asked(&self) -> &[(String, String)] {
         &self.wanted.options.settings
     }
 
-    /// Options of the server, as facts of a run.
+    /// Facts of a run about the server: product, folder, nodes and settings.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![
             Fact::new("managed", "server", self.name()),
@@ -141,12 +145,13 @@ impl Managed {
         facts
     }
 
-    /// Id of each server's first process, while it runs.
+    /// Process id of each node's server; `None` for one that does not run.
     pub(crate) fn processes(&self) -> Vec<Option<u32>> {
         self.control.process_ids()
     }
 
-    /// Locators of the processes by name; only valid while no server is being started or ended.
+    /// Returns the name of each node and a function that finds its process, for the monitor. The
+    /// ids are those of now, so they are wrong once a node is restarted.
     pub(crate) fn locate(&self) -> Vec<(String, Locate)> {
         let processes = self.processes();
         let n_nodes = processes.len();
@@ -157,24 +162,25 @@ impl Managed {
         processes.into_iter().enumerate().map(locator).collect()
     }
 
-    /// Control of its processes.
+    /// Control to start, stop and change the server.
     pub(crate) fn control(&mut self) -> &mut dyn ServerControl {
         self.control.as_mut()
     }
 
-    /// Addresses of the servers.
+    /// Addresses of all nodes.
     pub(crate) fn hosts(&self) -> Vec<Host> {
         self.control.hosts()
     }
 
-    /// Exit status and last log lines if it has ended.
+    /// Describes how the server has ended by itself, with exit status and last log lines; `None`
+    /// while it runs.
     pub(crate) fn ended(&mut self) -> Option<String> {
         self.control.how_it_ended()
     }
 }
 
-/// Returns the source of gauges of a node's processes, counted from 0: `server` if it is the only
-/// one, else `node 2/server`.
+/// Returns the name under which the monitor reports a node's processes: `server` for a single
+/// server, else such as `node 2/server`. `node` counts from 0.
 pub(crate) fn name_in_monitor(node: usize, n_nodes: usize) -> String {
     match n_nodes {
         1 => "server".to_owned(),
@@ -203,7 +209,8 @@ fn start_error(error: ServerError, asked: &[(String, String)]) -> Error {
     }
 }
 
-/// Error text for a rejected setting; says if it is a default of dbdyno.
+/// Returns the error text for a setting that the server rejects. Says so if the setting is a
+/// default of dbdyno and not the user's.
 fn of_setting(words: &str, asked: &[(String, String)]) -> String {
     let plain = plain_setting(words);
     let is_named = |name: &str| plain.contains(&plain_setting(name));
@@ -222,7 +229,8 @@ fn of_setting(words: &str, asked: &[(String, String)]) -> String {
     }
 }
 
-/// Part of a server's message about an unknown or invalid setting, without time and program.
+/// Returns that part of a server's message which names an unknown or invalid setting, without time
+/// and program; `None` if the error is another one.
 fn refused_setting(error: &ServerError) -> Option<&str> {
     const WORDS: [&str; 5] = [
         "unknown variable",

@@ -1,10 +1,11 @@
-//! `dbdyno_meta`: a table beside the data that describes them.
+//! Reads and writes `dbdyno_meta`, a table in the target database that describes the data there.
 //!
-//! Names and values: workload, version, seed, `scale.*`, `constant.*`, `state`, and a row
-//! `done.TABLE.CHUNK` for each built chunk, `done.TABLE.index.N` for each index, and `run.ID` for
-//! runs that use or recently used the data. If a database has the data of several workloads, the
-//! names of all but one have the workload as a prefix: `tpcb/state`. A table belongs to one
-//! workload, so `done` rows need no prefix. Data without this table are accepted, with a finding.
+//! Each row is a name and a value: `workload`, `version`, `seed`, `scale.*`, `constant.*`, `state`;
+//! a row `done.TABLE.CHUNK` for each built chunk, `done.TABLE.index.N` for each index, and `run.ID`
+//! for each run that uses or recently used the data. If a database has the data of several
+//! workloads, the names of all but one have the workload as a prefix: `tpcb/state`. `done` rows
+//! need no prefix, since a table belongs to one workload. Data without `dbdyno_meta` are accepted,
+//! with a finding.
 
 use std::collections::HashSet;
 
@@ -14,18 +15,18 @@ use crate::admin_session::AdminSession;
 
 pub(crate) const NAME: &str = "dbdyno_meta";
 
-/// State of a workload's data.
+/// Result of reading what `dbdyno_meta` says about a workload's data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// No meta table, or no entry.
+    /// `dbdyno_meta` does not exist, or has no entry of the workload.
     Nothing,
-    /// A build that is not complete.
+    /// A build of the data was begun, and is not complete.
     Unfinished(Identity),
-    /// A build that is complete.
+    /// The data are complete.
     Complete(Identity),
 }
 
-/// Definition of the meta table.
+/// Definition of the table `dbdyno_meta`.
 pub(crate) fn table() -> Table {
     Table {
         name: NAME.into(),
@@ -38,20 +39,20 @@ pub(crate) fn table() -> Table {
     }
 }
 
-/// Entries of one workload's data.
+/// Entries of `dbdyno_meta` about the data of one workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Held {
-    /// Prefix of its names: empty, or the workload's name and [`SEPARATOR`].
+    /// Prefix of the names of these entries: empty, or the workload's name and [`SEPARATOR`].
     prefix: String,
     pub(crate) identity: Identity,
-    /// Whether the build is complete.
+    /// Whether the build of the data is complete.
     pub(crate) is_complete: bool,
 }
 
-/// Separates the workload's name from the name of an entry.
+/// Separates the workload from the rest of an entry's name, as in `tpcb/state`.
 const SEPARATOR: char = '/';
 
-/// Reads the state of a workload's data, by the name in [`Identity::workload`].
+/// Reads what `dbdyno_meta` says about the data of `workload`, a name as in [`Identity::workload`].
 pub(crate) fn read(session: &mut AdminSession, workload: &str) -> Result<Found, DbError> {
     Ok(match held_of(session, workload)? {
         None => Found::Nothing,
@@ -65,7 +66,7 @@ fn held_of(session: &mut AdminSession, workload: &str) -> Result<Option<Held>, D
     Ok(all.find(|held| held.identity.workload == workload))
 }
 
-/// Reads the entries of all workloads.
+/// Reads what `dbdyno_meta` says about each workload's data; empty if the table does not exist.
 pub(crate) fn read_all(session: &mut AdminSession) -> Result<Vec<Held>, DbError> {
     let mut all: Vec<Held> = Vec::new();
     let sql = format!("SELECT name, value FROM {NAME} WHERE name NOT LIKE 'done.%' ORDER BY name");
@@ -106,7 +107,7 @@ fn number<T: std::str::FromStr>(text: &str) -> Result<T, DbError> {
     text.parse().map_err(|_| bad())
 }
 
-/// Creates the table if needed, and writes the identity of the data to be built.
+/// Records that the data of `identity` are being built. Creates `dbdyno_meta` if needed.
 pub(crate) fn begin(
     session: &mut AdminSession,
     database: &dyn Database,
@@ -141,12 +142,12 @@ pub(crate) fn begin(
     Ok(())
 }
 
-/// Name of the mark of a built chunk.
+/// Name of the entry that marks a chunk of a table as built.
 pub(crate) fn done_name(table: &str, chunk: u64) -> String {
     format!("done.{table}.{chunk}")
 }
 
-/// Names of all marks of chunks and indexes.
+/// Reads the names of the entries that mark chunks and indexes as built.
 pub(crate) fn read_done(session: &mut AdminSession) -> Result<HashSet<String>, DbError> {
     let mut done = HashSet::new();
     let sql = format!("SELECT name FROM {NAME} WHERE name LIKE 'done.%'");
@@ -157,7 +158,7 @@ pub(crate) fn read_done(session: &mut AdminSession) -> Result<HashSet<String>, D
     Ok(done)
 }
 
-/// Tables with at least one mark.
+/// Reads the names of all tables with at least one chunk or index that is marked as built.
 pub(crate) fn read_done_tables(session: &mut AdminSession) -> Result<Vec<String>, DbError> {
     let done = read_done(session)?;
     let table = |name: &String| Some(name.strip_prefix("done.")?.split('.').next()?.to_owned());
@@ -167,28 +168,28 @@ pub(crate) fn read_done_tables(session: &mut AdminSession) -> Result<Vec<String>
     Ok(tables)
 }
 
-/// Removes the marks of a table that no longer exists.
+/// Removes the marks of all chunks and indexes of a table that no longer exists.
 pub(crate) fn forget_done(session: &mut AdminSession, table: &str) -> Result<(), DbError> {
     session.write(&format!("DELETE FROM {NAME} WHERE name LIKE 'done.{table}.%'"))?;
     Ok(())
 }
 
-/// Whether a chunk or an index has a mark; the name is ours and needs no quoting.
+/// Whether the chunk or index with this mark was built. The name is ours and needs no quoting.
 pub(crate) fn is_done(session: &mut AdminSession, name: &str) -> Result<bool, DbError> {
     let sql = format!("SELECT count(*) FROM {NAME} WHERE name = '{name}'");
     Ok(session.number(&sql)? == Some(1))
 }
 
-/// Marks a chunk or an index as built; the name is ours and needs no quoting.
+/// Marks a chunk or an index as built. The name is ours and needs no quoting.
 pub(crate) fn mark(session: &mut AdminSession, name: &str, what: &str) -> Result<(), DbError> {
     session.write(&format!("INSERT INTO {NAME} (name, value) VALUES ('{name}', '{what}')"))?;
     Ok(())
 }
 
-/// Prefix of the names of runs.
+/// Prefix of the entries that name a run, as in `run.ID`.
 const RUN: &str = "run.";
 
-/// Writes the mark of a run, by its id; replaces an earlier one.
+/// Writes the entry that a run with this id uses the data; replaces an earlier one.
 pub(crate) fn mark_run(session: &mut AdminSession, run: &str, value: &str) -> Result<(), DbError> {
     session.whole(&mut |session| {
         unmark_run(session, run)?;
@@ -196,13 +197,13 @@ pub(crate) fn mark_run(session: &mut AdminSession, run: &str, value: &str) -> Re
     })
 }
 
-/// Removes the mark of a run.
+/// Removes the entry of a run that uses the data.
 pub(crate) fn unmark_run(session: &mut AdminSession, run: &str) -> Result<(), DbError> {
     let name = quoted(&format!("{RUN}{run}"));
     session.write(&format!("DELETE FROM {NAME} WHERE name = {name}")).map(drop)
 }
 
-/// Ids and marks of all runs.
+/// Reads the ids and values of the entries of all runs that use the data.
 pub(crate) fn marked_runs(session: &mut AdminSession) -> Result<Vec<(String, String)>, DbError> {
     let mut all = Vec::new();
     let sql = format!("SELECT name, value FROM {NAME} WHERE name LIKE '{RUN}%' ORDER BY name");
@@ -215,12 +216,11 @@ pub(crate) fn marked_runs(session: &mut AdminSession) -> Result<Vec<(String, Str
     Ok(all)
 }
 
-/// Marks the data of a workload as complete.
 pub(crate) fn complete(session: &mut AdminSession, workload: &str) -> Result<(), DbError> {
     set_state(session, workload, "complete")
 }
 
-/// Marks the data of a workload as incomplete, before anything is dropped.
+/// Marks the data of a workload as incomplete, before tables are dropped.
 pub(crate) fn undo_complete(session: &mut AdminSession, workload: &str) -> Result<(), DbError> {
     set_state(session, workload, "building")
 }
@@ -232,8 +232,8 @@ fn set_state(session: &mut AdminSession, workload: &str, state: &str) -> Result<
     Ok(())
 }
 
-/// Removes the entries of a workload, whose tables are given; drops the meta table with the last
-/// entry.
+/// Removes all entries of a workload's data and of its `tables`. Drops `dbdyno_meta` if no other
+/// workload has entries.
 pub(crate) fn forget(
     session: &mut AdminSession,
     workload: &str,
@@ -258,7 +258,7 @@ pub(crate) fn forget(
     Ok(())
 }
 
-/// Quotes a text for SQL; names of workloads may come from other programs.
+/// Quotes a text as an SQL string, because names of workloads may come from other programs.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
@@ -272,7 +272,7 @@ mod tests {
 
     use super::*;
 
-    /// Records the SQL that it passes on.
+    /// Interceptor that records the text of each SQL statement that it passes on.
     struct Recorder(Arc<Mutex<Vec<String>>>);
 
     impl Interceptor for Recorder {
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    /// SQL of all operations on the table.
+    /// SQL of all operations on `dbdyno_meta`.
     fn texts() -> Vec<String> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("meta.db").display().to_string();

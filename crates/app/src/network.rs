@@ -1,5 +1,5 @@
-//! A run's network path to the server: opened before its clients connect, measured, and closed
-//! after the load.
+//! The simulated network path between clients and server: opened before the clients of a run
+//! connect, measured, and closed after the load.
 //!
 //! Not here: the path itself (network_path), and connecting through it (drivers).
 
@@ -17,16 +17,16 @@ use network_path::NetworkPath;
 use crate::error::Error;
 use crate::interruptible::run_interruptible;
 
-/// Hidden subcommand that runs this program as a network path.
+/// Hidden subcommand with which dbdyno runs itself as the process of a network path.
 pub const NETWORK_PATH: &str = "network-path";
-/// This program's executable, which remains valid if the file is replaced.
+/// Path of this program's executable, which remains valid if the file is replaced.
 pub(crate) const OURSELVES: &str = "/proc/self/exe";
-/// Number of round trips whose median is reported.
+/// Number of round trips of which the median is reported.
 const ROUND_TRIPS: usize = 5;
-/// Query with almost no cost for a server.
+/// Query that costs the server almost nothing.
 const EMPTY_QUERY: &str = "SELECT 1";
 
-/// The path, shared with a disturbance that may change it.
+/// Handle of the network path, shared with disturbances that may change it.
 #[derive(Clone)]
 pub(crate) struct SharedPath(Arc<Mutex<NetworkPath>>);
 
@@ -40,7 +40,8 @@ impl SharedPath {
     }
 }
 
-/// A path that clients of a database use. Drop makes them connect directly again.
+/// An open network path that the clients of `database` use. Drop makes clients connect directly
+/// again.
 pub(crate) struct OpenPath {
     path: SharedPath,
     conditions: NetworkConditions,
@@ -48,7 +49,9 @@ pub(crate) struct OpenPath {
 }
 
 impl OpenPath {
-    /// Opens a path with these conditions; `None` if clients connect directly.
+    /// Starts the process of a network path and makes clients of `database` connect through it.
+    /// `None` if `conditions` have no delay and no limit of bandwidth. Fails if clients do not
+    /// connect over a network.
     pub(crate) fn open(
         conditions: NetworkConditions,
         database: &Arc<dyn Database>,
@@ -71,7 +74,8 @@ impl OpenPath {
         }
     }
 
-    /// Facts about its conditions, and about the time of an empty query through it and directly.
+    /// Measures the round-trip time of an empty query through the path and directly. Returns both,
+    /// and the conditions of the path, as facts.
     pub(crate) fn measured(&self, stop: &Stop) -> Result<Vec<Fact>, Error> {
         let (entrance, database) = (self.entrance(), Arc::clone(&self.database));
         let interrupted = "interrupted while the network path was measured";
@@ -90,22 +94,23 @@ impl OpenPath {
         Ok(facts)
     }
 
-    /// Address and secret with which clients enter it.
+    /// Address and secret with which clients connect to the path.
     pub(crate) fn entrance(&self) -> PathEntrance {
         self.path.lock().entrance()
     }
 
-    /// Handle for changing its conditions.
+    /// Returns a handle with which a disturbance can change the conditions.
     pub(crate) fn share(&self) -> SharedPath {
         self.path.clone()
     }
 
-    /// Id of its process.
+    /// Id of the process that runs the path.
     pub(crate) fn process(&self) -> u32 {
         self.path.lock().process()
     }
 
-    /// Closes it and returns facts about its traffic; none if it has ended before.
+    /// Closes the path and returns facts about its traffic, lateness and CPU time; or the error
+    /// with which its process has ended before.
     pub(crate) fn close(self) -> Vec<Fact> {
         let fact = |name, value| Fact::new("network_path", name, value);
         let report = self.path.lock().report();
@@ -128,12 +133,12 @@ impl Drop for OpenPath {
     }
 }
 
-/// Seconds, rounded to a microsecond.
+/// Converts nanoseconds into seconds, rounded to a microsecond.
 fn seconds(ns: u64) -> FactValue {
     FactValue::seconds(ns as f64 / NS_PER_S as f64, 6)
 }
 
-/// Median time of an empty query of a newly connected client.
+/// Connects as a client does, and returns the median time of an empty query in nanoseconds.
 fn round_trip_ns(database: &dyn Database) -> Result<u64, DbError> {
     let clock = Rc::new(ThreadClock::unstopped());
     let place = Place { placement: Placement::Thread, clock: Rc::clone(&clock) as _, client: 0 };

@@ -1,4 +1,4 @@
-//! Opens a target and builds a workload for it, according to the data that exist.
+//! Opens a target, and creates a workload whose parameters fit the data in it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,24 +24,26 @@ use crate::storage_engine;
 pub enum Data {
     /// The workload needs no data.
     None,
-    /// None of its tables exists.
+    /// No table of the workload exists.
     Absent,
-    /// The tables exist, but dbdyno has no entry about them.
+    /// Tables of the workload exist, but dbdyno did not build them: `dbdyno_meta` has no entry
+    /// about them.
     Unmarked,
-    /// A build is not complete.
+    /// A build of the data was begun, and is not complete.
     Unfinished,
-    /// The build is complete.
+    /// The data are complete.
     Built,
 }
 
-/// An open target. Drop ends a server that was started for it.
+/// An open target. Drop ends the managed server that was started for it, if any.
 pub struct OpenTarget {
     pub database: Arc<dyn Database>,
     pub(crate) server: Option<Managed>,
 }
 
-/// Starts the server of a `managed:` target, and opens any target. `create` creates a missing
-/// database file. `doing` receives the current step; a `stop` interrupts.
+/// Opens a target; starts the server first if it is a `managed:` target. With `create`, a missing
+/// database file is created. `seed` is for simulated databases. `doing` is called with the current
+/// step. Returns early if a stop is requested.
 pub fn open_target(
     target: &Target,
     seed: u64,
@@ -70,8 +72,8 @@ pub fn open_target(
     run_interruptible(stop, interrupted, started)
 }
 
-/// Fails if a target holds runs: if it is `store`, which need not exist, another store, or an
-/// export of one. Tables would be built among the runs.
+/// Fails if the target is a file in which dbdyno keeps runs, so that no tables are built among
+/// them: `store` (which need not exist yet), another store, or an export of one.
 pub fn is_apart_from(store: Option<&Path>, target: &Target) -> Result<(), Error> {
     let Some(path) = drivers::file_of(target) else { return Ok(()) };
     match store.is_some_and(|store| is_of_store(&path, store)) || holds_runs(&path) {
@@ -83,8 +85,9 @@ pub fn is_apart_from(store: Option<&Path>, target: &Target) -> Result<(), Error>
 }
 
 impl OpenTarget {
-    /// Restarts the managed server with the settings of `target` and its data, or with those of the
-    /// copy if `from_copy`; `None` if another server is wanted.
+    /// Changes the managed server to the settings of `target` and restarts it if needed, with its
+    /// present data, or with the copied ones if `from_copy`. `None` if `target` needs another
+    /// server.
     pub(crate) fn change(
         self,
         target: &Target,
@@ -105,8 +108,8 @@ impl OpenTarget {
         run_interruptible(stop, "interrupted while the server was restarted", changed)
     }
 
-    /// Copies the data of the managed server, to start from them again; without such a server, does
-    /// nothing.
+    /// Copies the data of the managed server, so that later trials can start from them again. Does
+    /// nothing without a managed server.
     pub(crate) fn copied(self, seed: u64, stop: &Stop) -> Result<OpenTarget, Error> {
         let Some(server) = self.server else { return Ok(self) };
         run_interruptible(stop, "interrupted while the data were copied", move || {
@@ -116,8 +119,8 @@ impl OpenTarget {
         })
     }
 
-    /// Restarts the managed server with the same settings and data; without such a server, does
-    /// nothing.
+    /// Restarts the managed server with the same settings and data. Does nothing without a managed
+    /// server.
     pub(crate) fn restarted(self, seed: u64, stop: &Stop) -> Result<OpenTarget, Error> {
         let Some(server) = self.server else { return Ok(self) };
         run_interruptible(stop, "interrupted while the server was restarted", move || {
@@ -127,17 +130,17 @@ impl OpenTarget {
         })
     }
 
-    /// Whether there is a copy of the managed server's data.
+    /// Whether the data of the managed server were copied.
     pub(crate) fn has_copy(&self) -> bool {
         self.server.as_ref().is_some_and(Managed::has_copy)
     }
 
-    /// Whether the managed server has ended by itself.
+    /// Whether there is a managed server that has ended by itself.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.server.as_mut().is_some_and(|server| server.ended().is_some())
     }
 
-    /// Sentences for the user: the managed server, and hosts that do not answer.
+    /// Sentences for the user about the managed server, and about hosts that do not answer.
     pub fn sentences(&self) -> Vec<String> {
         let server = self.server.iter().map(|server| {
             let (name, folder) = (server.name(), server.folder().display());
@@ -153,7 +156,8 @@ impl OpenTarget {
         server.chain(silent).collect()
     }
 
-    /// Appends the end of the managed server to `error`, if it has ended: that may be the cause.
+    /// Adds to `error` how the managed server ended, if it has ended by itself, since that may be
+    /// the cause.
     pub fn with_end_of_server(&mut self, error: Error) -> Error {
         let Some(how) = self.server.as_mut().and_then(Managed::ended) else { return error };
         let with_end = |why| format!("{why}; the managed server {how}");
@@ -165,21 +169,22 @@ impl OpenTarget {
     }
 }
 
-/// A workload at a database.
+/// A workload whose parameters fit the data in a database.
 #[derive(Clone)]
 pub struct Opened {
     pub database: Arc<dyn Database>,
-    /// The workload, built for the existing data.
+    /// The workload, created with parameters that fit the existing data.
     pub workload: Arc<dyn Workload>,
-    /// All parameters of the workload.
+    /// All parameters of the workload with their values.
     pub settings: Settings,
-    /// State of its data.
+    /// State of the workload's data in the database.
     pub data: Data,
-    /// Whether the database outlives the command: a managed server does not.
+    /// Whether the database still exists after this command; false for a managed server.
     pub is_kept: bool,
 }
 
-/// Folder of dbdyno's files: `$XDG_DATA_HOME/dbdyno`, or `$HOME/.local/share/dbdyno`.
+/// Folder for dbdyno's files: `$XDG_DATA_HOME/dbdyno`, or `$HOME/.local/share/dbdyno`. `None` if
+/// neither variable is set. `variable` reads an environment variable.
 pub fn data_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     let base = set("XDG_DATA_HOME").map(PathBuf::from);
@@ -187,7 +192,8 @@ pub fn data_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf>
     base.map(|base| base.join("dbdyno"))
 }
 
-/// Default target of a workload: an embedded file in dbdyno's folder.
+/// Default target of a workload: a file of the embedded database in [`data_folder`]. Workloads that
+/// share their data have the same file. Fails if there is no such folder.
 pub fn default_target(
     workload: &str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -195,7 +201,7 @@ pub fn default_target(
     let folder = data_folder(variable).ok_or_else(|| {
         "neither XDG_DATA_HOME nor HOME is set: name the database with --target".to_owned()
     })?;
-    // Workloads of a family share their data, so they share the file.
+    // Workloads that share their data share the file.
     let name = workloads::by_name(workload).map_or(workload, |entry| entry.data);
     let path = folder.join(format!("{name}.db"));
     Ok(Target {
@@ -208,12 +214,13 @@ pub fn default_target(
     })
 }
 
-/// Opens a target. `create` creates a missing database file.
+/// Opens a target that needs no managed server. With `create`, a missing database file is created.
+/// `seed` is for simulated databases.
 pub fn open(target: &Target, seed: u64, create: bool) -> Result<Arc<dyn Database>, Error> {
     Ok(drivers::open(target, Opening { create, seed })?)
 }
 
-/// [`resolve_workload`], interrupted by a stop.
+/// Like [`resolve_workload`], but returns early with `Error::Interrupted` when a stop is requested.
 pub fn resolve_workload_interruptible(
     database: &Arc<dyn Database>,
     target: &Target,
@@ -229,7 +236,7 @@ pub fn resolve_workload_interruptible(
     })
 }
 
-/// [`resolve_workload_interruptible`] for a group of a plan.
+/// Creates the workload of one group of a plan, as [`resolve_workload_interruptible`] does.
 pub(crate) fn resolve_group(
     plan: &Plan,
     database: &Arc<dyn Database>,
@@ -246,7 +253,7 @@ pub(crate) fn resolve_group(
     )
 }
 
-/// [`resolve_group`] for all groups of a plan.
+/// Creates the workloads of all groups of a plan, in their order.
 pub(crate) fn resolve_groups(
     plan: &Plan,
     database: &Arc<dyn Database>,
@@ -255,7 +262,9 @@ pub(crate) fn resolve_groups(
     plan.groups.iter().map(|group| resolve_group(plan, database, group, stop)).collect()
 }
 
-/// Builds `workload` with its parameters as written, for an open target.
+/// Creates a workload for an open target, and finds the state of its data. Parameters that the user
+/// has not given in `parameters` are taken from existing data, or else from defaults. Fails if the
+/// given ones contradict the data, or the database does not support the workload.
 pub fn resolve_workload(
     database: &Arc<dyn Database>,
     target: &Target,
@@ -318,7 +327,7 @@ pub fn resolve_workload(
         }
         None => return Ok(Opened { database, workload: fresh, settings, data, is_kept }),
     };
-    // Existing data decide the parameters that shape them, not the defaults.
+    // Existing data, not defaults, decide the parameters that shape them.
     let held = held.iter().filter(|(name, _)| !settings.is_given(name));
     let held: Vec<(&str, &str)> = held.map(|(k, v)| (k.as_str(), v.as_str())).collect();
     let settings = Settings::decide(entry.name, entry.parameters, pairs().chain(held))
@@ -327,7 +336,7 @@ pub fn resolve_workload(
     Ok(Opened { database, workload, settings, data, is_kept })
 }
 
-/// Fails if the workload does not support a dialect.
+/// Fails if the workload does not support the database or its requested storage engine.
 fn refuse(target: &Target, dialect: &Dialect, workload: &dyn Workload) -> Result<(), BadParameter> {
     if let Some(why) = workload.refuses(dialect) {
         return Err(BadParameter::new(why));
@@ -336,7 +345,7 @@ fn refuse(target: &Target, dialect: &Dialect, workload: &dyn Workload) -> Result
     refused.map_or(Ok(()), |why| Err(BadParameter::named("engine", why)))
 }
 
-/// Checks a workload and its parameters as written, as far as possible before the target is opened.
+/// Checks a workload and its parameters as far as that is possible before the target is opened.
 pub fn check_workload(
     target: &Target,
     workload: &str,
@@ -353,15 +362,15 @@ pub fn check_workload(
     }
 }
 
-/// Scale of data that another program built, as far as it can be seen.
+/// Finds the scale parameters of data that another program built, by counting rows and tables.
 fn scale_found(
     session: &mut AdminSession,
     database: &dyn Database,
     workload: &dyn Workload,
 ) -> Result<Vec<(String, String)>, Error> {
     let mut found = Vec::new();
-    for ScaleInData { parameter, of } in workload.scale_in_data() {
-        let value = match of {
+    for ScaleInData { parameter, of: source } in workload.scale_in_data() {
+        let value = match source {
             ScaleOf::StorageEngine(table) => {
                 let engine = storage_engine::of_table(session, database, table)?;
                 found.extend(engine.map(|name| ((*parameter).to_owned(), name.to_owned())));
@@ -388,19 +397,20 @@ fn scale_found(
     Ok(found)
 }
 
-/// Numbers after the last table that are also checked, in case the user dropped the first ones.
+/// Number of table numbers after the first missing one that are checked too, in case the user
+/// dropped some tables.
 const GAP_MAX: usize = 32;
 
-/// Fails if numbered tables of another program have a gap, unless the requested tables end before
-/// it: dbdyno's tables would be built among them.
+/// Fails if numbered tables have a gap, because dbdyno would build the missing ones among tables of
+/// another program. Accepts a gap behind the number of tables that `settings` ask for.
 fn has_no_gap(
     session: &mut AdminSession,
     workload: &dyn Workload,
     settings: &Settings,
     target: &Target,
 ) -> Result<(), Error> {
-    for ScaleInData { parameter, of } in workload.scale_in_data() {
-        let ScaleOf::Tables(stem) = of else { continue };
+    for ScaleInData { parameter, of: source } in workload.scale_in_data() {
+        let ScaleOf::Tables(stem) = source else { continue };
         let n = numbered(session, stem)?.len();
         if settings.is_given(parameter) && settings.count(parameter) <= n as u64 {
             continue;
@@ -419,10 +429,11 @@ fn has_no_gap(
     Ok(())
 }
 
-/// Most numbered tables of another program that are checked.
+/// Largest number of numbered tables that are looked for.
 const TABLES_MAX: usize = 10_000;
 
-/// Existing tables named by `stem` and a number from 1 on.
+/// Returns the existing tables that are named `stem` and a number, from 1 up to the first missing
+/// one.
 fn numbered(session: &mut AdminSession, stem: &str) -> Result<Vec<String>, Error> {
     let mut tables = Vec::new();
     while tables.len() < TABLES_MAX {
@@ -435,17 +446,17 @@ fn numbered(session: &mut AdminSession, stem: &str) -> Result<Vec<String>, Error
     Ok(tables)
 }
 
-/// Data of another workload with tables of the same names.
+/// Data of another workload whose tables have the same names as those of the wanted one.
 pub(crate) struct Clash {
-    /// Workload of the existing data.
+    /// Workload to which the existing tables belong.
     holder: String,
-    /// Workload that needs the tables.
+    /// Workload that needs tables of these names.
     wanted: String,
     tables: Vec<String>,
 }
 
 impl Clash {
-    /// Describes what the database holds, as the end of a sentence that begins with its name.
+    /// Describes the clash as the end of a sentence that begins with the name of the database.
     pub(crate) fn sentence(&self) -> String {
         let Clash { holder, wanted, tables } = self;
         let (tables, s) = (tables.join(", "), if tables.len() == 1 { "" } else { "s" });
@@ -455,7 +466,8 @@ impl Clash {
     }
 }
 
-/// Finds data of other workloads in tables with the names of this one's.
+/// Finds data of another workload that occupy table names which `workload` needs; `None` if there
+/// are none.
 pub(crate) fn clash(
     session: &mut AdminSession,
     workload: &dyn Workload,
@@ -479,7 +491,8 @@ pub(crate) fn clash(
     Ok(None)
 }
 
-/// Tables of these data; `None` if their workload is unknown.
+/// Names of the tables of a workload's data, derived from its parameters; `None` if dbdyno does not
+/// know the workload.
 fn tables_of(held: &Identity) -> Option<Vec<String>> {
     let entry = workloads::by_data(&held.workload)?;
     let scale = held.scale.iter().map(|(k, v)| (k.as_str(), v.as_str()));
@@ -489,7 +502,7 @@ fn tables_of(held: &Identity) -> Option<Vec<String>> {
     Some(tables.iter().map(|table| table.name.to_string()).collect())
 }
 
-/// Remedy for data other than the requested ones.
+/// Returns the advice for a target that already has other data.
 fn remedy(target: &Target, held: &str) -> String {
     let holder = workloads::by_data(held).map_or(held, |entry| entry.name);
     format!("use another --target, or drop the data: dbdyno drop {holder} --target '{target}'")
@@ -505,8 +518,8 @@ fn has_tables(session: &mut AdminSession, workload: &dyn Workload) -> Result<boo
     Ok(false)
 }
 
-/// Fails if a table of the data is missing. Also fails if tables without an entry lack other tables
-/// or columns of the workload: they belong to another program.
+/// Fails if complete data lack a table, or if tables that dbdyno did not build lack other tables or
+/// columns of the workload and so belong to another program.
 pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(), Error> {
     let is_ours = match opened.data {
         Data::Built => true,
@@ -521,7 +534,7 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
         for table in tables.unwrap_or_default() {
             let name = &table.name;
             if session.has_table(name)? {
-                // dbdyno created these tables with all columns.
+                // dbdyno created the table with all its columns.
                 if is_ours {
                     continue;
                 }
@@ -556,7 +569,7 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
     })
 }
 
-/// Error for missing or incomplete data when nothing is built.
+/// Returns the error for missing or incomplete data in a command that does not build them.
 pub(crate) fn no_complete_data(target: &Target, workload: &str) -> Error {
     Error::Failed(format!(
         "{target} has no complete data of {workload}: build it with dbdyno build {workload} \
@@ -564,7 +577,7 @@ pub(crate) fn no_complete_data(target: &Target, workload: &str) -> Error {
     ))
 }
 
-/// Fails if tables of another program have another storage engine than requested.
+/// Fails if tables that dbdyno did not build have another storage engine than the user requested.
 fn is_in_its_engine(
     target: &Target,
     workload: &dyn Workload,
@@ -587,8 +600,8 @@ fn is_in_its_engine(
     }
 }
 
-/// Fails if data have another version or scale than requested. A parameter that is newer than the
-/// data counts as its default.
+/// Fails if the existing data have another version, or another scale than the user requested. For a
+/// parameter that is newer than the data, its default counts.
 fn agree(
     target: &Target,
     wanted: &Identity,
@@ -596,7 +609,7 @@ fn agree(
     settings: &Settings,
     entry: &workloads::Entry,
 ) -> Result<(), Error> {
-    // Name the requested workload of those that share the data.
+    // Name the requested one of the workloads that share the data.
     let (workload, remedy) = (&wanted.workload, remedy(target, entry.name));
     let parameters = entry.parameters;
     if held.version != wanted.version {

@@ -1,5 +1,5 @@
-//! Distance between a database and its clients: round-trip time, and speed of a large reply, on the
-//! clients' path before the load.
+//! Measures the network path between database and clients before the load: round-trip time, and
+//! bandwidth from the time of a large reply.
 //!
 //! Not here: round trips during a load (monitor).
 
@@ -15,15 +15,15 @@ use crate::admin_session::for_round_trips;
 use crate::interruptible::run_interruptible;
 
 const ROUND_TRIPS: usize = 20;
-/// Number of large replies; the fastest counts, since the connection is slow at first.
+/// Number of large replies that are timed; the fastest counts, since a connection is slow at first.
 const LARGE_REPLIES: usize = 3;
-/// Most time of a large reply; on a slower path they are left out.
+/// Longest time that a large reply may take; on a slower path, bandwidth is not measured.
 const LARGE_MAX: Duration = Duration::from_secs(5);
 
-/// Bits of a mebibyte.
 const MEBIBYTE_BITS: f64 = 8.0 * 1_048_576.0;
 
-/// Measures the path; no facts without a network, or if the server does not answer.
+/// Measures round-trip time and bandwidth of the clients' path, and returns them as facts. Empty if
+/// the database is not reached over a network, or does not answer.
 pub(crate) fn probe(database: &Arc<dyn Database>, stop: &Stop) -> Vec<Fact> {
     let database = Arc::clone(database);
     let probed = run_interruptible(stop, "interrupted before the run began", move || {
@@ -65,15 +65,17 @@ fn ask(database: &dyn Database) -> Result<Vec<Fact>, DbError> {
     Ok(facts)
 }
 
-/// Bandwidth beyond the first mebibyte, which includes the latency of any reply; `None` if the
-/// larger reply took no longer.
+/// Bandwidth in Gbit/s from the times of a reply of one mebibyte and one of [`LARGE_TEXTS`]
+/// mebibytes. Only the difference counts, so the latency that every reply has does not. `None` if
+/// the larger reply took no longer.
 fn gbit_per_s(one: Duration, all: Duration) -> Option<f64> {
     let beyond_s = all.checked_sub(one)?.as_secs_f64();
     let bits = f64::from(LARGE_TEXTS - 1) * MEBIBYTE_BITS;
     (beyond_s > 0.0).then(|| bits / beyond_s / 1e9)
 }
 
-/// Time of the fastest large reply; `None` if the server does not give one.
+/// Executes a query with a large reply three times and returns the shortest time; `None` if the
+/// server rejects it. Stops after a reply that took too long.
 fn large_reply(session: &mut dyn CounterSession, sql: &str) -> Option<Duration> {
     let mut fastest: Option<Duration> = None;
     for _ in 0..LARGE_REPLIES {

@@ -1,12 +1,13 @@
-//! Identity of the data of a target: whether two URLs mean the same.
+//! Tells whether two target URLs mean the same data.
 //!
-//! Not here: waiting for each other (dbdyno's web), and messages about it (run).
+//! Not here: runs that wait for each other (dbdyno's web), and messages about it (run).
 
 use model::Target;
 use plan::managed::is_managed;
 
-/// Normalized server and database, or file, of a target's URL. `None` if each run has its own: a
-/// managed server, a simulation, memory.
+/// Returns a text that is equal for all URLs of the same data: hosts or socket, and database or
+/// file. `None` if each run has data of its own: a managed server, a simulation, a database in
+/// memory.
 pub fn place_of(url: &str) -> Option<String> {
     let target = Target::parse(url).ok().filter(keeps_data)?;
     let hosts: Vec<String> =
@@ -15,7 +16,7 @@ pub fn place_of(url: &str) -> Option<String> {
     Some(format!("{} {socket} {}", hosts.join(","), target.path))
 }
 
-/// Whether data that a run leaves in a database exist for the next one.
+/// Whether the data that a run leaves in the target still exist for the next run.
 pub fn keeps_data(target: &Target) -> bool {
     let is_kept = |entry: &drivers::Entry| entry.product.administration.keeps_data;
     let is_shared = drivers::of_target(target).is_none_or(is_kept) && target.path != ":memory:";

@@ -1,5 +1,5 @@
-//! Subject of a page: a run, an experiment, a search, a comparison or a history of the store, found
-//! by name.
+//! Finds the subject of a report page in the store by name: a run, an experiment, a search, a
+//! comparison or a history.
 //!
 //! Not here: the page's layout (render), and its destination (dbdyno).
 
@@ -22,47 +22,48 @@ use crate::experiment::{AskedTables, matrices, report_by};
 use crate::stored_report::{stored_report, with_latency_heat};
 use crate::trials::trial_reports;
 
-/// Most runs that are drawn over each other.
+/// Largest number of sides whose median runs are drawn in one chart.
 const SIDES_MOST: usize = 6;
 
-/// Subject of a page.
+/// Subject of a report page, with all data that the page shows.
 #[derive(Clone, Debug)]
 pub enum ReportSource {
     Run(Box<Report>),
     Experiment(Box<ExperimentSource>),
     Seek(Box<SeekReport>),
-    /// A comparison, its limits with verdicts, and the first run of each side.
+    /// A comparison, the verdicts on its limits, and the name and median run of each side (at most
+    /// six).
     Comparison(Box<ComparisonReport>, Vec<GateResult>, Vec<(String, Report)>),
     History(Box<HistoryReport>),
 }
 
-/// An experiment, with everything that its page needs of the store.
+/// An experiment, with everything that its page needs from the store.
 #[derive(Clone, Debug)]
 pub struct ExperimentSource {
-    /// Points with their figures, and the curve over the axis.
+    /// Points with their figures, and the curve over the axis if there is one.
     pub report: ExperimentReport,
-    /// Ended trials, oldest first.
+    /// Reports of the ended trials, oldest first.
     pub trials: Vec<TrialReport>,
-    /// Comparison of the values of the only axis, if there are two or three.
+    /// Comparison of the values of the only axis; `None` unless it has two or three.
     pub sides: Option<ComparisonReport>,
-    /// Tables of `--rows` and `--columns`, if given.
+    /// Tables that the user requested with `--rows` and `--columns`; `None` if there are none.
     pub tables: Option<Matrices>,
 }
 
-/// An experiment as programs read it.
+/// An experiment in JSON, for other programs.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExperimentJson<'s> {
     #[serde(flatten)]
     report: &'s ExperimentReport,
-    /// First sentences of its page.
+    /// Headlines of the verdicts on the experiment's page, as plain text.
     verdicts: Vec<String>,
-    /// Comparison of the values of the only axis, if there are two or three.
+    /// Comparison of the values of the only axis; `None` unless it has two or three.
     #[serde(skip_serializing_if = "Option::is_none")]
     comparison: Option<&'s ComparisonReport>,
 }
 
 impl ExperimentSource {
-    /// Reads the data of an experiment's page from the store.
+    /// Reads what the page of an experiment needs besides `report` from the store.
     pub fn read(
         store: &Store,
         experiment: &Experiment,
@@ -73,7 +74,7 @@ impl ExperimentSource {
         Ok(ExperimentSource { report, trials, sides, tables: None })
     }
 
-    /// The experiment as programs read it, with the verdicts of its page.
+    /// Returns the experiment in JSON form, with the verdicts of its page.
     pub fn json(&self) -> ExperimentJson<'_> {
         let sides = self.sides.as_ref();
         let verdicts = render::experiment_verdicts(&self.report, &self.trials, sides);
@@ -81,7 +82,7 @@ impl ExperimentSource {
         ExperimentJson { report: &self.report, verdicts, comparison: self.sides.as_ref() }
     }
 
-    /// Page of the experiment.
+    /// Returns the page of the experiment.
     pub fn document(&self) -> Document {
         let mut page = render::experiment(&self.report, &self.trials, self.sides.as_ref());
         if let Some(tables) = &self.tables {
@@ -94,7 +95,8 @@ impl ExperimentSource {
 }
 
 impl ReportSource {
-    /// Finds the subject by name, an experiment before a run; several names are a comparison.
+    /// Finds the subject of a page. A single name is an experiment or else a run; several names are
+    /// the sides of a comparison.
     pub fn named(store: &Store, names: &[String], judge: &Judge) -> Result<ReportSource, Error> {
         let [name] = names else {
             let sides = CompareBy::Sides(names.to_vec());
@@ -114,7 +116,8 @@ impl ReportSource {
         Ok(ReportSource::Run(Box::new(with_latency_heat(store, &run, report)?)))
     }
 
-    /// A comparison with its limits.
+    /// Makes a comparison the subject, with the verdicts on its limits. Reads the median run of
+    /// each side for the charts.
     pub fn of_comparison(
         store: &Store,
         report: ComparisonReport,
@@ -129,7 +132,8 @@ impl ReportSource {
         Ok(ReportSource::Comparison(Box::new(report), gates, runs))
     }
 
-    /// An experiment, judged by `figure` or its primary metric; or a search.
+    /// Makes a stored experiment or search the subject. `figure` judges an experiment instead of
+    /// its primary metric.
     pub fn of_experiment(
         store: &Store,
         experiment: &Experiment,
@@ -144,7 +148,8 @@ impl ReportSource {
         Ok(ReportSource::Experiment(Box::new(source)))
     }
 
-    /// Adds tables to an experiment; other subjects have none.
+    /// Adds the requested tables to an experiment. Fails if tables are requested for another
+    /// subject.
     pub fn with_tables(
         mut self,
         store: &Store,
@@ -153,9 +158,9 @@ impl ReportSource {
     ) -> Result<ReportSource, Error> {
         match &mut self {
             _ if !asked.is_any() => {}
-            ReportSource::Experiment(of) => {
-                let experiment = store.find_experiment(&of.report.id)?;
-                of.tables = Some(matrices(store, &experiment, figure, asked)?);
+            ReportSource::Experiment(source) => {
+                let experiment = store.find_experiment(&source.report.id)?;
+                source.tables = Some(matrices(store, &experiment, figure, asked)?);
             }
             _ => {
                 let why = "--rows, --columns and --relative-to make a table of an experiment: name \
@@ -166,13 +171,13 @@ impl ReportSource {
         Ok(self)
     }
 
-    /// Adds imported figures to the charts. Fails if the subject has no such charts, or none of
-    /// them shows the figures.
+    /// Adds imported figures to the charts of an experiment or a comparison. Fails for other
+    /// subjects, and if no chart shows any of the figures.
     pub fn with_imported(mut self, imported: Vec<Imported>) -> Result<ReportSource, Error> {
         let Some(first) = imported.first() else { return Ok(self) };
         let name = &first.name;
         match &mut self {
-            ReportSource::Experiment(of) => of.report.imported.extend(imported.clone()),
+            ReportSource::Experiment(source) => source.report.imported.extend(imported.clone()),
             ReportSource::Comparison(report, ..) => report.imported.clone_from(&imported),
             ReportSource::Run(_) | ReportSource::Seek(_) | ReportSource::History(_) => {
                 return Err(Error::Usage(format!(
@@ -182,26 +187,26 @@ impl ReportSource {
             }
         }
         let charts = self.charts();
-        for of in &imported {
+        for import in &imported {
             let is_shown = |figure: &&str| charts.iter().any(|chart| chart.is_over_axis_of(figure));
-            if !of.figures().iter().any(is_shown) {
+            if !import.figures().iter().any(is_shown) {
                 return Err(Error::Usage(format!(
                     "no chart here shows the figure {1} of the imported {0}: select it with \
                      --figure",
-                    of.name,
-                    of.figures().join(" or ")
+                    import.name,
+                    import.figures().join(" or ")
                 )));
             }
         }
         Ok(self)
     }
 
-    /// Name for the title of a page.
+    /// Name of the subject, for the title of a page.
     pub fn title(&self) -> String {
         match self {
             ReportSource::Run(report) if report.name.is_empty() => report.run_id.clone(),
             ReportSource::Run(report) => report.name.clone(),
-            ReportSource::Experiment(of) => of.report.name.clone(),
+            ReportSource::Experiment(source) => source.report.name.clone(),
             ReportSource::Seek(report) => report.name.clone(),
             ReportSource::Comparison(report, ..) => render::comparison_title(report),
             ReportSource::History(report) => format!("history by {}", report.by),
@@ -211,7 +216,7 @@ impl ReportSource {
     pub fn charts(&self) -> Vec<Chart> {
         match self {
             ReportSource::Run(report) => of_run(report),
-            ReportSource::Experiment(of) => of_experiment(&of.report, &of.trials),
+            ReportSource::Experiment(source) => of_experiment(&source.report, &source.trials),
             ReportSource::Seek(report) => of_seek(report),
             ReportSource::Comparison(report, _, runs) => {
                 of_comparison(report).into_iter().chain(of_median_runs(report, runs)).collect()
@@ -223,7 +228,7 @@ impl ReportSource {
     pub fn document(&self) -> Document {
         match self {
             ReportSource::Run(report) => render::run(report),
-            ReportSource::Experiment(of) => of.document(),
+            ReportSource::Experiment(source) => source.document(),
             ReportSource::Seek(report) => render::seek(report),
             ReportSource::Comparison(report, gates, runs) => {
                 render::comparison_of_runs(report, gates, runs)

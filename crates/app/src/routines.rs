@@ -1,7 +1,7 @@
-//! A workload's routines: installed if they are missing or differ from those of this version, and
-//! dropped with the data.
+//! Installs a workload's stored routines if they are missing or differ from those of this version,
+//! and drops them with the data.
 //!
-//! The database's own catalogue says which ones exist, since a dump may restore data without
+//! The database's own catalogue tells which routines exist, since a dump may restore data without
 //! routines. Not here: the routines' bodies (workloads).
 
 use model::{Database, DbErrorKind, Routine, Row};
@@ -11,8 +11,8 @@ use crate::build_lock::{A_WHILE, BuildLock};
 use crate::error::Error;
 use crate::open::Opened;
 
-/// Installs the workload's routines that are missing, or differ from those of this version. Returns
-/// their number.
+/// Installs those of the workload's routines that are missing, or differ from those of this
+/// version. Returns how many were installed.
 pub fn install(opened: &Opened) -> Result<usize, Error> {
     let database = opened.database.as_ref();
     let routines = opened.workload.routines(database.dialect());
@@ -49,8 +49,8 @@ fn missing<'r>(
     Ok(routines.iter().filter(|routine| !is_there(routine)).collect())
 }
 
-/// Drops those of the workload's routines that exist: dropping a missing one may need a privilege
-/// that the user lacks.
+/// Drops those of the workload's routines that exist, since dropping a missing one may need a
+/// privilege that the user lacks.
 pub(crate) fn drop_all(session: &mut AdminSession, opened: &Opened) -> Result<(), Error> {
     let database = opened.database.as_ref();
     let there = list(session, database)?;
@@ -62,7 +62,8 @@ pub(crate) fn drop_all(session: &mut AdminSession, opened: &Opened) -> Result<()
     Ok(())
 }
 
-/// Name and marked text of all routines that may be dbdyno's.
+/// Reads name and text of all routines in the database. The text of those installed by dbdyno
+/// contains a mark of their version.
 fn list(
     session: &mut AdminSession,
     database: &dyn Database,

@@ -1,17 +1,18 @@
-//! Mark of a run beside a database file: other runs see it, also those of other stores.
+//! Marks a database file as used by a run, so that other runs notice it, also those with another
+//! store.
 //!
-//! It is a lock on a separate file, since closing SQLite's own file would release SQLite's locks.
-//! It ends with the process; the last one removes the file. Not here: runs of the same store, which
-//! are known from its rows; servers (database_mark).
+//! The mark is a lock on a separate file, since closing SQLite's own file would release SQLite's
+//! locks. It ends with the process; the last one removes the file. Not here: runs of the same
+//! store, which are known from its rows (others), and servers (database_mark).
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-/// Suffix of the file's name.
+/// Suffix that is added to the name of the database file.
 const SUFFIX: &str = "-dbdyno-run";
 
-/// Held while a run uses the database.
+/// Mark on a database file, held while a run uses it.
 pub(crate) struct RunMarker {
     file: File,
     path: PathBuf,
@@ -19,15 +20,16 @@ pub(crate) struct RunMarker {
 }
 
 impl RunMarker {
-    /// Marks the database in `file`; `None` if the mark cannot be created: no run fails for lack of
-    /// a mark.
+    /// Marks the database in `file`. `None` if the mark cannot be created, since no run should fail
+    /// for lack of a mark.
     pub(crate) fn beside(file: &Path) -> Option<RunMarker> {
         let mut name = OsString::from(file.canonicalize().unwrap_or_else(|_| file.to_owned()));
         name.push(SUFFIX);
         let path = PathBuf::from(name);
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(&path).ok()?;
-        // The only run can lock it exclusively. Then it is shared, so that the next one notices.
+        // Only a run that is alone can lock the file exclusively. Afterwards the lock is shared, so
+        // that the next run notices.
         let is_alone = match file.try_lock() {
             Ok(()) => true,
             Err(TryLockError::WouldBlock) => false,
@@ -46,7 +48,8 @@ impl RunMarker {
 impl Drop for RunMarker {
     fn drop(&mut self) {
         if self.file.try_lock().is_ok() {
-            // If it cannot be removed, the next run does that; without a lock it marks nothing.
+            // If the file cannot be removed, the next run does that; without a lock it marks
+            // nothing.
             let _ = std::fs::remove_file(&self.path);
         }
     }

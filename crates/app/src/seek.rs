@@ -1,7 +1,8 @@
-//! Search for the highest rate, or number of clients, at which objectives hold.
+//! Searches for the highest arrival rate, or number of clients, at which objectives are met, such
+//! as a limit for p99.
 //!
 //! Every probe is a run in the store, bound to the experiment as the trial of a point of its own,
-//! so that the search can be resumed after a crash. Not here: the position of probes and their
+//! so that the search can be resumed after a crash. Not here: the choice of the next probe and the
 //! evaluation (study).
 
 use std::collections::HashMap;
@@ -33,27 +34,26 @@ use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, FAILURES_MOST, T
 use crate::trials::{forget_unbegun, status, trial_reports};
 use crate::walk::{Step, Walk};
 
-/// Result of a search that is complete or was interrupted.
+/// Result of a search that is complete, or was interrupted.
 pub struct SeekResult {
-    /// Report on the probes run so far.
+    /// Report on the probes that have been run so far.
     pub report: SeekReport,
-    /// Whether there is an answer, confirmed by fresh probes.
+    /// Whether the search has an answer that fresh probes have confirmed.
     pub is_good: bool,
-    /// Whether the user interrupted it.
     pub is_interrupted: bool,
 }
 
-/// Purpose of loading a stored search.
+/// Purpose for which a stored search is loaded.
 #[derive(Clone, Copy)]
 pub enum Use<'d> {
-    /// Report its results; no database is used.
+    /// To report its results, without a database.
     ToReport,
-    /// Continue it; as in [`planned`](crate::experiment::planned), commands are taken only from a
-    /// plan that was named on the command line.
+    /// To continue it. As in [`planned`](crate::experiment::planned), shell commands are only
+    /// allowed if they are also in the plan that was named on the command line.
     ToGoOn(Option<&'d Draft>),
 }
 
-/// A search that can run: its plan, and the target with its password.
+/// A search with its plan, and the target with its password.
 pub struct Search {
     experiment: Experiment,
     seek_plan: SeekPlan,
@@ -61,7 +61,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Creates a search whose runs have these labels.
+    /// Creates a search with a new id. `labels` are set on all its runs.
     pub fn new(
         seek_plan: SeekPlan,
         labels: Vec<(String, String)>,
@@ -90,7 +90,8 @@ impl Search {
         Ok(Search { experiment, seek_plan, target: plan.target })
     }
 
-    /// Loads the search of a stored experiment.
+    /// Loads the search of a stored experiment. Fails if the experiment is no search, or was made
+    /// by an earlier method and is to be continued.
     pub fn stored(store: &Path, experiment: Experiment, use_of: Use<'_>) -> Result<Search, Error> {
         let (seek, point) = match (experiment.walk.seek(), experiment.points.first()) {
             (Some(seek), Some(point)) => (seek.clone(), point),
@@ -114,7 +115,7 @@ impl Search {
         Ok(Search { experiment, seek_plan, target })
     }
 
-    /// Target, for adding a password.
+    /// Target of the search, to which the caller may add a password.
     pub fn target(&mut self) -> &mut Target {
         &mut self.target
     }
@@ -125,7 +126,8 @@ impl Search {
         Ok(Plan { target: self.target.clone(), ..plan })
     }
 
-    /// Runs the missing probes; a new search is stored first.
+    /// Runs the probes that are missing. A new search is stored first, and removed again if it
+    /// fails before its first run.
     pub fn run(
         self,
         is_new: bool,
@@ -155,7 +157,7 @@ impl Search {
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<SeekResult, Error> {
         let strategy = strategy_of(&self.seek_plan.seek, self.plan(self.seek_plan.seek.low, 0)?);
-        // All probes have the placement of the highest one, which needs the most.
+        // All probes get the placement of the highest one, which needs the most.
         let ends = vec![self.plan(strategy.low, 0)?, self.plan(strategy.high, 0)?];
         let mut runner = TrialRunner::new(options, self.experiment.clone(), ends)?;
         let probed = runner.rehearse(stop, watcher).and_then(|()| {
@@ -174,15 +176,16 @@ impl Search {
     }
 }
 
-/// The walk of a search: a point for each probe, where the strategy wants it.
+/// Order of a search's probes: the strategy decides where the next one is, from the results of
+/// those before. Each probe is a point of its own.
 struct Probes<'s> {
     search: &'s Search,
     strategy: &'s SearchStrategy,
     placement: PlacementChoice,
     known: Known,
-    /// Valid probes so far, with their reports.
+    /// Valid probes so far, each with the report of its run.
     made: Vec<(Probe, Report)>,
-    /// Consecutive probes that do not count.
+    /// Number of consecutive probes that do not count.
     failures: u32,
 }
 
@@ -219,7 +222,7 @@ impl Walk for Probes<'_> {
         Ok(Some(Step {
             place: (nth as u32, 0),
             nth: nth as u64 + 1,
-            of: nth as u64 + n_left,
+            n_trials: nth as u64 + n_left,
             values: format!("{}={value} ({})", seek_plan.seek.axis, planned.stage.name()),
             left: Some(TimeLeft::About(left_ns)),
             added: Some((Point { values: vec![value], plan: String::new() }, plan)),
@@ -243,10 +246,12 @@ impl Walk for Probes<'_> {
     }
 }
 
-/// Factor of samples above the need, since the next probe may have fewer in the same time.
+/// Factor by which the advised budget has more samples than needed, since the next probe may have
+/// fewer in the same time.
 const SAMPLES_MARGIN: f64 = 1.3;
 
-/// Message that a probe has too few samples, with the budget that it needs.
+/// Returns the message that a probe has too few samples for a verdict, with the budget to ask for;
+/// `None` if it has enough.
 fn too_short(
     (probe, report): &(Probe, Report),
     ramp_up_ns: u64,
@@ -269,22 +274,23 @@ fn strategy_of(seek: &Seek, plan: Plan) -> SearchStrategy {
     SearchStrategy { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns, method }
 }
 
-/// Fails: a stored plan names its target.
+/// Default target of a stored plan: always an error, since a stored plan names its target.
 fn no_default(_: &str) -> Result<Target, String> {
     Err("the stored plan has no target".to_owned())
 }
 
-/// Seed of a probe. Searches with neighbouring seeds share no draws.
+/// Returns the seed of a search's nth probe. Searches with neighbouring seeds share no random
+/// draws.
 fn seed_of(seed: u64, nth: usize) -> u64 {
     // 53 bits, which JSON represents exactly.
     Rng::new(seed, Stream::Order, nth as u64).bits() >> 11
 }
 
-/// Verdicts of earlier probes by run; they never change.
+/// Verdicts of earlier probes by id of their run, which never change.
 type Known = HashMap<String, Judged>;
 
-/// Verdict of a stored probe. Its seconds contain what its report lacks: the share beyond the
-/// objectives' times.
+/// Judges a stored probe. Reads its seconds for what its report lacks: the share of transactions
+/// that were later than the limits of the objectives.
 fn judged(store: &Store, report: &Report, seek: &Seek, known: &mut Known) -> Result<Judged, Error> {
     if let Some(judged) = known.get(&report.run_id) {
         return Ok(judged.clone());
@@ -297,12 +303,12 @@ fn judged(store: &Store, report: &Report, seek: &Seek, known: &mut Known) -> Res
     Ok(judged)
 }
 
-/// Whether a trial is a probe with a verdict. A full queue is a verdict too.
+/// Whether a trial has a verdict as a probe: its run is valid, or was stopped by a full queue.
 fn is_made(trial: &TrialReport) -> bool {
     counts(&trial.report) || is_settled(&trial.report)
 }
 
-/// Valid probes with their reports, in the order in which the strategy requests them.
+/// Returns the valid probes with their reports, in the order in which the strategy requests them.
 fn replay(
     store: &Store,
     experiment: &Experiment,
@@ -321,8 +327,9 @@ fn replay(
     Ok(made)
 }
 
-/// Probes of a search by the first method, at the positions in their own plans. It ran short ones
-/// of a 32nd of the budget, then twelve long ones, then fresh ones.
+/// Returns the probes of a search that was made by the first method, at the positions in their own
+/// plans. That method ran short probes of 1/32 of the budget, then twelve long ones, then fresh
+/// ones.
 fn first_method(
     store: &Store,
     experiment: &Experiment,
@@ -404,7 +411,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Erro
     })
 }
 
-/// Describes the length of a search before it starts.
+/// Describes what a search will do and how much load it needs, for the user before it starts.
 pub fn forecast(search: &Search) -> String {
     let seek = &search.seek_plan.seek;
     let objectives: Vec<String> = seek.objectives.iter().map(ToString::to_string).collect();

@@ -1,8 +1,8 @@
-//! Settings of servers that dbdyno did not start: changed by SQL for a run, and restored.
+//! Changes settings of servers that dbdyno did not start, by SQL for a run, and restores them.
 //!
 //! Before a setting is changed, its old value is written to the restore journal on disk; the entry
-//! is removed when the setting has been restored and verified. Not here: settings of managed
-//! servers, which start with them; the choice of values (experiment, run).
+//! is removed when the setting was restored and its value read back. Not here: settings of managed
+//! servers, which start with them, and the choice of values (experiment, run).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,26 +26,26 @@ use crate::interruptible::{run_interruptible, run_unless_asked_twice};
 use crate::open::open;
 use crate::watcher::Watcher;
 
-/// Limit for a server to apply a new setting, in milliseconds.
+/// Longest time that a server may take to apply a new setting, in milliseconds.
 const TAKEN_UP_MS: u128 = 10_000;
-/// Interval of checks whether it has.
+/// Interval of checks whether the server has applied a setting, in milliseconds.
 const LOOK_EVERY_MS: u64 = 10;
-/// After a stop, limit for restoring settings; the rest stays in the journal.
+/// Longest time for restoring settings after the user asked to stop; the rest stays in the journal.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A setting as reported by a server.
+/// A setting as the server reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
     name: String,
-    /// Value in new sessions.
+    /// Value that new sessions get.
     value: String,
-    /// Value set by SQL that survives a restart.
+    /// Value that was set by SQL and survives a restart; `None` if there is none.
     kept: Option<String>,
-    /// Reason why SQL cannot set it.
+    /// Reason why SQL cannot change the setting; `None` if it can.
     fixed: Option<String>,
 }
 
-/// A session for the settings of a server.
+/// A session that reads and changes the settings of a server.
 struct SettingsSession {
     session: AdminSession,
     by: SettingsBySql,
@@ -53,7 +53,7 @@ struct SettingsSession {
 }
 
 impl SettingsSession {
-    /// Connects to the server of a target.
+    /// Connects to the server of a target. Fails if the database has no server settings.
     fn at(database: &dyn Database, target: &Target) -> Result<SettingsSession, Error> {
         let name = database.dialect().name;
         let by = database.administration().settings;
@@ -61,7 +61,8 @@ impl SettingsSession {
         Ok(SettingsSession { session: AdminSession::at(database)?, by, target: target.clone() })
     }
 
-    /// Reads a setting; fails if the server has no such setting.
+    /// Reads a setting. Fails if the server has no such setting; the error names another spelling
+    /// that exists.
     fn look(&mut self, name: &str) -> Result<Found, Error> {
         if let Some(found) = self.find(name)? {
             return Ok(found);
@@ -100,7 +101,7 @@ impl SettingsSession {
         Ok(found)
     }
 
-    /// Fails if a setting cannot be changed, without changing it.
+    /// Fails if the setting cannot be changed by SQL. Changes nothing.
     fn probe(&mut self, found: &Found) -> Result<(), Error> {
         if let Some(why) = &found.fixed {
             return Err(Error::Usage(format!(
@@ -119,7 +120,8 @@ impl SettingsSession {
         }
     }
 
-    /// Sets a value, waits until the server has applied it, and reads it.
+    /// Sets a setting for new sessions, waits until the server has applied it, and returns what the
+    /// server reports then.
     fn set(&mut self, name: &str, value: &str) -> Result<Found, Error> {
         let mut first = None;
         for sql in (self.by.set)(name, value) {
@@ -159,7 +161,8 @@ impl SettingsSession {
         }
     }
 
-    /// Makes the server apply the new settings, and waits until it has.
+    /// Makes the server reload its configuration if that is needed for changed settings, and waits
+    /// until it has.
     fn take_up(&mut self, name: &str) -> Result<(), Error> {
         if self.by.take_up.is_empty() {
             return Ok(());
@@ -202,17 +205,18 @@ impl SettingsSession {
     }
 }
 
-/// Replaces `{user}` in SQL by the user of a target.
+/// Replaces `{user}` in SQL by the user name of a target.
 pub(crate) fn with_user(sql: &str, target: &Target) -> String {
     sql.replace("{user}", target.user.as_deref().unwrap_or("USER"))
 }
 
-/// Whether a setting has its old value.
+/// Whether a setting has the value again that it had before dbdyno changed it.
 fn is_back(setting: &ChangedSetting, found: &Found) -> bool {
     found.value == setting.before && found.kept == setting.kept_before
 }
 
-/// Whether a setting has the value that dbdyno set, or is about to.
+/// Whether a setting has the value that dbdyno has set or was about to set, so that nobody else has
+/// changed it since.
 fn is_ours(setting: &ChangedSetting, found: &Found) -> bool {
     let asked = &setting.asked;
     setting.now.as_ref() == Some(&found.value)
@@ -220,26 +224,29 @@ fn is_ours(setting: &ChangedSetting, found: &Found) -> bool {
         || is_same_value(asked, &found.value)
 }
 
-/// Settings that a run or an experiment has changed, with their journal.
+/// Settings that a run or an experiment has changed and must restore, which are in the restore
+/// journal.
 pub(crate) struct SettingsGuard {
     store: PathBuf,
     purpose: String,
     held: Vec<ChangedSetting>,
-    /// Targets of the servers; only these contain passwords.
+    /// Targets of the servers whose settings are changed. Passwords are only here, not in the
+    /// journal.
     targets: Vec<Target>,
 }
 
-/// Result of changing settings.
+/// Settings that were changed, as they are reported in a run.
 #[derive(Default)]
 pub(crate) struct Set {
-    /// Settings by name, with the server's spelling of the value.
+    /// Facts with name and value of each setting, in the server's spelling.
     pub(crate) facts: Vec<Fact>,
-    /// Notes on settings to which the server gave another value than requested.
+    /// Notes on settings to which the server gave another value than the requested one.
     pub(crate) differs: Vec<String>,
 }
 
 impl Set {
-    /// Events for the run; shows notes for the user through `watcher`.
+    /// Converts the result into events for the run, and shows its notes to the user through
+    /// `watcher`.
     pub(crate) fn into_events(self, watcher: &mut dyn Watcher) -> Vec<Event> {
         self.differs.iter().for_each(|note| watcher.note(note));
         let facts = self.facts.into_iter().map(Event::Fact);
@@ -247,7 +254,8 @@ impl Set {
     }
 }
 
-/// Finding that a server gave settings other values than requested, if it did.
+/// Returns the finding that the server gave settings other values than requested; `None` if there
+/// are no notes about that.
 pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
     let known = catalog_entry("setting_adjusted").expect("it is in the list of all");
     (!notes.is_empty()).then(|| {
@@ -256,19 +264,20 @@ pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
     })
 }
 
-/// Text of such a note.
+/// Returns the note that the server reports `shown` for a setting that was set to `asked`.
 pub(crate) fn adjusted_note(name: &str, asked: &str, target: &Target, shown: &str) -> String {
     format!("{name} was set to {asked}, but {target} reports {shown}")
 }
 
 impl SettingsGuard {
-    /// Creates a guard without changes.
+    /// Creates a guard that has changed no settings. `purpose` names the run or experiment in the
+    /// journal.
     pub(crate) fn new(store: &Path, purpose: String) -> SettingsGuard {
         SettingsGuard { store: store.to_owned(), purpose, held: Vec::new(), targets: Vec::new() }
     }
 
-    /// Sets `wanted` on the server of `target`, and restores changed settings that are not in it.
-    /// `database` is the open target.
+    /// Sets the settings in `wanted` on the server of `target`, and restores those that were
+    /// changed before and are not in it. `database` is the open target.
     pub(crate) fn put(
         &mut self,
         database: &dyn Database,
@@ -336,7 +345,9 @@ impl SettingsGuard {
         Ok(now)
     }
 
-    /// Creates an entry of the journal. If a killed process has left one, its old value is kept.
+    /// Returns the journal's entry for a setting before its first change. If a killed process has
+    /// left an entry, its old value is kept. Fails if a living process has one, or somebody else
+    /// has changed the setting since.
     fn entry(
         &self,
         store: &Store,
@@ -355,7 +366,7 @@ impl SettingsGuard {
                     "{setting} is being varied by process {process}: retry when it has ended"
                 )));
             }
-            // After a restart the server may have lost the value.
+            // After a restart, the server may have lost the changed value.
             if !is_back(setting, found) && !is_ours(setting, found) {
                 return Err(Error::Failed(format!(
                     "{setting} was left at {} by a killed {}, and somebody has changed it to {} \
@@ -368,7 +379,8 @@ impl SettingsGuard {
         Ok(new_entry(session, found, value, &self.purpose))
     }
 
-    /// [`SettingsGuard::put`], interrupted by a stop: then only the journal knows the changes.
+    /// Like [`SettingsGuard::put`] for a plan, but returns early with `Error::Interrupted` when a
+    /// stop is requested. Then only the journal knows which settings were changed.
     pub(crate) fn put_interruptible(
         &mut self,
         database: &Arc<dyn Database>,
@@ -390,8 +402,8 @@ impl SettingsGuard {
         set
     }
 
-    /// Restores all settings. Returns notes on those that cannot be restored, which stay in the
-    /// journal, except those that a server keeps permanently after a rejected run.
+    /// Restores all changed settings. Returns notes on those that could not be restored. They stay
+    /// in the journal, except for settings that the server cannot restore after a rejected run.
     pub(crate) fn release(&mut self, ended: Ended, stop: &Stop) -> Vec<String> {
         let mut notes = Vec::new();
         for target in std::mem::take(&mut self.targets) {
@@ -422,14 +434,14 @@ impl SettingsGuard {
     }
 }
 
-/// Returns the target with a longer connect timeout, unless the user set one: a setting that is not
-/// restored now stays changed until a user runs `dbdyno restore`.
+/// Returns the target with a connect timeout of 30 s, unless the user set one, because a setting
+/// that is not restored now stays changed until somebody runs `dbdyno restore`.
 fn patient(target: Target) -> Target {
     if target.hosts.is_empty() { target } else { target.with_default("connect_timeout", "30s") }
 }
 
-/// Fact about settings of the plan that have lost their value during the load, because the server
-/// was restarted.
+/// Returns the finding that settings of the plan no longer have the value that the run set, because
+/// the server was restarted; `None` if there are none.
 pub(crate) fn lost(
     plan: &Plan,
     database: &Arc<dyn Database>,
@@ -457,7 +469,7 @@ pub(crate) fn lost(
     (!lost.is_empty()).then(|| not_made("settings_lost", text))
 }
 
-/// Journal entry of a setting before its first change.
+/// Returns a new journal entry for a setting before its first change.
 fn new_entry(
     session: &SettingsSession,
     found: &Found,
@@ -477,27 +489,27 @@ fn new_entry(
     }
 }
 
-/// Settings that are changed temporarily outside of the measured phase, and restored when this
-/// ends.
+/// Settings that are changed for a moment outside of the measured phase, and restored by
+/// [`Momentary::end`] or drop.
 ///
-/// They are in the journal; for one that a run has changed already, the journal keeps the value
-/// from before the run.
+/// They are in the restore journal. For a setting that the run itself has changed already, the
+/// journal keeps the value from before the run.
 pub(crate) struct Momentary {
     session: SettingsSession,
-    /// `None` for a server that ends with the run.
+    /// Store with the restore journal; `None` for a server that ends with the run.
     journal: Option<Store>,
     changed: Vec<Moment>,
 }
 
-/// A change that ends with the run.
+/// A setting that is changed for a moment.
 struct Moment {
     setting: ChangedSetting,
-    /// The journal's entry from before, if any.
+    /// Entry that the journal had for this setting before; `None` if it had none.
     entry_before: Option<ChangedSetting>,
 }
 
 impl Momentary {
-    /// Connects, without any change. Without a path there is no journal.
+    /// Connects to the server, and changes nothing. Without a path there is no journal.
     pub(crate) fn at(
         database: &dyn Database,
         target: &Target,
@@ -511,7 +523,7 @@ impl Momentary {
         })
     }
 
-    /// Changes a setting; returns whether the server has it.
+    /// Changes a setting. Returns false if the server has no such setting.
     pub(crate) fn set(&mut self, name: &str, value: &str, purpose: &str) -> Result<bool, Error> {
         let Some(found) = self.session.find(name)? else { return Ok(false) };
         if is_same_value(value, &found.value) {
@@ -533,10 +545,11 @@ impl Momentary {
         Ok(true)
     }
 
-    /// The journal's entry for a setting; fails if it belongs to another process.
+    /// Returns the journal's entry for a setting; `None` if it has none. Fails if the entry belongs
+    /// to another living process.
     fn known(&self, server: &str, found: &Found) -> Result<Option<ChangedSetting>, Error> {
         let all = self.journal.as_ref().map(Store::changed_settings).transpose()?;
-        let is_it = |of: &ChangedSetting| of.server == server && of.name == found.name;
+        let is_it = |entry: &ChangedSetting| entry.server == server && entry.name == found.name;
         let known = all.into_iter().flatten().find(|known| is_it(&known.setting));
         match known {
             Some(store::Changed { setting, process: Some(process) }) => {
@@ -546,8 +559,8 @@ impl Momentary {
         }
     }
 
-    /// Restores all settings, the last one first. Returns notes on those that cannot be restored;
-    /// they stay in the journal.
+    /// Restores all settings, the last changed one first. Returns notes on those that could not be
+    /// restored, which stay in the journal.
     pub(crate) fn end(&mut self) -> Vec<String> {
         let mut notes = Vec::new();
         while let Some(Moment { setting, entry_before }) = self.changed.pop() {
@@ -572,7 +585,8 @@ impl Momentary {
     }
 }
 
-/// Command that restores the rest.
+/// Returns the command with which the user restores settings of a target that are still in the
+/// journal.
 pub(crate) fn restore_command(target: &Target) -> String {
     let password = if target.password.is_some() { " --ask-password" } else { "" };
     format!("dbdyno restore --target '{target}'{password}")
@@ -584,8 +598,8 @@ impl Drop for Momentary {
     }
 }
 
-/// Restores a setting and removes its entry. Returns a note on what remains changed after a
-/// rejected run.
+/// Restores a setting and removes its journal entry. If the server cannot restore it after a
+/// rejected run, removes the entry too, and returns a note on the value that remains.
 fn give_back(
     store: &Store,
     session: &mut SettingsSession,
@@ -605,15 +619,15 @@ fn give_back(
     Ok(None)
 }
 
-/// Removes the entry of a setting that the server cannot restore, since another try would fail too.
-/// Returns a note on what remains changed.
+/// Removes the journal entry of a setting that the server cannot restore, since another try would
+/// fail too. Returns a note on the value that remains.
 fn give_up(
     store: &Store,
     session: &mut SettingsSession,
     setting: &ChangedSetting,
     error: Error,
 ) -> Result<String, Error> {
-    // An unreachable server may restore it later.
+    // A server that does not answer now may restore the setting later.
     let Ok(found) = session.look(&setting.name) else { return Err(error) };
     store.forget_setting(setting)?;
     Ok(format!(
@@ -623,24 +637,25 @@ fn give_up(
     ))
 }
 
-/// End of the run or experiment whose settings are restored.
+/// End of the run or experiment whose settings are restored, which decides about settings that the
+/// server cannot restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// Rejected before any load.
+    /// It was rejected before any load.
     Refused,
-    /// Ended after a load, with any result.
+    /// It ended after a load, with any result.
     AfterLoad,
 }
 
-/// A changed setting that was not restored.
+/// An entry of the restore journal: a changed setting that is not yet restored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Left {
     pub setting: ChangedSetting,
-    /// Process that will restore it, if it is alive.
+    /// Id of the living process that will restore the setting; `None` if that process is gone.
     pub process: Option<u32>,
 }
 
-/// Entries of a store's restore journal; empty without a store.
+/// Returns the entries of a store's restore journal; empty if the store does not exist.
 pub fn left(store: &Path) -> Result<Vec<Left>, Error> {
     if !store.is_file() {
         return Ok(Vec::new());
@@ -650,44 +665,46 @@ pub fn left(store: &Path) -> Result<Vec<Left>, Error> {
     Ok(all.map(|changed| Left { setting: changed.setting, process: changed.process }).collect())
 }
 
-/// Options of restoring settings.
+/// Options of `dbdyno restore`.
 #[derive(Clone, Copy, Debug)]
 pub struct RestoreOptions {
-    /// Only report what would be restored.
+    /// Whether to report what would be restored, and change nothing.
     pub dry_run: bool,
-    /// Also restore settings that were changed since, or that a living process will restore.
+    /// Whether to restore also settings that somebody has changed since, or that a living process
+    /// will restore.
     pub force: bool,
 }
 
-/// Result of restoring a setting.
+/// Result of restoring one setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Dry run: it would be restored.
+    /// The setting would be restored without `dry_run`.
     ToBeSetBack,
-    /// The old value is restored, and verified.
+    /// The old value was restored, and read back.
     SetBack,
-    /// Already at its old value; its entry was removed, except by a dry run.
+    /// The setting had its old value already. Its journal entry was removed, except in a dry run.
     WasBack,
-    /// Changed since, and left as it is.
+    /// Somebody has changed the setting since, so it was left as it is.
     ChangedSince,
-    /// Left as it is, because this living process will restore it.
+    /// The setting was left as it is, because the living process with this id will restore it.
     InUse(u32),
-    /// Entry removed without asking the server.
+    /// The journal entry was removed without asking the server.
     Forgotten,
-    /// Not restored, for this reason.
+    /// The setting was not restored, for this reason.
     Failed(String),
 }
 
-/// A setting of the journal, and the result.
+/// A setting of the restore journal, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
     pub setting: ChangedSetting,
-    /// Value on the server, if it is known.
+    /// Value that the server reported; `None` if it was not asked.
     pub found: Option<String>,
     pub fate: Fate,
 }
 
-/// Removes entries of the journal without changing the servers; keeps those of living processes.
+/// Removes entries from the restore journal without asking the servers. Keeps entries of living
+/// processes.
 pub fn forget(store: &Path, all: Vec<Left>) -> Result<Vec<Restored>, Error> {
     let store = Store::open(store)?;
     let one = |left: Left| {
@@ -703,7 +720,7 @@ pub fn forget(store: &Path, all: Vec<Left>) -> Result<Vec<Restored>, Error> {
     all.into_iter().map(one).collect()
 }
 
-/// Restores the settings of the server of `target`, each even if others fail.
+/// Restores all these settings on the server of `target`, each one even if others fail.
 pub fn restore(
     store: &Path,
     target: &Target,

@@ -1,6 +1,7 @@
-//! All settings of a server in new sessions, read before and after the load.
+//! Reads all settings that new sessions of a server get, before and after the load, and compares
+//! them.
 //!
-//! Not here: settings of a plan (settings), and the evaluation of changes (analysis).
+//! Not here: settings that a plan changes (settings), and judging the changes (analysis).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,24 +17,25 @@ use crate::managed::Managed;
 use crate::open::OpenTarget;
 use crate::settings::{adjusted_note, taken_otherwise};
 
-/// Parts of names whose values may be secrets, or contain one. Commands and statements that a
-/// server executes may contain anything.
+/// Words in names of settings whose values may be or contain secrets. Commands and statements that
+/// a server executes may contain anything.
 const SECRET: [&str; 7] =
     ["password", "passwd", "passphrase", "secret", "token", "credential", "conninfo"];
 const SECRET_ENDS: [&str; 4] = ["_key", "_auth", "_command", "_provider_options"];
 const SECRET_BEGINS: [&str; 1] = ["init_"];
 
-/// Replaces a secret value.
+/// Text that is stored instead of a secret value.
 const MASKED: &str = "(not kept)";
 
-/// Replaces the folder of a managed server, which has another name in each run.
+/// Text that is stored instead of a managed server's folder, which has another name in each run.
 const HOME: &str = "<home>";
 
-/// Most characters of a value: lists of optimizer switches have about 600.
+/// Largest number of characters that are stored of a value: lists of optimizer switches have about
+/// 600.
 const CHARACTERS_MAX: usize = 1_000;
 
-/// Reads all settings of the server before the load, with events for the run. Settings that cannot
-/// be read become a fact.
+/// Reads all settings of the server before the load. Returns them, and events for the run that list
+/// them; if they cannot be read, a fact says so.
 pub(crate) fn before(
     open_target: &OpenTarget,
     stop: &Stop,
@@ -60,8 +62,8 @@ pub(crate) fn before(
     }
 }
 
-/// Modes and settings of the database that differ from those before the load. Sizes may change, and
-/// are ignored.
+/// Returns a fact for each mode or setting of the database that differs from before the load. Sizes
+/// are ignored, since they may change.
 pub(crate) fn changed(
     database: Option<&Arc<dyn Database>>,
     before: Option<&SettingsSnapshot>,
@@ -92,7 +94,8 @@ pub(crate) fn changed(
     changed
 }
 
-/// Settings by name. Values may be secrets: show them only through [`SettingsSnapshot::to_pairs`].
+/// Settings that new sessions of a server get. Values may be secrets: show them only through
+/// [`SettingsSnapshot::to_pairs`].
 #[derive(Clone, Default)]
 pub(crate) struct SettingsSnapshot {
     /// Names and values, sorted by name.
@@ -100,7 +103,7 @@ pub(crate) struct SettingsSnapshot {
 }
 
 impl SettingsSnapshot {
-    /// Reads the settings; `None` if the database has no query for them.
+    /// Reads all settings of the server; `None` if the database has no query for them.
     pub(crate) fn read(database: &dyn Database) -> Result<Option<SettingsSnapshot>, Error> {
         let Some(by) = database.administration().settings else { return Ok(None) };
         let mut session = AdminSession::at(database)?;
@@ -125,7 +128,8 @@ impl SettingsSnapshot {
         SettingsSnapshot { settings }
     }
 
-    /// Settings for storage and display, without secrets; paths in `home` are shortened.
+    /// Returns names and values for storage and display. Secrets are masked, long values cut off,
+    /// and the folder `home` of a managed server is replaced by `<home>`.
     pub(crate) fn to_pairs(&self, home: Option<&Path>) -> Vec<(String, String)> {
         let home = home.and_then(Path::to_str).filter(|home| home.len() > 1);
         let printed = |(name, value): &(String, String)| {
@@ -139,7 +143,8 @@ impl SettingsSnapshot {
         self.settings.iter().map(printed).collect()
     }
 
-    /// Notes on settings with another value than requested at the start of the server.
+    /// Returns notes on settings whose value differs from the one that was requested at the start
+    /// of the server.
     fn unlike(
         &self,
         asked: &[(String, String)],
@@ -155,7 +160,7 @@ impl SettingsSnapshot {
         asked.iter().filter_map(unlike).collect()
     }
 
-    /// Settings that have changed, as facts.
+    /// Returns a fact for each setting whose value differs in `after`.
     pub(crate) fn changes_to(&self, after: &SettingsSnapshot) -> Vec<Fact> {
         let changed = |(name, was): &(String, String)| {
             let place = after.settings.binary_search_by(|(known, _)| known.cmp(name)).ok()?;
@@ -170,7 +175,7 @@ impl SettingsSnapshot {
     }
 }
 
-/// Whether the value of a setting is secret.
+/// Whether the value of a setting may be secret, judged by its name.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET.iter().any(|word| name.contains(word))
@@ -178,7 +183,7 @@ fn is_secret(name: &str) -> bool {
         || SECRET_BEGINS.iter().any(|begin| name.starts_with(begin))
 }
 
-/// Shortens a long value, and names an empty one.
+/// Shortens a long value for display, and calls an empty one `nothing`.
 fn shown(value: &str) -> String {
     const SHOWN_MAX: usize = 60;
     match value {

@@ -1,6 +1,8 @@
-//! Settling: makes a database do its background work now, and measures it.
+//! Settles a database: makes it do its pending background work (such as purging old row versions,
+//! or a checkpoint) now, waits until it is done, and measures that.
 //!
-//! Not here: the steps (drivers: `Settling`), and the time of settling (run, the command line).
+//! Not here: the steps for each product (drivers: `Settling`), and when to settle (run, the command
+//! line).
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -21,47 +23,48 @@ use crate::open::{OpenTarget, Opened};
 use crate::settings::{Momentary, restore_command, with_user};
 use crate::watcher::Watcher;
 
-/// Time after the limit within which a request must end: as long as a new connection may take.
+/// Time after the limit within which the server must answer, as long as connecting may take.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
-/// Interval of reading a level.
+/// Interval of reading how much work is left.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// A level that has not fallen for this long will not fall (HammerDB's rule).
+/// Time after which remaining work that does not fall any more is given up (HammerDB's rule).
 const FROZEN: Duration = Duration::from_secs(10);
 
-/// A level that has not fallen in this many readings may contain work that is never done.
+/// Number of readings without progress after which the server is asked whether work is left.
 const STILL_LOOKS: u32 = 4;
 
-/// Advice when other sessions commit.
+/// Advice if other sessions commit while the database is settled.
 const END_OTHERS: &str = "End the other sessions.";
 
-/// Period for the pace from which the remaining time is computed.
+/// Period over which the pace is measured, from which the remaining time is estimated.
 const PACE_OVER: Duration = Duration::from_secs(3);
-/// Above this rate of commits, other sessions are still working (HammerDB's rule).
+/// Rate of commits above which other sessions are still working (HammerDB's rule).
 const COMMITS_PER_S: f64 = 100.0;
-/// The step before those of the driver: waiting for other sessions.
+/// Name of the step before those of the driver: waiting for other sessions.
 const WAIT: &str = "wait";
-/// Name of the level of [`WAIT`].
+/// Name of the value that falls during [`WAIT`].
 const COMMIT_RATE: &str = "commits_per_s";
-/// Time within which a server counts its writes (PostgreSQL's checkpointer).
+/// Time within which a server has counted its writes (PostgreSQL's checkpointer).
 const COUNTED_WITHIN: Duration = Duration::from_millis(500);
-/// Period over which commits are counted.
+/// Period over which commits are counted to get a rate.
 const COUNTED_OVER: Duration = Duration::from_secs(1);
 
-/// A server to settle, with its tables and the limit.
+/// Arguments of settling: the server, the tables, and the time limit.
 pub struct ToSettle<'a> {
     pub(crate) database: &'a dyn Database,
-    /// Target of the database, also of a managed server.
+    /// Target under which the database is reached, also that of a managed server.
     pub(crate) target: &'a Target,
-    /// Tables of the workloads.
+    /// Names of the workloads' tables.
     pub(crate) tables: Vec<String>,
-    /// Store with the restore journal; `None` for a server that ends with the run.
+    /// Path of the store with the restore journal; `None` for a server that ends with the run.
     pub(crate) journal: Option<&'a Path>,
-    /// Limit of all steps together.
+    /// Time limit of all steps together.
     pub(crate) limit: Duration,
 }
 
 impl<'a> ToSettle<'a> {
-    /// Settles the data of a workload at an open target. `store` has the restore journal.
+    /// Creates the arguments for settling the data of one workload at an open target. `store` has
+    /// the restore journal.
     pub fn new(
         open_target: &'a OpenTarget,
         target: &'a Target,
@@ -80,26 +83,26 @@ impl<'a> ToSettle<'a> {
     }
 }
 
-/// Tables of these workloads, without duplicates.
+/// Returns the names of the workloads' tables, each once.
 pub(crate) fn tables_of(groups: &[Opened]) -> Vec<String> {
     let populations = groups.iter().filter_map(|opened| opened.workload.population());
-    let tables = populations.flat_map(|of| of.tables());
+    let tables = populations.flat_map(|population| population.tables());
     let all: BTreeSet<String> = tables.map(|table| table.name.to_string()).collect();
     all.into_iter().collect()
 }
 
-/// Subject of a settling step during a load.
+/// Target, tables and journal for a settling step that a disturbance does during the load.
 pub(crate) struct SettlingAt {
-    /// Target of the database, also of a managed server.
+    /// Target under which the database is reached, also that of a managed server.
     pub(crate) target: Target,
-    /// Tables of the load.
+    /// Names of the tables that the load uses.
     pub(crate) tables: Vec<String>,
-    /// Store with the restore journal; `None` for a server that ends with the run.
+    /// Path of the store with the restore journal; `None` for a server that ends with the run.
     pub(crate) journal: Option<PathBuf>,
 }
 
 impl SettlingAt {
-    /// Finds a step by name; the error is the reason why there is none.
+    /// Finds a settling step by name. The error for an unknown one lists the steps that exist.
     pub(crate) fn step(
         &self,
         database: &dyn Database,
@@ -116,31 +119,30 @@ impl SettlingAt {
     }
 }
 
-/// Result of settling a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settled {
-    /// Duration of all steps.
+    /// Total duration of all steps in seconds.
     pub seconds: f64,
-    /// Commits of the server in that time, if it counts them.
+    /// Number of commits of the server in that time; `None` if it does not count them.
     pub commits: Option<u64>,
-    /// Bytes that it wrote to its files in that time, if it counts them.
+    /// Bytes that the server wrote to its files in that time; `None` if it does not count them.
     pub written_bytes: Option<u64>,
-    /// Steps that were tried.
+    /// Steps that were tried, in order.
     pub steps: Vec<StepDone>,
-    /// Work that is left, or was not possible.
+    /// Work that is left, or that was not possible.
     pub incomplete: Vec<Incomplete>,
-    /// Whether the user stopped it: the rest is in `incomplete`.
+    /// Whether the user stopped the settling; `incomplete` says so too.
     pub is_interrupted: bool,
 }
 
-/// Work that is left, or was not possible.
+/// Work that is left after settling, or that was not possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incomplete {
-    /// Problem and reason, a sentence without a full stop.
+    /// Problem and reason: a sentence without full stop.
     pub why: String,
-    /// Advice, a sentence; empty if the reason is enough.
+    /// Advice to the user: a sentence; empty if there is none.
     pub advice: String,
-    /// Rest, in a few words: `history list 1,068`.
+    /// Remaining work in a few words, such as `history list 1,068`.
     pub left: String,
 }
 
@@ -149,7 +151,7 @@ impl Incomplete {
         Incomplete { left, why, advice: advice.to_owned() }
     }
 
-    /// Joins reason and advice.
+    /// Returns reason and advice as text.
     pub fn sentence(&self) -> String {
         format!("{}. {}", self.why, self.advice).trim_end().to_owned()
     }
@@ -160,28 +162,28 @@ impl Incomplete {
 pub struct StepDone {
     pub name: &'static str,
     pub seconds: f64,
-    /// Level before and after, with its name.
+    /// Name of the amount of work that the step reduces (such as the length of the history list),
+    /// and its values before and after; `None` if the step has none.
     pub level: Option<(&'static str, i64, i64)>,
 }
 
 impl Settled {
-    /// Whether no work is left.
     pub fn is_at_rest(&self) -> bool {
         self.incomplete.is_empty()
     }
 
-    /// Rests in a few words, without duplicates.
+    /// Returns the remaining work of each kind in a few words, each once.
     pub fn left(&self) -> Vec<&str> {
         let mut left: Vec<&str> = Vec::new();
-        for of in self.incomplete.iter().map(|of| of.left.as_str()) {
-            if !left.contains(&of) {
-                left.push(of);
+        for rest in self.incomplete.iter().map(|one| one.left.as_str()) {
+            if !left.contains(&rest) {
+                left.push(rest);
             }
         }
         left
     }
 
-    /// Describes the result in a sentence.
+    /// Describes the result in one sentence for the user.
     pub fn sentence(&self) -> String {
         let took = shown_time(self.seconds);
         let first = match self.is_at_rest() {
@@ -213,7 +215,8 @@ impl Settled {
         }
     }
 
-    /// Events for the run; `when` is a phrase such as `before the load`.
+    /// Returns the result as facts with subject `about`, and a finding if work is left. `when` is a
+    /// phrase such as `before the load`.
     pub(crate) fn events(&self, about: &str, when: &str) -> Vec<Event> {
         let mut facts = vec![("took_s".to_owned(), FactValue::seconds(self.seconds, 3))];
         facts.extend(self.commits.map(|n| ("commits".to_owned(), n.into())));
@@ -238,12 +241,12 @@ impl Settled {
     }
 }
 
-/// Finding that settling failed, so that the result is unknown.
+/// Returns the finding that settling failed, so that it is unknown whether work is left.
 pub(crate) fn not_done(when: &str, error: &Error) -> Event {
     not_settled(when, &format!("{error}."))
 }
 
-/// Finding that a database is not settled, with advice.
+/// Returns the finding that the database was not at rest `when`, with reason and advice.
 fn not_settled(when: &str, why: &str) -> Event {
     let known = catalog_entry("not_settled").expect("it is in the list of all");
     let observed = format!("Not at rest {when}: {why}");
@@ -252,7 +255,7 @@ fn not_settled(when: &str, why: &str) -> Event {
     Event::Finding(Finding { observed: Some(observed), ..finding })
 }
 
-/// Finding that settings of the server differ from those advised for loads, if they do.
+/// Returns the note that settings differ from those advised for loads; `None` if none differs.
 pub(crate) fn not_advised(settling: &Settling, in_force: &[(String, String)]) -> Option<Event> {
     let differs = |(name, advised): &(&str, &str)| {
         let (_, value) = in_force.iter().find(|(known, _)| known == name)?;
@@ -271,28 +274,29 @@ pub(crate) fn not_advised(settling: &Settling, in_force: &[(String, String)]) ->
     (!differ.is_empty()).then_some(Event::Finding(finding))
 }
 
-/// Steps of settling a database with these facts; fails if there are none.
+/// Returns the settling steps of a database, chosen by its facts. Fails if there are none for it.
 pub(crate) fn settling_of(database: &dyn Database, facts: &[Fact]) -> Result<Settling, Error> {
     (database.administration().settling)(facts)
         .map_err(|why| Error::Usage(format!("settle: {why}; leave out --settle")))
 }
 
-/// Steps of settling a subject, after reading the facts of its database.
-pub fn settling_at(of: &ToSettle<'_>) -> Result<Settling, Error> {
-    settling_of(of.database, &of.database.facts()?)
+/// Reads the facts of a database, and returns its settling steps. Fails if there are none for it.
+pub fn settling_at(to_settle: &ToSettle<'_>) -> Result<Settling, Error> {
+    settling_of(to_settle.database, &to_settle.database.facts()?)
 }
 
-/// Settles a database. A stop ends it early, with the result so far.
+/// Settles a database: executes all steps until they are done, the limit is reached, or the user
+/// stops. Returns what was done and what is left.
 pub fn settle(
-    of: &ToSettle<'_>,
+    to_settle: &ToSettle<'_>,
     settling: &Settling,
     stop: &Stop,
     watcher: &mut dyn Watcher,
 ) -> Result<Settled, Error> {
     let is_over = || stop.is_asked();
     let mut doing = |text: &str| watcher.doing(text);
-    let work = Work::new(of, &is_over, &mut doing)?;
-    // Otherwise a lost server would be awaited as long as the creation of an index.
+    let work = Work::new(to_settle, &is_over, &mut doing)?;
+    // Otherwise a lost server would be awaited as long as creating an index may take.
     let late = work.until + ANSWER_LIMIT;
     let is_late = || wall_clock::now() > late;
     let cancel = work.session.canceller();
@@ -302,7 +306,7 @@ pub fn settle(
             "settle: the server does not answer: its last words are {} after the time limit \
              (--settle-limit) of {}; check its log and its host",
             format_duration(ANSWER_LIMIT.as_nanos() as u64),
-            format_duration(of.limit.as_nanos() as u64)
+            format_duration(to_settle.limit.as_nanos() as u64)
         )),
         false => error,
     })
@@ -312,7 +316,7 @@ fn settle_all(mut work: Work<'_, '_>, settling: &Settling) -> Result<Settled, Er
     let is_over = work.is_over;
     let began = work.lap;
     let (commits, bytes) = (work.commits(settling), work.written(settling));
-    // A step may do work of another one.
+    // Read before the first step, because a step may do work of another one.
     let mut first_levels = Vec::new();
     work.wait_for_others(settling, commits);
     for step in settling.steps {
@@ -345,14 +349,14 @@ fn settle_all(mut work: Work<'_, '_>, settling: &Settling) -> Result<Settled, Er
     Ok(work.done)
 }
 
-/// Runs one step during a load, until it is done or `is_over`.
+/// Executes one settling step while a load runs, until it is done or `is_over` returns true.
 pub(crate) fn settle_step(
-    of: &ToSettle<'_>,
+    to_settle: &ToSettle<'_>,
     step: &SettlingStep,
     is_over: &(dyn Fn() -> bool + Sync),
 ) -> Result<Settled, Error> {
     let mut doing = |_: &str| {};
-    let mut work = Work::new(of, is_over, &mut doing)?;
+    let mut work = Work::new(to_settle, is_over, &mut doing)?;
     let began = work.lap;
     let first = step.level.as_ref().map(|level| work.level(step, level)).transpose()?;
     work.step(step, first.flatten())?;
@@ -361,7 +365,7 @@ pub(crate) fn settle_step(
     Ok(work.done)
 }
 
-/// Adds advice about settings that could not be restored to the error of a step.
+/// Adds to the error of a step that settings could not be restored, and the command to do it.
 fn with_settings_left(error: Error, n_left: usize, target: &Target) -> Error {
     if n_left == 0 {
         return error;
@@ -373,16 +377,16 @@ fn with_settings_left(error: Error, n_left: usize, target: &Target) -> Error {
     ))
 }
 
-/// Counters of a server.
+/// Readings of a server's commit counters.
 #[derive(Clone, Copy, Debug)]
 struct Commits {
     counted: i64,
-    /// Statements that change rows, if it does not count commits of single statements.
+    /// Number of statements that change rows; 0 if the server counts commits of single statements.
     changes: i64,
 }
 
 impl Commits {
-    /// Commits since `before`, or statements that change rows if those are more.
+    /// Number of commits since `before`, or of statements that change rows if those are more.
     fn since(self, before: Commits) -> u64 {
         let grown = (self.counted - before.counted).max(self.changes - before.changes);
         u64::try_from(grown).unwrap_or(0)
@@ -390,35 +394,35 @@ impl Commits {
 }
 
 struct Work<'a, 'w> {
-    of: &'a ToSettle<'a>,
+    to_settle: &'a ToSettle<'a>,
     session: AdminSession,
-    /// Created when the first setting is changed.
+    /// Settings that the current step has changed; `None` until the first change.
     momentary: Option<Momentary>,
-    /// End of the limit.
+    /// Instant at which the time limit is reached.
     until: Instant,
-    /// End of the last step, so that the durations of the steps add up exactly to the whole.
+    /// Instant at which the last step ended, so that durations of steps add up to the total.
     lap: Instant,
-    /// Whether settling should end.
+    /// Returns whether settling should end, because of the user or the end of a load.
     is_over: &'a (dyn Fn() -> bool + Sync),
-    /// Whether that ended a step.
+    /// Whether a step was cut off because `is_over` returned true.
     is_cut: bool,
-    /// Receives the current step.
+    /// Called with the current step, for display.
     doing: &'w mut dyn FnMut(&str),
     done: Settled,
 }
 
 impl<'a, 'w> Work<'a, 'w> {
     fn new(
-        of: &'a ToSettle<'a>,
+        to_settle: &'a ToSettle<'a>,
         is_over: &'a (dyn Fn() -> bool + Sync),
         doing: &'w mut dyn FnMut(&str),
     ) -> Result<Work<'a, 'w>, Error> {
         Ok(Work {
-            session: AdminSession::at(of.database)?,
+            session: AdminSession::at(to_settle.database)?,
             momentary: None,
-            until: wall_clock::now() + of.limit,
+            until: wall_clock::now() + to_settle.limit,
             lap: wall_clock::now(),
-            of,
+            to_settle,
             is_over,
             is_cut: false,
             doing,
@@ -426,7 +430,7 @@ impl<'a, 'w> Work<'a, 'w> {
         })
     }
 
-    /// Ends a step, and notes its duration and its level.
+    /// Records that a step has ended, with its duration and the amounts of work before and after.
     fn done(&mut self, name: &'static str, level: Option<(&'static str, i64, i64)>) {
         let now = wall_clock::now();
         let seconds = now.duration_since(self.lap).as_secs_f64();
@@ -434,7 +438,7 @@ impl<'a, 'w> Work<'a, 'w> {
         self.done.steps.push(StepDone { name, seconds, level });
     }
 
-    /// Waits until there are hardly any commits.
+    /// Waits until other sessions hardly commit any more, as the step [`WAIT`].
     fn wait_for_others(&mut self, settling: &Settling, before: Option<Commits>) {
         let Some(before) = before else { return };
         let mut rates = None;
@@ -443,7 +447,8 @@ impl<'a, 'w> Work<'a, 'w> {
         self.done(WAIT, level);
     }
 
-    /// Watches the commits per second, and stores the first and last rate in `rates`.
+    /// Reads the commit rate every second until it is low, does not fall, or the time limit is
+    /// reached. Stores the first and last rate in `rates`.
     fn watch_commits(
         &mut self,
         settling: &Settling,
@@ -475,7 +480,7 @@ impl<'a, 'w> Work<'a, 'w> {
 
     fn step(&mut self, step: &SettlingStep, first: Option<i64>) -> Result<(), Error> {
         let names_tables = step.statements.iter().any(|sql| sql.contains("{tables}"));
-        if names_tables && self.of.tables.is_empty() {
+        if names_tables && self.to_settle.tables.is_empty() {
             return Ok(());
         }
         (self.doing)(&format!("settling: {}", step.doing));
@@ -486,26 +491,26 @@ impl<'a, 'w> Work<'a, 'w> {
             Ok(false) | Err(_) => Vec::new(),
         };
         let last = match (first, &step.level) {
-            // The level will not fall, because a part was passed over.
+            // The remaining work will not fall, because a part was passed over.
             (_, Some(level)) if !passed_over.is_empty() => self.level(step, level),
-            // Nor will it fall without the privilege.
+            // Nor will it fall without the privilege to change settings.
             (_, Some(level)) if step.needs_settings && refused.is_some() => self.level(step, level),
             (Some(first), Some(level)) if matches!(said, Ok(true)) => self.fall(step, level, first),
             (_, Some(level)) if matches!(said, Ok(false)) => self.level(step, level),
             (first, _) => Ok(first),
         };
-        // Restore settings in any case.
+        // Settings are restored in any case.
         let notes = self.momentary.take().map(|mut set| set.end()).unwrap_or_default();
         let n_left = notes.len();
         notes.into_iter().for_each(|note| self.note("settings not set back".to_owned(), note, ""));
-        let target = self.of.target;
+        let target = self.to_settle.target;
         let with_left = |error| with_settings_left(error, n_left, target);
         said.map_err(with_left)?;
         if !passed_over.is_empty() {
             let tables = passed_over.join(", ");
             let why = format!("The {} passed over {tables}", step.name.replace('_', " "));
             let left = format!("{tables} not done by the {}", step.name.replace('_', " "));
-            self.note(left, why, &with_user(step.if_denied, self.of.target));
+            self.note(left, why, &with_user(step.if_denied, self.to_settle.target));
         }
         let last = last.map_err(with_left)?;
         if let (Some(error), false) = (refused, last == Some(0)) {
@@ -524,13 +529,13 @@ impl<'a, 'w> Work<'a, 'w> {
         Ok(())
     }
 
-    /// Changes settings that make a step faster; returns the error if that is impossible.
+    /// Changes settings that make a step faster. Returns the first error if that is impossible.
     fn raise(&mut self, step: &SettlingStep) -> Option<Error> {
-        let of = self.of;
+        let to_settle = self.to_settle;
         let mut refused = None;
         for (name, value) in step.settings {
             if self.momentary.is_none() {
-                match Momentary::at(of.database, of.target, of.journal) {
+                match Momentary::at(to_settle.database, to_settle.target, to_settle.journal) {
                     Ok(made) => self.momentary = Some(made),
                     Err(error) => refused = refused.or(Some(error)),
                 }
@@ -551,40 +556,41 @@ impl<'a, 'w> Work<'a, 'w> {
         self.done.incomplete.push(Incomplete::new(left, why, advice));
     }
 
-    /// Notes that a step reached the limit, with its level, if it has one.
+    /// Records that a step was not done within the time limit, with its remaining work if known.
     fn note_limit(&mut self, step: &SettlingStep, last: Option<i64>) {
-        let limit = format_duration(self.of.limit.as_nanos() as u64);
+        let limit = format_duration(self.to_settle.limit.as_nanos() as u64);
         let name = step.name.replace('_', " ");
         let why = format!("The {name} was not done within the limit of {limit}");
         let left = match (&step.level, last) {
             (Some(level), Some(last)) => level_left(level, last),
             _ => format!("{name} not done"),
         };
-        // If waiting for other sessions used up the limit, more time does not help.
-        let is_used = self.done.incomplete.iter().any(|of| of.advice == END_OTHERS);
+        // If waiting for other sessions has used up the time, more of it does not help.
+        let is_used = self.done.incomplete.iter().any(|one| one.advice == END_OTHERS);
         let advice = if is_used { "" } else { "Allow more time (--settle-limit)." };
         self.note(left, why, advice);
     }
 
-    /// Notes that a level no longer falls, and why.
+    /// Records that the work of a step no longer got less, with the step's explanation.
     fn note_stays(&mut self, step: &SettlingStep, level: &SettlingLevel, last: i64) {
         let name = level_name(level.name);
         let why = format!("The {name} stayed at {} for 10 s", shown(last));
         self.note(level_left(level, last), why, step.if_stays);
     }
 
-    fn says_nothing_left(&mut self, of: &NothingLeft) -> bool {
+    fn says_nothing_left(&mut self, query: &NothingLeft) -> bool {
         let mut is_said = false;
-        let asked = self.session.read(of.sql, &mut |row: &dyn Row| {
+        let asked = self.session.read(query.sql, &mut |row: &dyn Row| {
             if let Some(last) = row.width().checked_sub(1) {
-                is_said = of.is_said(row.text(last)?);
+                is_said = query.is_said(row.text(last)?);
             }
             Ok(())
         });
         asked.is_ok() && is_said
     }
 
-    /// Runs the statements of a step; returns whether none was cancelled. Notes a rejected one.
+    /// Executes the statements of a step, and records a rejected one. Returns false if one was
+    /// cancelled because of the time limit or a stop.
     fn say(&mut self, step: &SettlingStep) -> Result<bool, Error> {
         for sql in step.statements {
             let sql = self.with_tables(sql);
@@ -595,7 +601,7 @@ impl<'a, 'w> Work<'a, 'w> {
                 Ok(_) => {}
                 // Cancelling a statement may end its session.
                 Err(_) if is_cut() => {
-                    self.session = AdminSession::at(self.of.database)?;
+                    self.session = AdminSession::at(self.to_settle.database)?;
                     match is_over() {
                         true => self.is_cut = true,
                         false => self.note_limit(step, None),
@@ -605,7 +611,7 @@ impl<'a, 'w> Work<'a, 'w> {
                 Err(db_error) if db_error.kind.breaks_session() => return Err(db_error.into()),
                 Err(db_error) => {
                     let advice = match (db_error.kind, step.if_denied) {
-                        (DbErrorKind::Denied, sql) => with_user(sql, self.of.target),
+                        (DbErrorKind::Denied, sql) => with_user(sql, self.to_settle.target),
                         _ => String::new(),
                     };
                     let name = step.name.replace('_', " ");
@@ -620,7 +626,7 @@ impl<'a, 'w> Work<'a, 'w> {
         Ok(true)
     }
 
-    /// Waits until a level is 0 or no longer falls; returns its last value.
+    /// Waits until a step's remaining work is 0, no longer falls, or time is up. Returns the rest.
     fn fall(
         &mut self,
         step: &SettlingStep,
@@ -642,7 +648,7 @@ impl<'a, 'w> Work<'a, 'w> {
                 (least, fell_at, n_still) = (last, wall_clock::now(), 0);
             }
             if n_still >= STILL_LOOKS
-                && step.nothing_left.is_some_and(|of| self.says_nothing_left(&of))
+                && step.nothing_left.is_some_and(|query| self.says_nothing_left(&query))
             {
                 return Ok(Some(last));
             }
@@ -669,7 +675,7 @@ impl<'a, 'w> Work<'a, 'w> {
         }
     }
 
-    /// Reads a level; `None` if it cannot be read, which is noted.
+    /// Reads how much work of a step is left; `None` if it cannot be read, which is recorded.
     fn level(&mut self, step: &SettlingStep, level: &SettlingLevel) -> Result<Option<i64>, Error> {
         let sql = self.with_tables(level.sql);
         match number(&mut self.session, &sql, level.column) {
@@ -687,13 +693,14 @@ impl<'a, 'w> Work<'a, 'w> {
     }
 
     fn with_tables(&self, sql: &str) -> String {
-        let quoted: Vec<String> = self.of.tables.iter().map(|name| format!("'{name}'")).collect();
+        let quoted: Vec<String> =
+            self.to_settle.tables.iter().map(|name| format!("'{name}'")).collect();
         let names = if quoted.is_empty() { "''".to_owned() } else { quoted.join(", ") };
-        sql.replace("{tables}", &self.of.tables.join(", ")).replace("{names}", &names)
+        sql.replace("{tables}", &self.to_settle.tables.join(", ")).replace("{names}", &names)
     }
 
     fn commits(&mut self, settling: &Settling) -> Option<Commits> {
-        let sql = self.of.database.monitoring().commit_counter?.sql;
+        let sql = self.to_settle.database.monitoring().commit_counter?.sql;
         let counted = self.session.counted(sql).ok().flatten()?;
         let changes = match settling.changes {
             "" => 0,
@@ -702,7 +709,7 @@ impl<'a, 'w> Work<'a, 'w> {
         Some(Commits { counted, changes })
     }
 
-    /// Tables that a step passes over for lack of privileges.
+    /// Returns the tables that a step passes over because the user lacks privileges on them.
     fn passed_over(&mut self, step: &SettlingStep) -> Vec<String> {
         let names = step.passed_over.iter().find_map(|sql| {
             let mut names = Vec::new();
@@ -721,7 +728,7 @@ impl<'a, 'w> Work<'a, 'w> {
         queries.find_map(|sql| self.session.counted(sql).ok().flatten())
     }
 
-    /// Waits; returns whether to continue.
+    /// Waits for this time, unless settling should end; returns false in that case.
     fn rest(&self, how_long: Duration) -> bool {
         let began = wall_clock::now();
         while began.elapsed() < how_long && !(self.is_over)() {
@@ -731,12 +738,13 @@ impl<'a, 'w> Work<'a, 'w> {
     }
 }
 
-/// Error of a stop by the user.
+/// Returns the error that the user interrupted the settling.
 pub fn interrupted() -> Error {
     Error::Interrupted("interrupted while the database was settled".to_owned())
 }
 
-/// Number in a column of a query's row, also if it is text.
+/// Executes a query and returns the number in one column of its last row, which may also be text;
+/// `None` for NULL or without rows.
 fn number(session: &mut AdminSession, sql: &str, column: usize) -> Result<Option<i64>, DbError> {
     let mut number = None;
     session.read(sql, &mut |row: &dyn Row| {
@@ -751,7 +759,7 @@ fn number(session: &mut AdminSession, sql: &str, column: usize) -> Result<Option
     Ok(number)
 }
 
-/// Describes a level that is not 0.
+/// Describes the remaining work of a step, such as `history list 1,068`.
 fn level_left(level: &SettlingLevel, last: i64) -> String {
     format!("{} {}", level_name(level.name), shown(last))
 }
@@ -768,8 +776,9 @@ fn shown_time(seconds: f64) -> String {
     format_duration((seconds * 1e3).round() as u64 * model::NS_PER_MS)
 }
 
-/// Describes the remaining time at the pace of the last readings; or since when the level no longer
-/// falls.
+/// Describes how long the remaining work will take at the pace of the last readings, or when it
+/// will be given up because it does not fall. `since_fell` is the time since it last fell. Empty if
+/// unknown.
 fn time_left(looks: &VecDeque<(Duration, i64)>, since_fell: Duration) -> String {
     let (Some((from, first)), Some((to, last))) = (looks.front(), looks.back()) else {
         return String::new();

@@ -1,5 +1,5 @@
-//! Consequences of the storage engine of a workload's tables: for checks of the data, and for notes
-//! of a run.
+//! Effects that the storage engine of a workload's tables has on checks of the data, notes of a
+//! run, and the durability of commits.
 //!
 //! Not here: the guarantees of an engine (drivers), and its effect on a build (build).
 
@@ -12,13 +12,14 @@ use model::{
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 
-/// The requested engine, if the database supports it; `None` for the default.
+/// Returns the storage engine that the user requested for the workload's tables; `None` for the
+/// database's default, or if the dialect does not know it.
 pub(crate) fn asked(dialect: &Dialect, workload: &dyn Workload) -> Option<StorageEngine> {
     dialect.engine(workload.population()?.storage_engine()?)
 }
 
-/// Fails if the server lacks the requested engine, because some servers would silently use another
-/// one.
+/// Fails if the server does not have the requested storage engine, because some servers would
+/// silently use another one.
 pub(crate) fn is_on_server(
     session: &mut AdminSession,
     database: &dyn Database,
@@ -36,10 +37,12 @@ pub(crate) fn is_on_server(
     if there.iter().any(|name| name.eq_ignore_ascii_case(engine)) {
         return Ok(());
     }
-    // Lists only engines that can be requested, by their parameter values.
+    // The error lists only engines that can be requested, by the values of the parameter.
     let dialect = database.dialect();
-    let has = |known: &&StorageEngine| there.iter().any(|of| of.eq_ignore_ascii_case(known.name));
-    let there: Vec<&str> = dialect.storage_engines.iter().filter(has).map(|of| of.name).collect();
+    let has =
+        |known: &&StorageEngine| there.iter().any(|name| name.eq_ignore_ascii_case(known.name));
+    let known = dialect.storage_engines.iter().filter(has);
+    let there: Vec<&str> = known.map(|engine| engine.name).collect();
     let plugin = dialect.engine(engine).and_then(|engine| engine.plugin);
     let remedy = plugin.map_or("use a server that has it".to_owned(), |plugin| {
         format!(
@@ -54,7 +57,7 @@ pub(crate) fn is_on_server(
     Err(Error::Usage(why))
 }
 
-/// Engine of an existing table, if it is one that can be requested.
+/// Reads the storage engine of an existing table; `None` if it is not one that can be requested.
 pub(crate) fn of_table(
     session: &mut AdminSession,
     database: &dyn Database,
@@ -69,12 +72,12 @@ pub(crate) fn of_table(
     Ok(found)
 }
 
-/// Whether a crash of the server empties tables of the requested engine.
+/// Whether a server crash empties tables in the requested storage engine.
 pub(crate) fn may_be_emptied(dialect: &Dialect, workload: &dyn Workload) -> bool {
     asked(dialect, workload).is_some_and(|engine| engine.is_emptied_by_crash)
 }
 
-/// Fails if a crash of the server has emptied built data.
+/// Fails if a table of complete data is empty that should have rows, as after a server crash.
 pub(crate) fn has_its_rows(database: &dyn Database, workload: &dyn Workload) -> Result<(), Error> {
     let mut session = AdminSession::at(database)?;
     let Some(population) = workload.population() else { return Ok(()) };
@@ -91,8 +94,8 @@ pub(crate) fn has_its_rows(database: &dyn Database, workload: &dyn Workload) -> 
     Ok(())
 }
 
-/// Checks of the data, without those that cannot pass with their engine; none if the database
-/// stores nothing.
+/// Returns the workload's consistency checks, without those that cannot pass in a storage engine
+/// without transactions. Empty if the database keeps no data.
 pub(crate) fn checks(database: &dyn Database, workload: &dyn Workload) -> Vec<Check> {
     match database.administration().keeps_data {
         true => checks_in(database.dialect(), workload),
@@ -106,7 +109,8 @@ fn checks_in(dialect: &Dialect, workload: &dyn Workload) -> Vec<Check> {
     checks
 }
 
-/// Crosscheck of commits, if it can pass with the engine of the data.
+/// Returns the workload's crosscheck of commits; `None` if it has none, or the storage engine of
+/// its tables cannot pass it.
 pub(crate) fn crosscheck(database: &dyn Database, workload: &dyn Workload) -> Option<Crosscheck> {
     let is_kept = database.administration().keeps_data;
     crosscheck_in(database.dialect(), workload).filter(|_| is_kept)
@@ -121,13 +125,13 @@ fn needs(workload: &dyn Workload, check: &Check) -> bool {
     workload.needs_transactions().checks.contains(&check.id)
 }
 
-/// Whether the engine of the data has no transactions.
+/// Whether the requested storage engine has no transactions.
 fn lacks(dialect: &Dialect, workload: &dyn Workload) -> bool {
     asked(dialect, workload).is_some_and(|engine| !engine.is_transactional)
 }
 
-/// Notes on the engine for readers of a result; empty for the database's default, unless it stores
-/// nothing.
+/// Returns notes for the report about the requested storage engine, or that the database keeps no
+/// data. Empty for the default engine.
 pub(crate) fn notes(database: &dyn Database, workload: &dyn Workload) -> Vec<String> {
     let dialect = database.dialect();
     match database.administration().keeps_data {
@@ -157,7 +161,8 @@ fn notes_in(dialect: &Dialect, workload: &dyn Workload) -> Vec<String> {
     notes
 }
 
-/// Lists checks that are left out without transactions, in a sentence.
+/// Returns the sentence that lists the checks which are left out because they need transactions;
+/// `None` if there are none.
 fn left_out(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
     let needs_them = |check: &Check| needs(workload, check);
     let of_commits = workload.needs_transactions().crosscheck;
@@ -165,13 +170,15 @@ fn left_out(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
     Some(format!("{NOT_CHECKED}, since it cannot hold without transactions: {all}."))
 }
 
-/// Sentence that nothing is checked because nothing is stored.
+/// Returns the sentence that lists the checks which are left out because the database keeps no
+/// data; `None` if there are none.
 fn nothing_is_stored(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
     let all = all_of(dialect, workload, &|_| true, true)?;
     Some(format!("{NOT_CHECKED}, since {} stores nothing: {all}.", dialect.name))
 }
 
-/// Names of the selected checks without duplicates, and of the count of commits.
+/// Returns the names of the selected checks, each once, and with `of_commits` that of the
+/// crosscheck of commits; `None` if there are none.
 fn all_of(
     dialect: &Dialect,
     workload: &dyn Workload,
@@ -190,14 +197,16 @@ fn all_of(
     Some(list(&all)).filter(|names| !names.is_empty())
 }
 
-/// Engine of the data: the requested one, or the database's default.
+/// Name of the storage engine of the tables: the requested one, or the database's default. `None`
+/// if there are no tables or engines.
 pub(crate) fn used(dialect: &Dialect, workload: &dyn Workload) -> Option<&'static str> {
     workload.population()?;
     Some(asked(dialect, workload).or(dialect.storage_engine)?.name)
 }
 
-/// Facts of a database, with the effect of its modes on commits in these engines. Settings of an
-/// engine are named after it, and those of other engines are left out.
+/// Judges the durability of commits again for the storage engines in `used`, and returns the facts
+/// with the result. Settings of an engine have its name as prefix; those of other engines do not
+/// count.
 pub(crate) fn durability(facts: Vec<Fact>, database: &dyn Database, used: &[&str]) -> Vec<Fact> {
     let engines = database.dialect().storage_engines.iter();
     let others: Vec<String> = engines
@@ -213,7 +222,8 @@ pub(crate) fn durability(facts: Vec<Fact>, database: &dyn Database, used: &[&str
     CommitRisk::replaced(facts, said)
 }
 
-/// Risk for commits in the engine of the data, independent of the server's settings.
+/// Returns the risk for commits that the requested storage engine has whatever the server's
+/// settings are; `None` if there is none.
 pub(crate) fn risk(dialect: &Dialect, workload: &dyn Workload) -> Option<CommitRisk> {
     let engine = asked(dialect, workload)?;
     Some(CommitRisk { mode: format!("engine={}", engine.name), loss: engine.loss?.to_owned() })
@@ -248,10 +258,10 @@ mod tests {
             if workload.population().is_none() {
                 continue;
             }
-            let engine = workload.population().and_then(|of| of.storage_engine());
+            let engine = workload.population().and_then(|population| population.storage_engine());
             assert_eq!(engine, None, "{}", entry.name);
             let workload = self::workload(entry.name, "myisam");
-            let engine = workload.population().and_then(|of| of.storage_engine());
+            let engine = workload.population().and_then(|population| population.storage_engine());
             assert_eq!(engine, Some("myisam"), "{}", entry.name);
             assert_eq!(workload.identity().scale_of("engine"), Some("myisam"), "{}", entry.name);
         }

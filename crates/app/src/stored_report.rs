@@ -1,4 +1,4 @@
-//! Reads the report of a stored run; the only way to do so, so that all commands show the same.
+//! Reads the report of a stored run. All commands do so here, so that they all show the same.
 //!
 //! **The report of a run never changes after its end.** It was judged then, and its report is
 //! stored beside its events: figures, findings and texts come from there, even if a newer dbdyno
@@ -20,7 +20,7 @@ use store::{RunRow, Store, StoreError};
 
 use crate::error::Error;
 
-/// Returns the report of a run, as it ended or as it stands.
+/// Returns the report that a run ended with, or one from its events so far.
 pub fn stored_report(store: &Store, run: &RunId, options: Options) -> Result<Report, Error> {
     let row = row_of(store, run)?;
     let report = match ended_report(store, &row)? {
@@ -50,8 +50,8 @@ pub fn ended_report(store: &Store, row: &RunRow) -> Result<Option<Report>, Error
     }
 }
 
-/// Adds the latency heat map to a report; if an older run was stored without one, this reads all
-/// its seconds.
+/// Adds the latency heat map to a report that lacks one, as those of older runs do. This reads all
+/// seconds of the run.
 pub fn with_latency_heat(store: &Store, run: &RunId, report: Report) -> Result<Report, Error> {
     if report.latency_heat.is_some() {
         return Ok(report);
@@ -61,8 +61,8 @@ pub fn with_latency_heat(store: &Store, run: &RunId, report: Report) -> Result<R
     Ok(Report { latency_heat: Some(heat), ..report })
 }
 
-/// Commits per second of each measured second over all groups, from the report of an ended run;
-/// empty for others.
+/// Returns the commits per second of all groups in each measured second, from the report of an
+/// ended run. Empty for a run without a report; NaN for a second that is not in the report.
 pub fn rates_over_time(store: &Store, run: &RunId) -> Result<Vec<f64>, Error> {
     #[derive(Deserialize)]
     struct Rates {
@@ -87,7 +87,8 @@ pub fn rates_over_time(store: &Store, run: &RunId) -> Result<Vec<f64>, Error> {
     Ok((0..n).map(|second| all.get(&second).copied().unwrap_or(f64::NAN)).collect())
 }
 
-/// Setup and warnings of an ended run for a list; `None` for an unreadable report.
+/// Returns what a list shows of an ended run's setup and warnings; `None` if the report cannot be
+/// read.
 pub fn identity_of(store: &Store, row: &RunRow) -> Option<render::Identity> {
     match kept_report(store, row, &[&Report::AT_LENGTH[..], &Report::SETTINGS].concat()) {
         Ok(Kept::Report(report)) => Some(render::identity(&report, &is_default)),
@@ -95,23 +96,24 @@ pub fn identity_of(store: &Store, row: &RunRow) -> Option<render::Identity> {
     }
 }
 
-/// Parameters that set the size of a workload's data. Lists and reports always show them.
+/// Names of parameters that set the size of a workload's data. Lists and reports show them even at
+/// their default.
 pub const SIZES: [&str; 4] = ["warehouses", "scale", "tables", "table_size"];
 
-/// Whether a workload's parameter has its default value, and is not shown.
+/// Whether a parameter of a workload has its default value and need not be shown.
 pub fn is_default(workload: &str, name: &str, value: &str) -> bool {
     let entry = workloads::by_name(workload).ok();
-    let parameter = entry.and_then(|of| of.parameters.iter().find(|of| of.name == name));
-    parameter.is_some_and(|of| of.default == value && !SIZES.contains(&name))
+    let parameter = entry.and_then(|entry| entry.parameters.iter().find(|row| row.name == name));
+    parameter.is_some_and(|row| row.default == value && !SIZES.contains(&name))
 }
 
-/// Report of a run without one, from its events so far.
+/// Makes the report of a run that has none, from its events so far.
 pub fn report_so_far(tally: &Tally, row: &RunRow) -> Report {
     Report::with_status(tally, row.status).with_lost(row.events_lost)
 }
 
-/// Adds up all events of a run again, for data that are in no report. Facts that older drivers did
-/// not derive are derived now, so that old runs get the same findings.
+/// Reads all events of a run and adds them up, for data that are in no report. Adds facts that
+/// older drivers did not derive, so that old runs get the same findings.
 pub fn stored_tally(store: &Store, run: &RunId) -> Result<Tally, Error> {
     let mut checked = CheckedTally::default();
     store.events(run, &mut |event| checked.add(&event))?;
@@ -122,7 +124,8 @@ pub fn stored_tally(store: &Store, run: &RunId) -> Result<Tally, Error> {
     Ok(tally)
 }
 
-/// Validates a run from elsewhere by reading all of it; returns the problem, if any.
+/// Validates a run of a foreign store by reading all its events and its report. Returns the
+/// problem; `None` if there is none.
 pub fn check_run(store: &Store, run: &RunId) -> Result<Option<String>, StoreError> {
     let mut checked = CheckedTally { keeps: false, ..CheckedTally::default() };
     store.events(run, &mut |event| checked.add(&event))?;
@@ -133,13 +136,13 @@ pub fn check_run(store: &Store, run: &RunId) -> Result<Option<String>, StoreErro
     Ok(json.and_then(|json| Report::check_json(&json).err()).map(|why| format!("report: {why}")))
 }
 
-/// A tally of stored events, which may be foreign or damaged: it rejects events that no run of
-/// dbdyno produces, since a single number could use up all memory.
+/// Adds up stored events, which may be foreign or damaged. Rejects events that no run of dbdyno
+/// produces, since a single wrong number could use up all memory.
 pub struct CheckedTally {
     tally: Tally,
     check: RunCheck,
     wrong: Option<String>,
-    /// Whether events are added up, not only validated.
+    /// Whether events are added up, and not only validated.
     keeps: bool,
 }
 
@@ -151,7 +154,7 @@ impl Default for CheckedTally {
 }
 
 impl CheckedTally {
-    /// Adds an event, unless an earlier one was invalid.
+    /// Validates and adds an event. Does nothing once an event was invalid.
     pub fn add(&mut self, event: &Event) {
         if self.wrong.is_none() {
             self.wrong = self.check.event(event).err();
@@ -161,7 +164,7 @@ impl CheckedTally {
         }
     }
 
-    /// Tally of the events of `run` so far; fails if one was invalid.
+    /// Returns the sums over the events of `run` added so far. Fails if one was invalid.
     pub fn tally(&self, run: &RunId) -> Result<&Tally, Error> {
         match self.wrong() {
             Some(why) => Err(damaged(run, &why)),
@@ -183,7 +186,7 @@ fn damaged(run: &RunId, why: &str) -> Error {
     Error::Failed(format!("the run {run} is damaged ({why}): 'dbdyno runs rm {run}' removes it"))
 }
 
-/// Facts that today's drivers derive from a run's facts, if they are missing.
+/// Returns the facts that today's drivers derive from a run's facts and that it lacks.
 fn said_since(tally: &Tally) -> Vec<Fact> {
     let Some(description) = &tally.description else { return Vec::new() };
     let target = Target::parse(&description.target).ok();
@@ -197,16 +200,17 @@ fn said_since(tally: &Tally) -> Vec<Fact> {
     said
 }
 
-/// A stored report, or the reason why there is none.
+/// A stored report, or the reason why there is no readable one.
 pub(crate) enum Kept {
     Report(Box<Report>),
-    /// The run has not ended.
+    /// The run has no report: it is running, or was killed.
     Not,
-    /// The report cannot be read, with the reason.
+    /// The report cannot be read, for this reason.
     Damaged(String),
 }
 
-/// Stored report of a run with some of its fields emptied; of gauges only the means.
+/// Reads the stored report of a run. The fields in `emptied` are left empty, and gauges have only
+/// their means.
 pub(crate) fn kept_report(
     store: &Store,
     row: &RunRow,
@@ -234,7 +238,7 @@ fn why_damaged(store: &Store, row: &RunRow) -> Option<String> {
     read.err().map(|error| error.to_string())
 }
 
-/// Results of each client, in a tally without other data of the run.
+/// Reads the results of each client of a run into a tally without other data.
 fn clients(store: &Store, run: &RunId) -> Result<Tally, Error> {
     let mut checked = CheckedTally::default();
     checked.add(&store.begun(run)?);
@@ -255,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_run_of_before_is_judged_by_the_modes_that_it_has() {
-        let shown = |target: &str, modes: &[&str]| {
+        let finding_text = |target: &str, modes: &[&str]| {
             let mut made = Made::closed();
             made.description.target = target.to_owned();
             made.description.modes = modes.iter().map(|mode| (*mode).to_owned()).collect();
@@ -268,7 +272,7 @@ mod tests {
             finding.map(|finding| finding.text)
         };
         let says = |target: &str, modes: &[&str], words: Option<&str>| {
-            let shown = shown(target, modes);
+            let shown = finding_text(target, modes);
             let is_so = match (&shown, words) {
                 (Some(shown), Some(words)) => shown.starts_with(words),
                 (shown, words) => shown.is_none() && words.is_none(),

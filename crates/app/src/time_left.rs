@@ -1,31 +1,32 @@
-//! Remaining time of an experiment: the planned lengths of its trials, and the time that past
-//! trials took beyond theirs. Not here: its presentation (the interfaces).
+//! Estimates the remaining time of an experiment from the planned durations of its trials and the
+//! extra time that past trials took. Not here: its presentation (the interfaces).
 
-/// Remaining time in nanoseconds.
+/// Estimated remaining time of an experiment, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeLeft {
-    /// Planned lengths only: the time for starts, builds and checks is not known yet.
+    /// Sum of the planned durations only, because the extra time for starts, builds and checks is
+    /// not known yet.
     AtLeast(u64),
-    /// Planned lengths, and the measured time beyond them.
+    /// Planned durations, plus the extra time that past trials took on average.
     About(u64),
 }
 
-/// Times of past trials beyond their planned lengths: starting servers, building and checking data,
-/// connecting.
+/// Extra time of each past trial beyond its planned duration, for starting servers, building and
+/// checking data, and connecting.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     beyond_ns: Vec<i64>,
 }
 
 impl Pace {
-    /// Notes the time that a trial took and its planned length.
+    /// Records how long a trial took, and its planned duration.
     pub(crate) fn took(&mut self, spent_ns: u64, planned_ns: u64) {
         self.beyond_ns.push(spent_ns as i64 - planned_ns as i64);
     }
 
-    /// Remaining time of trials with these planned lengths, which include pauses. A length is
-    /// `None` if a condition ends the trial; the result is then `None` before the first trial has
-    /// ended.
+    /// Estimates the remaining time from the planned durations of the trials to come, including
+    /// pauses. A duration is `None` if a condition ends the trial; then the result is `None` until
+    /// a first trial has ended.
     pub(crate) fn left(&self, planned_ns: impl Iterator<Item = Option<u64>>) -> Option<TimeLeft> {
         let all: Vec<Option<u64>> = planned_ns.collect();
         let planned: u64 = all.iter().flatten().sum();
@@ -36,8 +37,8 @@ impl Pace {
         Some(TimeLeft::About(planned.saturating_add_signed(beyond_ns)))
     }
 
-    /// Mean time beyond the plan, without the first trial once there are others: it started servers
-    /// and built data.
+    /// Mean extra time of a trial in nanoseconds; `None` before the first one. The first trial,
+    /// which started servers and built data, does not count once there are others.
     fn mean_beyond_ns(&self) -> Option<i64> {
         let later = match &self.beyond_ns[..] {
             [_, later @ ..] if !later.is_empty() => later,

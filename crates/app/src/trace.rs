@@ -1,6 +1,7 @@
-//! Executes one transaction of each requested type, and observes its requests.
+//! Executes one transaction of each requested type, and records the requests that it sends to the
+//! database (`dbdyno trace`).
 //!
-//! Not here: the observation (engine), and its display (render).
+//! Not here: recording (engine), and display (render).
 
 use std::sync::Arc;
 
@@ -16,24 +17,24 @@ use crate::open::{
 };
 use crate::routines;
 
-/// Options of a trace.
 #[derive(Clone, Debug)]
 pub struct TraceOptions {
     pub workload: String,
-    /// Parameters of the workload, as written by the user.
+    /// Parameters of the workload as written by the user.
     pub parameters: Vec<(String, String)>,
-    /// Transaction type; `None` traces one of each type.
+    /// Name of the transaction type; `None` traces one transaction of each type.
     pub transaction: Option<String>,
-    /// Seed of the inputs.
+    /// Seed of the transactions' inputs.
     pub seed: u64,
-    /// Lowest number of a traced transaction.
+    /// Number of the first transaction that may be traced; the inputs are drawn from seed and
+    /// number.
     pub number: u64,
-    /// Transactions of the same type that each connection executes first.
+    /// Number of transactions of the same type that each connection executes before the traced one.
     pub warm_up: u32,
 }
 
-/// Whether the target may be created: only if it needs no data of the user. A missing file that
-/// should have data is an error.
+/// Whether a missing target may be created: only if it is a managed server, or the workload needs
+/// no data. Fails if a file does not exist that should have data.
 pub fn may_create(options: &TraceOptions, target: &Target) -> Result<bool, Error> {
     let entry = workloads::by_name(&options.workload)?;
     let pairs = options.parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
@@ -48,7 +49,8 @@ pub fn may_create(options: &TraceOptions, target: &Target) -> Result<bool, Error
     }
 }
 
-/// Executes the requested transactions, each on a separate connection.
+/// Executes the requested transactions, each on a connection of its own, and returns what they
+/// sent. Types that are not in the mix are left out unless requested by name.
 pub fn trace(
     options: &TraceOptions,
     target: &Target,
@@ -64,7 +66,8 @@ pub fn trace(
     let database = Arc::clone(&open_target.database);
     let facts =
         run_interruptible(stop, "interrupted while connecting", move || Ok(database.facts()?))?;
-    let fact = |name| facts.iter().find(|fact| fact.name == name).map(|of| of.value.to_string());
+    let fact =
+        |name| facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.to_string());
     let product = fact("product").unwrap_or_else(|| target.scheme.clone());
     let version = fact("version").map_or(String::new(), |version| format!(" {version}"));
     let mut transactions: Vec<TransactionTrace> = Vec::new();
@@ -82,14 +85,14 @@ pub fn trace(
         let shown = run_interruptible(stop, interrupted, move || Ok(engine::trace(&traced)))?;
         match shown {
             Ok(shown) => transactions.push(shown),
-            // Types that are not in the mix are left out, unless requested.
+            // Types that are not in the mix are left out unless requested.
             Err(CannotTrace::NotInMix) if options.transaction.is_none() => {}
             Err(why) => return Err(cannot(&why, name, options)),
         }
     }
     let settings = groups.first().map(|opened| opened.settings.written());
     let parameters = settings.into_iter().flatten().map(|(k, v)| (k.to_owned(), v.to_owned()));
-    let statements = transactions.iter().flat_map(|of| &of.exchanges);
+    let statements = transactions.iter().flat_map(|transaction| &transaction.exchanges);
     let statements: Vec<&str> = statements
         .flat_map(|exchange| exchange.statements.iter().map(|statement| statement.sql.as_str()))
         .collect();
@@ -107,7 +110,8 @@ pub fn trace(
     })
 }
 
-/// Parameters of each kind of client in a run of the workload.
+/// Returns the parameters of each role of clients that the workload has; only those of the user if
+/// it has none, or the user's parameters choose the role.
 fn parameters_by_role(options: &TraceOptions) -> Result<Vec<Vec<(String, String)>>, Error> {
     let roles = workloads::by_name(&options.workload)?.roles;
     let given = &options.parameters;
@@ -122,7 +126,8 @@ fn parameters_by_role(options: &TraceOptions) -> Result<Vec<Vec<(String, String)
     Ok(roles.iter().map(of_role).collect())
 }
 
-/// Prepares the workload: its data, which a private server lacks at first, and its procedures.
+/// Creates a workload for tracing. Builds its data on a managed server, and installs its routines.
+/// Fails if another target has no complete data.
 fn prepare(
     options: &TraceOptions,
     parameters: &[(String, String)],
@@ -151,7 +156,8 @@ fn prepare(
     Ok(opened)
 }
 
-/// Requested transaction types, each with its workload.
+/// Returns the requested transaction types, each with the group that executes it. Fails if no group
+/// has the requested type.
 fn chosen<'o>(
     options: &TraceOptions,
     groups: &'o [Opened],
@@ -159,12 +165,12 @@ fn chosen<'o>(
     let all = groups.iter().flat_map(|opened| {
         (0..opened.workload.kinds().len()).map(move |kind| (opened, kind as KindIndex))
     });
-    let name = |of: &(&Opened, KindIndex)| of.0.workload.kinds()[usize::from(of.1)].name;
+    let name = |pair: &(&Opened, KindIndex)| pair.0.workload.kinds()[usize::from(pair.1)].name;
     let Some(wanted) = &options.transaction else { return Ok(all.collect()) };
-    if let Some(found) = all.clone().find(|of| name(of) == wanted) {
+    if let Some(found) = all.clone().find(|pair| name(pair) == wanted) {
         return Ok(vec![found]);
     }
-    let names: Vec<&str> = all.map(|of| name(&of)).collect();
+    let names: Vec<&str> = all.map(|pair| name(&pair)).collect();
     let hint = did_you_mean(wanted, names.iter().copied());
     let workload = &options.workload;
     Err(Error::Usage(format!(

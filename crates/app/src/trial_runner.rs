@@ -1,6 +1,7 @@
-//! Runs trials one after the other: each is an ordinary run on a server and data prepared for it.
+//! Runs the trials of an experiment one after the other. Each is an ordinary run; its server,
+//! settings and data are prepared first, as the experiment demands.
 //!
-//! Not here: the choice of trials (walk).
+//! Not here: the choice of the next trial (walk).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,18 +33,18 @@ use crate::trials::trial_reports;
 use crate::wait_condition::wait_until;
 use crate::watcher::Watcher;
 
-/// Consecutive failures of trials at a point before the experiment gives it up.
+/// Number of consecutive failures of a trial after which the experiment gives it up.
 pub(crate) const FAILURES_MOST: u32 = 3;
-/// Interval of checks for a stop during a pause.
+/// Interval of checks for a stop during a pause between trials, in milliseconds.
 const LOOK_EVERY_MS: u64 = 50;
 
-/// Time for a crashed server to recover by itself.
+/// Time that a crashed server has to come back by itself.
 const COMES_BACK: Duration = Duration::from_secs(60);
 
-/// Options of an experiment, besides its plans.
+/// Options of an experiment that are not in its plans.
 #[derive(Clone, Debug)]
 pub struct ExperimentOptions {
-    /// Path of the store.
+    /// Path of the store, which every experiment needs.
     pub store: std::path::PathBuf,
     /// Whether the data are checked before each load.
     pub check_before: bool,
@@ -51,67 +52,71 @@ pub struct ExperimentOptions {
     pub check_after: bool,
     /// Whether missing data are built.
     pub build: bool,
-    /// Options of the build.
+    /// Options of the build of missing data.
     pub load: BuildOptions,
 }
 
-/// Observer of an experiment.
+/// Observer that a caller passes to an experiment, to show its progress.
 pub trait ExperimentWatcher: Watcher {
-    /// A trial begins: which of how many, what it varies, and how long all that are left will take,
-    /// as far as that can be known.
-    fn trial(&mut self, nth: u64, of: u64, values: &str, left: Option<TimeLeft>);
+    /// Called when a trial begins: its number from 1, the number of all trials as far as it is
+    /// known, the values that it varies, and the estimated time of it and all later ones (`None` if
+    /// unknown).
+    fn trial(&mut self, nth: u64, n_trials: u64, values: &str, left: Option<TimeLeft>);
 }
 
-/// Result of a trial.
+/// Result of one attempt at a trial.
 pub(crate) enum Tried {
-    /// The trial is valid.
+    /// The trial has a valid run.
     Counts,
-    /// Not valid, for this reason.
+    /// The run is not valid, for this reason; another attempt may succeed.
     Not(String),
-    /// Not valid, for a reason that would make another attempt fail too.
+    /// The run is not valid, for a reason that would make another attempt fail too.
     Settled(String),
-    /// Interrupted by the user.
+    /// The user interrupted the trial.
     Interrupted,
 }
 
-/// Runs trials one after the other.
+/// Runs trials one after the other, and keeps the open target and what it knows from one to the
+/// next.
 pub(crate) struct TrialRunner<'o> {
     pub(crate) store: Store,
-    /// Lock against other processes that run its trials.
+    /// Lock that keeps other processes from running trials of the same experiment.
     experiment_lock: store::ExperimentLock,
     pub(crate) experiment: Experiment,
-    /// Plans of the trials, one per point.
+    /// Plan of each point.
     pub(crate) plans: Vec<Plan>,
     options: &'o ExperimentOptions,
-    /// Target of the last trial.
+    /// Target of the last trial, which may still be open; `None` before the first one, and after a
+    /// failure.
     open_target: Option<(Target, OpenTarget)>,
-    /// Trial that used the running managed server; `None` if none has.
+    /// Point and repeat of the trial that last used the running managed server; `None` if none has.
     used_by: Option<(u32, u32)>,
     pace: Pace,
-    /// Point and repeat of the trials that count, or would end in the same way again.
+    /// Point and repeat of trials that need no further attempt: they have a valid run, or would
+    /// fail again.
     done: BTreeSet<(u32, u32)>,
-    /// Results of the valid trials.
+    /// Figures of the valid trials, for the stop rule.
     measured: Vec<Measured>,
-    /// Starts and builds for repeats.
+    /// State of server starts and builds that repeats need.
     fresh: Fresh,
-    /// Changed settings of servers that dbdyno did not start.
+    /// Settings of servers that this experiment has changed and must restore.
     guard: SettingsGuard,
-    /// Data of the last trial, if they are kept and passed all checks after it: the next trial on
-    /// them skips the checks before.
+    /// Data that the last trial used, if they are kept and passed all checks after it; then the
+    /// next trial on the same data skips the checks before its load.
     held: Option<DataOf>,
 }
 
-/// Starts and builds by this runner.
+/// Server start and build of the data that the current repeats run on.
 #[derive(Default)]
 struct Fresh {
-    /// Point of the last trial, and its build and start.
+    /// Point of the last trial, and the numbers of the build and start that its repeat belongs to.
     start: Option<(u32, (u32, u32))>,
-    /// Current build, and the data built for it.
+    /// Number of the current build.
     build: Option<u32>,
     built: Vec<DataOf>,
 }
 
-/// Target, and workload with parameters of each group.
+/// Identifies the data of a plan: its target, and the workload with parameters of each group.
 type DataOf = (Target, Vec<(String, Vec<(String, String)>)>);
 
 fn data_of(plan: &Plan) -> DataOf {
@@ -119,8 +124,8 @@ fn data_of(plan: &Plan) -> DataOf {
     (plan.target.clone(), plan.groups.iter().map(group).collect())
 }
 
-/// Key of built data: points that differ only in settings of a managed server, or in parameters
-/// that do not shape the data, share them.
+/// Returns a key that is equal for points that share built data. Settings of a managed server, and
+/// parameters that do not shape the data, are left out.
 fn built_key(plan: &Plan) -> DataOf {
     let mut target = plan.target.clone();
     if is_managed(&target) {
@@ -143,7 +148,8 @@ impl<'o> TrialRunner<'o> {
         plans: Vec<Plan>,
     ) -> Result<TrialRunner<'o>, Error> {
         let store = Store::open(&options.store)?;
-        // First, since a process that held the lock may have run more trials until then.
+        // Taken before the trials are read, since a process that held the lock may have run more
+        // trials until then.
         let experiment_lock = store.lock_experiment(&experiment)?;
         let trials = trial_reports(&store, &experiment)?;
         let is_made = |trial: &&TrialReport| counts(&trial.report) || is_settled(&trial.report);
@@ -167,8 +173,8 @@ impl<'o> TrialRunner<'o> {
         })
     }
 
-    /// Fails if another process has taken the lock, because it could not see that this one is
-    /// alive.
+    /// Fails if another process has taken over the experiment's lock, because this one was paused
+    /// and looked dead.
     pub(crate) fn is_alone(&self) -> Result<(), Error> {
         match self.store.has(&self.experiment_lock)? {
             true => Ok(()),
@@ -180,8 +186,9 @@ impl<'o> TrialRunner<'o> {
         }
     }
 
-    /// Applies the settings of each point once to a server that dbdyno did not start, so that
-    /// rejected ones are reported before any run.
+    /// Applies the server settings of each point once to servers that dbdyno did not start, so that
+    /// rejected ones are reported before any run. Fails too if the server takes two values of a
+    /// setting for the same.
     pub(crate) fn rehearse(
         &mut self,
         stop: &Arc<Stop>,
@@ -215,7 +222,7 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Starts a managed server once with the settings of each point, if they differ.
+    /// Starts the managed servers once with the settings of each point, if these differ.
     fn rehearse_managed(
         &mut self,
         stop: &Arc<Stop>,
@@ -238,7 +245,8 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Restores changed settings of servers that dbdyno did not start, and releases the lock.
+    /// Ends the experiment: restores changed server settings, and releases its lock with a status
+    /// that follows from `walked` (whether the user interrupted it, or an error).
     pub(crate) fn end(
         mut self,
         walked: &Result<bool, Error>,
@@ -260,9 +268,9 @@ impl<'o> TrialRunner<'o> {
         }
     }
 
-    /// Chooses one placement for all points, so that it does not differ along with the varied
+    /// Chooses one placement for all points, so that it does not change along with the varied
     /// values: event loops if `auto` chooses them for any point and every point supports them, else
-    /// threads. If no placement is possible at every point, each product has its own.
+    /// threads. If no placement is possible at every point, each database product gets its own.
     pub(crate) fn place(
         &mut self,
         stop: &Arc<Stop>,
@@ -279,7 +287,7 @@ impl<'o> TrialRunner<'o> {
         for index in 0..self.plans.len() {
             let mut plan = self.plans[index].clone();
             if self.experiment.data == DataPolicy::Rebuild {
-                // The size of the existing data does not matter.
+                // The size of the existing data does not matter, since they are built again.
                 plan.groups.iter_mut().for_each(forget_size);
             }
             let is_there =
@@ -289,7 +297,7 @@ impl<'o> TrialRunner<'o> {
                 _ => self.open_target_for(&plan, stop, watcher)?,
             };
             let placed = resolve_groups(&plan, &open_target.database, stop).and_then(|groups| {
-                possible.retain(|of| admission::can_live(&plan, &groups, *of).is_ok());
+                possible.retain(|one| admission::can_live(&plan, &groups, *one).is_ok());
                 admission::place(&plan, &groups)
             });
             match placed {
@@ -305,11 +313,11 @@ impl<'o> TrialRunner<'o> {
         if let Some(error) = refused {
             return Err(error);
         }
-        let wanted = match chosen.values().any(|of| *of == Placement::Loop) {
+        let wanted = match chosen.values().any(|one| *one == Placement::Loop) {
             true => Placement::Loop,
             false => Placement::Thread,
         };
-        let of_all = possible.iter().find(|of| **of == wanted).or(possible.first());
+        let of_all = possible.iter().find(|one| **one == wanted).or(possible.first());
         for plan in &mut self.plans {
             let chosen = of_all.or_else(|| chosen.get(&product(plan))).copied();
             plan.placement = chosen.map_or(PlacementChoice::Auto, PlacementChoice::Fixed);
@@ -318,7 +326,7 @@ impl<'o> TrialRunner<'o> {
     }
 
     /// Connects once to each server that dbdyno did not start and that has trials left, so that an
-    /// unreachable one is reported before any trial, and not taken for a crashed one.
+    /// unreachable server is reported before the first trial, and is not taken for a crashed one.
     fn reach(
         &mut self,
         stop: &Arc<Stop>,
@@ -343,18 +351,20 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Whether a trial counts, or would end in the same way again.
+    /// Whether a trial (point and repeat) needs no further attempt: it has a valid run, or would
+    /// fail again.
     pub(crate) fn is_done(&self, place: (u32, u32)) -> bool {
         self.done.contains(&place)
     }
 
-    /// Whether the stop rule ends the repeats of a round before this unit.
+    /// Whether the experiment's stop rule is met by the repeats before `unit` (a repeat of the
+    /// highest level of nesting), at one point or at all (`None`). False without a rule.
     pub(crate) fn is_reached(&self, point: Option<u32>, unit: u32) -> bool {
         is_reached(&self.experiment, &self.measured, point, unit)
     }
 
-    /// Puts a point of a walk at its index. Points of earlier trials that are not known any more
-    /// are filled with it.
+    /// Sets the point with this index and its plan, and drops later ones. Missing points before it,
+    /// of trials that an earlier process ran, are filled with copies.
     pub(crate) fn put_point(&mut self, index: u32, point: &Point, plan: &Plan) {
         let index = index as usize;
         self.plans.truncate(index);
@@ -363,7 +373,7 @@ impl<'o> TrialRunner<'o> {
         self.experiment.points.resize(index + 1, point.clone());
     }
 
-    /// Runs a trial once; it may fail.
+    /// Runs one attempt at a trial. After a failure, the target is opened again for the next one.
     pub(crate) fn try_once(
         &mut self,
         place: (u32, u32),
@@ -373,7 +383,7 @@ impl<'o> TrialRunner<'o> {
         let begun_ms = wall_clock::unix_ms();
         match self.one(place, stop, watcher) {
             Err(Error::Failed(why)) => {
-                // The server may have ended: connect again for the next trial.
+                // The server may have ended, so the next trial connects again.
                 self.open_target = None;
                 self.fresh = Fresh::default();
                 Ok(Tried::Not(why))
@@ -387,8 +397,8 @@ impl<'o> TrialRunner<'o> {
         }
     }
 
-    /// Waits until a server that dbdyno did not start answers again, or gives up; returns false on
-    /// a stop.
+    /// Waits, for at most a minute, until a server that dbdyno did not start answers again. Returns
+    /// false if the user asks to stop.
     pub(crate) fn is_back(
         &self,
         place: (u32, u32),
@@ -416,7 +426,7 @@ impl<'o> TrialRunner<'o> {
         !stop.is_asked()
     }
 
-    /// Waits between trials; returns false on a stop.
+    /// Waits for the experiment's pause between trials. Returns false if the user asks to stop.
     pub(crate) fn pause(&self, stop: &Stop) -> bool {
         let until = wall_clock::unix_ms() + (self.experiment.pause_ns / NS_PER_MS) as i64;
         while wall_clock::unix_ms() < until {
@@ -434,23 +444,25 @@ impl<'o> TrialRunner<'o> {
         pairs.map(|(axis, value)| format!("{}={value}", axis.name)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the expected time of the trials in `left`, without those already made.
+    /// Estimates the time of those trials in `left` that are not done yet; `None` if unknown.
     pub(crate) fn time_left(&self, left: &[(u32, u32)]) -> Option<TimeLeft> {
         let left = left.iter().filter(|place| !self.done.contains(place));
-        // Before the first of them the pause is over.
+        // There is no pause before the first one.
         let pause_ns = |nth: usize| if nth > 0 { self.experiment.pause_ns } else { 0 };
         let planned =
             |(nth, place): (usize, &(u32, u32))| Some(self.planned_ns(*place)? + pause_ns(nth));
         self.pace.left(left.enumerate().map(planned))
     }
 
-    /// Returns the length of a trial's load in nanoseconds; `None` if a condition ends it.
+    /// Returns the planned duration of a trial's load in nanoseconds; `None` if a condition ends
+    /// the load.
     fn planned_ns(&self, (point, _): (u32, u32)) -> Option<u64> {
         let phases = self.plans[point as usize].phases;
         (phases.measure_ns > 0).then_some(phases.ramp_up_ns + phases.measure_ns)
     }
 
-    /// Runs a trial. If it is interrupted before its load, the results of earlier trials remain.
+    /// Runs one attempt at a trial. If the user interrupts it before its load, that is an error
+    /// only for an experiment without trials; otherwise the results of earlier trials remain.
     fn one(
         &mut self,
         place: (u32, u32),
@@ -473,8 +485,8 @@ impl<'o> TrialRunner<'o> {
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<Tried, Error> {
         let mut plan = self.plans[place.0 as usize].clone();
-        // Each repeat has its own seed, the same for all points: otherwise repeats would show no
-        // variation.
+        // Each repeat has its own seed, the same one for all points; otherwise repeats would show
+        // no variation.
         plan.seed = plan.seed.wrapping_add(place.1.into());
         let data = data_of(&plan);
         let key = built_key(&plan);
@@ -492,8 +504,8 @@ impl<'o> TrialRunner<'o> {
             before: Vec::new(),
         };
         let stop = &Arc::new(stop.of_next());
-        // If managed servers alternate, each trial starts its own: with some restarted and some
-        // kept, repeats would not be independent.
+        // If managed servers alternate, each trial starts its own server: if some were restarted
+        // and some kept, repeats would not be independent.
         if self.used_by.is_some_and(|used_by| used_by != place) && self.has_several_servers() {
             self.open_target = None;
         }
@@ -534,16 +546,18 @@ impl<'o> TrialRunner<'o> {
         })
     }
 
-    /// Whether the points have several managed servers, of which one must end before another
+    /// Whether the points have several managed servers, each of which must end before another
     /// starts.
     fn has_several_servers(&self) -> bool {
-        let mut managed = self.plans.iter().map(|plan| &plan.target).filter(|of| is_managed(of));
+        let targets = self.plans.iter().map(|plan| &plan.target);
+        let mut managed = targets.filter(|target| is_managed(target));
         managed
             .next()
             .is_some_and(|first| self.plans.iter().any(|plan| !is_same(first, &plan.target)))
     }
 
-    /// Prepares the data by the experiment's policy, if the run does not.
+    /// Prepares the data of a trial as the experiment's data policy says: drops, builds or copies
+    /// them. Leaves the rest to the run. Adds what happened to `before`.
     fn prepare_data(
         &mut self,
         (plan, is_rebuilt): (&Plan, bool),
@@ -558,12 +572,11 @@ impl<'o> TrialRunner<'o> {
         if (policy == DataPolicy::Rebuild || is_rebuilt) && self.options.build {
             for group in &plan.groups {
                 let (target, seed) = (&plan.target, plan.seed);
-                // Data of any size.
-                let of = &group.workload;
+                // Without parameters, data of any size are found and dropped.
                 let opened = resolve_workload_interruptible(
                     &open_target.database,
                     target,
-                    of,
+                    &group.workload,
                     &[],
                     seed,
                     stop,
@@ -575,7 +588,7 @@ impl<'o> TrialRunner<'o> {
         }
         let is_to_be_copied = policy == DataPolicy::Copy && !open_target.has_copy();
         if is_to_be_copied || is_rebuilt || self.experiment.wait_until.is_some() {
-            // Wait conditions come after the data.
+            // The wait condition is checked after the data are built.
             let mut said = Vec::new();
             resolve_groups(plan, &open_target.database, stop)
                 .and_then(|groups| prepare(plan, groups, options, stop, watcher, &mut said))
@@ -593,7 +606,7 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Whether a repeat starts with freshly built data.
+    /// Whether a repeat must start on freshly built data, which are not built yet.
     fn is_to_be_built(&mut self, repeat: u32, data: &DataOf) -> bool {
         let (build, _) = self.experiment.build_and_start(repeat);
         if self.experiment.nesting.rebuilds.is_none() {
@@ -606,7 +619,8 @@ impl<'o> TrialRunner<'o> {
         !self.fresh.built.contains(data)
     }
 
-    /// Restarts the server for the first run of a repeat that has its own start.
+    /// Restarts or opens the server if this is the first run of a repeat that must have its own
+    /// server start. Returns the time that it took as an event.
     fn start_for(
         &mut self,
         (point, repeat): (u32, u32),
@@ -621,7 +635,7 @@ impl<'o> TrialRunner<'o> {
         self.fresh.start = Some(start);
         let began = wall_clock::now();
         match self.open_target.take() {
-            // Changed settings restart it anyway.
+            // If settings differ, the server is restarted anyway.
             Some((target, open_target))
                 if open_target.server.is_some() && target == plan.target =>
             {
@@ -638,8 +652,8 @@ impl<'o> TrialRunner<'o> {
         Ok(vec![took(RESTART_S, began.elapsed())])
     }
 
-    /// Opens the target of a plan: reuses the managed server of the last trial, restarted if its
-    /// settings differ.
+    /// Opens the target of a plan. Reuses the managed server of the last trial, which is restarted
+    /// if its settings differ.
     fn open_target_for(
         &mut self,
         plan: &Plan,
@@ -653,7 +667,7 @@ impl<'o> TrialRunner<'o> {
                 && !open_target.has_ended()
                 && !(from_copy && open_target.has_copy())
         });
-        // All runs of a start share its open target.
+        // All runs on one server start share the open target.
         let is_kept = self.experiment.nesting.restarts.is_some();
         let reused = match there {
             Some((target, open_target))
@@ -689,7 +703,7 @@ impl<'o> TrialRunner<'o> {
     }
 }
 
-/// Fact about the time spent on a trial's repeat.
+/// Returns a fact about the time that preparing a trial took: a restart or a build.
 fn took(name: &str, time: Duration) -> Event {
     Event::Fact(Fact::new(TRIAL, name, FactValue::seconds(time.as_secs_f64(), 3)))
 }
@@ -699,12 +713,13 @@ fn pairs_of(settings: &[(String, String)]) -> String {
     pairs.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether two targets are the same server, perhaps with other settings.
+/// Whether two targets are the same, or the same managed server with other settings.
 fn is_same(a: &Target, b: &Target) -> bool {
     a == b || (is_managed(a) && is_managed(b) && a.path == b.path)
 }
 
-/// Removes parameters that shape the data, since existing data may have any size.
+/// Removes the parameters that shape a group's data, so that existing data of any size are
+/// accepted.
 fn forget_size(group: &mut Group) {
     let entry = workloads::by_name(&group.workload).ok();
     let shapes = |name: &str| {

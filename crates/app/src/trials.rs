@@ -1,4 +1,5 @@
-//! Stored trials of an experiment. Not here: running them (trial_runner).
+//! Reads the stored trials of an experiment, and the figures by which stored runs are selected and
+//! sorted. Not here: running trials (trial_runner).
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -17,7 +18,7 @@ use crate::error::Error;
 use crate::figure_names::{is_of_other, of_all_workloads};
 use crate::stored_report::{Kept, kept_report};
 
-/// Removes an experiment without trials, since there is nothing to resume.
+/// Removes an experiment from the store if it has no trials, since there is nothing to resume.
 pub(crate) fn forget_unbegun(store: &Store, experiment: &Experiment) -> Result<(), Error> {
     match store.trials(experiment)?.is_empty() {
         true => store.remove_experiment(experiment).map_err(Error::from),
@@ -25,23 +26,22 @@ pub(crate) fn forget_unbegun(store: &Store, experiment: &Experiment) -> Result<(
     }
 }
 
-/// Whether an experiment's trials are running, or how they ended; `None` if the store does not
-/// know.
+/// Whether an experiment is running, or how it ended; `None` if the store does not know.
 pub fn status(store: &Store, experiment: &Experiment) -> Result<Option<Status>, Error> {
     let walked = store.experiment_lock_row(experiment)?;
     Ok(walked.map(|walked| walked.status))
 }
 
-/// Ended trials with their results, without damaged ones.
+/// Reads the reports of an experiment's ended trials. Leaves out those that cannot be read.
 pub fn trial_reports(store: &Store, experiment: &Experiment) -> Result<Vec<TrialReport>, Error> {
     Ok(trials(store, experiment)?.ended)
 }
 
-/// Trials of an experiment.
+/// Ended trials of an experiment.
 pub(crate) struct Trials {
-    /// Ended trials with their results.
+    /// Trials whose report could be read.
     pub(crate) ended: Vec<TrialReport>,
-    /// Runs with an unreadable report, which are left out.
+    /// Ids of runs whose report cannot be read.
     pub(crate) damaged: Vec<String>,
 }
 
@@ -60,7 +60,8 @@ pub(crate) fn trials(store: &Store, experiment: &Experiment) -> Result<Trials, E
     Ok(trials)
 }
 
-/// Functions that read figures from stored reports, for conditions and orders.
+/// Functions with which the store reads figures from stored reports, for conditions (`--where`) and
+/// orders.
 pub const FIGURES: Figures = Figures {
     may_be: |name| Ok(known(name)?.is_some() || brought(name).is_some()),
     check: |name, bound| {
@@ -70,8 +71,8 @@ pub const FIGURES: Figures = Figures {
     read: |json| Some(Arc::new(Read(serde_json::from_str(json).ok()?))),
 };
 
-/// Fails if a condition or order names a figure that no workload, monitor or stored run has: it
-/// would find nothing, without an explanation.
+/// Fails if a condition or order names a figure that no workload, monitor or stored run has,
+/// because it would find nothing without an explanation.
 pub fn check_names(store: &Store, query: Option<&Query>, sort: &Sort) -> Result<(), Error> {
     let asked = query.map(Query::figures).unwrap_or_default();
     for (name, _) in asked.into_iter().chain(sort.figures()) {
@@ -86,15 +87,15 @@ pub fn check_names(store: &Store, query: Option<&Query>, sort: &Sort) -> Result<
     Ok(())
 }
 
-/// Whether a run may have a figure of this name, by its form.
+/// Whether some run may have a figure of this name, judged by the name alone.
 fn is_expected(name: &str) -> bool {
     let names = spellings(name.trim());
     let is_of_run =
-        |name: &str| OF_RUN.iter().any(|of| of.name == name) || name.starts_with("below_");
+        |name: &str| OF_RUN.iter().any(|figure| figure.name == name) || name.starts_with("below_");
     names.iter().any(|name| is_of_run(name) || is_of_other(name))
         || brought(name).is_some()
         || name.trim() == "rate"
-        || quotients(name).any(|(of, to)| is_expected(of) && is_expected(to))
+        || quotients(name).any(|(dividend, divisor)| is_expected(dividend) && is_expected(divisor))
 }
 
 fn has_any(store: &Store, name: &str) -> Result<bool, Error> {
@@ -104,10 +105,11 @@ fn has_any(store: &Store, name: &str) -> Result<bool, Error> {
     Ok(!store.list(&one)?.is_empty())
 }
 
-/// Units of a figure of any workload, by its name as written.
+/// Returns the possible units of a workload's figure by its name as written; `None` if no workload
+/// has it.
 fn brought(name: &str) -> Option<&'static BTreeSet<String>> {
     let all = of_all_workloads();
-    // Figures of a group begin with its name.
+    // Names of a group's figures begin with the name of the group.
     let names = spellings(name.trim()).into_iter().chain(spellings_without_group(name));
     names.into_iter().find_map(|name| all.get(&name))
 }
@@ -116,19 +118,19 @@ fn spellings_without_group(name: &str) -> Vec<String> {
     name.trim().split_once('.').map_or_else(Vec::new, |(_, rest)| spellings(rest))
 }
 
-/// Possible units of a figure; empty if they are known only per run.
+/// Returns the possible units of a figure; empty if they are known only from a run that has it.
 fn units(name: &str) -> Vec<&'static str> {
     let known = known(name).ok().flatten();
-    let of_run =
-        known.filter(|name| OF_RUN.iter().any(|of| of.name == *name) || !unit(name).is_empty());
+    let of_run = known
+        .filter(|name| OF_RUN.iter().any(|figure| figure.name == *name) || !unit(name).is_empty());
     if let Some(name) = of_run {
         return vec![unit(&name)];
     }
     // A workload may count bytes of its own.
     let names = spellings(name.trim());
-    let of_clients = OF_RUN.iter().filter(|of| names.iter().any(|name| of.name == name));
+    let of_clients = OF_RUN.iter().filter(|figure| names.iter().any(|name| figure.name == name));
     let mut all: Vec<&str> = brought(name).into_iter().flatten().map(String::as_str).collect();
-    all.extend(of_clients.map(|of| of.unit));
+    all.extend(of_clients.map(|figure| figure.unit));
     all
 }
 
@@ -144,8 +146,8 @@ impl HasFigures for Read {
     }
 }
 
-/// Names of figures to choose from: those of every run, and those of `run`, by default the last one
-/// that has ended.
+/// Returns the names of figures that a user can choose from: those of every run, and those of
+/// `run`, by default the last completed one.
 pub fn figure_names(store: &Store, run: Option<&RunId>) -> Result<Vec<String>, Error> {
     let row = match run {
         Some(run) => store.row(run)?,

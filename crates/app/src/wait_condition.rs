@@ -1,6 +1,7 @@
-//! A condition before a trial: a query that is repeated until it returns true.
+//! Waits for a condition before a trial (`--wait-until`): a query that is repeated until it returns
+//! true.
 //!
-//! Not here: when to wait (experiment).
+//! Not here: when to wait (trial_runner).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,11 +18,11 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible_with_progress;
 use crate::watcher::Watcher;
 
-/// Interval of the query, in milliseconds.
+/// Interval between two executions of the query, in milliseconds.
 const ASKED_EVERY_MS: u64 = 200;
 
-/// Repeats the query until the condition holds, or its limit is reached; returns events for the
-/// run.
+/// Executes the condition's query until it returns true, or the time limit is reached. Returns what
+/// happened as events for the run: a note, or a finding that the condition was not met.
 pub(crate) fn wait_until(
     condition: &Condition,
     database: &Arc<dyn Database>,
@@ -62,7 +63,8 @@ pub(crate) fn wait_until(
     Ok(vec![Event::Finding(Finding::new(id, Severity::Warning, text))])
 }
 
-/// First value of a query's result, as text; `None` for NULL or no row.
+/// Executes a query and returns the first value of its first row as text; `None` for NULL or
+/// without rows.
 fn first_value(session: &mut AdminSession, sql: &str) -> Result<Option<String>, Error> {
     let mut first = None;
     let mut is_first = true;
@@ -90,7 +92,7 @@ fn first_value(session: &mut AdminSession, sql: &str) -> Result<Option<String>, 
     }
 }
 
-/// Whether a value means true: a word such as `yes`, or a number other than 0.
+/// Whether a value of a condition means true: `t`, `true`, `yes`, `on`, or a number other than 0.
 fn is_true(said: &str) -> bool {
     let said = said.trim().to_ascii_lowercase();
     let is_number = said.parse::<f64>().is_ok_and(|number| number != 0.0);

@@ -1,5 +1,5 @@
-//! A walk: it chooses an experiment's next trial from those so far, and may add points. One loop
-//! runs the trials of all walks.
+//! The trait for the order of an experiment's trials, and the loop that runs them. A walk chooses
+//! the next trial from the results so far, and may add points.
 //!
 //! Not here: the walks themselves (grid, seek), and running one trial (trial_runner).
 
@@ -12,37 +12,38 @@ use crate::error::Error;
 use crate::time_left::TimeLeft;
 use crate::trial_runner::{ExperimentWatcher, TrialRunner, Tried};
 
-/// A walk's next trial.
+/// The next trial that a walk has chosen.
 pub(crate) struct Step {
-    /// Point and repeat, from 0.
+    /// Point and repeat of the trial, both from 0.
     pub(crate) place: (u32, u32),
     /// Number of the trial, from 1.
     pub(crate) nth: u64,
-    /// Number of all trials, as far as it is known.
-    pub(crate) of: u64,
-    /// The point's values, such as `clients=8`; empty if nothing is varied.
+    /// Number of all trials, as far as it is known now.
+    pub(crate) n_trials: u64,
+    /// Values of the point, such as `clients=8`; empty if nothing is varied.
     pub(crate) values: String,
-    /// Time that this trial and all after it take.
+    /// Estimated time of this trial and all later ones; `None` if unknown.
     pub(crate) left: Option<TimeLeft>,
-    /// The point with its plan, if the experiment does not have it yet.
+    /// The point and its plan; `None` if the experiment has the point already.
     pub(crate) added: Option<(Point, Plan)>,
 }
 
-/// Chooses the trials of an experiment.
+/// Chooses the trials of an experiment, one after the other.
 pub(crate) trait Walk {
-    /// Word for its trials: `trial` or `probe`.
+    /// Word for a trial in messages: `trial` or `probe`.
     fn noun(&self) -> &'static str;
 
-    /// Chooses the next trial; `None` at the end.
+    /// Chooses the next trial; `None` when the experiment is complete.
     fn next(&mut self, runner: &TrialRunner<'_>) -> Result<Option<Step>, Error>;
 
-    /// Takes notice of a trial that has ended. Returns what follows if it does not count, such as
-    /// `it is repeated`.
+    /// Called after each attempt at a trial. Returns what will follow if the attempt does not
+    /// count, for a message, such as `it is repeated`.
     fn learn(&mut self, runner: &TrialRunner<'_>, step: &Step) -> Result<&'static str, Error>;
 }
 
 impl TrialRunner<'_> {
-    /// Runs the trials that a walk chooses; returns whether the user interrupted them.
+    /// Runs the trials that a walk chooses, until there are none or the user asks to stop. Returns
+    /// true if the user did.
     pub(crate) fn walk(
         &mut self,
         walk: &mut dyn Walk,
@@ -60,7 +61,7 @@ impl TrialRunner<'_> {
             if let Some((point, plan)) = step.added.take() {
                 self.put_point(place.0, &point, &plan);
             }
-            watcher.trial(step.nth, step.of, &step.values, step.left);
+            watcher.trial(step.nth, step.n_trials, &step.values, step.left);
             let tried = self.try_once(place, stop, watcher)?;
             if matches!(tried, Tried::Interrupted) {
                 return Ok(true);

@@ -1,18 +1,19 @@
-//! Observer of a use case. Not here: the display (dbdyno).
+//! The observer that a caller passes to a use case, to show its progress. Not here: the display
+//! (dbdyno).
 
 use analysis::Tally;
 use model::Event;
 
 use crate::build::Progress;
 
-/// Observer of a use case.
+/// Observer that a caller passes to a use case, to show its progress.
 pub trait Watcher {
-    /// An event of a run; `tally` includes it.
+    /// Called with each event of a run. `tally` already includes it.
     fn event(&mut self, event: &Event, tally: &Tally);
-    /// Progress of a build.
+    /// Called repeatedly while data are built.
     fn building(&mut self, progress: &Progress);
-    /// A note for the user.
+    /// Called with a note for the user.
     fn note(&mut self, text: &str);
-    /// The current step, to be shown while it lasts.
+    /// Called with the current step, to be shown while it lasts.
     fn doing(&mut self, text: &str);
 }

@@ -1,7 +1,8 @@
-//! The client loop: one client, from claim to record.
+//! The loop of one client: claims a transaction, draws its inputs, waits until it is due, executes
+//! it with retries, and records it.
 //!
 //! The same code runs on a thread, on an event loop and in virtual time; only its clock and its
-//! sessions differ. Not here: polling (place), and pacing (pacer).
+//! sessions differ. Not here: polling (place), and when transactions are due (pacer).
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,25 +21,25 @@ use crate::recorder::Recorder;
 use crate::rejections::{Acceptance, Next, Rejections, is_rejection};
 use crate::stop::{AHEAD_NS, NEVER, Stop};
 
-/// First and longest pause between attempts to reconnect; pauses double in between.
+/// First and longest pause between attempts to reconnect, in nanoseconds; pauses double in between.
 const RECONNECT_NS: (u64, u64) = (10 * NS_PER_MS, NS_PER_S);
-/// Length of a pause after which a client checks that its connection is still open. Servers and
-/// proxies close idle connections after seconds at least, and the check takes a microsecond.
+/// Duration of an idle period, in nanoseconds, after which a client checks that its connection is
+/// still open. Servers and proxies close idle connections after seconds at the earliest, and the
+/// check takes a microsecond.
 const IDLE_NS: u64 = 100 * NS_PER_MS;
-/// Number of transactions without a wait after which a client on an event loop yields.
+/// Number of transactions after which a client on an event loop lets other clients run.
 const TURN: u32 = 16;
-/// Number of consecutive transactions that take no virtual time after which the load counts as
-/// endless.
+/// Number of consecutive transactions without virtual time after which the load counts as endless.
 const STILL_MAX: u32 = 100_000;
 
 const CLOSED_WHILE_IDLE: &str = "the connection was closed while its client paused; it was made \
                                  again before the next transaction";
 
-/// A client's running transaction, visible to the coordinator, which counts it if the client
-/// cannot. Aligned, so that neighbours on other cores do not share a cache line.
+/// A client's running transaction, visible to the coordinator, which counts it as unfinished if the
+/// client cannot. Aligned so that neighbours on other cores do not share a cache line.
 #[repr(align(128))]
 pub(crate) struct UnderWay {
-    /// Intended start; [`NEVER`] if no transaction is running.
+    /// Intended start of the transaction; [`NEVER`] if none is running.
     intended_ns: AtomicU64,
     kind: AtomicU32,
 }
@@ -63,7 +64,8 @@ impl UnderWay {
         self.intended_ns.load(Ordering::Acquire) == NEVER
     }
 
-    /// Takes kind and intended start of the running transaction.
+    /// Takes transaction type and intended start of the running transaction, so that it is counted
+    /// once; `None` if none is running.
     pub(crate) fn take(&self) -> Option<(KindIndex, u64)> {
         let intended_ns = self.intended_ns.swap(NEVER, Ordering::AcqRel);
         let kind = self.kind.load(Ordering::Relaxed) as KindIndex;
@@ -71,7 +73,6 @@ impl UnderWay {
     }
 }
 
-/// State shared by all clients of a run.
 pub(crate) struct Common {
     pub(crate) seed: u64,
     pub(crate) retry: Retry,
@@ -79,7 +80,7 @@ pub(crate) struct Common {
     pub(crate) recorder: Recorder,
 }
 
-/// A client on its worker.
+/// A client on the worker that runs it, with its connections and its clock.
 pub(crate) struct ClientLoop {
     pub(crate) client: u32,
     pub(crate) group: u16,
@@ -91,27 +92,31 @@ pub(crate) struct ClientLoop {
     pub(crate) common: Arc<Common>,
     pub(crate) under_way: Arc<UnderWay>,
     pub(crate) workload: Arc<dyn Workload>,
-    /// Response times finished in the measured phase, and number of failures there, by kind.
+    /// By transaction type: moments of the response times of transactions that were intended in the
+    /// measured phase or later, and the number of those that failed.
     pub(crate) moments: Vec<(Moments, u64)>,
-    /// The same times as coarse histograms, by kind; empty if they are not kept.
+    /// The same response times as coarse histograms, by transaction type; empty if the run does not
+    /// keep them.
     times: Vec<CoarseHistogram>,
-    /// Signal for more input, if the workload has a producer.
+    /// Signal that there may be more input; `None` if the workload has no producer.
     for_input: Option<Arc<Signal>>,
     measured: Vec<(u16, u64)>,
     database: Arc<dyn Database>,
     acceptance: Arc<Acceptance>,
     rejections: Rejections,
-    /// The server rejects transactions: the next one needs another connection.
+    /// Whether the server rejects this client's transactions, so that the next one needs another
+    /// connection.
     leaves: bool,
-    /// The connection is broken and not replaced yet.
+    /// Whether the connection is broken and not yet replaced.
     is_broken: bool,
-    /// Time since which the connection is idle.
+    /// Instant since which the connection is idle.
     idle_since_ns: u64,
-    /// Pause before the next attempt to reconnect; 0 after a successful transaction.
+    /// Pause before the next attempt to reconnect, in nanoseconds; 0 after a successful
+    /// transaction.
     reconnect_ns: u64,
 }
 
-/// A client that is not on its worker yet: the parameters of its loop.
+/// A client that is not yet on its worker: what its loop is created from.
 pub(crate) struct ClientSpec {
     pub(crate) database: Arc<dyn Database>,
     pub(crate) statements: Arc<[Statement]>,
@@ -124,9 +129,9 @@ pub(crate) struct ClientSpec {
     pub(crate) pacer: Pacer,
     pub(crate) common: Arc<Common>,
     pub(crate) under_way: Arc<UnderWay>,
-    /// Shared acceptance by transaction type of its group.
+    /// Which transaction types the server has accepted, shared by all clients of the group.
     pub(crate) acceptance: Arc<Acceptance>,
-    /// The times of each client are kept.
+    /// Whether a histogram of response times is kept for each client.
     pub(crate) keeps_times: bool,
 }
 
@@ -159,7 +164,7 @@ impl ClientLoop {
         }
     }
 
-    /// Runs the client's preparation of its connection, if it has one.
+    /// Lets the workload's client prepare its new connection, if it needs that.
     pub(crate) async fn begin(&mut self) -> Result<(), DbError> {
         self.measured.clear();
         let mut context = TxContext {
@@ -174,7 +179,8 @@ impl ClientLoop {
         }
     }
 
-    /// Executes transactions until the load is over.
+    /// Executes transactions from `load_start_ns` until the load is over. If clients are cut off,
+    /// leaves the running transaction to the coordinator.
     pub(crate) async fn serve(&mut self, load_start_ns: u64, placement: Placement) {
         self.pacer.begin(load_start_ns, self.workload.as_ref());
         through(self.clock.as_ref(), load_start_ns).await;
@@ -211,8 +217,8 @@ impl ClientLoop {
         self.count_dropped();
     }
 
-    /// Returns the next transaction once it is due: kind, slot and start; `None` when the load is
-    /// over.
+    /// Waits for the next transaction until it is due. Returns its type, slot and actual start;
+    /// `None` when the load is over.
     async fn next(&mut self) -> Option<(KindIndex, Slot, u64)> {
         let must_connect = self.must_connect();
         // A client without a connection must not claim a shared arrival.
@@ -223,7 +229,7 @@ impl ClientLoop {
         self.count_dropped();
         let kind = self.user.inputs(claim.number);
         if must_connect && self.pacer.has_own() {
-            // Its own transaction is due whether it is connected or not.
+            // The client's own transaction is due whether it is connected or not.
             let intended_ns = self.pacer.expect(&claim, kind, &self.kinds)?;
             self.under_way.begin(kind, intended_ns);
             if !self.reconnect().await {
@@ -248,13 +254,14 @@ impl ClientLoop {
         }
     }
 
-    /// Whether the connection was closed during a pause.
+    /// Whether the server or a proxy has closed the connection during an idle period of 100 ms or
+    /// more.
     fn has_ended(&mut self, now_ns: u64) -> bool {
         now_ns.saturating_sub(self.idle_since_ns) >= IDLE_NS && self.sessions.own().has_ended()
     }
 
-    /// Starts a due transaction on a new connection, because its own was closed before anything was
-    /// sent. `None` if there is no new connection before the window ends.
+    /// Starts a transaction that is due on a new connection, because the old one was closed before
+    /// anything was sent. `None` if there is no connection before the measured window ends.
     async fn begin_anew(
         &mut self,
         claim: Claim,
@@ -268,7 +275,7 @@ impl ClientLoop {
         recorder.note_idle_loss();
         self.is_broken = true;
         if !self.reconnect().await {
-            // A claimed arrival is counted as unfinished elsewhere.
+            // A claimed arrival is counted as unfinished by the coordinator.
             if self.pacer.has_own() {
                 self.leave_unfinished(claim, kind, slot.intended_ns);
             }
@@ -279,8 +286,8 @@ impl ClientLoop {
         Some((kind, Slot { claimed_ns: now_ns, ..slot }, now_ns))
     }
 
-    /// Waits for input from the workload's producer, if it has one, and returns whether there is
-    /// any. The transaction starts after this wait.
+    /// Waits for input from the workload's producer, if it has one. Returns false if there will be
+    /// none before the load is over. The transaction starts after this wait.
     async fn await_input(&mut self) -> bool {
         let Some(signal) = &self.for_input else { return true };
         let stop = &self.common.stop;
@@ -298,8 +305,8 @@ impl ClientLoop {
         }
     }
 
-    /// Counts the transactions that this client would have started before the end of the window,
-    /// had it been connected. Their unknown duration counts as 0.
+    /// Counts as unfinished the transactions that this client would have started before the end of
+    /// the measured window, had it been connected. Their unknown duration counts as 0.
     fn leave_unfinished(&mut self, mut claim: Claim, mut kind: KindIndex, mut intended_ns: u64) {
         self.under_way.end();
         let now_ns = self.clock.now();
@@ -311,7 +318,7 @@ impl ClientLoop {
             let Some(next) = self.pacer.claim(self.clock.as_ref()) else { return };
             claim = next;
             kind = self.user.inputs(claim.number);
-            // Without pauses it waits for its first transaction, and starts no other.
+            // Without pauses the client waits for its first transaction, and starts no other.
             match self.pacer.expect(&claim, kind, &self.kinds) {
                 Some(next_ns) if next_ns > intended_ns => intended_ns = next_ns,
                 _ => return,
@@ -342,7 +349,8 @@ impl ClientLoop {
         }
     }
 
-    /// Executes the transaction, with retries by policy, each time with the same inputs.
+    /// Executes a transaction and retries it by policy, each time with the same inputs. Returns the
+    /// outcome and the number of retries.
     async fn attempt(&mut self, kind: KindIndex, slot: Slot) -> (Outcome, u32) {
         let Slot { number, intended_ns, .. } = slot;
         let mut retries = 0;
@@ -376,8 +384,8 @@ impl ClientLoop {
         }
     }
 
-    /// Pauses before a retry: the mean doubles each time, and the pause is drawn uniformly from
-    /// half to one and a half of it.
+    /// Pauses before a retry. The mean doubles with each retry, and the pause is drawn uniformly
+    /// from half to one and a half of the mean.
     async fn back_off(&mut self, number: Number, retries: u32) {
         let mean_ns = self.common.retry.backoff_ns << (retries - 1).min(10);
         if mean_ns == 0 {
@@ -389,7 +397,9 @@ impl ClientLoop {
         through(self.clock.as_ref(), self.clock.now() + pause_ns).await;
     }
 
-    /// Counts an error of a transaction of type `kind`, or of a connection attempt (`None`).
+    /// Records a database error of a transaction of type `kind`, or of a connection attempt
+    /// (`None`). Makes the client leave its host, or ends the run, if the server keeps rejecting
+    /// it.
     fn count_error(&mut self, db_error: &DbError, kind: Option<KindIndex>) {
         let now_ns = self.clock.now();
         let stop = &self.common.stop;
@@ -402,7 +412,7 @@ impl ClientLoop {
         }
         let n_hosts = self.database.hosts().map_or(1, |hosts| hosts.list().len());
         match self.rejections.note(db_error.kind, kind, &self.acceptance, n_hosts, now_ns) {
-            // A client that is rejected when connecting tries again anyway.
+            // A client that is rejected while it connects tries again anyway.
             Next::Leave if kind.is_some() && !self.leaves => {
                 self.leaves = true;
                 self.sessions.own().leave_host();
@@ -415,16 +425,18 @@ impl ClientLoop {
         }
     }
 
-    /// Whether the client must reconnect before the next transaction.
+    /// Whether the client must reconnect before its next transaction, because the connection is
+    /// broken or another host is assigned.
     fn must_connect(&mut self) -> bool {
         if !self.is_broken {
             self.reconnect_ns = 0;
         }
-        // A client that is assigned to another host moves between two transactions.
+        // A client to which another host is assigned moves between two transactions.
         self.is_broken || self.sessions.own().should_move()
     }
 
-    /// Reconnects until it succeeds or the window ends, and returns whether there is a connection.
+    /// Tries to reconnect, with pauses, until it succeeds or the measured window ends. Returns
+    /// whether there is a connection.
     async fn reconnect(&mut self) -> bool {
         let stop = Arc::clone(&self.common.stop);
         let is_open = |now_ns| stop.word() == crate::stop::RUNNING && now_ns < stop.end_ns();
@@ -453,7 +465,7 @@ impl ClientLoop {
         !self.is_broken
     }
 
-    /// Reconnects, and runs the client's preparation.
+    /// Reconnects once, and lets the workload's client prepare the connection.
     async fn connect_again(&mut self) -> Result<(), DbError> {
         self.sessions.close_further();
         model::reconnect(self.sessions.own()).await?;
@@ -469,7 +481,8 @@ impl ClientLoop {
         }
     }
 
-    /// Stops a run in virtual time that would stay at one instant forever.
+    /// Fails a run in virtual time that would stay at one instant forever, because `still`
+    /// transactions in a row took no time.
     fn refuse_to_stand_still(&self, still: u32, now_ns: u64) {
         if still >= STILL_MAX {
             let why = "virtual time does not advance: transactions take no time, so the load never \
@@ -479,9 +492,10 @@ impl ClientLoop {
         }
     }
 
-    /// Returns the client's moments of the measured phase.
+    /// Returns the client's results by transaction type, for transactions that were intended in the
+    /// measured phase.
     pub(crate) fn moments(&self) -> Vec<ClientMoments> {
-        let shown = |(kind, (moments, failed)): (usize, &(Moments, u64))| ClientMoments {
+        let to_moments = |(kind, (moments, failed)): (usize, &(Moments, u64))| ClientMoments {
             client: self.client,
             kind: kind as KindIndex,
             count: moments.count,
@@ -492,7 +506,7 @@ impl ClientLoop {
             sum_sq_ns2: moments.sum_sq as f64,
             times: self.times.get(kind).map_or_else(Vec::new, CoarseHistogram::counts),
         };
-        self.moments.iter().enumerate().map(shown).collect()
+        self.moments.iter().enumerate().map(to_moments).collect()
     }
 }
 
@@ -510,7 +524,7 @@ fn outcome_of_db_error(kind: DbErrorKind) -> Outcome {
     }
 }
 
-/// Whether the connection is lost after this outcome.
+/// Whether a transaction with this outcome leaves the connection broken.
 fn is_lost(outcome: Outcome) -> bool {
     match outcome {
         Outcome::Unknown => true,
@@ -519,7 +533,8 @@ fn is_lost(outcome: Outcome) -> bool {
     }
 }
 
-/// Whether a transaction ended only because the run was cut off; it then counts as unfinished.
+/// Whether a transaction may have ended only because the run was cut off; it then counts as
+/// unfinished.
 fn is_cut_off(outcome: Outcome) -> bool {
     use DbErrorKind::{Cancelled, ConnectionLost, TooManyConnections};
     matches!(outcome, Outcome::Failed(Cancelled | ConnectionLost | TooManyConnections))

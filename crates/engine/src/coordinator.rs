@@ -1,6 +1,7 @@
-//! From a job to its events: connecting, common start, phases, limits, and reports.
+//! Runs a job: connects all clients, starts them at one instant, enters the phases, enforces time
+//! limits, and reports events.
 //!
-//! Not here: transactions (client_loop), and the use of events (store, analysis).
+//! Not here: transactions (client_loop), and what becomes of the events (store, analysis).
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -25,18 +26,21 @@ use crate::recorder::{GroupShape, Recorder, second_of};
 use crate::rejections::Acceptance;
 use crate::stop::{AHEAD_NS, NEVER, Stop};
 
-/// Interval at which the coordinator checks for a requested stop.
+/// Interval at which the coordinator checks for a requested stop, in nanoseconds.
 const LOOK_NS: u64 = 50 * NS_PER_MS;
-/// Delay after the end of a second before it is taken, so that its last samples are in.
+/// Delay between the end of a second and taking its records, in nanoseconds, so that its last
+/// samples are in.
 const SETTLE_NS: u64 = 50 * NS_PER_MS;
-/// Time for cancelled transactions to end before their clients are left behind.
+/// Time that cancelled transactions have to end before their clients are abandoned, in nanoseconds.
 const GRACE_NS: u64 = 500 * NS_PER_MS;
-/// Time for all clients to disconnect: ten thousand took a quarter of a second.
+/// Longest wait for all clients to disconnect, in nanoseconds; ten thousand took a quarter of a
+/// second.
 const PARTING_NS: u64 = 5 * NS_PER_S;
-/// Number of clients up to which the times of each are kept, in 2 KiB per transaction type.
+/// Largest number of clients for which each client's response times are kept as histograms, which
+/// take 2 KiB per client and transaction type.
 const TIMES_OF_CLIENTS_MAX: u32 = 1_000;
 
-/// The reason why a job did not start its load.
+/// Reason why a job could not start its load.
 #[derive(Debug)]
 pub enum CannotRun {
     /// Some clients could not connect.
@@ -48,9 +52,9 @@ pub enum CannotRun {
         /// Error of the first client that failed.
         db_error: DbError,
     },
-    /// The operating system denied threads or descriptors.
+    /// The operating system denied threads or file descriptors.
     Place(std::io::Error),
-    /// The user stopped it before its load began.
+    /// The user asked to stop before the load began.
     Interrupted,
 }
 
@@ -68,23 +72,25 @@ impl fmt::Display for CannotRun {
 
 impl std::error::Error for CannotRun {}
 
-/// Delay of the coordinator's own wake-up, requested within [`LOOK_NS`], from which the whole
-/// generator counts as paused: suspended, on a paused host, or without a CPU.
+/// Lateness of the coordinator's own wake-up, in nanoseconds, from which the whole generator counts
+/// as paused: suspended, on a paused host, or without a CPU. The coordinator asks to be woken every
+/// [`LOOK_NS`].
 const PAUSE_NS: u64 = 250 * NS_PER_MS;
 
-/// Pauses of the generator itself under load.
+/// Pauses in which the whole generator did not run, from the start of the load until the drain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pauses {
     /// Number of pauses of at least 250 ms.
     pub count: u64,
-    /// Length of the longest pause, in nanoseconds.
+    /// Duration of the longest pause, in nanoseconds.
     pub longest_ns: u64,
     /// Start of the longest pause, in nanoseconds from the start of the measured phase.
     pub longest_at_ns: i64,
 }
 
 impl Pauses {
-    /// Counts a pause if a wake-up due at `due_ns` came much later, at `woken_ns`.
+    /// Counts a pause if a wake-up that was due at `due_ns` came 250 ms later or more, at
+    /// `woken_ns`.
     fn look(&mut self, due_ns: u64, woken_ns: u64, measure_start_ns: u64) {
         let late_ns = woken_ns.saturating_sub(due_ns);
         if late_ns < PAUSE_NS {
@@ -98,33 +104,35 @@ impl Pauses {
     }
 }
 
-/// The outcome of a job.
+/// Result of a job: why its load ended, how long it took, and what hindered it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// The reason why it ended.
+    /// Reason why the load ended.
     pub reason: StopReason,
-    /// Length of the measured window, in nanoseconds.
+    /// Duration of the measured phase, in nanoseconds.
     pub measured_ns: u64,
-    /// Nanoseconds from the first instant of load to the last reply.
+    /// Time from the start of the load to the last reply, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Scheduling privileges granted to the timing threads; `None` in virtual time.
+    /// Scheduling privileges that the kernel granted to client threads; `None` in virtual time.
     pub granted: Option<Granted>,
-    /// Clients that did not end after they were cut off, and were left behind.
+    /// Number of clients that did not end after they were cut off, and were abandoned.
     pub n_left_behind: u32,
-    /// Pauses of the generator itself; none in virtual time.
+    /// Pauses in which the whole generator did not run; none in virtual time.
     pub pauses: Pauses,
-    /// Clients wait for input from their workloads' producers, so time outside of transactions is
-    /// not the generator's fault.
+    /// Whether clients wait for input from their workloads' producers, so that time outside of
+    /// transactions is not the generator's fault.
     pub waits_for_input: bool,
-    /// Connections that were closed while their clients paused, and replaced.
+    /// Number of connections that were closed while their clients were idle, and replaced.
     pub n_idle_losses: u64,
-    /// Reason why some connection has no reply lag; `None` if all have, and in virtual time.
+    /// Reason why the reply lag of some connection is unknown; `None` if it is known for all, and
+    /// in virtual time.
     pub no_reply_lag: Option<String>,
 }
 
-/// Runs a job and reports its events as they happen. `start` is called once all clients have
-/// connected, with the current instant of the run's clock, and returns the instant at which the
-/// load begins. Fails if clients cannot connect or start, or if it is interrupted before the load.
+/// Runs a job, and calls `events` with each event as it happens. Calls `start` once all clients
+/// have connected, with the current instant of the run's clock; `start` returns the instant at
+/// which the load begins. Fails if clients cannot connect or be started, or if the user stops
+/// before the load.
 pub fn run(
     job: Job,
     stop: &Arc<Stop>,
@@ -137,7 +145,7 @@ pub fn run(
     }
 }
 
-/// The state of a run that is common to all placements.
+/// State of a job in progress, for all placements.
 struct Coordinator<'a> {
     job: &'a Job,
     stop: Arc<Stop>,
@@ -154,9 +162,9 @@ struct Coordinator<'a> {
     phase: Phase,
     load_start_ns: u64,
     taken_before: i64,
-    /// Seconds up to this one have had their queue lengths read.
+    /// First second at whose end the lengths of the queues are still to be read.
     queued_before: i64,
-    /// Queue lengths that are not reported yet: group, second and length.
+    /// Queue lengths that are still to be reported: group, second and length.
     queued: Vec<(u16, i64, u64)>,
     pauses: Pauses,
     events: &'a mut dyn FnMut(Event),
@@ -199,8 +207,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Makes the clients, not yet on their workers. Arrivals count from the start of the load,
-    /// which is not known yet: [`Coordinator::begin`] moves their schedules there.
+    /// Returns what each client is created from on its worker. Arrivals count from the start of the
+    /// load, which is not known yet: [`Coordinator::begin`] moves their schedules there.
     fn specs(&mut self) -> Vec<ClientSpec> {
         let mut specs = Vec::new();
         let keeps_times = self.n_clients() <= TIMES_OF_CLIENTS_MAX;
@@ -277,12 +285,12 @@ impl<'a> Coordinator<'a> {
         None
     }
 
-    /// Returns the number of clients that have connected or failed.
+    /// Returns the number of clients that have connected or failed to.
     fn n_answered(&self) -> u32 {
         self.connected.iter().map(|(connected, failed, _)| connected + failed).sum()
     }
 
-    /// Reports the connections; fails if any client has none.
+    /// Reports the connections of each group. Fails if any client has none.
     fn report_connected(&mut self) -> Result<(), CannotRun> {
         for (group, (connected, failed, times)) in self.connected.iter().enumerate() {
             (self.events)(Event::Connected {
@@ -307,7 +315,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Sets the phases: load begins at `load_start_ns`.
+    /// Begins the load at `load_start_ns`: sets measured window and arrivals, and enters the first
+    /// phase.
     fn begin(&mut self, load_start_ns: u64) {
         let phases = self.job.phases;
         let measure_start_ns = load_start_ns + phases.ramp_up_ns;
@@ -329,7 +338,7 @@ impl<'a> Coordinator<'a> {
         (self.events)(Event::Phase { phase, at_ns });
     }
 
-    /// Enters the phase of `now_ns`, and reports the seconds that are over.
+    /// Enters the phase that `now_ns` lies in, and reports the seconds that are over.
     fn tick(&mut self, now_ns: u64) {
         let (measure_start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
         if self.phase == Phase::RampUp && now_ns >= measure_start_ns && end_ns > measure_start_ns {
@@ -337,7 +346,7 @@ impl<'a> Coordinator<'a> {
         }
         if self.phase < Phase::Drain && now_ns >= end_ns {
             self.enter(Phase::Drain, end_ns);
-            // Tasks that wait for a signal check for the end now.
+            // Tasks that wait for a signal now check whether the load is over.
             self.stop.raise_signals();
         }
         self.read_queues(now_ns);
@@ -348,16 +357,16 @@ impl<'a> Coordinator<'a> {
             let begin = second_of(self.load_start_ns, measure_start_ns);
             let end = second_of(end_ns.min(now_ns), measure_start_ns);
             if parts.is_empty() && (begin..end).contains(&(before - 1)) {
-                // A second in which nothing happened is reported too: a stall must be seen.
+                // A second in which nothing happened is reported too, so that a stall is seen.
                 (self.events)(Event::Second(Second::new(0, before - 1)));
             }
-            for second in with_queues(parts, self.queued.extract_if(.., |it| it.1 < before)) {
+            for second in with_queues(parts, self.queued.extract_if(.., |one| one.1 < before)) {
                 (self.events)(Event::Second(second));
             }
         }
     }
 
-    /// Reads the length of each queue when a second of the load is over.
+    /// Reads the length of each open-load group's queue if a second of the load has ended.
     fn read_queues(&mut self, now_ns: u64) {
         let before = second_of(now_ns.min(self.stop.end_ns()), self.stop.measure_start_ns());
         if before <= self.queued_before {
@@ -373,7 +382,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Returns the time at which running transactions are cut off.
+    /// Returns the instant at which running transactions are cut off: the end of the drain.
     fn cut_off_ns(&self) -> u64 {
         self.stop.end_ns().saturating_add(self.job.phases.drain_ns)
     }
@@ -388,7 +397,8 @@ impl<'a> Coordinator<'a> {
             .any(|group| group.stop_condition == StopCondition::Time && !is_limited(group))
     }
 
-    /// Starts all producers and returns their tasks; a stop raises their signals too.
+    /// Starts the producers of all workloads, and returns their tasks. A stop raises the producers'
+    /// signals too.
     fn produce(&self) -> Vec<Box<dyn ProducerTask>> {
         let mut tasks = Vec::new();
         for producer in self.producers() {
@@ -408,8 +418,8 @@ impl<'a> Coordinator<'a> {
         ours.filter_map(|group| Some((group.name.as_str(), group.workload.producer()?)))
     }
 
-    /// Reports the accounts and findings of producers. A fact that several groups have is prefixed
-    /// by the group.
+    /// Reports the facts and findings of all producers. A fact that several groups have gets the
+    /// name of the group in front.
     fn report_producers(&mut self) {
         let accounts: Vec<(&str, Vec<Fact>)> =
             self.named_producers().map(|(group, producer)| (group, producer.account())).collect();
@@ -431,7 +441,8 @@ impl<'a> Coordinator<'a> {
         events.into_iter().for_each(|event| (self.events)(event));
     }
 
-    /// Whether a count ended the load, rather than a limit, a user or a failure.
+    /// Whether the load ended because the number of transactions was reached, and not by a time
+    /// limit, a user or a failure.
     fn has_reached_its_count(&self) -> bool {
         let is_whole = self.n_left == self.n_clients() && self.lost.is_none();
         let is_idle = self.under_way.iter().all(|(_, under_way)| under_way.is_idle());
@@ -439,14 +450,15 @@ impl<'a> Coordinator<'a> {
         ends_by_count && self.stop.reason().is_none() && is_whole && is_idle
     }
 
-    /// Whether the window is still open after all clients left: nothing more is due before its
-    /// end, or other processes go on.
+    /// Whether the run must go on until the measured window ends, although all clients have ended.
+    /// It must in a run with a time limit (the last arrival may be long before its end), and while
+    /// other processes still work.
     fn awaits_end(&self, now_ns: u64) -> bool {
         let is_awaited = self.is_timed() || self.stop.awaits_others();
         is_awaited && self.lost.is_none() && now_ns < self.stop.end_ns()
     }
 
-    /// Reports the lateness of each event loop.
+    /// Reports the lateness of each event loop's heartbeats.
     fn report_heartbeats(&mut self, heartbeats: &AllHeartbeats, now_ns: u64) {
         let (start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
         for (index, of_loop) in heartbeats.read(now_ns, end_ns).into_iter().enumerate() {
@@ -461,12 +473,13 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Counts unfinished transactions, closes the recorder, and reports the rest.
+    /// Counts unfinished transactions, closes the recorder, and reports all remaining events.
+    /// Returns how the job ended.
     fn finish(&mut self, now_ns: u64, granted: Option<Granted>) -> Ran {
         let last_ns = self.common.recorder.last_finish_ns();
         let start_ns = self.stop.measure_start_ns();
         if self.has_reached_its_count() {
-            // The last commit must lie within the window, which excludes its end.
+            // The last commit must lie within the measured window, which excludes its end.
             let end_ns = last_ns.max(start_ns) + 1;
             self.stop.set_window(start_ns, end_ns.max(start_ns + self.stop.others_measured_ns()));
         }
@@ -534,7 +547,7 @@ impl<'a> Coordinator<'a> {
     }
 }
 
-/// Adds the queue lengths to the parts of their seconds.
+/// Adds queue lengths to the parts of their seconds, or as new parts.
 fn with_queues(
     mut parts: Vec<Second>,
     queued: impl Iterator<Item = (u16, i64, u64)>,
@@ -611,7 +624,8 @@ fn run_in_time(
     Ok(ran)
 }
 
-/// Waits until all clients have disconnected, so that the next run finds room on the server.
+/// Waits until all clients have disconnected, so that the next run finds room on the server. Gives
+/// up after five seconds without a message.
 fn await_parting(hear: &Receiver<WorkerMessage>) {
     // Late messages are ignored; the last client to end closes the channel.
     while hear.recv_timeout(Duration::from_nanos(PARTING_NS)).is_ok() {}
@@ -622,7 +636,8 @@ fn limiter_of(job: &Job) -> ConnectLimiter {
     ConnectLimiter::new(job.connect, first.unwrap_or(0))
 }
 
-/// Waits until every client has connected.
+/// Waits until every client has connected, and returns what cancels each one's requests. Fails if a
+/// client cannot connect, or the user stops.
 fn admit(
     coordinator: &mut Coordinator<'_>,
     hear: &Receiver<WorkerMessage>,
@@ -645,7 +660,8 @@ fn admit(
     Ok(cancels)
 }
 
-/// Oversees the load until all clients have left, or must be left behind.
+/// Receives messages, reports seconds and enforces limits until all clients have ended, or must be
+/// abandoned.
 fn oversee(
     coordinator: &mut Coordinator<'_>,
     origin: Origin,

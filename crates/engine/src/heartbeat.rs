@@ -1,8 +1,8 @@
-//! A heartbeat on each event loop: a timer that does nothing, so that its lateness is the loop's
-//! own.
+//! Heartbeats measure how late an event loop notices what it waits for: on each loop, a timer that
+//! does nothing expires every 10 ms, and its lateness is recorded.
 //!
 //! While a loop works for other clients, is stopped or has no CPU, replies wait unnoticed in their
-//! sockets; the heartbeat shows this. Not here: the kernel's statistics of the loop's thread.
+//! sockets; the heartbeat shows that. Not here: the kernel's statistics about the loop's thread.
 
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,24 +13,27 @@ use stats::Histogram;
 use crate::clock::until;
 use crate::stop::{NEVER, RUNNING, Stop};
 
-/// Interval of heartbeats: a timer and its wake-up cost some 5 µs, a two-thousandth of it.
+/// Interval of heartbeats, in nanoseconds. A timer and its wake-up cost some 5 µs, a two-thousandth
+/// of it.
 const INTERVAL_NS: u64 = 10 * NS_PER_MS;
 
-/// Lateness of one loop's heartbeats in the measured phase; in a run that ends with a count, until
-/// the coordinator notices that it is reached.
+/// Lateness of one event loop's heartbeats in the measured phase. In a run that ends with a number
+/// of transactions, they end when the coordinator notices that it is reached.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heartbeats {
-    /// Lateness of each heartbeat, including missed ones: a loop that was away for 50 ms has missed
+    /// Lateness of each heartbeat, including missed ones: a loop that was busy for 50 ms has missed
     /// five.
     pub(crate) lag: Histogram,
-    /// Due time of the latest heartbeat; meaningless if there is none.
+    /// Due time of the heartbeat that was late by the most, in nanoseconds of the run's clock;
+    /// meaningless while `lag` is empty.
     pub(crate) latest_due_ns: u64,
-    /// Due time of the next heartbeat; [`NEVER`] before the measured phase.
+    /// Due time of the next heartbeat; [`NEVER`] before the measured phase and after the end.
     next_ns: u64,
 }
 
 impl Heartbeats {
-    /// Records all heartbeats that were due by `now_ns`, before the window's end.
+    /// Records the lateness of all heartbeats that were due by `now_ns`, and before the measured
+    /// window ends at `end_ns`.
     fn see(&mut self, now_ns: u64, end_ns: u64) {
         while self.next_ns <= now_ns && self.next_ns < end_ns {
             let late_ns = now_ns - self.next_ns;
@@ -43,14 +46,15 @@ impl Heartbeats {
     }
 }
 
-/// Ends the heartbeats: the loop's clients are done, so that it may block.
+/// Records the heartbeats until `now_ns`, and ends them, because the loop has no clients any more
+/// and may block.
 pub(crate) fn end(heartbeats: &Mutex<Heartbeats>, now_ns: u64, end_ns: u64) {
     let mut heartbeats = lock(heartbeats);
     heartbeats.see(now_ns, end_ns);
     heartbeats.next_ns = NEVER;
 }
 
-/// Heartbeats of all loops of a run, in their order.
+/// Heartbeats of all event loops of a run, by index of the loop.
 #[derive(Clone, Default)]
 pub(crate) struct AllHeartbeats(Arc<Mutex<Vec<Arc<Mutex<Heartbeats>>>>>);
 
@@ -59,7 +63,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl AllHeartbeats {
-    /// Adds the heartbeats of another loop.
+    /// Adds and returns the heartbeats of one more event loop.
     pub(crate) fn of_next_loop(&self) -> Arc<Mutex<Heartbeats>> {
         let heartbeats = Heartbeats { next_ns: NEVER, ..Heartbeats::default() };
         let heartbeats = Arc::new(Mutex::new(heartbeats));
@@ -67,8 +71,8 @@ impl AllHeartbeats {
         heartbeats
     }
 
-    /// Returns the heartbeats of each loop until `now_ns`. A loop that has not come back is late by
-    /// now.
+    /// Returns the heartbeats of each loop, with those that are due by `now_ns` but have not
+    /// expired, because a loop that is still busy is late too.
     pub(crate) fn read(&self, now_ns: u64, end_ns: u64) -> Vec<Heartbeats> {
         let all = lock(&self.0);
         let read = |one: &Arc<Mutex<Heartbeats>>| {
@@ -80,7 +84,8 @@ impl AllHeartbeats {
     }
 }
 
-/// Runs a loop's heartbeat from the start of the measured phase to its end.
+/// Waits for each heartbeat of an event loop and records its lateness, from the start of the
+/// measured phase to its end.
 pub(crate) async fn beat(
     clock: Rc<dyn Clock>,
     stop: Arc<Stop>,
@@ -115,7 +120,7 @@ mod tests {
             .collect();
         assert_eq!(late, [0, 1, 11, 21, 31, 41, 51]);
         assert_eq!((heartbeats.latest_due_ns, heartbeats.next_ns), (ms(110), ms(170)));
-        // The window ends: what is due later is not counted.
+        // The measured window ends: heartbeats that are due later are not counted.
         heartbeats.see(ms(2_000), ms(175));
         assert_eq!((heartbeats.lag.count(), heartbeats.lag.max()), (8, ms(1_830)));
     }

@@ -1,4 +1,5 @@
-//! The input of the engine. Not here: plans and parameters, which `app` has decided.
+//! The input of the engine: what to run, with all decisions made. Not here: plans and parameters
+//! (app decides from them).
 
 use std::sync::Arc;
 
@@ -11,10 +12,11 @@ use crate::clock::Origin;
 use crate::share::Share;
 use crate::threads::ClientThreads;
 
-/// A callback for every recorded sample, for calibration. It is on the measured path.
+/// Function that is called with every recorded sample, for calibration. It runs on the measured
+/// path.
 pub type SampleHook = Arc<dyn Fn(&Sample) + Send + Sync>;
 
-/// Clients with the same workload and load.
+/// A group of clients with the same workload and load, as the engine gets it.
 pub struct GroupJob {
     /// Name of the group in the plan.
     pub name: String,
@@ -28,11 +30,11 @@ pub struct GroupJob {
     pub first_client: u32,
     /// Number of clients over all processes.
     pub clients: u32,
-    /// Share of this process; `None` if all clients run elsewhere.
+    /// Part of the clients that runs in this process; `None` if all run elsewhere.
     pub share: Option<Share>,
-    /// Load model, with the rate over all processes.
+    /// Load model; an arrival rate is that of all processes together.
     pub load: Load,
-    /// Condition on which the group stops; counts are for this process only.
+    /// Condition on which the group stops; a number of transactions is for this process only.
     pub stop_condition: StopCondition,
 }
 
@@ -44,30 +46,30 @@ impl GroupJob {
     }
 }
 
-/// A run, or the part of it in one process.
+/// A run, or the part of a run in one process.
 pub struct Job {
     /// Seed of all random draws.
     pub seed: u64,
     /// Durations of the phases.
     pub phases: Phases,
-    /// Groups of clients, by index.
+    /// Groups of clients, in the order of their indexes.
     pub groups: Vec<GroupJob>,
     /// Placement of the clients: threads, event loops or virtual time.
     pub placement: Placement,
-    /// Pace of connecting before the load.
+    /// Rate and concurrency of connecting before the load.
     pub connect: Connect,
-    /// Retries of failed transactions.
+    /// Which failed transactions are retried, how often, and after which pause.
     pub retry: Retry,
     /// Range and resolution of the recorded histograms.
     pub recording: Recording,
-    /// The instant from which its clocks count.
+    /// Instant from which the clocks of this process count.
     pub origin: Origin,
-    /// Number of cores to use: event loops, and shards of the recorder.
+    /// Number of cores to use, which is the number of event loops and of the recorder's shards.
     pub workers: usize,
-    /// Each event loop is pinned to a CPU, if there are enough.
+    /// Whether each event loop is pinned to a CPU, if there are enough CPUs.
     pub pin: bool,
-    /// List to which client threads are added.
+    /// List to which each client thread adds itself.
     pub threads: ClientThreads,
-    /// Callback for every sample; `None` in normal runs.
+    /// Function that is called with every sample; `None` in normal runs.
     pub sample_hook: Option<SampleHook>,
 }

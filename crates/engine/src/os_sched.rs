@@ -1,30 +1,31 @@
-//! Requests to the kernel's scheduler for timing threads, and what it granted.
+//! Asks the kernel's scheduler to wake client threads in time, and reports what it granted.
 //!
-//! A sleeping thread's timer may be late by its slack (50 µs by default), and a woken thread waits
-//! for its turn: a short slice shortens that. Both may be denied; both are facts of a run.
+//! The timer of a sleeping thread may be late by its slack (50 µs by default), and a woken thread
+//! waits for its turn on a CPU, which a short scheduling slice makes sooner. The kernel may deny
+//! both; the result is a fact of a run.
 
 use std::num::NonZeroU64;
 
 use model::NS_PER_MS;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// Scheduling privileges that a timing thread was granted.
+/// Scheduling privileges that the kernel granted to a client thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Granted {
-    /// Timer slack of 1 ns was set.
+    /// Whether a timer slack of 1 ns was set.
     pub timer_slack: bool,
-    /// A scheduling slice of 0.1 ms was set (`sched_setattr(2)`, Linux 6.12 and later); `None` if
-    /// none was requested, because no client waits for an instant.
+    /// Whether a scheduling slice of 0.1 ms was set (`sched_setattr(2)`, Linux 6.12 and later);
+    /// `None` if none was requested, because no client waits for an instant.
     pub short_slice: Option<bool>,
-    /// The thread of an event loop was pinned to a CPU, if requested.
+    /// Whether the thread of an event loop was pinned to a CPU.
     pub pinned: bool,
 }
 
 const SLICE_NS: u64 = NS_PER_MS / 10;
 
-/// Prepares the calling thread for its clients. `keeps_time` is false in closed load, which has no
-/// instants to meet; a short slice would then only let the server preempt a client that is about to
-/// send.
+/// Asks for exact timers and, with `keeps_time`, for a short scheduling slice of the calling
+/// thread. `keeps_time` is false in closed load, which has no due times: there a short slice would
+/// only let the server preempt a client that is about to send.
 pub(crate) fn prepare_thread(keeps_time: bool) -> Granted {
     let slack = NonZeroU64::new(1).expect("one is not zero");
     Granted {
@@ -34,9 +35,9 @@ pub(crate) fn prepare_thread(keeps_time: bool) -> Granted {
     }
 }
 
-/// Pins the calling thread, one of `n_threads` that are always busy, to the `index`-th of the
-/// allowed CPUs, if these are as many, and returns whether it did. A local thread that it wakes
-/// then runs on the same CPU, which saves an interrupt of another one per query.
+/// Pins the calling thread to the `index`-th of the CPUs that this process may use, if there are
+/// exactly `n_threads` of them, and returns whether it did. A server thread on the same machine
+/// that it wakes then runs on the same CPU, which saves an interrupt of another CPU per query.
 pub(crate) fn pin_thread(index: usize, n_threads: usize) -> bool {
     let Ok(allowed) = sched_getaffinity(None) else { return false };
     let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();

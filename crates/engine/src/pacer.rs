@@ -1,7 +1,7 @@
-//! Start times of a client's transactions, by load model.
+//! Decides when a client's transactions start, by load model.
 //!
 //! Claiming takes two steps: `claim` determines the next transaction, so that its inputs are ready
-//! before it is due; `wait` waits until then. Not here: its execution (client_loop).
+//! before it is due; `wait` waits until then. Not here: execution (client_loop).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,7 +18,8 @@ use crate::schedule::Schedule;
 use crate::stop::{NEVER, Stop};
 use crate::think_time::ThinkTime;
 
-/// Number of transactions left in the measured phase; shared by the clients that it covers.
+/// Number of transactions that may still start in the measured phase, shared by all clients to
+/// which one limit applies.
 pub(crate) struct Budget(AtomicI64);
 
 impl Budget {
@@ -31,14 +32,14 @@ impl Budget {
     }
 }
 
-/// An arrival that found the queue full.
+/// An arrival in open load that found the queue full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dropped {
     pub(crate) nth: u64,
     pub(crate) intended_ns: u64,
 }
 
-/// Arrivals of a group in open load, with its queue.
+/// Arrivals of an open-load group, with the queue of those that no client has claimed.
 pub(crate) struct Arrivals {
     group: u16,
     queue_full: QueueFull,
@@ -49,16 +50,16 @@ pub(crate) struct Arrivals {
 struct Queue {
     schedule: Schedule,
     bound: usize,
-    /// Arrivals that are due and not claimed: number and due time.
+    /// Number and due time of arrivals that are due and not claimed.
     waiting: VecDeque<(u64, u64)>,
-    /// Arrivals of the measured phase still allowed by a count.
+    /// Number of arrivals that may still come in the measured phase.
     left: u64,
-    /// The queue was full, and the plan says to stop then: no further arrivals.
+    /// Whether the queue was full and the plan says to stop then, so that no further arrivals come.
     is_over: bool,
 }
 
 impl Queue {
-    /// Returns the next arrival, unless the load is over before it.
+    /// Returns number and instant of the next arrival; `None` if the load ends before it.
     fn peek(&self, measure_start_ns: u64, end_ns: u64) -> Option<(u64, u64)> {
         let (nth, instant_ns) = self.schedule.peek();
         let is_over = self.is_over
@@ -94,15 +95,15 @@ impl Arrivals {
         Arrivals { group, queue_full, stop, state }
     }
 
-    /// Moves the schedule to the start of the load.
+    /// Moves the schedule of arrivals to the start of the load.
     pub(crate) fn begin(&self, load_start_ns: u64) {
         let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         queue.schedule.begin(load_start_ns);
     }
 
-    /// Claims the next arrival for a client that is free at `now_ns`, after queueing those due
-    /// before. Arrivals that find the queue full are added to `dropped`; those that wait keep their
-    /// place.
+    /// Claims the next arrival for a client that is free at `now_ns`: the first one in the queue,
+    /// or else the next one to come. Returns its number and due time; `None` if the load is over.
+    /// Arrivals that found the queue full until now are added to `dropped`.
     fn claim(&self, now_ns: u64, dropped: &mut Vec<Dropped>) -> Option<(Number, u64)> {
         let (start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
         let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -115,7 +116,7 @@ impl Arrivals {
         next.map(|(nth, intended_ns)| (Number::Arrival { group: self.group, nth }, intended_ns))
     }
 
-    /// Queues the arrivals due before `now_ns`.
+    /// Adds the arrivals that were due before `now_ns` to the queue, or to `dropped` if it is full.
     fn admit(&self, queue: &mut Queue, now_ns: u64, dropped: &mut Vec<Dropped>) {
         let start_ns = self.stop.measure_start_ns();
         while let Some((nth, intended_ns)) = queue.peek(start_ns, self.stop.end_ns()) {
@@ -129,23 +130,24 @@ impl Arrivals {
             }
             dropped.push(Dropped { nth, intended_ns });
             if self.queue_full == QueueFull::Stop {
-                // The window lasts until this is noticed: other clients have committed meanwhile.
+                // The measured window lasts until this is noticed, since other clients have
+                // committed meanwhile.
                 queue.is_over = true;
                 self.stop.drain(|| now_ns, StopReason::QueueFull);
             }
         }
     }
 
-    /// Returns the number of arrivals due and not claimed at `now_ns`; those that find the queue
-    /// full until then are added to `dropped`.
+    /// Returns the length of the queue at `now_ns`. Arrivals that found it full until then are
+    /// added to `dropped`.
     pub(crate) fn waiting(&self, now_ns: u64, dropped: &mut Vec<Dropped>) -> u64 {
         let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         self.admit(&mut queue, now_ns, dropped);
         queue.waiting.len() as u64
     }
 
-    /// Returns the arrivals that were waiting when the run ended, and those that found the queue
-    /// full.
+    /// Returns number and due time of the arrivals that were queued when the run ended, and the
+    /// arrivals that found the queue full.
     pub(crate) fn leftovers(&self, now_ns: u64) -> (Vec<(u64, u64)>, Vec<Dropped>) {
         let mut dropped = Vec::new();
         let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -154,17 +156,18 @@ impl Arrivals {
     }
 }
 
-/// A transaction that a client has claimed.
+/// A transaction that a client has claimed but not started.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Claim {
     pub(crate) number: Number,
     claimed_ns: u64,
-    /// Intended start; known from the claim in open load, or after a reconnect.
+    /// Intended start; `None` until it is computed, in closed and key/think load without a
+    /// reconnect.
     intended_ns: Option<u64>,
 }
 
 enum Pace {
-    /// The next transaction is due as soon as the last one has ended.
+    /// Closed load: the next transaction is due as soon as the last one has ended.
     Closed {
         free_ns: u64,
     },
@@ -172,18 +175,18 @@ enum Pace {
     KeyThink(ThinkTime),
 }
 
-/// The pacer of one client.
+/// Decides when the transactions of one client start.
 pub(crate) struct Pacer {
     client: u32,
     nth: u64,
     stop: Arc<Stop>,
     budget: Option<Arc<Budget>>,
     pace: Pace,
-    /// Arrivals dropped at the last claim, for the recorder.
+    /// Arrivals that were dropped at the last claim, for the recorder.
     pub(crate) dropped: Vec<Dropped>,
 }
 
-/// The parameters of a pacer.
+/// Parameters from which a client's pacer is created.
 pub(crate) struct Pacing<'a> {
     pub(crate) load: &'a Load,
     pub(crate) arrivals: Option<&'a Arc<Arrivals>>,
@@ -203,17 +206,18 @@ impl Pacer {
         Pacer { client, nth: 0, stop, budget: pacing.budget, pace, dropped: Vec::new() }
     }
 
-    /// Whether transactions have due times.
+    /// Whether transactions have due times, as in open and key/think load.
     pub(crate) fn keeps_time(&self) -> bool {
         !matches!(self.pace, Pace::Closed { .. })
     }
 
-    /// Whether the client has its own sequence of transactions, rather than shared arrivals.
+    /// Whether the client has its own sequence of transactions, and does not share arrivals with
+    /// others.
     pub(crate) fn has_own(&self) -> bool {
         !matches!(self.pace, Pace::Open(_))
     }
 
-    /// Returns the next transaction; `None` when the load is over.
+    /// Claims the client's next transaction; `None` when the load is over.
     pub(crate) fn claim(&mut self, clock: &dyn Clock) -> Option<Claim> {
         let own = Number::OfClient { client: self.client, nth: self.nth };
         match &mut self.pace {
@@ -229,8 +233,9 @@ impl Pacer {
         }
     }
 
-    /// Waits until the claimed transaction is due; returns its slot and start. `None` if the load
-    /// ends before that: the claim is then not offered.
+    /// Waits until the claimed transaction is due. Returns its slot and its actual start, which is
+    /// [`NEVER`] for an open-load arrival that was cut off; `None` if the load ends before it is
+    /// due, so that it was never offered.
     pub(crate) async fn wait(
         &mut self,
         claim: Claim,
@@ -250,8 +255,8 @@ impl Pacer {
         if intended_ns >= self.stop.end_ns() {
             return None;
         }
-        // Keying and thinking clients never queue: lateness is the generator's lag, unless there
-        // was no connection.
+        // In key/think load clients never queue: lateness is the generator's lag, unless there was
+        // no connection.
         let claimed_ns = match (&self.pace, claim.intended_ns) {
             (Pace::KeyThink(think_time), None) if !think_time.is_behind => {
                 claim.claimed_ns.min(intended_ns)
@@ -277,7 +282,7 @@ impl Pacer {
     }
 
     /// Returns when the claimed transaction of a disconnected client is due, as if it were
-    /// connected. `None` if the load ends before that.
+    /// connected. `None` in open load, or if the load ends before that.
     pub(crate) fn expect(&mut self, claim: &Claim, kind: KindIndex, kinds: &[Kind]) -> Option<u64> {
         let intended_ns = match &self.pace {
             Pace::KeyThink(think_time) => think_time.intend(claim.number, kind, kinds),
@@ -287,8 +292,8 @@ impl Pacer {
         (intended_ns < self.stop.end_ns() && self.take(intended_ns)).then_some(intended_ns)
     }
 
-    /// Updates the claim of a client that reconnected at `now_ns` after its transaction was
-    /// expected.
+    /// Updates the claim of a client that has reconnected at `now_ns`, and whose transaction was
+    /// due at `intended_ns` meanwhile.
     pub(crate) fn reconnected(&mut self, claim: Claim, intended_ns: u64, now_ns: u64) -> Claim {
         if let Pace::KeyThink(think_time) = &mut self.pace {
             think_time.connected_ns = now_ns;
@@ -296,7 +301,7 @@ impl Pacer {
         Claim { claimed_ns: now_ns, intended_ns: Some(intended_ns), ..claim }
     }
 
-    /// Notes that the transaction of `kind` has finished.
+    /// Records the end of a transaction, from which the next one's due time follows.
     pub(crate) fn finished(&mut self, kind: KindIndex, slot: Slot, finished_ns: u64) {
         match &mut self.pace {
             Pace::Closed { free_ns } => *free_ns = finished_ns,
@@ -305,15 +310,15 @@ impl Pacer {
         }
     }
 
-    /// Returns the slot of a claimed open arrival that was cut off, so that it counts as
-    /// unfinished. Anything else was never offered.
+    /// Returns the slot of an open-load arrival that was claimed and then cut off, so that it
+    /// counts as unfinished. `None` for other load models, whose transaction was never offered.
     fn give_up(&mut self, claim: Claim, intended_ns: u64) -> Option<(Slot, u64)> {
         claim.intended_ns?;
         let slot = Slot { number: claim.number, intended_ns, claimed_ns: claim.claimed_ns };
         Some((slot, NEVER))
     }
 
-    /// Starts a transaction in closed load, where the intended start is now.
+    /// Starts a transaction in closed load, where it is intended now; `None` if the load is over.
     fn start_now(&mut self, number: Number, clock: &dyn Clock) -> Option<(Slot, u64)> {
         let now_ns = clock.now();
         if now_ns >= self.stop.end_ns() || self.stop.has_reason() || !self.take(now_ns) {
@@ -322,7 +327,8 @@ impl Pacer {
         Some((Slot { number, intended_ns: now_ns, claimed_ns: now_ns }, now_ns))
     }
 
-    /// Takes the client's next transaction; false if the budget is used up.
+    /// Counts the client's next transaction against the limit of transactions; false if that is
+    /// used up.
     fn take(&mut self, intended_ns: u64) -> bool {
         let is_measured = intended_ns >= self.stop.measure_start_ns();
         let is_wanted = match &self.budget {
@@ -333,7 +339,7 @@ impl Pacer {
         is_wanted
     }
 
-    /// Starts the load: a keying and thinking client starts in the middle of its cycle.
+    /// Starts the load of this client. A key/think client starts in the middle of its cycle.
     pub(crate) fn begin(&mut self, load_start_ns: u64, workload: &dyn Workload) {
         match &mut self.pace {
             Pace::Closed { free_ns } => *free_ns = load_start_ns,
@@ -343,7 +349,8 @@ impl Pacer {
     }
 }
 
-/// Returns this process's arrivals of a group in open load; `None` for other load models.
+/// Returns this process's part of the arrivals of an open-load group; `None` for other load models,
+/// or if no client of the group runs in this process.
 pub(crate) fn arrivals_of(
     index: u16,
     group: &GroupJob,

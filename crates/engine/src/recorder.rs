@@ -1,9 +1,9 @@
-//! Recording of samples during a run: shards behind short locks, not one per client.
+//! Records samples during a run, in shards with short locks, of which there is about one per core.
 //!
 //! A sample is added to its *intended* second. The current second has a dense histogram, which is
-//! set aside when the next one begins; stragglers go into sparse ones. The coordinator takes
-//! completed seconds once per second, as parts that add up, so memory does not grow with the length
-//! of the run. Not here: totals and quantiles (analysis), the store.
+//! set aside when the next second begins; samples of earlier seconds go into sparse histograms. The
+//! coordinator takes completed seconds once per second, as parts to be added up, so memory does not
+//! grow with the length of the run. Not here: totals and quantiles (analysis), and the store.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,18 +18,19 @@ use stats::{Histogram, Range, Sparse};
 use crate::job::SampleHook;
 use crate::stop::{NEVER, Stop};
 
-/// Number of emptied histograms kept for reuse.
+/// Largest number of emptied histograms that are kept for reuse.
 const SPARES: usize = 4;
 
-/// Values by span (a second, or a window of seconds); the latest span has a dense histogram.
+/// Histograms of values by span: a second, or a window of several seconds. Only the latest span has
+/// a dense histogram.
 struct Spans {
     range: Range,
     seconds_per_span: i64,
-    /// Start and values of the current span.
+    /// First second and values of the current span.
     current: Option<(i64, Histogram)>,
-    /// Spans that are over, and not taken yet.
+    /// Spans that are over, and not yet taken.
     done: Vec<(i64, Histogram)>,
-    /// Values that came after their span was over.
+    /// Values that came when a later span had begun.
     late: BTreeMap<i64, Sparse>,
     spares: Vec<Histogram>,
 }
@@ -47,7 +48,7 @@ impl Spans {
     }
 
     fn record(&mut self, second: i64, value: u64) {
-        // Nearly all belong to the current one: without a division.
+        // Nearly all values belong to the current span, which is found without a division.
         if let Some((current, histogram)) = &mut self.current
             && (*current..*current + self.seconds_per_span).contains(&second)
         {
@@ -68,7 +69,8 @@ impl Spans {
         }
     }
 
-    /// Passes the spans that end at or before `second` to `give`, and removes them.
+    /// Removes the spans that end at or before `second`, and calls `give` with each one's first
+    /// second and values.
     fn take(&mut self, second: i64, give: &mut dyn FnMut(i64, &Histogram)) {
         let is_over = |span: i64, length: i64| span.saturating_add(length) <= second;
         if let Some((span, histogram)) = self.current.take() {
@@ -104,7 +106,7 @@ impl Spans {
     }
 }
 
-/// Counts of one kind in one second.
+/// Counts of one transaction type in one second.
 #[derive(Clone, Copy, Default)]
 struct Figures {
     counts: Counts,
@@ -114,13 +116,13 @@ struct Figures {
     traffic: Traffic,
 }
 
-/// Transactions that ended after the phase of their intended start.
+/// Transactions that ended after the phase in which they were intended.
 #[derive(Clone, Copy, Default)]
 struct Carried {
     count: u64,
-    /// Time that they ran into the next phase, in nanoseconds.
+    /// Total time that they took in the next phase, in nanoseconds.
     beyond_ns: u64,
-    /// Longest response time, in nanoseconds.
+    /// Longest response time of these, in nanoseconds.
     max_ns: u64,
 }
 
@@ -132,14 +134,14 @@ impl Carried {
     }
 }
 
-/// Records of one kind of transaction of one group.
+/// Records of one transaction type of a group.
 struct KindCells {
-    /// Counts by second, in the order of first use: a few at a time, the latest last.
+    /// Counts by second, in the order of first use; only a few seconds at a time.
     figures: Vec<(i64, Figures)>,
     response: Spans,
     failures: Spans,
     unfinished: Spans,
-    /// Service and wait times, if they differ from response times.
+    /// Service and wait times; `None` in closed load, where they do not differ from response times.
     parts: Option<(Spans, Spans)>,
 }
 
@@ -163,7 +165,7 @@ struct CustomMetricCells {
     values: Option<Spans>,
 }
 
-/// Records of one group on one shard.
+/// Records of one group in one shard.
 struct GroupCells {
     recording: Recording,
     has_parts: bool,
@@ -222,11 +224,11 @@ impl GroupCells {
     }
 }
 
-/// The recorder's view of a group.
+/// Properties of a group on which its records depend.
 pub(crate) struct GroupShape {
     pub(crate) n_kinds: usize,
     pub(crate) custom_metrics: Vec<CustomMetric>,
-    /// Service and wait times are recorded beside response times.
+    /// Whether service and wait times are recorded beside response times.
     pub(crate) has_parts: bool,
 }
 
@@ -237,21 +239,21 @@ impl GroupShape {
     }
 }
 
-/// A shard of the recorder, aligned so that two shards never share a cache line.
+/// One shard of the recorder, aligned so that two shards never share a cache line.
 #[repr(align(128))]
 struct Shard {
     groups: Vec<GroupCells>,
-    /// Latest finish of any transaction, in nanoseconds.
+    /// Latest instant at which a transaction of this shard has finished, in nanoseconds.
     last_finish_ns: u64,
     is_closed: bool,
 }
 
-/// The recorder of a run, for all clients of this process.
+/// Records the samples of all clients of a run in this process.
 pub(crate) struct Recorder {
     shards: Vec<Mutex<Shard>>,
     stop: Arc<Stop>,
     sample_hook: Option<SampleHook>,
-    /// First reported reason why a connection has no reply lag.
+    /// First reported reason why the reply lag of a connection is unknown.
     no_reply_lag: OnceLock<String>,
     n_idle_losses: AtomicU64,
 }
@@ -273,7 +275,7 @@ impl Recorder {
         Recorder { shards, stop, sample_hook, no_reply_lag, n_idle_losses }
     }
 
-    /// Adds a transaction that has ended, with its custom metrics.
+    /// Records a transaction that has ended, and the custom metrics in `measured`.
     pub(crate) fn record(&self, client: u32, group: u16, sample: &Sample, measured: &[(u16, u64)]) {
         if let Some(sample_hook) = &self.sample_hook {
             sample_hook(sample);
@@ -309,8 +311,7 @@ impl Recorder {
             for (metric, value) in measured {
                 let cells = &mut cells.custom_metrics[usize::from(*metric)];
                 // Distributions cover intended transactions, like response times; counters are
-                // rates, like commits.
-                // is a rate, as commits are.
+                // rates of what finished in the measured window, like commits.
                 if cells.values.is_some() {
                     cells.record(second, *value);
                 } else if is_rated {
@@ -320,7 +321,7 @@ impl Recorder {
         });
     }
 
-    /// Counts an arrival that found the queue full.
+    /// Counts an arrival that was dropped because it found the queue full.
     pub(crate) fn record_dropped(
         &self,
         client: u32,
@@ -335,7 +336,7 @@ impl Recorder {
         });
     }
 
-    /// Counts a transaction that had not ended when the run did.
+    /// Counts a transaction that had not ended when the run did, with its age at `now_ns`.
     pub(crate) fn record_unfinished(
         &self,
         group: u16,
@@ -355,7 +356,8 @@ impl Recorder {
         });
     }
 
-    /// Counts a database error, also that of an attempt that will be retried.
+    /// Counts a database error in the second of `now_ns`, also that of an attempt that will be
+    /// retried.
     pub(crate) fn record_error(&self, client: u32, group: u16, now_ns: u64, db_error: &DbError) {
         let second = second_of(now_ns, self.stop.measure_start_ns());
         let error = ErrorCount::one(db_error);
@@ -368,8 +370,8 @@ impl Recorder {
         });
     }
 
-    /// Adds the reply lag of a reply that was read at `now_ns`: of the sample, or one of the late
-    /// replies.
+    /// Adds the reply lag of a reply that was read at `now_ns`: of one of the sampled round trips,
+    /// or (`is_sample` false) of any reply that was read late.
     pub(crate) fn record_reply_lag(
         &self,
         client: u32,
@@ -390,27 +392,28 @@ impl Recorder {
         });
     }
 
-    /// Counts a connection that was closed while its client paused.
+    /// Counts a connection that was closed while its client was idle.
     pub(crate) fn note_idle_loss(&self) {
         self.n_idle_losses.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the number of connections that were closed while their clients paused.
+    /// Returns the number of connections that were closed while their clients were idle.
     pub(crate) fn n_idle_losses(&self) -> u64 {
         self.n_idle_losses.load(Ordering::Relaxed)
     }
 
-    /// Notes why a connection has no reply lags; the first reason is kept.
+    /// Stores why the reply lag of a connection is unknown; only the first reason is kept.
     pub(crate) fn note_no_reply_lag(&self, why: &str) {
         self.no_reply_lag.get_or_init(|| why.to_owned());
     }
 
-    /// Returns the reason why some connection has no reply lags; `None` if all have.
+    /// Returns the reason why the reply lag of some connection is unknown; `None` if it is known
+    /// for all.
     pub(crate) fn no_reply_lag(&self) -> Option<String> {
         self.no_reply_lag.get().cloned()
     }
 
-    /// Returns the latest finish of any transaction so far, in nanoseconds.
+    /// Returns the latest instant at which a transaction has finished so far, in nanoseconds.
     pub(crate) fn last_finish_ns(&self) -> u64 {
         let last = |shard: &Mutex<Shard>| {
             shard.lock().unwrap_or_else(PoisonError::into_inner).last_finish_ns
@@ -418,7 +421,7 @@ impl Recorder {
         self.shards.iter().map(last).max().unwrap_or(0)
     }
 
-    /// Takes the records of seconds before `second`, as parts, in order.
+    /// Removes the records of all seconds before `second`, and returns them as parts, in order.
     pub(crate) fn take(&self, second: i64) -> Vec<Second> {
         let mut parts = Parts(BTreeMap::new());
         for shard in &self.shards {
@@ -430,7 +433,7 @@ impl Recorder {
         parts.0.into_values().collect()
     }
 
-    /// Takes everything, and ignores later records of clients that were left behind.
+    /// Returns all remaining records, and ignores later ones of abandoned clients.
     pub(crate) fn close(&self) -> Vec<Second> {
         for shard in &self.shards {
             shard.lock().unwrap_or_else(PoisonError::into_inner).is_closed = true;
@@ -438,7 +441,7 @@ impl Recorder {
         self.take(i64::MAX)
     }
 
-    /// Whether the finish lies in the window, so that commits and traffic count in rates.
+    /// Whether a transaction finished before the measured window ended, so that it counts in rates.
     fn is_rated(&self, sample: &Sample, start_ns: u64) -> bool {
         sample.finished_ns < self.stop.end_ns() || start_ns == NEVER
     }
@@ -513,12 +516,13 @@ impl CustomMetricCells {
     }
 }
 
-/// Returns the second of the measured phase in which an instant lies; negative before it.
+/// Returns the second in which an instant lies, counted from the start of the measured phase;
+/// negative before it.
 pub(crate) fn second_of(instant_ns: u64, measure_start_ns: u64) -> i64 {
     (instant_ns as i64 - measure_start_ns as i64).div_euclid(NS_PER_S as i64)
 }
 
-/// Parts of seconds for the coordinator, by second and group.
+/// Parts of seconds that are returned to the coordinator, by second and group.
 struct Parts(BTreeMap<(i64, u16), Second>);
 
 impl Parts {

@@ -1,28 +1,30 @@
-//! Rejections that retries cannot heal, and when they end a run: at once for a transaction type
-//! that was never accepted, after a time for others, since the server may be changing.
+//! Decides what a client does about rejections, which are errors that retries cannot heal, and when
+//! they end the run: at once for a transaction type that was never accepted, after half a minute
+//! for others, since the server may be changing.
 //!
-//! Not here: conflicts, which are retried, and lost connections, which are replaced as long as the
-//! window lasts.
+//! Not here: conflicts, which are retried, and lost connections, which are replaced until the
+//! measured window ends.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::{DbErrorKind, KindIndex, NS_PER_S};
 
-/// Number of consecutive rejections after which a client may give up, plus one for each further
+/// Number of consecutive rejections after which a client may give up; one more for each further
 /// host of its target.
 const IN_A_ROW: u32 = 10;
-/// Time after which a client gives up on transactions that were accepted before: failovers take
-/// seconds, and half a minute is as long as a build waits for a server that comes back.
+/// Time after which a client gives up on transactions that were accepted before, in nanoseconds.
+/// Failovers take seconds, and half a minute is as long as a build waits for a server to come back.
 const PATIENCE_NS: u64 = 30 * NS_PER_S;
 
-/// State: no transaction of the type was accepted yet.
+/// State of a transaction type of which none was accepted yet.
 const NEVER: u64 = u64::MAX;
-/// State: the last transaction of the type was accepted.
+/// State of a transaction type whose last transaction was accepted.
 const ACCEPTED: u64 = 0;
 
-/// Acceptance of a group's transactions by type, shared by its clients.
+/// Which transaction types of a group the server accepts, shared by the group's clients.
 pub(crate) struct Acceptance {
-    /// [`NEVER`], [`ACCEPTED`], or the instant of the first rejection since.
+    /// State by transaction type: [`NEVER`], [`ACCEPTED`], or the instant of the first rejection
+    /// since the last success, in nanoseconds.
     kinds: Box<[AtomicU64]>,
 }
 
@@ -31,7 +33,8 @@ impl Acceptance {
         Acceptance { kinds: (0..n_kinds).map(|_| AtomicU64::new(NEVER)).collect() }
     }
 
-    /// Notes an accepted transaction. Writes only if the state changes: all threads read it.
+    /// Records that a transaction was accepted. Writes only if that changes the state, since all
+    /// threads read it.
     pub(crate) fn accept(&self, kind: KindIndex) {
         let state = &self.kinds[usize::from(kind)];
         if state.load(Ordering::Relaxed) != ACCEPTED {
@@ -39,8 +42,8 @@ impl Acceptance {
         }
     }
 
-    /// Notes a rejected transaction; returns the first rejection since the last success, or `None`
-    /// if the type was never accepted.
+    /// Records that a transaction was rejected. Returns the instant of the first rejection since
+    /// the last success; `None` if the type was never accepted.
     fn refuse(&self, kind: KindIndex, now_ns: u64) -> Option<u64> {
         let state = &self.kinds[usize::from(kind)];
         match state.load(Ordering::Relaxed) {
@@ -55,18 +58,18 @@ impl Acceptance {
     }
 }
 
-/// A client's reaction to a rejection.
+/// Reaction of a client to a rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Continues on the same connection.
+    /// The client continues on the same connection.
     Stay,
-    /// Reconnects, to another host if there is one.
+    /// The client reconnects, to another host if there is one.
     Leave,
-    /// Gives up, which ends the run.
+    /// The client gives up, which ends the run.
     GiveUp,
 }
 
-/// The rejections of one client since its last success.
+/// Rejections of one client since its last success.
 #[derive(Default)]
 pub(crate) struct Rejections {
     in_a_row: u32,
@@ -74,13 +77,13 @@ pub(crate) struct Rejections {
 }
 
 impl Rejections {
-    /// Resets the count after a success, or a failure that retries heal.
+    /// Resets the count after a success, or after an error that retries can heal.
     pub(crate) fn clear(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// Notes a rejection of a transaction of type `kind`, or of a connection (`None`), by a target
-    /// with `n_hosts` hosts.
+    /// Counts a rejection of a transaction of type `kind`, or of a connection attempt (`None`), and
+    /// returns what the client does next. `n_hosts` is the number of hosts of its target.
     pub(crate) fn note(
         &mut self,
         db_error: DbErrorKind,
@@ -105,7 +108,7 @@ impl Rejections {
         if is_hopeless && self.in_a_row >= IN_A_ROW + n_others {
             return Next::GiveUp;
         }
-        // A server that took writes and is read-only now has probably lost its role.
+        // A server that accepted writes before and is read-only now has probably lost its role.
         let is_another =
             db_error == DbErrorKind::ReadOnly && (refused_since_ns.is_some() || n_others > 0);
         match is_another || self.in_a_row >= IN_A_ROW {
@@ -115,7 +118,7 @@ impl Rejections {
     }
 }
 
-/// Whether retries cannot heal this error, unless the server changes.
+/// Whether an error is a rejection, which retries cannot heal unless the server changes.
 pub(crate) fn is_rejection(kind: DbErrorKind) -> bool {
     use DbErrorKind::{Corrupt, Denied, DiskFull, Missing, Other, ReadOnly, Shape, Unsupported};
     matches!(kind, Corrupt | Denied | DiskFull | Missing | Other | ReadOnly | Shape | Unsupported)

@@ -1,6 +1,5 @@
-//! Reply lag: the time that replies wait in a session's socket before they are read.
-//!
-//! Not here: how a session learns when a reply arrived (drivers).
+//! Records the reply lag of a client's sessions: the time that replies wait in the socket before
+//! the client reads them.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,11 +10,11 @@ use model::{Clock, NS_PER_MS, ReplyLags};
 use crate::client_loop::Common;
 use crate::clock::{coarse_ns, unix_ns};
 
-/// Largest change of the distance between the clocks, unless one was set: both run at the same
-/// adjusted speed, and the rest is the time between two readings.
+/// Largest change of the difference between the two clocks, in nanoseconds, that does not mean that
+/// one was set. Both run at the same adjusted speed; the rest is the time between two readings.
 const STEP_NS: u64 = NS_PER_MS;
 
-/// Receiver of the reply lags of one client's sessions.
+/// Receives the reply lags that one client's sessions measure, and records them.
 pub(crate) struct ClientReplyLags {
     client: u32,
     group: u16,
@@ -24,11 +23,13 @@ pub(crate) struct ClientReplyLags {
     distance: Distance,
 }
 
-/// Lead of `CLOCK_REALTIME` over the run's clock at the last look.
+/// Difference between `CLOCK_REALTIME` and the run's clock when both were last read, in
+/// nanoseconds.
 struct Distance(Cell<u64>);
 
 impl Distance {
-    /// Updates the distance; returns whether a clock was set meanwhile.
+    /// Updates the difference from new readings. Returns whether a clock was set since the last
+    /// ones.
     fn has_jumped(&self, now_unix_ns: u64, now_ns: u64) -> bool {
         let ahead_ns = now_unix_ns.saturating_sub(now_ns);
         self.0.replace(ahead_ns).abs_diff(ahead_ns) > STEP_NS

@@ -1,7 +1,8 @@
-//! Arrival times in open load: one seeded stream, the same for all processes.
+//! Arrival times of an open-load group: one sequence that follows from the seed, the same in all
+//! processes.
 //!
-//! Gaps are drawn in blocks, block k from (seed, k) alone, so that any process can compute any
-//! block; each process takes those of its share. Not here: serving them.
+//! Random gaps are drawn in blocks, block k from seed and k alone, so that any process can compute
+//! any block; each process takes the arrivals of its share. Not here: serving them.
 
 use model::{ArrivalRate, Arrivals, NS_PER_S, Rng, Stream};
 use stats::Intensity;
@@ -10,7 +11,8 @@ use crate::share::Share;
 
 const BLOCK: usize = 1024;
 
-/// Arrivals in order, from the start of the load.
+/// Sequence of a group's arrivals from the start of the load, of which this process takes its
+/// share.
 pub struct Schedule {
     seed: u64,
     group: u16,
@@ -20,22 +22,23 @@ pub struct Schedule {
     origin_ns: u64,
     block: Vec<u64>,
     block_number: u64,
-    /// Arrivals of this process so far.
+    /// Number of this process's arrivals so far.
     n_taken: u64,
-    /// Number of the next one over all processes.
+    /// Number of this process's next arrival, counted over all processes.
     next_nth: u64,
 }
 
-/// Conversion of draws to arrival times.
+/// Conversion of random draws to arrival times, by kind of rate.
 enum Pace {
-    /// A constant rate: the mean gap between arrivals, and the last arrival of the previous block,
-    /// in nanoseconds.
+    /// Constant rate: the mean gap between arrivals, and the last arrival of the previous block,
+    /// both in nanoseconds.
     Constant { gap_ns: f64, before_ns: u64 },
-    /// Integral of the rate at the end of the previous block, with the rate and its ramp-up.
+    /// Changing rate: the rate itself, its ramp-up, and the integral of the rate up to the last
+    /// arrival of the previous block.
     Changing { intensity: Intensity, lead: Lead, before: f64 },
 }
 
-/// The ramp-up, in which a changing rate does not change yet.
+/// Ramp-up before a changing rate, in which the rate stays at its initial value.
 #[derive(Clone, Copy)]
 struct Lead {
     seconds: f64,
@@ -43,8 +46,8 @@ struct Lead {
 }
 
 impl Schedule {
-    /// Makes the schedule of `group` at a rate, of which this process takes `share`. It begins at
-    /// instant 0, and the rate's own time `ramp_up_ns` later.
+    /// Creates the schedule of `group` at this rate, of which this process takes `share`. It begins
+    /// at instant 0; a changing rate starts to change `ramp_up_ns` later.
     pub fn new(
         seed: u64,
         group: u16,
@@ -81,18 +84,19 @@ impl Schedule {
         schedule
     }
 
-    /// Moves the whole schedule to begin at `origin_ns`.
+    /// Moves the whole schedule so that it begins at `origin_ns`.
     pub fn begin(&mut self, origin_ns: u64) {
         self.origin_ns = origin_ns;
     }
 
-    /// Returns the next arrival of this process: its number over all agents, and its time.
+    /// Returns this process's next arrival: its number over all processes, and its instant in
+    /// nanoseconds.
     pub fn peek(&self) -> (u64, u64) {
         let place = (self.next_nth % BLOCK as u64) as usize;
         (self.next_nth, self.origin_ns.saturating_add(self.block[place]))
     }
 
-    /// Skips to the next arrival of this process.
+    /// Moves on to this process's next arrival.
     pub fn advance(&mut self) {
         self.n_taken += 1;
         self.next_nth = self.share.number(self.n_taken);
@@ -135,8 +139,8 @@ impl Schedule {
 }
 
 impl Lead {
-    /// Returns the time of the arrival at which the integral of the rate is `arrived`; `u64::MAX`
-    /// if never.
+    /// Returns the instant at which the integral of the rate reaches `arrived` arrivals, in
+    /// nanoseconds; `u64::MAX` if it never does.
     fn instant_ns(self, intensity: &Intensity, arrived: f64) -> u64 {
         let led = self.seconds * self.per_s;
         let at_s = match arrived < led {
@@ -181,7 +185,7 @@ mod tests {
     fn the_agents_arrivals_together_are_those_of_one() {
         let whole = instants(Share::whole(), 6000);
         let mut parts: Vec<_> =
-            Share::by_weight(&[1; 3]).into_iter().flat_map(|of| instants(of, 2000)).collect();
+            Share::by_weight(&[1; 3]).into_iter().flat_map(|share| instants(share, 2000)).collect();
         parts.sort_unstable();
         assert_eq!(whole, parts);
     }
@@ -207,33 +211,34 @@ mod tests {
 
     #[test]
     fn uniform_arrivals_follow_the_area_below_a_changing_rate() {
-        let of = |rate, ramp_up_s, seconds: &[u64]| {
+        let count_before = |rate, ramp_up_s, seconds: &[u64]| {
             counts(schedule_of(Arrivals::Uniform, rate, ramp_up_s, Share::whole()), seconds)
         };
         // One arrives at the very instant, which is not before it.
-        assert_eq!(of("steps 100 for 10s, 300", 0, &[10, 20]), [999, 3999]);
-        assert_eq!(of("ramp 0 to 200 over 10s", 0, &[5, 10, 11]), [249, 999, 1199]);
-        assert_eq!(of("steps 100 for 10s, 300", 5, &[5, 15, 16]), [499, 1499, 1799]);
+        assert_eq!(count_before("steps 100 for 10s, 300", 0, &[10, 20]), [999, 3999]);
+        assert_eq!(count_before("ramp 0 to 200 over 10s", 0, &[5, 10, 11]), [249, 999, 1199]);
+        assert_eq!(count_before("steps 100 for 10s, 300", 5, &[5, 15, 16]), [499, 1499, 1799]);
     }
 
     #[test]
     fn poisson_arrivals_at_a_changing_rate_are_as_many_as_expected() {
-        let of = |rate| counts(schedule_of(Arrivals::Poisson, rate, 0, Share::whole()), &[50, 100]);
+        let count_before =
+            |rate| counts(schedule_of(Arrivals::Poisson, rate, 0, Share::whole()), &[50, 100]);
         let near = |count: u64, expected: f64| {
             let off = (count as f64 - expected) / expected.sqrt();
             assert!(off.abs() < 4.0, "{count} of {expected}");
         };
-        let sine = of("sine 1000 swing 900 every 100s");
+        let sine = count_before("sine 1000 swing 900 every 100s");
         near(sine[0], 50_000.0 + 900.0 * 100.0 / std::f64::consts::PI);
         near(sine[1], 100_000.0);
-        let ramp = of("ramp 0 to 2000 over 100s");
+        let ramp = count_before("ramp 0 to 2000 over 100s");
         near(ramp[0], 25_000.0);
         near(ramp[1], 100_000.0);
     }
 
     #[test]
     fn agents_share_a_changing_rate_as_they_share_a_constant_one() {
-        let of = |share, n: usize| {
+        let draw = |share, n: usize| {
             let mut schedule =
                 schedule_of(Arrivals::Poisson, "sine 500 swing 400 every 1s", 0, share);
             let mut next = || {
@@ -244,8 +249,8 @@ mod tests {
             (0..n).map(|_| next()).collect::<Vec<_>>()
         };
         let shares = Share::by_weight(&[1, 5]).into_iter().zip([500, 2500]);
-        let mut parts: Vec<_> = shares.flat_map(|(share, n)| of(share, n)).collect();
+        let mut parts: Vec<_> = shares.flat_map(|(share, n)| draw(share, n)).collect();
         parts.sort_unstable();
-        assert_eq!(of(Share::whole(), 3000), parts);
+        assert_eq!(draw(Share::whole(), 3000), parts);
     }
 }

@@ -1,33 +1,31 @@
-//! The part of one process in a group's clients, arrivals and counts.
-//!
-//! Not here: which processes there are (app).
+//! Divides a group's clients, arrivals and transaction counts among processes.
 
 use std::sync::Arc;
 
-/// The numbers, of those from 0, that belong to one process. They repeat with a period, in which
-/// each process has as many places as its weight, evenly spread: neither clients nor arrivals come
-/// in blocks.
+/// A subset of the numbers 0, 1, 2, ... (of clients or arrivals) that belongs to one process. The
+/// pattern repeats after a period, in which each process has as many numbers as its weight, evenly
+/// spread, so that neither clients nor arrivals come in blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Places within a period, in order.
+    /// Numbers below the period that belong to the process, in order.
     places: Arc<[u32]>,
     period: u32,
 }
 
 impl Share {
-    /// Returns the share of a single process: everything.
+    /// Returns the share of a single process, to which all numbers belong.
     pub fn whole() -> Share {
         Share::by_weight(&[1]).pop().expect("one weight makes one share")
     }
 
-    /// Divides by weights, one share each; equal weights take turns in order. With a weight of 0,
-    /// a share is empty.
+    /// Divides all numbers by weights, and returns one share for each weight. Equal weights take
+    /// turns in order; a share with weight 0 is empty.
     pub fn by_weight(weights: &[u32]) -> Vec<Share> {
         let divisor = weights.iter().fold(0, |divisor, weight| common_divisor(divisor, *weight));
         let weights: Vec<i64> = weights.iter().map(|w| i64::from(w / divisor.max(1))).collect();
         let period: i64 = weights.iter().sum();
         let mut places = vec![Vec::new(); weights.len()];
-        // Smooth weighted round robin: the share that lags most behind its weight is next.
+        // Smooth weighted round robin: the share that is furthest behind its weight is next.
         let mut behind = vec![0; weights.len()];
         for place in 0..period {
             behind.iter_mut().zip(&weights).for_each(|(behind, weight)| *behind += weight);
@@ -40,12 +38,12 @@ impl Share {
         places.into_iter().map(share).collect()
     }
 
-    /// Whether no number belongs to it.
+    /// Whether no number belongs to this share.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// Returns its number `nth`, counted from 0, in ascending order.
+    /// Returns the `nth` number of this share, counted from 0, in ascending order.
     ///
     /// # Panics
     ///
@@ -55,20 +53,21 @@ impl Share {
         nth / each * u64::from(self.period) + u64::from(self.places[(nth % each) as usize])
     }
 
-    /// Returns its numbers below `count`.
+    /// Returns the numbers of this share that are below `count`.
     pub fn below(&self, count: u32) -> impl Iterator<Item = u32> {
         let n_ours = self.count_below(u64::from(count));
         (0..n_ours).map(|nth| self.number(nth) as u32)
     }
 
-    /// Returns how many of its numbers are below `count`: its part of a count of transactions.
+    /// Returns how many numbers of this share are below `count`, which is its part of a number of
+    /// transactions.
     pub fn count_below(&self, count: u64) -> u64 {
         let (periods, rest) = (count / u64::from(self.period), count % u64::from(self.period));
         let in_rest = self.places.partition_point(|place| u64::from(*place) < rest) as u64;
         periods * self.places.len() as u64 + in_rest
     }
 
-    /// Returns its part of a limit, rounded up: each process may queue, if any may.
+    /// Returns this share's part of a limit, rounded up, so that each process may queue if any may.
     pub(crate) fn of_limit(&self, limit: u64) -> u64 {
         let (places, period) = (self.places.len() as u128, u128::from(self.period));
         let part = (u128::from(limit) * places).div_ceil(period);

@@ -1,7 +1,8 @@
-//! The stop word, which wakes everything that waits, and the measured window.
+//! The stop word of a run, which wakes everything that waits, and the measured window.
 //!
 //! Threads sleep on the word itself (a futex with an absolute deadline); event loops sleep on a
-//! timer that the word's owner can fire. Not here: decisions to stop (coordinator, app).
+//! timer that is made to expire when the word changes. Not here: decisions to stop (coordinator,
+//! app).
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -12,39 +13,39 @@ use model::{NS_PER_MS, Signal, StopReason, Woken};
 use rustix::thread::futex;
 use rustix::time::{Itimerspec, TimerfdTimerFlags, Timespec, timerfd_settime};
 
-/// The run goes on; the initial word.
+/// Initial value of the stop word: the run goes on.
 pub(crate) const RUNNING: u32 = 0;
-/// No new transactions may begin.
+/// Value of the stop word once no new transactions may begin.
 pub(crate) const DRAINING: u32 = 1;
-/// Running transactions are cut off.
+/// Value of the stop word once running transactions are cut off.
 pub(crate) const ABORTED: u32 = 2;
 
-/// Distance of an early end from now, so that clients that wait for an instant learn of the end
-/// before it comes.
+/// Time between the decision to end the load early and that end, in nanoseconds, so that clients
+/// that wait for an instant learn of the end before it comes.
 pub(crate) const AHEAD_NS: u64 = NS_PER_MS;
 
-/// An instant that is not known yet.
+/// Instant that is not known yet, or never comes.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// Stops a run, from any thread, and holds its measured window.
+/// Stops a run from any thread, and holds its measured window.
 pub struct Stop {
     word: AtomicU32,
-    /// Number of requests to stop, honoured by the coordinator.
+    /// Number of times that the user has asked to stop, honoured by the coordinator.
     asked: Arc<AtomicU32>,
-    /// The request to stop was seen.
+    /// Whether a request to stop was seen.
     is_heard: Arc<AtomicBool>,
     measure_start_ns: AtomicU64,
     end_ns: AtomicU64,
     reason: Mutex<Option<StopReason>>,
     has_reason: AtomicBool,
-    /// Reason why the load cannot continue, honoured by the coordinator.
+    /// Reason why the load cannot continue, honoured by the coordinator; `None` if it can.
     failure: Mutex<Option<String>>,
     timers: Mutex<Vec<Arc<OwnedFd>>>,
-    /// Signals for which clients and producers wait: raised when the run stops.
+    /// Signals for which clients and producers wait, raised when the run stops.
     signals: Mutex<Vec<Arc<Signal>>>,
-    /// Other processes of the run that have not reached their counts.
+    /// Number of other processes of the run whose load is not over.
     n_others: AtomicU32,
-    /// Longest measured phase of the other processes.
+    /// Longest measured phase of the other processes, in nanoseconds.
     others_measured_ns: AtomicU64,
 }
 
@@ -68,14 +69,14 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// Makes the stop word of another run that is asked to end together with this one.
+    /// Creates the stop word of another run that a user's request ends together with this one.
     pub fn of_next(&self) -> Stop {
         let (asked, is_heard) = (Arc::clone(&self.asked), Arc::clone(&self.is_heard));
         Stop { asked, is_heard, ..Stop::default() }
     }
 
-    /// Asks the run to end: once to drain, twice to cut off running transactions. May be called
-    /// from a signal's thread.
+    /// Asks the run to end: the first call drains it, the second cuts off running transactions. May
+    /// be called from the thread that handles a process signal.
     pub fn ask(&self) {
         self.asked.fetch_add(1, Ordering::SeqCst);
     }
@@ -89,34 +90,34 @@ impl Stop {
         asked
     }
 
-    /// Whether a request to stop was seen. Code that blocks in a system call forever does not see
-    /// it.
+    /// Whether any code has seen the request to stop. Code that is blocked in a system call does
+    /// not see it.
     pub fn is_heard(&self) -> bool {
         self.is_heard.load(Ordering::SeqCst)
     }
 
-    /// Whether the run was asked to end.
+    /// Whether the user has asked the run to end. Marks the request as seen.
     pub fn is_asked(&self) -> bool {
         self.asked() > 0
     }
 
-    /// Ends the run because its load cannot continue, for a reason outside of this process. The
-    /// first reason is kept.
+    /// Ends the run because its load cannot continue, for a reason outside of this process. Only
+    /// the first reason is kept.
     pub fn fail(&self, why: String) {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
     }
 
-    /// Makes a run that ends after a number of transactions wait for this many other processes.
+    /// Makes a run that ends after a number of transactions wait for this many other processes too.
     pub fn await_others(&self, n_others: u32) {
         self.n_others.store(n_others, Ordering::SeqCst);
     }
 
-    /// Reports that the load of one of them is over, and how long its measured phase was, in
+    /// Reports that the load of another process is over, and how long its measured phase was, in
     /// nanoseconds.
     pub fn other_has_ended(&self, measured_ns: u64) {
         self.others_measured_ns.fetch_max(measured_ns, Ordering::SeqCst);
         let less = |n_others: u32| n_others.checked_sub(1);
-        // One that nobody waits for changes nothing.
+        // A process that nobody waits for changes nothing.
         let _ = self.n_others.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
     }
 
@@ -128,7 +129,7 @@ impl Stop {
         self.others_measured_ns.load(Ordering::SeqCst)
     }
 
-    /// Ends the run at `now_ns` because the queue of another process is full.
+    /// Ends the run just after `now_ns`, because the queue of another process is full.
     pub fn other_queue_is_full(&self, now_ns: u64) {
         self.drain(|| now_ns + AHEAD_NS, StopReason::QueueFull);
     }
@@ -138,7 +139,7 @@ impl Stop {
         self.reason() == Some(StopReason::QueueFull)
     }
 
-    /// Whether the load was reported as unable to continue.
+    /// Whether [`Stop::fail`] has reported that the load cannot continue.
     pub fn has_failed(&self) -> bool {
         self.failure().is_some()
     }
@@ -155,7 +156,7 @@ impl Stop {
         &self.word
     }
 
-    /// Whether no new transactions may begin at `now_ns`.
+    /// Whether the load is over at `now_ns`, so that no new transactions may begin.
     pub(crate) fn is_over(&self, now_ns: u64) -> bool {
         self.word() != RUNNING || now_ns >= self.end_ns()
     }
@@ -173,17 +174,18 @@ impl Stop {
         self.measure_start_ns.load(Ordering::Relaxed)
     }
 
-    /// Returns the end of the measured window; [`NEVER`] while a count decides.
+    /// Returns the end of the measured window; [`NEVER`] while a number of transactions decides.
     pub(crate) fn end_ns(&self) -> u64 {
         self.end_ns.load(Ordering::Relaxed)
     }
 
-    /// Begins the drain: the window ends at `end_ns` unless it has ended already.
+    /// Begins the drain, for this reason unless there is one already. The measured window ends at
+    /// `end_ns` if it has not ended before.
     ///
-    /// The order matters, because this thread may lose its CPU between any two steps. A closed
-    /// client reads the clock and then `has_reason`, so `end_ns` reads the clock only after the
-    /// reason is set: no such client starts after the end. A client that waits for an instant asks
-    /// for the end once the word wakes it, so the word comes last.
+    /// The order of steps matters, because this thread may lose its CPU between any two of them. A
+    /// closed-load client reads the clock and then `has_reason`; therefore `end_ns` reads the clock
+    /// only after the reason is set, so that no such client starts after the end. A client that
+    /// waits for an instant reads the end once the word wakes it, so the word is set last.
     pub(crate) fn drain(&self, end_ns: impl FnOnce() -> u64, reason: StopReason) {
         let mut first = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
         if first.is_none() {
@@ -204,35 +206,35 @@ impl Stop {
         self.has_reason.load(Ordering::Acquire)
     }
 
-    /// Returns the reason of an early stop, if there was one.
+    /// Returns the reason of an early end; `None` if there was none.
     pub(crate) fn reason(&self) -> Option<StopReason> {
         self.reason.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Adds an event loop's timer, to be fired when the word changes.
+    /// Adds an event loop's timer, which is made to expire when the stop word changes.
     pub(crate) fn watch(&self, timer: Arc<OwnedFd>) {
         self.timers.lock().unwrap_or_else(PoisonError::into_inner).push(timer);
     }
 
-    /// Adds a signal, to be raised when the run stops.
+    /// Adds a signal, which is raised when the run stops.
     pub(crate) fn watch_signal(&self, signal: Arc<Signal>) {
         self.signals.lock().unwrap_or_else(PoisonError::into_inner).push(signal);
     }
 
-    /// Raises all signals, so that their waiters check whether the load is over.
+    /// Raises all signals, so that those who wait for one check whether the load is over.
     pub(crate) fn raise_signals(&self) {
         for signal in self.signals.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             signal.raise();
         }
     }
 
-    /// Returns the reason why a wait for a signal ended.
+    /// Returns why a wait for a signal ended: by the signal, or by a stop.
     pub(crate) fn woken(&self) -> Woken {
         if self.word() == RUNNING { Woken::Due } else { Woken::Stopped }
     }
 
-    /// Waits for a signal on a loop or in virtual time. The word is checked first: a later stop
-    /// raises the signal.
+    /// Polls a wait for a signal, on an event loop or in virtual time. The stop word is checked
+    /// first; a later stop raises the signal.
     pub(crate) fn poll_signal(
         &self,
         signal: &Signal,
@@ -247,7 +249,7 @@ impl Stop {
 
     fn raise(&self, level: u32) {
         self.word.fetch_max(level, Ordering::SeqCst);
-        // A failure is harmless: sleepers wake at their deadlines anyway.
+        // A failure is harmless, since sleepers wake at their deadlines anyway.
         let _ = futex::wake(&self.word, futex::Flags::PRIVATE, i32::MAX as u32);
         for timer in self.timers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             fire(timer);
@@ -281,7 +283,7 @@ mod tests {
         stop.drain(end_ns, StopReason::Interrupted);
         assert_eq!((stop.end_ns(), stop.reason()), (42, Some(StopReason::Interrupted)));
         assert!(stop.is_over(7));
-        // The first reason holds, and its end.
+        // The first reason and its end remain.
         stop.drain(|| 9, StopReason::QueueFull);
         assert_eq!((stop.end_ns(), stop.reason()), (42, Some(StopReason::Interrupted)));
     }

@@ -1,4 +1,4 @@
-//! Laws of the engine, on a made-up database whose every service time is known.
+//! Tests of the engine's laws, on a made-up database whose every service time is known.
 
 mod outages;
 mod several_sessions;
@@ -22,23 +22,25 @@ use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 use crate::clock::unix_ns;
 use crate::{ClientThreads, GroupJob, Job, Origin, Ran, SampleHook, Schedule, Share, Stop, run};
 
-/// Answers statement `nth` after a service time; refuses as told.
+/// A made-up database that answers statement `nth` after a known time, or refuses it as a function
+/// says.
 struct Fake {
     service_ns: fn(u64) -> u64,
-    /// For how long the thread is kept busy when statement `nth` is asked.
+    /// Time for which statement `nth` keeps the thread busy when it is sent, in nanoseconds.
     blocks_ns: fn(u64) -> u64,
     refuses: fn(nth: u64, attempt: u32) -> Option<DbErrorKind>,
-    /// An answer that is due in it is a lost connection, and no new one is made.
+    /// Period of an outage: answers that are due in it become lost connections, and no new
+    /// connection is accepted.
     outage_ns: Range<u64>,
-    /// An answer that is due in it is that of a server that may only be read; connections are
-    /// made all the same.
+    /// Period in which the server is read-only: answers that are due in it become such errors,
+    /// while connections are still accepted.
     read_only_ns: Range<u64>,
-    /// A connection on which nothing is asked for so long is closed.
+    /// Time after which the server closes an idle connection, in nanoseconds.
     idle_limit_ns: u64,
     present: Arc<Present>,
 }
 
-/// Number of sessions, its minimum at any request, and the number of requests.
+/// Number of open sessions, its minimum at any request, and the number of requests.
 struct Present {
     now: AtomicU32,
     least: AtomicU32,
@@ -224,7 +226,8 @@ impl Session for FakeSession {
     }
 }
 
-/// Asks one statement, its own number; two kinds in turn. Keeps what it drew.
+/// A workload whose transactions send one statement with their own number, of two types in turn.
+/// Records the inputs that were drawn.
 struct Asks {
     kinds: Vec<Kind>,
     kind_of: fn(Number) -> KindIndex,
@@ -238,7 +241,7 @@ impl Asks {
         Asks { kinds: vec![kind("even"), kind("odd")], kind_of, drawn: Arc::default() }
     }
 
-    /// Three kinds at random, as different in their pauses as TPC-C's.
+    /// Creates a workload of three types at random, whose pauses are as different as TPC-C's.
     fn as_users_do(kind_of: fn(Number) -> KindIndex) -> Asks {
         let kind = |name, weight, keying_s: u64, thinking_s: u64| Kind {
             name,
@@ -342,7 +345,7 @@ fn open(rate_per_s: f64, queue: u64) -> Load {
     Load::Open { arrivals: Arrivals::Poisson, rate, queue, queue_full: QueueFull::Drop }
 }
 
-/// The events of a run, added up.
+/// Events of a run with their sums.
 struct WorkerMessage {
     ran: Ran,
     events: Vec<Event>,
@@ -401,7 +404,7 @@ fn two_ms(_: u64) -> u64 {
     2 * NS_PER_MS
 }
 
-/// 0.1 ms to 6.4 ms, scattered.
+/// Service time of 0.1 ms to 6.4 ms, scattered.
 fn scattered(nth: u64) -> u64 {
     (nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) * 100_000 + 100_000
 }
@@ -463,7 +466,7 @@ fn what_is_offered_is_finished_or_failed_or_dropped_or_unfinished() {
     assert!(counts.failed > 0 && counts.dropped > 0 && counts.unfinished > 250, "{counts:?}");
     assert!(shown.carried_in > 250, "the ramp-up left its queue behind");
 
-    // Each moves one statement, whenever it was intended.
+    // Each transaction sends one statement, whenever it was intended.
     let (mut ended, mut reads) = (0, 0);
     for event in &shown.events {
         let Event::Second(part) = event else { continue };
@@ -583,12 +586,12 @@ fn who_loses_each_new_connection_at_once_waits_before_the_next() {
 
 #[test]
 fn two_simulated_runs_tell_the_same_events() {
-    let shown = || {
+    let run_events = || {
         let mut job = job(open(700.0, 20), 2, 12 * NS_PER_S, scattered);
         job.phases.ramp_up_ns = 2 * NS_PER_S;
         tell(job).events
     };
-    assert_eq!(shown(), shown());
+    assert_eq!(run_events(), run_events());
 }
 
 #[test]
@@ -653,7 +656,7 @@ fn key_think_load_without_pauses_ends_with_its_window() {
     assert!(shown.samples.iter().all(|sample| sample.wait_ns() == 0));
 }
 
-/// By second: what the queue was when it had just ended.
+/// Returns each second and the length of the queue when it had just ended.
 fn queues(shown: &WorkerMessage) -> Vec<(i64, u64)> {
     let queue = |event: &Event| match event {
         Event::Second(part) => part.waiting.map(|waiting| (part.second, waiting)),
@@ -811,7 +814,7 @@ fn late_samples_belong_to_the_second_in_which_they_were_intended() {
     assert_eq!(commits, [3, 3, 4, 4, 4, 4, 4, 4, 5, 4]);
 }
 
-/// Refuses its first connections.
+/// A database that refuses its first connections.
 struct Shy {
     refused: std::sync::atomic::AtomicU32,
     n_refused_most: u32,
@@ -900,7 +903,7 @@ fn clients_connect_at_their_rate() {
     assert_eq!(connected_ns, 9 * (NS_PER_S / 3));
 }
 
-/// A closed load in which each of eight clients blocks its thread for 50 ms, once.
+/// Runs a closed load in which each of eight clients blocks its thread for 50 ms, once.
 fn blocked_for_50_ms(placement: Placement) -> WorkerMessage {
     let mut job = job(Load::Closed, 8, 60 * NS_PER_S, |_| NS_PER_MS);
     let blocks = |nth: u64| if nth == 100 { 50 * NS_PER_MS } else { 0 };
@@ -938,12 +941,12 @@ fn a_loop_that_is_blocked_shows_in_its_heartbeat_and_in_the_reply_lag() {
     let ms = lag.max() / NS_PER_MS;
     assert!(ms >= 40, "{ms} ms");
     assert!(latest_at_ns >= 0 && latest_at_ns < shown.ran.measured_ns as i64, "{latest_at_ns}");
-    // Each was seen or missed, and every one counts. The loop continues to beat until it learns, at
-    // an unknown time, that the count was reached.
+    // Each heartbeat was seen or missed, and every one counts. The loop continues to beat until it
+    // learns, at an unknown time, that the count was reached.
     let due = |within_ns: u64| within_ns / (10 * NS_PER_MS);
     let (least, most) = (due(shown.ran.measured_ns), due(whole_ns) + 1);
     assert!((least..=most).contains(&lag.count()), "{} of {least} to {most}", lag.count());
-    // Replies of the others lay there meanwhile.
+    // Replies of the other clients waited meanwhile.
     let replies = reply_lag(&shown);
     assert_eq!(replies.count(), 150 * 8);
     assert!(replies.max() >= 40 * NS_PER_MS, "{} ns", replies.max());

@@ -1,41 +1,44 @@
-//! Keying and think times of one client, which determine its next transaction's start.
+//! Draws the keying and think times of one client in key/think load, which determine when its next
+//! transaction is due.
 //!
-//! Not here: waiting (pacer), and the lengths of these times (workloads).
+//! Not here: waiting (pacer), and the mean times of a workload (workloads).
 
 use model::{Kind, KindIndex, NS_PER_S, Number, Rng, Slot, Stream, Workload};
 
-/// Cap of think times, in multiples of their mean (TPC-C 5.2.5.4).
+/// Largest think time as a multiple of the mean (TPC-C 5.2.5.4).
 const THINK_CAP: f64 = 10.0;
-/// Number of the random draw for a client's state at the start; no transaction has it.
+/// Number from which a client's state at the start is drawn; no transaction has it.
 const AT_THE_START: u64 = u64::MAX;
-/// Number of first transactions among which a client may start: types may come from a deck, and
-/// then later ones depend on those drawn before.
+/// Number of first transactions among which a client may start. Types may come from a deck of
+/// cards, and then later ones depend on those drawn before.
 const FOUND_AMONG: u64 = 1 << 20;
-/// Limit on attempts to find a transaction of the right type; a type with a share of 1/1000 is
-/// found.
+/// Largest number of attempts to find a transaction of the right type; a type with a share of
+/// 1/1000 is found.
 const LOOKS_MAX: u32 = 100_000;
 
-/// Pacing of a user who keys, executes a transaction, and thinks.
+/// Decides when the transactions of one user are due, who keys, executes a transaction, and thinks.
 pub(crate) struct ThinkTime {
     client: u32,
     seed: u64,
-    /// Factor on keying and think times.
+    /// Factor by which keying and think times are multiplied.
     scale: f64,
-    /// Type of the last transaction; `None` before the first.
+    /// Type of the last transaction; `None` before the first one.
     previous: Option<KindIndex>,
-    /// End of the last transaction, or when it would have ended; before the first, its due time.
+    /// End of the last transaction (without the time that it waited for a connection), in
+    /// nanoseconds; before the first one, its due time.
     free_ns: u64,
-    /// Time of the client's last reconnect, in nanoseconds.
+    /// Instant at which the client last reconnected, in nanoseconds.
     pub(crate) connected_ns: u64,
-    /// The last transaction had to wait for a connection, so the next one may be late.
+    /// Whether the last transaction had to wait for a connection, so that the next one may be late
+    /// too.
     pub(crate) is_behind: bool,
 }
 
-/// The position of a client in its cycle at the start of the load.
+/// Where in its cycle of keying and thinking a client is at the start of the load.
 enum Found {
-    /// Thinks for `left_ns` more after a transaction of this type, and then keys.
+    /// The client thinks for `left_ns` more after a transaction of this type, and then keys.
     Thinking { kind: KindIndex, left_ns: u64 },
-    /// Keys for `left_ns` more before a transaction of this type.
+    /// The client keys for `left_ns` more before a transaction of this type.
     Keying { kind: KindIndex, left_ns: u64 },
 }
 
@@ -52,8 +55,8 @@ impl ThinkTime {
         }
     }
 
-    /// Notes the end of a transaction. Those that a disconnected user would have started keep their
-    /// intended times, so the wait for the connection delays no other.
+    /// Records the end of a transaction. Transactions that a disconnected user would have started
+    /// keep their intended times, so the wait for a connection delays no other one.
     pub(crate) fn finished(&mut self, kind: KindIndex, slot: Slot, finished_ns: u64) {
         let wait_ns = slot.claimed_ns.saturating_sub(slot.intended_ns);
         let was_unconnected = slot.intended_ns < self.connected_ns;
@@ -62,7 +65,8 @@ impl ThinkTime {
         self.free_ns = finished_ns - if was_unconnected { wait_ns } else { 0 };
     }
 
-    /// Returns the end of thinking (after the last transaction) and keying (before this one).
+    /// Returns when a transaction is due, in nanoseconds: when the user has thought after the last
+    /// transaction and keyed for this one.
     pub(crate) fn intend(&self, number: Number, kind: KindIndex, kinds: &[Kind]) -> u64 {
         let Some(previous) = self.previous else { return self.free_ns };
         let mut rng = Rng::new(self.seed, Stream::Thinking(self.client), number.nth());
@@ -71,7 +75,7 @@ impl ThinkTime {
         self.free_ns + think_ns + self.keying_ns(&kinds[usize::from(kind)])
     }
 
-    /// Starts the load: the client is in the middle of its cycle, as if it had been running
+    /// Starts the load of this client in the middle of its cycle, as if it had been running
     /// forever, so that the rate is stationary from the start. Returns the number of its first
     /// transaction.
     pub(crate) fn begin(&mut self, load_start_ns: u64, workload: &dyn Workload) -> u64 {
@@ -94,8 +98,9 @@ impl ThinkTime {
         nth
     }
 
-    /// Draws the position of a client at a random instant: each pause in proportion to its length,
-    /// and uniformly within it. The unknown duration of transactions counts as 0.
+    /// Draws where in its cycle a client is at a random instant: in a pause with a probability in
+    /// proportion to its length, uniformly within it. The unknown duration of transactions counts
+    /// as 0.
     fn find(&self, kinds: &[Kind], rng: &mut Rng) -> Found {
         let mean_s = |kind: &Kind| {
             let weight = kind.weight as f64 / NS_PER_S as f64;
@@ -118,11 +123,12 @@ impl ThinkTime {
             }
             place -= keying;
         }
-        // Without pauses, or by rounding: at the end of a pause.
+        // Without pauses, or by rounding, the client is at the end of a pause.
         Found::Thinking { kind: 0, left_ns: 0 }
     }
 
-    /// Returns the mean think time after a transaction of this type, and its cap.
+    /// Returns the mean and the largest think time after a transaction of this type, in
+    /// nanoseconds.
     fn thinking(&self, kind: &Kind) -> (f64, u64) {
         let mean_ns = kind.thinking_ns as f64 * self.scale;
         (mean_ns, (mean_ns * THINK_CAP) as u64)

@@ -1,6 +1,6 @@
-//! Traces one transaction outside of a run: each request, its reply, and its time.
+//! Executes one transaction outside of a run, and records each of its requests with reply and time.
 //!
-//! The transaction is the one that a run measures. Not here: a load, retries, a recorder.
+//! The transaction is the same one that a run measures. Not here: a load, retries, a recorder.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -20,10 +20,10 @@ use crate::clock::{Origin, ThreadClock, thread_cpu_ns};
 use crate::place::threads::block_on;
 use crate::stop::Stop;
 
-/// Limit on rows of a reply that are kept.
+/// Largest number of rows that are kept of a reply.
 const ROWS_MAX: usize = 10;
-/// Limit on transaction numbers that are searched for one of the wanted type; the rarest type of a
-/// workload has a share of 1/1000.
+/// Largest number of transaction numbers among which one of the requested type is searched. The
+/// rarest type of a workload has a share of 1/1000.
 const NUMBERS_MAX: u64 = 100_000;
 
 /// The transaction to trace.
@@ -34,17 +34,17 @@ pub struct Traced {
     pub database: Arc<dyn Database>,
     /// Index of the transaction type.
     pub kind: KindIndex,
-    /// Smallest number of the transaction among those of its client.
+    /// Smallest number that the transaction may have; its inputs are drawn from seed and number.
     pub number: u64,
-    /// Number of transactions of the same type that the connection executes before it, with the
-    /// numbers after its own.
+    /// Number of transactions of the same type that the connection executes before the traced one,
+    /// with higher numbers.
     pub warm_up: u32,
 }
 
-/// The reason why no transaction could be traced.
+/// Reason why no transaction could be traced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CannotTrace {
-    /// No transaction of this type among the searched numbers.
+    /// None of the searched numbers is a transaction of the requested type.
     NotInMix,
     /// The workload's producer generated no input.
     NothingToSend,
@@ -52,8 +52,8 @@ pub enum CannotTrace {
     Refused(DbError),
 }
 
-/// Executes one transaction on this thread, and returns its trace. A failed transaction is a trace
-/// too.
+/// Executes one transaction on the calling thread, and returns its trace, also if the transaction
+/// failed.
 pub fn trace(traced: &Traced) -> Result<TransactionTrace, CannotTrace> {
     let stop = Arc::new(Stop::default());
     let origin = Origin::now();
@@ -73,7 +73,7 @@ pub fn trace(traced: &Traced) -> Result<TransactionTrace, CannotTrace> {
     })
 }
 
-/// Stops the producer's tasks when dropped, however the transaction ended.
+/// Guard that stops the producer's tasks when dropped, however the transaction ended.
 struct Ended(Arc<Stop>);
 
 impl Drop for Ended {
@@ -140,12 +140,12 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
     Ok(TransactionTrace { transaction, number, outcome, elapsed_ns, traffic, exchanges })
 }
 
-/// Returns the number of a transaction of the first client in a closed load.
+/// Returns the `nth` transaction of the first client in a closed load.
 fn number_of(nth: u64) -> Number {
     Number::OfClient { client: 0, nth }
 }
 
-/// A client and its connection.
+/// The traced client with its connection and its clock.
 struct Conversation<'t> {
     traced: &'t Traced,
     client: Box<dyn Client>,
@@ -154,7 +154,7 @@ struct Conversation<'t> {
 }
 
 impl Conversation<'_> {
-    /// Draws the inputs of the next transaction, and waits until it may be sent.
+    /// Draws the inputs of transaction `nth`, and waits for input of the workload's producer.
     fn begin(&mut self, nth: u64) -> Result<(), CannotTrace> {
         let kind = self.client.inputs(number_of(nth));
         assert_eq!(kind, self.traced.kind, "a workload draws what kind_of says");
@@ -172,7 +172,8 @@ impl Conversation<'_> {
         block_on(self.client.converse(&mut context))
     }
 
-    /// Waits until the workload's producer, if there is one, has input for the client.
+    /// Waits until the workload's producer, if there is one, has input for the client. Fails if
+    /// there will be none.
     fn await_input(&mut self) -> Result<(), CannotTrace> {
         let signal = self.traced.workload.producer().map(Producer::for_clients);
         loop {
@@ -188,7 +189,7 @@ impl Conversation<'_> {
     }
 }
 
-/// The kept part of a reply.
+/// Rows and column names that are kept of a reply.
 #[derive(Default)]
 struct Seen {
     rows: Vec<Vec<String>>,
@@ -208,14 +209,15 @@ impl Seen {
     }
 }
 
-/// A session that records each request with its reply.
+/// A session that records each request with its reply and time.
 struct ObservedSession {
     session: Box<dyn Session>,
     clock: Rc<dyn Clock>,
     exchanges: Rc<RefCell<Vec<Exchange>>>,
-    /// The running exchange, and the traffic before it.
+    /// The request that is being executed, and the session's traffic before it; `None` between
+    /// requests.
     begun: Option<(Exchange, Traffic)>,
-    /// Texts of the prepared statements that were called on this connection.
+    /// Texts of the prepared statements that were executed on this connection.
     called: HashSet<String>,
     /// Kept part of the reply that is being read.
     seen: Seen,

@@ -1,4 +1,4 @@
-//! Checksums of data: whether two builds have the same rows.
+//! Computes checksums of a workload's tables, which tell whether two builds have the same rows.
 
 use std::sync::Arc;
 
@@ -11,17 +11,16 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::open::Opened;
 
-/// Checksum of a table: the sum over its rows of a hash of their values, independent of the order
-/// of rows and the load method.
+/// Checksum of a table, independent of the order of its rows, the load method and the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checksum {
     pub table: String,
     pub n_rows: u64,
-    /// Sum of the rows' hashes.
+    /// Wrapping sum of a 64-bit hash of each row's values.
     pub sum: u64,
 }
 
-/// Checksums of all tables of a workload.
+/// Reads all rows of a workload's tables, and returns a checksum per table.
 pub fn checksums(database: &dyn Database, workload: &dyn Workload) -> Result<Vec<Checksum>, Error> {
     let mut session = AdminSession::at(database)?;
     let tables = workload.population().map(|population| population.tables());
@@ -43,7 +42,7 @@ pub fn checksums(database: &dyn Database, workload: &dyn Workload) -> Result<Vec
     Ok(sums)
 }
 
-/// [`checksums`], interrupted by a stop.
+/// Like [`checksums`], but returns early with `Error::Interrupted` when a stop is requested.
 pub fn checksums_interruptible(opened: &Opened, stop: &Stop) -> Result<Vec<Checksum>, Error> {
     let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
     run_interruptible(stop, "interrupted while checksums were computed", move || {

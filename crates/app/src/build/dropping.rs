@@ -11,7 +11,7 @@ use crate::meta::{self, Found};
 use crate::open::{Data, Opened};
 use crate::routines;
 
-/// Existing tables with the workload's names.
+/// Names of the workload's tables that exist in the database, whoever created them.
 pub(super) fn unmarked(
     session: &mut AdminSession,
     opened: &Opened,
@@ -26,8 +26,8 @@ pub(super) fn unmarked(
     Ok(there)
 }
 
-/// Existing tables with the workload's names that dbdyno did not build, with their numbers of rows;
-/// empty if dbdyno built them.
+/// Tables that have the names of the workload's tables but were not built by dbdyno, with their
+/// numbers of rows. Empty if dbdyno built the tables, or none exists.
 pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)>, Error> {
     if opened.data != Data::Unmarked {
         return Ok(Vec::new());
@@ -44,8 +44,8 @@ pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)
     })
 }
 
-/// Drops a workload's tables and their entries in `dbdyno_meta`; other workloads' entries stay.
-/// Returns the tables' names. Drops tables that dbdyno did not build only with `force`.
+/// Drops a workload's tables and routines, and their entries in `dbdyno_meta`. Returns the names of
+/// the dropped tables. Drops tables that dbdyno did not build only with `force`; fails without it.
 pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
     let mut lock = BuildLock::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
     let (mut session, _) = lock.session_beside(opened.database.as_ref())?;
@@ -62,7 +62,7 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
         }
     }
     if found != Found::Nothing {
-        // If this is interrupted, the rest is known to be incomplete.
+        // If dropping is interrupted, the remaining data are known to be incomplete.
         meta::undo_complete(&mut session, &workload)?;
     }
     let population = opened.workload.population();
@@ -76,7 +76,7 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
     Ok(dropped)
 }
 
-/// Drops the existing tables and returns their names.
+/// Drops those tables of `population` that exist, and returns their names.
 pub(super) fn drop_tables(
     session: &mut AdminSession,
     population: &dyn Population,

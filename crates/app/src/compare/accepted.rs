@@ -1,4 +1,5 @@
-//! What people decide on the builds of a history: a change is accepted, or a build is the baseline.
+//! Stores what users decide about a history: acknowledging a change at a build, and pinning a build
+//! as the baseline.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ use study::history::{Acknowledged, Order, PointHistory, Question};
 use super::{Labelled, builds_placed, ended_and_running, is_label, labelled, no_run_with};
 use crate::error::Error;
 
-/// Fails if no run has the build.
+/// Fails if no run has the value `build` of the label `key`.
 fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Error> {
     is_label(key)?;
     let all = Labelled::find(store, key, None)?;
@@ -22,9 +23,9 @@ fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Error> {
     }
 }
 
-/// Acknowledges the level of a build and of those after it. Fails if there is no change at the
-/// build or close to it. Returns the change: the build where it begins, and the full name of its
-/// point.
+/// Acknowledges a change in a history, so that it is not reported again: the level of this build
+/// and of later ones is accepted. Fails if there is no change at the build or close to it. Returns
+/// what was stored: the build at which the change begins, and the full name of its point.
 pub fn acknowledge(
     store: &Store,
     key: &str,
@@ -37,8 +38,8 @@ pub fn acknowledge(
     Ok(found)
 }
 
-/// Finds the change that the user means; the point may be named as in the history's series. The
-/// size is that of the figure that changed most.
+/// Finds the change that the user means. Its point may be named as in the history's series, or be
+/// empty. The returned size is that of the figure that changed most.
 fn change_meant(
     store: &Store,
     key: &str,
@@ -49,7 +50,7 @@ fn change_meant(
     let (ended, _) = ended_and_running(store, key)?;
     let builds = builds_placed(labelled(store, ended, &Report::AT_LENGTH, &mut damaged)?);
     let mut known: Vec<String> = Vec::new();
-    // Each figure has the points of the runs that have it.
+    // A figure only has the points whose runs have that figure.
     let (mut points, mut is_point) = (BTreeSet::new(), false);
     let mut found: Option<Acknowledged> = None;
     let figures = [None].into_iter().chain(FIGURES.map(|figure| Some(figure.to_owned())));
@@ -104,7 +105,7 @@ pub fn unacknowledge(store: &Store, key: &str, build: &str, point: &str) -> Resu
     }
 }
 
-/// Pins the build that the newest ones are compared with; `None` unpins it.
+/// Pins the build with which the newest builds of a history are compared; `None` unpins it.
 pub fn pin_baseline(store: &Store, key: &str, build: Option<&str>) -> Result<(), Error> {
     if let Some(build) = build {
         is_build(store, key, build)?;

@@ -1,6 +1,6 @@
-//! A command as a disturbance: it runs in its own process group, its output is kept up to a limit,
-//! and the whole group is ended with it, even if dbdyno is killed. A process that leaves the group
-//! (`setsid`) is not seen.
+//! Runs a shell command as a disturbance, in its own process group. Keeps the last part of its
+//! output, and ends the whole group when the command ends, is cut off, or dbdyno is killed. A
+//! process that leaves the group (`setsid`) is not seen.
 
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, Read, Write};
@@ -25,19 +25,20 @@ use servers::Watchdog;
 use super::limit::Limit;
 use crate::managed::Managed;
 
-/// Bytes of the output that are kept; the last ones, which contain the error.
+/// Largest number of bytes kept of a command's output: the last ones, which contain the error.
 const OUTPUT_BYTES_MOST: usize = 4096;
-/// Time for reading the rest of the pipe after all writers have ended.
+/// Longest time spent on reading the rest of the output once the process group has ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Time between SIGTERM and SIGKILL; watchdog_group.sh has the same.
+/// Time between SIGTERM and SIGKILL when a command is cut off; the same as in watchdog_group.sh.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Shell that starts the command only after the watchdog exists: the pipe says so, or ends with us.
+/// Shell script that starts the command only after a line has arrived on its standard input, which
+/// is sent once the watchdog exists. If dbdyno ends first, so does the shell.
 const SHELL: &str = r#"IFS= read -r _ && exec sh -c "$0" </dev/null"#;
 
-/// Environment of a command: the target.
+/// Environment variables that describe the target to a command (`DBDYNO_HOST` and so on).
 pub(super) struct CommandEnvironment {
     variables: Vec<(&'static str, String)>,
-    /// Passed in the environment only.
+    /// Password of the target, passed as `DBDYNO_PASSWORD` and hidden in the output.
     password: Option<Secret>,
 }
 
@@ -65,7 +66,7 @@ impl CommandEnvironment {
         CommandEnvironment { variables: given.collect(), password }
     }
 
-    /// Hides the password in `text`.
+    /// Replaces the password in `text` by asterisks.
     fn hide(&self, text: String) -> String {
         match &self.password {
             Some(password) => password.hide_in(&text),
@@ -74,7 +75,8 @@ impl CommandEnvironment {
     }
 }
 
-/// Runs `command` until it ends, or its limit or the load does.
+/// Runs a shell command until it ends, its limit is reached, or the load is over. Returns the
+/// outcome and the end of the output.
 pub(super) fn run(
     command: &str,
     environment: &CommandEnvironment,
@@ -90,7 +92,7 @@ pub(super) fn run(
     }
 }
 
-/// A command that is running, and the watchdog that ends it with dbdyno.
+/// A running command, with the watchdog that ends its process group if dbdyno dies.
 struct Started {
     child: Child,
     output: PipeReader,
@@ -108,7 +110,7 @@ fn start(command: &str, environment: &CommandEnvironment) -> io::Result<Started>
         .stdin(Stdio::piped())
         .stdout(writer.try_clone()?)
         .stderr(writer)
-        // Ctrl-C does not reach it: it is ended with the load.
+        // Ctrl-C does not reach the command, which is ended with the load.
         .process_group(0);
     let mut child = shell.spawn()?;
     let go = child.stdin.take();
@@ -175,7 +177,7 @@ fn attend(started: Started, signal: &Arc<PhaseSignal>, limit: &Limit) -> (Distur
     (outcome, output)
 }
 
-/// Sends SIGTERM to a group and waits for its end.
+/// Sends SIGTERM to a process group, and waits until it has ended, for at most two seconds.
 fn ask_to_end(group: Pid) {
     let _gone = kill_process_group(group, Signal::TERM);
     let until = wall_clock::now() + PATIENCE;
@@ -191,7 +193,8 @@ fn ask_to_end(group: Pid) {
     }
 }
 
-/// Pidfd of a living member of a group; its leader may be a zombie.
+/// Returns a pidfd of a living process of a group, whose leader may already be a zombie; `None` if
+/// there is none.
 fn one_of(group: Pid) -> Option<OwnedFd> {
     let all = procfs::process::all_processes().ok()?;
     let stats = all.filter_map(|process| process.ok()?.stat().ok());
@@ -202,7 +205,7 @@ fn one_of(group: Pid) -> Option<OwnedFd> {
     })
 }
 
-/// Waits for the end of a process without reaping it, so that its id stays its own.
+/// Waits for the end of a process without reaping it, so that its id is not reused meanwhile.
 fn wait_unreaped(pid: Pid) {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     while waitid(WaitId::Pid(pid), options).is_err_and(|no| no == Errno::INTR) {}
@@ -230,7 +233,7 @@ fn read(mut output: PipeReader, tail: &Mutex<Tail>) {
     }
 }
 
-/// The last bytes of an output.
+/// The last bytes of a command's output, and the number of bytes dropped before them.
 #[derive(Default)]
 struct Tail {
     bytes: VecDeque<u8>,

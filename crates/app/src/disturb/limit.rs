@@ -1,11 +1,13 @@
-//! Time limits of a disturbance, and the outcome when one is reached.
+//! Time limit of a disturbance's action, and the outcome of an action that is cut off by it or by
+//! the end of the load.
 
 use std::time::Instant;
 
 use model::Disturbed;
 use monitor::wall_clock;
 
-/// Limit of a disturbance.
+/// Instant at which an action is cut off (`None` if it has no limit), and the reason to report
+/// then.
 pub(super) struct Limit {
     pub(super) at: Option<Instant>,
     pub(super) why: String,

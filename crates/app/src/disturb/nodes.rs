@@ -1,5 +1,5 @@
-//! Actions on managed servers and cluster nodes during a run, and on the list of hosts that clients
-//! use.
+//! Runs disturbances that act on a managed server or a node of a cluster (kill, stop, start, pause,
+//! join), or change the list of hosts that clients use.
 
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,19 +12,19 @@ use super::limit::cut_off_by_end;
 use super::worker::{Came, Worker, failed};
 use crate::managed::Managed;
 
-/// Time for clients of a removed host to end their transactions there.
+/// Time that the clients of a removed host have to end their transactions there.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// Interval of checks whether they have.
+/// Interval of checks whether all clients have left a removed host.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 impl Worker {
-    /// Runs an action on the managed server.
+    /// Runs an action on the managed server, while no other disturbance acts on it.
     pub(super) fn handle(
         &self,
         action: &dyn Fn(&mut Managed) -> Result<Came, ServerError>,
     ) -> Came {
         let Some(server) = &self.server else { return failed("there is no managed server") };
-        // One at a time: a kill waits for the end of a pause.
+        // Only one action at a time, so a kill waits for the end of a pause.
         let mut server = server.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(managed) = server.as_mut() else { return failed("the load is over") };
         self.signal.count_server_action();
@@ -33,8 +33,8 @@ impl Worker {
         came.unwrap_or_else(|error| failed(error.to_string()))
     }
 
-    /// Runs an action on a node, numbered from 1; a single server is node 1. Returns clients to a
-    /// node that comes back.
+    /// Runs an action on a node, numbered from 1; a single server is node 1. If that starts the
+    /// node, moves clients back to it.
     pub(super) fn act(
         &self,
         managed: &mut Managed,
@@ -51,21 +51,22 @@ impl Worker {
         })
     }
 
-    /// Returns clients to a node that they left when it was lost. Describes the result.
+    /// Moves clients back to a node that is running again, if it is one of several hosts that
+    /// clients use. Returns a sentence about it; empty if no client is moved.
     fn call_back(&self, index: usize) -> String {
         let node = self.nodes().get(index).cloned();
         let (Some(hosts), Some(host)) = (self.database.hosts(), node) else {
             return String::new();
         };
         let is_used = hosts.list().len() > 1 && hosts.list().contains(&host);
-        // The host is known, so this needs no look-up and no room.
+        // The host is known already, so adding it needs no look-up and no room.
         match is_used.then(|| hosts.add(&host)) {
             Some(Ok(n_clients)) => format!("returning clients: {}", count(n_clients)),
             _ => String::new(),
         }
     }
 
-    /// Adds a node, and moves a share of the clients to it.
+    /// Adds a node to the cluster, and moves a share of the clients to it.
     pub(super) fn join(&self, managed: &mut Managed) -> Result<Came, ServerError> {
         let number = managed.control().join()? + 1;
         self.nodes().clone_from(&managed.hosts());
@@ -78,12 +79,12 @@ impl Worker {
         Ok((Disturbed::Done, format!("node {number} has joined; moving clients: {n_clients}")))
     }
 
-    /// Addresses of the existing nodes; available even during an action.
+    /// Addresses of the existing nodes, which can be read even during an action on the server.
     fn nodes(&self) -> MutexGuard<'_, Vec<Host>> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a host to those that clients use, or removes one.
+    /// Adds a host to the list that clients use, or removes one.
     pub(super) fn change_hosts(&self, change: HostsChange, which: &Which) -> Came {
         let host = match which {
             Which::Host(host) => Some(host.clone()),
@@ -115,13 +116,14 @@ enum Acted {
     Done,
     /// The node runs again.
     Started,
-    /// The load ended during a pause.
+    /// The load ended while the node was paused.
     CutOff,
-    /// The node is not in a state for it, in a sentence.
+    /// The action does not fit the state of the node, for the reason in this sentence.
     Impossible(String),
 }
 
-/// Runs an action on a node, counted from 0. `wait` waits for an instant of the load.
+/// Runs an action on a node, counted from 0. `wait` waits for an instant, or until the load is
+/// over.
 fn act_on(
     control: &mut dyn ServerControl,
     node: usize,
@@ -157,8 +159,9 @@ fn act_on(
     Ok(Acted::Done)
 }
 
-/// Waits until no client is left at a host, and cuts off those that stay too long, since a client
-/// that waits there for ever would never end its transaction. Returns their number.
+/// Waits until no client uses a removed host any more, at most a second or until the load is over.
+/// Then cuts off the connections of the others, which might otherwise never end their transactions,
+/// and returns their number.
 fn farewell(hosts: &dyn Hosts, host: &Host, signal: &PhaseSignal) -> usize {
     let until = wall_clock::now() + FAREWELL;
     while hosts.left(host) > 0 {
@@ -174,10 +177,10 @@ fn count(n_clients: usize) -> String {
     format_count(n_clients as u64)
 }
 
-/// Restores the list of hosts from before the load.
+/// Restores the list of hosts that clients used before the load.
 pub(super) fn restore(hosts: &dyn Hosts, before: &[Host]) {
     let now = hosts.list();
-    // These are known, and at least one stays: neither can fail.
+    // The hosts are known, and at least one remains, so neither call can fail.
     for host in before.iter().filter(|host| !now.contains(host)) {
         let _n_moved = hosts.add(host);
     }
@@ -196,7 +199,7 @@ mod tests {
 
     use super::*;
 
-    /// A server of which only the calls are known.
+    /// A server control that does nothing but record the calls.
     #[derive(Default)]
     struct Recorded {
         is_cluster: bool,
@@ -302,12 +305,12 @@ mod tests {
         check(0, ServerAction::Stop, Woken::Due, Acted::Done);
         check(0, ServerAction::Restart, Woken::Due, Acted::Started);
         check(2, ServerAction::Kill, Woken::Due, impossible("there is no node 3 yet"));
-        // A pause ends in any case: a server is never left stopped.
+        // A pause ends in any case, so that a server is never left stopped.
         let calls = ["kill 1", "restart 1", "pause 0", "resume 0", "pause 0", "resume 0"];
         assert_eq!(control.calls, [&calls[..], &["shut down 0", "restart 0"]].concat());
     }
 
-    /// A host whose clients leave one by one; the last `stubborn` stay.
+    /// A list of hosts whose clients leave one by one, except the last `stubborn` ones.
     struct Leaving {
         left: AtomicUsize,
         stubborn: usize,

@@ -1,5 +1,5 @@
-//! A settling step during the load, such as a checkpoint at a known time. Not here: the step itself
-//! (settle).
+//! Runs a settling step, such as a checkpoint, as a disturbance at a known time of the load. Not
+//! here: the step itself (settle).
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use super::limit::Limit;
 use super::worker::{Came, Worker, failed};
 use crate::settle::{ToSettle, settle_step};
 
-/// Limit of a step without its own: it ends with the load at the latest.
+/// Time limit of a step that has none of its own; the end of the load cuts it off earlier.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 impl Worker {
-    /// Runs a step until it is done, cut off, or the load is over.
+    /// Runs a settling step until it is done, its limit is reached, or the load is over.
     pub(super) fn settle(&self, step: Option<&SettlingStep>, limit: &Limit) -> Came {
         let Some(step) = step else { return failed("there is no such step") };
-        let of = ToSettle {
+        let to_settle = ToSettle {
             database: self.database.as_ref(),
             target: &self.settling.target,
             tables: self.settling.tables.clone(),
@@ -26,9 +26,9 @@ impl Worker {
         };
         let is_cut = || self.signal.is_over() || limit.has_come();
         let began = wall_clock::now();
-        match settle_step(&of, step, &is_cut) {
+        match settle_step(&to_settle, step, &is_cut) {
             Ok(settled) if !settled.is_interrupted => {
-                let incomplete = settled.incomplete.iter().map(|of| of.why.clone());
+                let incomplete = settled.incomplete.iter().map(|left| left.why.clone());
                 let output: Vec<String> =
                     std::iter::once(settled.sentence()).chain(incomplete).collect();
                 (Disturbed::Done, output.join("; "))

@@ -1,4 +1,4 @@
-//! A disturbance on its thread: it waits for its times beside the load, and reports its actions.
+//! The thread of a disturbance: it waits for each of its times, runs the action, and reports it.
 //! Not here: actions on servers (nodes), and running a command (command).
 
 use std::sync::mpsc::Sender;
@@ -18,10 +18,10 @@ use crate::managed::Managed;
 use crate::network::SharedPath;
 use crate::settle::SettlingAt;
 
-/// The managed server, until it is given back.
+/// The managed server, shared by all disturbances; `None` inside once it was given back.
 pub(super) type Server = Arc<Mutex<Option<Managed>>>;
 
-/// Outcome and message of an action.
+/// Outcome of an action, and its output for the report.
 pub(super) type Came = (Disturbed, String);
 
 pub(super) fn failed(why: impl Into<String>) -> Came {
@@ -34,7 +34,7 @@ pub(super) enum Message {
     Disturbed(DisturbanceEvent),
 }
 
-/// A disturbance on its thread.
+/// A disturbance with all that its thread needs.
 pub(super) struct Worker {
     pub(super) index: u16,
     pub(super) disturbance: Disturbance,
@@ -44,20 +44,22 @@ pub(super) struct Worker {
     pub(super) nodes: Arc<Mutex<Vec<Host>>>,
     pub(super) environment: Arc<CommandEnvironment>,
     pub(super) settling: Arc<SettlingAt>,
-    /// The simulated network and its original conditions.
+    /// The simulated network and the conditions that it had before; `None` without one.
     pub(super) path: Option<(SharedPath, NetworkConditions)>,
     pub(super) signal: Arc<PhaseSignal>,
     pub(super) tell: Sender<Message>,
 }
 
-/// A connection, and the number of server actions when it was made.
+/// A connection of a disturbance, and the number of actions on servers that had begun or ended when
+/// it was made.
 struct Line {
     session: AdminSession,
     n_server_actions: u32,
 }
 
 impl Worker {
-    /// Waits for its times and acts at each.
+    /// Body of the thread: connects if the action is SQL, reports that it is ready, and runs the
+    /// action each time that it is due until the load is over.
     pub(super) fn work(self) {
         let (mut line, mut step) = (None, None);
         if let Action::Settle(name) = &self.disturbance.action {
@@ -98,7 +100,8 @@ impl Worker {
         }
     }
 
-    /// Acts once; returns the time of its end.
+    /// Runs the action once, and reports its start and end. Returns the time of its end, in
+    /// nanoseconds after `start`, the beginning of the measured phase.
     fn once(
         &self,
         nth: u32,
@@ -142,9 +145,9 @@ impl Worker {
     }
 
     fn limit(&self, start: Instant, began: Instant) -> Limit {
-        let of = &self.disturbance;
-        let until = of.until_ns.map(|ns| start + Duration::from_nanos(ns));
-        let limit = of.limit_ns.map(|ns| (began + Duration::from_nanos(ns), ns));
+        let disturbance = &self.disturbance;
+        let until = disturbance.until_ns.map(|ns| start + Duration::from_nanos(ns));
+        let limit = disturbance.limit_ns.map(|ns| (began + Duration::from_nanos(ns), ns));
         match (until, limit) {
             (Some(until), limit) if limit.is_none_or(|(at, _)| until <= at) => {
                 Limit { at: Some(until), why: "its end time (until) was reached".to_owned() }
@@ -164,8 +167,8 @@ impl Worker {
         Ok(Line { session, n_server_actions })
     }
 
-    /// Executes the statements. Connects again first if a server action has broken the connection,
-    /// or if it was closed while idle.
+    /// Executes SQL statements. Connects again first if a server action may have broken the
+    /// connection, or if the server closed it while idle.
     fn speak(&self, statements: &[String], line: &mut Option<Line>, limit: &Limit) -> Came {
         let n_server_actions = self.signal.n_server_actions();
         let kept = line.take().filter(|line| line.n_server_actions == n_server_actions);
@@ -179,7 +182,7 @@ impl Worker {
             let is_cut = || self.signal.is_over() || limit.has_come();
             match made.session.until(&is_cut, |session| session.write(sql)) {
                 Ok(reply) => n_affected += reply.n_affected,
-                // A session that was cut off is unusable.
+                // A session whose statement was cut off is unusable.
                 Err(_) if is_cut() => return (limit.cut_off(), String::new()),
                 Err(db_error) => {
                     if !db_error.kind.breaks_session() {
@@ -204,7 +207,8 @@ impl Worker {
         (Disturbed::Done, output)
     }
 
-    /// Changes the network until the limit; permanently without one.
+    /// Changes the conditions of the simulated network, and restores them at the limit; without a
+    /// limit, the change is permanent.
     fn change_network(&self, conditions: NetworkConditions, limit: &Limit) -> Came {
         let Some((path, before)) = &self.path else {
             return failed("there is no simulated network");
@@ -235,7 +239,8 @@ impl Worker {
         }));
     }
 
-    /// Reports that this and all later times were skipped, because the load ended early.
+    /// Reports that the action was skipped at time `nth` and at all later ones, because the load
+    /// ended before.
     fn skip_rest(&self, nth: u32) {
         let Some(due_ns) = self.disturbance.due_ns(nth) else { return };
         // The number of repetitions is unknown without a planned end.

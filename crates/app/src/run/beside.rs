@@ -1,5 +1,5 @@
-//! The load, and what works beside it: client processes, disturbances, the monitor and the
-//! profiler.
+//! Runs the load, and everything that works at the same time: client processes, disturbances, the
+//! monitor and the profiler.
 //!
 //! Not here: steps before and after the load (member).
 
@@ -24,7 +24,7 @@ use crate::disturb::Disturbers;
 use crate::error::Error;
 use crate::network::OpenPath;
 
-/// Everything that works while the load runs.
+/// The load and everything that works at the same time, started but waiting for [`Beside::drive`].
 pub(super) struct Beside<'b> {
     job: Job,
     agents: Agents,
@@ -33,7 +33,7 @@ pub(super) struct Beside<'b> {
     profiling: Profiling,
 }
 
-/// A load that has ended.
+/// A load that has ended, but whose end is not yet reported.
 pub(super) struct Driven {
     pub(super) ran: Ran,
     agents: Agents,
@@ -41,7 +41,7 @@ pub(super) struct Driven {
 }
 
 impl<'b> Beside<'b> {
-    /// Starts everything; the load itself waits for [`Beside::drive`].
+    /// Starts client processes, monitor and profiler; the load itself waits for [`Beside::drive`].
     pub(super) fn start(
         run: &mut RunUnderWay<'_, '_>,
         disturbers: &'b mut Disturbers,
@@ -64,7 +64,7 @@ impl<'b> Beside<'b> {
             ..job_of(plan, run.groups, placement, 0, origin)
         };
         let (monitor, facts) = monitor::start(Scope {
-            // Virtual time has no metrics of this machine.
+            // A run in virtual time has no metrics of this machine.
             monitor: if run.is_simulated() { MonitorScope::Off } else { plan.monitor },
             threads: run.sink.threads.clone(),
             database: run.database().map(Arc::clone),
@@ -83,7 +83,8 @@ impl<'b> Beside<'b> {
         Ok(Beside { job, agents, disturbers, monitor, profiling })
     }
 
-    /// Runs the load and everything beside it.
+    /// Runs the load until it has ended in all processes, and passes all events to the run's sink.
+    /// Fails if the load could not start.
     pub(super) fn drive(self, run: &mut RunUnderWay<'_, '_>) -> Result<Driven, Error> {
         let (stop, sink) = (run.stop, &mut *run.sink);
         let Beside { job, agents, disturbers, mut monitor, mut profiling } = self;
@@ -91,7 +92,8 @@ impl<'b> Beside<'b> {
         let (phases, origin) = (job.phases, job.origin);
         let agents = RefCell::new(agents);
         let database = job.groups.first().map(|group| Arc::clone(&group.database));
-        let limit = database.as_ref().and_then(|of| of.administration().connection_limit);
+        let limit =
+            database.as_ref().and_then(|database| database.administration().connection_limit);
         let (begin, begin_to_look) = (disturbers.begin(), monitor.begin());
         let (mut connected_ns, mut connection_count) = (0, None);
         let measured_from_unix_ms = Cell::new(None);
@@ -143,7 +145,8 @@ impl<'b> Beside<'b> {
 }
 
 impl Driven {
-    /// Reports the end of the load and its cost. All client processes end here.
+    /// Reports the end of the load, the CPU time and memory that the generator needed, and what
+    /// workloads compute. Ends all client processes. Returns the recordings of the profiler.
     pub(super) fn report(self, run: &mut RunUnderWay<'_, '_>) -> Profiling {
         let Driven { ran, agents, profiling } = self;
         let sink = &mut *run.sink;
@@ -171,7 +174,8 @@ impl Driven {
     }
 }
 
-/// Our other processes, by their names in the monitor.
+/// Names and ids of dbdyno's other processes for the monitor: client processes and the network
+/// path.
 fn helpers(agents: &Agents, path: Option<&OpenPath>) -> Vec<(String, u32)> {
     let of_clients = agents.processes().into_iter();
     let of_clients =
@@ -180,7 +184,8 @@ fn helpers(agents: &Agents, path: Option<&OpenPath>) -> Vec<(String, u32)> {
     of_clients.chain(of_path).collect()
 }
 
-/// Error for a load that did not start, with the server's limit if that is the reason.
+/// Returns the error for a load that did not start. Adds the server's limit of connections (the
+/// fact called `limit`) if the server refused a client because of it.
 fn could_not_run(error: engine::CannotRun, limit: Option<&str>, tally: &Tally) -> Error {
     let is_full = matches!(&error, engine::CannotRun::Refused { db_error, .. }
         if db_error.kind == DbErrorKind::TooManyConnections);

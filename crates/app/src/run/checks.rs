@@ -1,4 +1,5 @@
-//! The workloads' checks of their data before and after the load. Not here: running one (check).
+//! Members of a run that execute the workloads' consistency checks before and after the load. Not
+//! here: executing one check (check).
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -13,10 +14,10 @@ use crate::finding::not_made;
 use crate::open::{Data, Opened};
 use crate::{check, storage_engine};
 
-/// Checks the data before the load.
+/// Member that checks the data before the load; the run fails if they are inconsistent.
 pub(super) struct ChecksBefore;
 
-/// Checks the data after the load.
+/// Member that checks the data after the load, and reports the results.
 pub(super) struct ChecksAfter;
 
 impl RunMember for ChecksBefore {
@@ -55,7 +56,7 @@ fn not_checked(why: &dyn Display, sink: &mut RunSink<'_>) {
     sink.tell(not_made("checks_not_run", text));
 }
 
-/// Checks the data, and fails the run if they are inconsistent.
+/// Executes all checks, and fails with the violating rows if the data are inconsistent.
 fn check_before(groups: &[Opened], stop: &Arc<Stop>, sink: &mut RunSink<'_>) -> Result<(), Error> {
     let results = check_all(groups, stop, sink)?;
     let failed: Vec<String> = results.iter().filter(|r| r.n_failed > 0).map(say).collect();
@@ -73,7 +74,8 @@ fn check_before(groups: &[Opened], stop: &Arc<Stop>, sink: &mut RunSink<'_>) -> 
     )))
 }
 
-/// Hint that tables of another program may have another size than assumed.
+/// Hint for a failed check that tables which dbdyno did not build may have another size than was
+/// read off them; empty if dbdyno built them.
 fn sizes_to_be_said(groups: &[Opened]) -> String {
     let Some(opened) = groups.iter().find(|opened| opened.data == Data::Unmarked) else {
         return String::new();
@@ -103,7 +105,7 @@ fn say(result: &CheckResult) -> String {
     format!("  check {id} ({title}) fails in {n_failed} {rows}: {}", examples.join("; "))
 }
 
-/// Runs each check once, even if several groups have it.
+/// Executes the checks of all groups; groups with the same checks share one execution.
 fn check_all(
     groups: &[Opened],
     stop: &Arc<Stop>,

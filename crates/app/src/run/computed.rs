@@ -1,11 +1,12 @@
-//! Primary metrics that workloads compute when the load is over.
+//! Primary metrics that are no rates: workloads compute them when the load is over.
 
 use model::{Event, KindTotals};
 
 use super::RunSink;
 use crate::open::Opened;
 
-/// Lets each workload compute its primary metrics from the results of its clients.
+/// Lets each group's workload compute its primary metrics from the totals of its transaction types,
+/// and reports them.
 pub(super) fn compute(groups: &[Opened], sink: &mut RunSink<'_>) {
     for (index, opened) in groups.iter().enumerate() {
         let mut kinds = vec![KindTotals::default(); opened.workload.kinds().len()];

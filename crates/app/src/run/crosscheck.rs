@@ -1,5 +1,6 @@
-//! Compares counts of the database and its server with dbdyno's own. Not here: reading a server's
-//! counter (commit_crosscheck).
+//! Members of a run that compare the number of commits according to the database and its server
+//! with dbdyno's own, and that detect restarts. Not here: reading a server's counter
+//! (commit_crosscheck).
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,10 +19,12 @@ use crate::interruptible::run_interruptible;
 use crate::open::Opened;
 use crate::{commit_crosscheck, storage_engine};
 
-/// The database's own counts, by group: the crosscheck and the count, if it has one.
+/// Value that grows with each commit in a workload's tables, by group, with the query that reads
+/// it; `None` for a workload without one.
 type OwnCounts = Vec<Option<(Crosscheck, i64)>>;
 
-/// Compares the counts in the workloads' own tables with the commits.
+/// Member that compares the growth of such a value in each workload's tables with the number of
+/// commits.
 #[derive(Default)]
 pub(super) struct OwnCount {
     before: OwnCounts,
@@ -50,7 +53,7 @@ impl RunMember for OwnCount {
     }
 }
 
-/// Compares the server's own counter of commits with ours.
+/// Member that compares the growth of the server's own commit counter with the number of commits.
 #[derive(Default)]
 pub(super) struct ServerCommits {
     before: Option<i64>,
@@ -67,7 +70,8 @@ impl RunMember for ServerCommits {
     }
 }
 
-/// Detects a restart of the server since just before the load.
+/// Member that detects whether the server was restarted after the run looked first, just before the
+/// load.
 #[derive(Default)]
 pub(super) struct Restarts {
     began: Option<Instant>,
@@ -102,15 +106,15 @@ fn count_all(groups: &[Opened]) -> Result<OwnCounts, Error> {
     groups.iter().map(count).collect()
 }
 
-/// The server's own counter before the load; `None` if a disturbance adds or removes servers, since
-/// each counts by itself.
+/// Reads the server's commit counter before the load. `None` if it cannot be read, or if a
+/// disturbance adds or removes servers, since each server counts by itself.
 fn commits_before(plan: &Plan, groups: &[Opened], stop: &Stop) -> Option<i64> {
     let moves = |one: &Disturbance| matches!(one.action, Action::Join | Action::Hosts { .. });
     if plan.disturbances.iter().any(moves) { None } else { commits_counted(groups, stop, None) }
 }
 
-/// The server's own counter of commits; `None` if it cannot be read. With `load` (value before, our
-/// commits), waits until it has grown by that.
+/// Reads the server's commit counter; `None` if it cannot be read. With `load`, the value before
+/// and our number of commits, waits a little until the counter has grown by that number.
 fn commits_counted(groups: &[Opened], stop: &Stop, load: Option<(i64, u64)>) -> Option<i64> {
     let database = Arc::clone(&groups.first()?.database);
     let interrupted = "interrupted while commits were counted";
@@ -127,7 +131,7 @@ fn compare_commits(groups: &[Opened], stop: &Stop, before: Option<i64>, sink: &m
     let counter = groups.first().and_then(|opened| opened.database.monitoring().commit_counter);
     let (Some(counter), Some(before)) = (counter, before) else { return };
     let ours = commit_crosscheck::ours(&sink.tally);
-    // Do not wait for a count that cannot come.
+    // Do not wait for commits that the counter does not count.
     let may_come = counts_all_commits(&sink.tally, counter.counts_single_statements);
     let awaited = if may_come { ours.0 } else { 0 };
     if let Some(after) = commits_counted(groups, stop, Some((before, awaited))) {
@@ -137,7 +141,7 @@ fn compare_commits(groups: &[Opened], stop: &Stop, before: Option<i64>, sink: &m
     }
 }
 
-/// Whether the server was restarted since `began`, if it reports that.
+/// Returns a fact if the server reports that it was restarted since `began`.
 fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
     let database = Arc::clone(&groups.first()?.database);
     let interrupted = "interrupted while the server's start time was read";
@@ -147,17 +151,19 @@ fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
     restarted.ok().flatten()
 }
 
-/// Reports the comparison. Groups with the same count share it, and the first one reports for all.
+/// Reports the growth of each workload's value beside dbdyno's commits. Groups that share a value
+/// are added up and reported with the first of them.
 fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSink<'_>) {
     for (first, counts) in before.iter().zip(after).enumerate() {
-        let (Some((of, was)), Some((_, is))) = counts else { continue };
-        let shares =
-            |group: &usize| before[*group].as_ref().is_some_and(|(other, _)| other.sql == of.sql);
+        let (Some((query, was)), Some((_, is))) = counts else { continue };
+        let shares = |group: &usize| {
+            before[*group].as_ref().is_some_and(|(other, _)| other.sql == query.sql)
+        };
         let sharing: Vec<usize> = (0..before.len()).filter(shares).collect();
         if sharing[0] != first {
             continue;
         }
-        let kind = of.kind;
+        let kind = query.kind;
         let (mut committed, mut unknown) = (0, 0);
         for group in sharing {
             let tally = &sink.tally.groups[group];
@@ -166,13 +172,14 @@ fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSink<'_>) {
                 unknown += part.counts.unknown;
             }
         }
-        let change = commits_in(is - was, of.per_commit as i64, committed as i64);
+        let change = commits_in(is - was, query.per_commit as i64, committed as i64);
         sink.tell(Event::Crosschecked { group: first as u16, kind, change, committed, unknown });
     }
 }
 
-/// Number of commits that make a count grow by `growth`. A partial commit counts as one more or
-/// less than `committed`, so that it never passes as complete.
+/// Number of commits that make a value grow by `growth`, if each adds `per_commit`. If a part of a
+/// commit remains, the result differs from `committed` by at least one, so that it never passes as
+/// complete.
 fn commits_in(growth: i64, per_commit: i64, committed: i64) -> i64 {
     let whole = growth.div_euclid(per_commit);
     let is_whole = growth.rem_euclid(per_commit) == 0;

@@ -1,5 +1,5 @@
-//! A build as a run: stored with its measurements, so that it is listed, shown, compared and
-//! removed like one. Its transactions are chunks of rows, with a type per table.
+//! Records a build of data as a run, so that it is stored, listed, shown, compared and removed like
+//! one. Its transactions are chunks of rows; each table is a transaction type.
 //!
 //! Not here: the build itself (build), and its page (render).
 
@@ -32,41 +32,41 @@ use crate::settings_snapshot;
 use crate::settle::{Settled, ToSettle, interrupted, settle, settling_at};
 use crate::watcher::Watcher;
 
-/// Subject of the facts about a build.
+/// Subject (`about`) of the facts about a build.
 const ABOUT: &str = "data_build";
 
-/// Options of a build and its storage.
+/// A build to be done and recorded as a run, with its options.
 pub struct DataBuild<'b> {
     pub opened: &'b Opened,
-    /// Name on the command line.
+    /// Name of the workload as written on the command line.
     pub workload: &'b str,
     /// Target as written by the user.
     pub target: &'b Target,
     pub options: BuildOptions,
-    /// Path of the store; its restore journal is needed to settle a server, even if no run is
+    /// Path of the store. Settling a server needs the restore journal in it, even if no run is
     /// stored.
     pub store: PathBuf,
     /// Whether the build is stored as a run.
     pub is_kept: bool,
-    /// Labels of the run, by key.
+    /// Labels of the run: keys and values.
     pub labels: Vec<(String, String)>,
-    /// Limit for settling; `None` if it is not requested.
+    /// Time limit for settling the database after the build; `None` if it is not settled.
     pub settle: Option<Duration>,
-    /// Command that repeats it.
+    /// Command line that repeats the build.
     pub command: String,
 }
 
-/// Result of a build.
+/// Result of a build, and the run that recorded it.
 pub struct DataBuilt {
     pub built: Built,
-    /// Result of settling, if it was requested.
+    /// Result of settling; `None` if it was not requested.
     pub settled: Option<Settled>,
-    /// The stored run; `None` if nothing was built or stored.
+    /// Id of the stored run; `None` if nothing was built or stored.
     pub run: Option<RunId>,
 }
 
 impl DataBuild<'_> {
-    /// Builds, settles the database if requested, and stores both as a run.
+    /// Builds the data, settles the database if that is requested, and stores both as a run.
     pub fn make(
         &self,
         open_target: &mut OpenTarget,
@@ -76,8 +76,8 @@ impl DataBuild<'_> {
         let log = Arc::new(BuildLog::begin());
         let is_to_build = matches!(self.opened.data, Data::Absent | Data::Unfinished);
         if !self.is_kept || !is_to_build {
-            let shown = &mut |far: &Progress| watcher.building(far);
-            let built = build_logged(self.opened, self.options, &log, stop, shown);
+            let show = &mut |far: &Progress| watcher.building(far);
+            let built = build_logged(self.opened, self.options, &log, stop, show);
             let built = built.map_err(|error| open_target.with_end_of_server(error))?;
             let settled = self.settled(open_target, stop, watcher)?;
             return Ok(DataBuilt { built, settled, run: None });
@@ -112,7 +112,7 @@ impl DataBuild<'_> {
         conclude(failure, sink)?;
         let built = built.expect("a build without a failure is there");
         let settled = settled.transpose()?.flatten();
-        if settled.as_ref().is_some_and(|of| of.is_interrupted) {
+        if settled.as_ref().is_some_and(|settled| settled.is_interrupted) {
             return Err(interrupted());
         }
         Ok(DataBuilt { built, settled, run: Some(run) })
@@ -125,11 +125,11 @@ impl DataBuild<'_> {
         watcher: &mut dyn Watcher,
     ) -> Result<Option<Settled>, Error> {
         let Some(limit) = self.settle else { return Ok(None) };
-        let of = ToSettle::new(open_target, self.target, self.opened, &self.store, limit);
-        settle(&of, &settling_at(&of)?, stop, watcher).map(Some)
+        let to_settle = ToSettle::new(open_target, self.target, self.opened, &self.store, limit);
+        settle(&to_settle, &settling_at(&to_settle)?, stop, watcher).map(Some)
     }
 
-    /// First event of the run, and facts known before.
+    /// Returns the first event of the run, and the facts that are known before the build.
     fn begun(
         &self,
         run: &RunId,
@@ -163,14 +163,15 @@ impl DataBuild<'_> {
         crate::build::n_loaders(self.opened, self.options) as u64
     }
 
-    /// Parameters that shape the data.
+    /// Parameters of the workload that decide what the data look like, with their values.
     fn scale(&self) -> Vec<(&'static str, &str)> {
-        let parameters = workloads::by_name(self.workload).map_or(&[][..], |of| of.parameters);
+        let parameters =
+            workloads::by_name(self.workload).map_or(&[][..], |entry| entry.parameters);
         let shapes = |name: &str| parameters.iter().any(|row| row.name == name && row.shapes_data);
         self.opened.settings.written().filter(|(name, _)| shapes(name)).collect()
     }
 
-    /// Options of the build, stored in place of a plan. It is not the plan of a load.
+    /// Returns the options of the build as TOML, which are stored in place of a plan.
     fn plan(&self) -> String {
         // A JSON string is also a TOML string.
         let text = |text: &str| serde_json::Value::from(text).to_string();
@@ -240,7 +241,7 @@ impl DataBuild<'_> {
         }
     }
 
-    /// Runs the build with its metrics.
+    /// Builds the data while the monitor reads metrics every second, and reports both to `sink`.
     fn measure(
         &self,
         open_target: &mut OpenTarget,
@@ -298,7 +299,7 @@ impl DataBuild<'_> {
     }
 }
 
-/// Facts about a build.
+/// Facts about a finished build: rows, bytes, durations, method.
 fn facts_of(built: &Built, log: &BuildLog) -> Vec<Fact> {
     let seconds = |seconds: f64| FactValue::seconds(seconds, 3);
     let index_seconds = built.index_seconds - built.analyse_seconds;
@@ -319,7 +320,8 @@ fn facts_of(built: &Built, log: &BuildLog) -> Vec<Fact> {
     all.into_iter().map(|(name, value)| Fact::new(ABOUT, name, value)).collect()
 }
 
-/// Events since the last call, by second.
+/// Converts what loaders have logged since the last call into one `Second` for each second
+/// concerned.
 fn seconds(log: &BuildLog) -> Vec<Second> {
     let mut all: BTreeMap<u64, Second> = BTreeMap::new();
     for event in log.take() {
@@ -339,7 +341,8 @@ fn second_of(all: &mut BTreeMap<u64, Second>, at_ns: u64) -> &mut Second {
     all.entry(second).or_insert_with(|| Second::new(0, second as i64))
 }
 
-/// Adds a chunk: it starts in the second of its start, and commits in the second of its end.
+/// Adds a chunk to the seconds of its run: its response time to the second in which it started, its
+/// commit to the second in which it ended.
 fn add_chunk(all: &mut BTreeMap<u64, Second>, chunk: &ChunkDone) {
     let kind = chunk.table as u16;
     let begun = second_of(all, chunk.started_ns).kind(kind);
@@ -355,7 +358,7 @@ fn add_chunk(all: &mut BTreeMap<u64, Second>, chunk: &ChunkDone) {
     ended.traffic += chunk.traffic;
 }
 
-/// Collector of rates of rows and bytes.
+/// Collector that reports rows and bytes per second of a build.
 struct BuildCounters(Arc<BuildLog>);
 
 impl Collector for BuildCounters {
@@ -375,7 +378,8 @@ impl Collector for BuildCounters {
     }
 }
 
-/// A watcher that passes messages on, but draws no load.
+/// A watcher that forwards messages and build progress, but not the events of the run, so that no
+/// load is drawn.
 struct OnlyWords<'w>(&'w mut dyn Watcher);
 
 impl Watcher for OnlyWords<'_> {

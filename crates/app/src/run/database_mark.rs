@@ -1,8 +1,8 @@
-//! The mark of a run in the database of its data: it tells runs on other machines that both commit
-//! there. It is a row of `dbdyno_meta`, not a lock: a killed run leaves one, which counts until the
-//! planned end of its load.
+//! Marks a database as used by a run, in a row of `dbdyno_meta`, so that runs on other machines
+//! notice that both commit there. The mark is no lock: a killed run leaves it, and it counts until
+//! the planned end of that run's load.
 //!
-//! Not here: databases that are files (run_marker), and runs of the same store.
+//! Not here: databases that are files (run_marker), and runs in the same store (others).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,14 +20,16 @@ use crate::meta;
 use crate::open::Opened;
 use crate::storage_engine;
 
-/// Assumed length of a load that ends after a number of transactions.
+/// Assumed duration of a load that ends after a number of transactions.
 const WITHOUT_END: Duration = Duration::from_secs(3600);
-/// Allowance for checks and counts around the load, and for clocks of different machines.
+/// Time added to the planned end of a run, for checks and counts around the load and for different
+/// clocks.
 const AROUND: Duration = Duration::from_secs(60);
-/// Marks of runs that ended this long ago are removed.
+/// Age at which the mark of an ended run is removed.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Marks the database for other runs, and reports their marks.
+/// Member that marks the database for other runs before the load, and reports after it which other
+/// runs used the database in the meantime.
 #[derive(Default)]
 pub(super) struct Mark {
     mark: Option<DatabaseMark>,
@@ -47,14 +49,16 @@ impl RunMember for Mark {
     }
 }
 
-/// Mark of a run, from before its first count until after its last.
+/// Mark of this run in the database, set before the first count of commits and ended after the
+/// last.
 struct DatabaseMark {
     database: Arc<dyn Database>,
     run: String,
     began_ms: u64,
 }
 
-/// Start and (planned) end of a run, in milliseconds since 1970.
+/// Start and end of a marked run, in milliseconds since 1970. The end is the planned one while it
+/// runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     began_ms: u64,
@@ -73,8 +77,8 @@ impl Span {
 }
 
 impl DatabaseMark {
-    /// Marks the database if commits are counted in data that dbdyno built. `None` if that fails:
-    /// no run fails for lack of a mark.
+    /// Marks the database if a workload counts commits in its data. `None` if that is not so, or
+    /// fails, since no run should fail for lack of a mark.
     fn begin(plan: &Plan, groups: &[Opened], run: &str, stop: &Stop) -> Option<DatabaseMark> {
         let is_counted = |opened: &Opened| {
             storage_engine::crosscheck(opened.database.as_ref(), opened.workload.as_ref()).is_some()
@@ -100,7 +104,8 @@ impl DatabaseMark {
         marked.ok().map(|()| mark)
     }
 
-    /// Ends the mark; returns other runs in the same time as a fact.
+    /// Writes the actual end of this run into its mark. Returns a fact with the other runs that
+    /// overlapped with it; `None` if there were none.
     fn end(self, stop: &Stop) -> Option<Fact> {
         let others = run_interruptible(stop, "interrupted while runs were looked for", move || {
             let mut session = AdminSession::at(self.database.as_ref())?;
@@ -123,7 +128,7 @@ fn spans(session: &mut AdminSession) -> Result<Vec<(String, Span)>, Error> {
     Ok(all.filter_map(|(run, value)| Some((run, Span::read(&value)?))).collect())
 }
 
-/// Planned length of the load, in milliseconds.
+/// Planned duration of the load with ramp-up and drain, in milliseconds.
 fn load_ms(plan: &Plan) -> u64 {
     let phases = &plan.phases;
     match phases.measure_ns {

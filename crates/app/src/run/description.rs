@@ -1,5 +1,5 @@
-//! Description of a run for its report and the store. Not here: facts of the machine (monitor) and
-//! of the database (drivers).
+//! Creates the description of a run: what its plan and workloads say, for the report and the store.
+//! Not here: facts about the machine (monitor) and the database (drivers).
 
 use model::numbers::{count, fixed};
 use model::{
@@ -42,13 +42,14 @@ pub(super) fn describe(
     }
 }
 
-/// Version such as `0.1.0`, or `0.1.0 (debug build)`.
+/// Version of this program, such as `0.1.0`, or `0.1.0 (debug build)`.
 pub fn version_of_ours() -> String {
     let debug = if cfg!(debug_assertions) { " (debug build)" } else { "" };
     format!("{}{debug}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Notes of the workload and of its storage engine.
+/// Notes for the report: of the workload, about the storage engine of its tables, and about added
+/// primary keys.
 fn notes(opened: &Opened) -> Vec<String> {
     let workload = opened.workload.as_ref();
     let of_engine = storage_engine::notes(opened.database.as_ref(), workload);
@@ -84,7 +85,7 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
     }
 }
 
-/// File of a workload, if it is not compiled in.
+/// Returns the file that defines a workload; `None` if the workload is compiled in.
 pub(super) fn source_of(workload: &str) -> Option<&'static Source> {
     workloads::by_name(workload).ok()?.source
 }
@@ -100,9 +101,10 @@ fn describe_primary(primary: model::PrimaryMetric) -> PrimaryMetricDescription {
     PrimaryMetricDescription { name, title, kinds, metric, per_ns, is_computed, better }
 }
 
-/// Describes the rate that keying and thinking alone allow: with shares p, a client does one
-/// transaction in sum(p (keying + thinking)), so its rate of a type is its p divided by this time,
-/// minus intended rollbacks.
+/// Describes the rate that keying and thinking times alone would allow, if responses took no time;
+/// `None` without key/think load. With shares p of the transaction types, a client does one
+/// transaction in sum(p (keying + thinking)), so its rate of a type is p divided by that time, less
+/// the intended rollbacks.
 fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<String> {
     let Load::KeyThink { scale } = load else {
         return None;
@@ -123,12 +125,12 @@ fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<Str
     let committed =
         |kind: u16| share(&kinds[usize::from(kind)]) * (1.0 - workload.rolled_back_share(kind));
     let all = 0..kinds.len() as u16;
-    let (title, of, per_ns) = match primary {
+    let (title, counted, per_ns) = match primary {
         Some((title, kinds, per_ns)) if kinds.is_empty() => (title, all.collect(), per_ns),
         Some(primary) => primary,
         None => ("TPS", all.collect::<Vec<u16>>(), NS_PER_S),
     };
-    let share_of: f64 = of.into_iter().map(committed).sum();
+    let share_of: f64 = counted.into_iter().map(committed).sum();
     let each = per_ns as f64 / cycle_ns * share_of;
     let cap = workload.rate_cap().map_or(String::new(), |cap| format!("; {cap}"));
     let all = fixed(each * f64::from(clients), 1);

@@ -1,4 +1,4 @@
-//! Facts about the generator and its connections during the load. Not here: their evaluation
+//! Facts about the generator and its connections during the load. Not here: judging them
 //! (analysis).
 
 use analysis::Tally;
@@ -11,10 +11,11 @@ use monitor::Usage;
 use crate::client_threads::ThreadUse;
 use crate::connection_count::ConnectionCount;
 
-/// Number of first arrivals in a fact: enough to show that gaps differ.
+/// Number of first arrivals that a fact lists: enough to show that gaps differ.
 const FIRST_ARRIVALS: usize = 20;
 
-/// Initial number of clients per host, which are dealt out in turn; `None` with a single host.
+/// Returns a fact with the initial number of clients per host, to which clients are assigned in
+/// turn; `None` with a single host.
 pub(super) fn spread(plan: &Plan, database: &dyn Database) -> Option<Fact> {
     let hosts = database.hosts()?.list();
     let clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
@@ -26,8 +27,8 @@ pub(super) fn spread(plan: &Plan, database: &dyn Database) -> Option<Fact> {
     (n > 1).then(|| Fact::new("connection", "clients_per_host", shown.join(", ")))
 }
 
-/// Times of the first arrivals of each open-load group, in seconds from the start of the load, over
-/// all processes.
+/// Returns a fact for each open-load group with the times of its first arrivals over all processes,
+/// in seconds from the start of the load.
 pub(super) fn first_arrivals(plan: &Plan, description: &Description) -> Vec<Fact> {
     let of_group = |(index, group): (u16, &GroupDescription)| {
         let Load::Open { arrivals, rate, .. } = &group.load else { return None };
@@ -45,7 +46,8 @@ pub(super) fn first_arrivals(plan: &Plan, description: &Description) -> Vec<Fact
     (0..).zip(&description.groups).filter_map(of_group).collect()
 }
 
-/// Facts about the generator during the load.
+/// Returns facts about the generator during the load: its pauses, threads, lost connections and
+/// CPU. Empty in virtual time.
 pub(super) fn facts_of(
     ran: &Ran,
     usage: &Usage,
@@ -55,7 +57,7 @@ pub(super) fn facts_of(
     let mut list = Vec::new();
     let shown = tally.description.as_ref();
     if shown.is_some_and(|shown| shown.placement == Placement::Simulated) {
-        // Virtual time has no facts about this machine.
+        // A run in virtual time has no facts about this machine.
         return list;
     }
     if ran.pauses.count > 0 {
@@ -102,9 +104,9 @@ pub(super) fn facts_of(
     list
 }
 
-/// Time in which clients' own threads were runnable without a CPU, in percent of the service time.
-/// Late wake-ups while waiting for a transaction are lag, not service, and are subtracted, so this
-/// is a lower bound. `None` if clients run on event loops.
+/// Time for which client threads were runnable without a CPU, in percent of all service time. It is
+/// a lower bound, because late wake-ups while waiting for a transaction are lag, not service, and
+/// all lag is subtracted. `None` if clients run on event loops.
 fn run_delay_share_percent(thread_use: &ThreadUse, tally: &Tally) -> Option<f64> {
     let run_delay_ns = thread_use.run_delay_ns()? as f64;
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
@@ -115,7 +117,8 @@ fn run_delay_share_percent(thread_use: &ThreadUse, tally: &Tally) -> Option<f64>
     (service_ns > 0.0).then(|| share.min(1.0) * 100.0)
 }
 
-/// Facts about the time of connecting, and the number of connections on both sides.
+/// Returns facts about how long connecting took, and the number of connections according to dbdyno
+/// and to the server.
 pub(super) fn facts_of_connections(
     connected_ns: u64,
     connection_count: Option<ConnectionCount>,

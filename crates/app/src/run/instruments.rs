@@ -1,4 +1,4 @@
-//! Counters of a server that are off by default, switched on for the time of a run.
+//! Switches on counters of a server that are off by default, for the time of a run.
 
 use model::{Event, Fact};
 
@@ -7,7 +7,7 @@ use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::settings::Momentary;
 
-/// Switches counters on before the load, and off afterwards.
+/// Member that switches counters on before the load, and off afterwards.
 #[derive(Default)]
 pub(super) struct Instruments {
     switched: Option<Momentary>,
@@ -27,8 +27,8 @@ impl RunMember for Instruments {
     }
 }
 
-/// Switches counters on until the returned value ends. A setting that cannot be changed is
-/// reported.
+/// Switches the driver's optional counters on. Ending the returned value restores the settings;
+/// `None` if there are no such counters. Reports settings that cannot be changed.
 fn switch_on(run: &mut RunUnderWay<'_, '_>) -> Result<Option<Momentary>, Error> {
     let Some(first) = run.groups.first() else { return Ok(None) };
     let (database, sink) = (first.database.as_ref(), &mut *run.sink);

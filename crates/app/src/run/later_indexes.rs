@@ -1,5 +1,5 @@
-//! Indexes that a workload adds after its load: created, timed, and dropped again, so that the next
-//! run on the same data starts without them.
+//! Indexes that a workload adds after its load: they are created, timed and dropped again, so that
+//! the next run on the same data starts without them.
 //!
 //! Not here: indexes that are built with the data (build).
 
@@ -18,7 +18,7 @@ use crate::finding::not_made;
 use crate::interruptible::run_interruptible;
 use crate::open::Opened;
 
-/// Adds the indexes after a completed load.
+/// Member that adds and times a workload's later indexes after a completed load.
 pub(super) struct LaterIndexes;
 
 impl RunMember for LaterIndexes {
@@ -33,7 +33,7 @@ impl RunMember for LaterIndexes {
     }
 }
 
-/// Drops indexes that a killed run has left.
+/// Drops later indexes that a killed run has left.
 fn drop_later_indexes(groups: &[Opened], stop: &Stop) -> Result<(), Error> {
     let Some((opened, indexes)) = later(groups) else { return Ok(()) };
     run_interruptible(stop, "interrupted while indexes were dropped", move || {
@@ -42,7 +42,8 @@ fn drop_later_indexes(groups: &[Opened], stop: &Stop) -> Result<(), Error> {
     })
 }
 
-/// Adds the indexes, reports the time and the totals including it, and drops them.
+/// Adds the later indexes, reports the time and the rates over load and indexes, and drops the
+/// indexes again.
 fn add_later_indexes(groups: &[Opened], load: &LoadEnded, stop: &Stop, sink: &mut RunSink<'_>) {
     let Some((opened, indexes)) = later(groups) else { return };
     sink.watcher.doing("adding the indexes");
@@ -63,9 +64,10 @@ fn add_later_indexes(groups: &[Opened], load: &LoadEnded, stop: &Stop, sink: &mu
     }
 }
 
-/// Later indexes of all groups, which may share tables, and the first group.
+/// Returns the later indexes of all groups, each once, and the first group, at whose database they
+/// are added; `None` if there are none.
 fn later(groups: &[Opened]) -> Option<(Opened, Vec<LaterIndex>)> {
-    let first = groups.first().filter(|of| of.database.administration().keeps_data)?;
+    let first = groups.first().filter(|opened| opened.database.administration().keeps_data)?;
     let mut indexes: Vec<LaterIndex> = Vec::new();
     for opened in groups {
         for index in opened.workload.indexes_after_load(opened.database.dialect()) {
@@ -87,8 +89,8 @@ fn drop_all(session: &mut AdminSession, indexes: &[LaterIndex]) -> Result<(), mo
     Ok(())
 }
 
-/// Reports the time for the indexes, the time from the first transaction to the last including it,
-/// and the workload's rates over that time, with all commits of ramp-up and drain.
+/// Reports how long the indexes took, how long load and indexes took together, and the workload's
+/// rates over that total time, with all commits of ramp-up and drain.
 fn tell(load: &LoadEnded, took: Duration, sink: &mut RunSink<'_>) {
     let index_ns = took.as_nanos() as f64;
     let total_ns = load.elapsed_ns as f64 + index_ns;
@@ -98,10 +100,11 @@ fn tell(load: &LoadEnded, took: Duration, sink: &mut RunSink<'_>) {
         Fact::new("indexes", "load_and_add_s", seconds(total_ns)),
     ];
     let mut rates = String::new();
-    let groups = sink.tally.description.iter().flat_map(|of| &of.groups).zip(&sink.tally.groups);
+    let described = sink.tally.description.iter().flat_map(|description| &description.groups);
+    let groups = described.zip(&sink.tally.groups);
     for (described, tally) in groups {
         for primary in
-            described.primary_metrics.iter().filter(|of| of.metric.is_none() && !of.is_computed)
+            described.primary_metrics.iter().filter(|one| one.metric.is_none() && !one.is_computed)
         {
             let parts = primary.kinds.iter().flat_map(|kind| tally.phases_of_kind(*kind));
             let commits: u64 = parts.map(|part| part.counts.committed).sum();

@@ -1,6 +1,6 @@
-//! Steps of a run beside its load: each member acts before the load and after it.
+//! Trait for the steps of a run besides its load: each member acts before the load and after it.
 //!
-//! Not here: work during the load (beside).
+//! Not here: work at the same time as the load (beside).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::open::Opened;
 use crate::settings_snapshot::SettingsSnapshot;
 
-/// A run as its members see it.
+/// A run in progress, as its members see it.
 pub struct RunUnderWay<'r, 's> {
     pub(super) plan: &'r Plan,
     pub(super) groups: &'r [Opened],
@@ -25,25 +25,26 @@ pub struct RunUnderWay<'r, 's> {
     pub(super) sink: &'r mut RunSink<'s>,
 }
 
-/// State at the start of a run.
+/// Target, settings and journal of a run, as found at its start.
 pub(super) struct RunContext {
-    /// Target of the database, also of a managed server.
+    /// Target under which the database is reached, also that of a managed server.
     pub(super) target: Target,
-    /// Settings in force; `None` if they cannot be read.
+    /// Settings of the server at the start; `None` if they cannot be read.
     pub(super) settings: Option<SettingsSnapshot>,
-    /// Steps of settling, if requested.
+    /// Settling steps of the database; `None` if settling is not requested.
     pub(super) settling: Option<Settling>,
-    /// Store with the restore journal; `None` for a server that ends with the run.
+    /// Path of the store with the restore journal; `None` without a store, or for a server that
+    /// ends with the run.
     pub(super) journal: Option<PathBuf>,
-    /// Whether the server ends with the run.
+    /// Whether the run has a managed server, which ends with it.
     pub(super) is_own_server: bool,
 }
 
-/// End of a load.
+/// Reason and duration of a load that has ended.
 #[derive(Clone, Debug)]
 pub struct LoadEnded {
     pub reason: StopReason,
-    /// Length of the measured phase, in nanoseconds.
+    /// Duration of the measured phase, in nanoseconds.
     pub measured_ns: u64,
     /// Time from the start of the load to the last reply, in nanoseconds.
     pub elapsed_ns: u64,
@@ -60,24 +61,25 @@ impl LoadEnded {
     }
 }
 
-/// A step of a run beside its load. Members act one after the other, in the order of their list.
+/// A step of a run besides its load. All members of a run act one after the other, in the order of
+/// their list.
 pub trait RunMember {
-    /// Acts before the load. After an error there is no load.
+    /// Acts before the load. An error ends the run without load.
     fn before(&mut self, _run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Acts as soon as the load has ended, whatever the state of the server.
+    /// Acts as soon as the load has ended, even if the server does not answer.
     fn ended(&mut self, _run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {}
 
     /// Acts after the load, if the server answers.
     fn after(&mut self, _run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {}
 
-    /// Replaces [`RunMember::after`] if the server no longer answers: each question would wait for
-    /// the time-out again.
+    /// Acts instead of [`RunMember::after`] if the server no longer answers, because each query
+    /// would wait for the timeout again. `_silence` is the error.
     fn unanswered(&mut self, _run: &mut RunUnderWay<'_, '_>, _silence: &str) {}
 
-    /// Acts after all members' `after`, if the server answers.
+    /// Acts when all members have done [`RunMember::after`], if the server answers.
     fn last(&mut self, _run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {}
 }
 
@@ -86,12 +88,12 @@ impl RunUnderWay<'_, '_> {
         self.plan
     }
 
-    /// Database of the first group.
+    /// Database of the first group, which all groups share; `None` without groups.
     pub fn database(&self) -> Option<&Arc<dyn Database>> {
         self.groups.first().map(|opened| &opened.database)
     }
 
-    /// Adds an event to the run.
+    /// Adds an event to the run: to its tally, its store and its watcher.
     pub fn tell(&mut self, event: Event) {
         self.sink.tell(event);
     }

@@ -1,4 +1,4 @@
-//! The list of a run's members. Not here: what a member is (member).
+//! The list of all members of a run. Not here: the trait (member).
 
 use std::sync::OnceLock;
 
@@ -12,10 +12,10 @@ use super::settings_after::SettingsAfter;
 use super::settling::Settles;
 use super::way_probe::WayProbe;
 
-/// Creates a member for one run.
+/// Function that creates a member for one run.
 pub type MakeMember = fn() -> Box<dyn RunMember>;
 
-/// Built-in members in their order: each may rely on those before it.
+/// Built-in members in the order in which they act; each may rely on those before it.
 const ALL: [MakeMember; 11] = [
     || Box::new(ChecksBefore),
     || Box::new(LaterIndexes),
@@ -30,15 +30,16 @@ const ALL: [MakeMember; 11] = [
     || Box::new(ChecksAfter),
 ];
 
-/// Members of a program that links dbdyno.
+/// Members added by a program that links dbdyno.
 static ADDED: OnceLock<&'static [MakeMember]> = OnceLock::new();
 
-/// Adds members after the built-in ones. Call it once, before any run.
+/// Adds members that act after the built-in ones in every run. Call it once, before any run; panics
+/// at a second call.
 pub fn add_members(members: &'static [MakeMember]) {
     assert!(ADDED.set(members).is_ok(), "members are added once");
 }
 
-/// Creates the members of one run.
+/// Creates all members of one run, in the order in which they act.
 pub(super) fn members() -> Vec<Box<dyn RunMember>> {
     let added = ADDED.get().copied().unwrap_or_default();
     ALL.iter().chain(added).map(|make| make()).collect()

@@ -1,7 +1,6 @@
-//! A run, from a plan to a report: open, build, check, measure, check again, judge, store.
+//! Executes a run, from a plan to a report: open, build, check, measure, check again, judge, store.
 //!
-//! All consumers receive the same events: the tally, the store, the watcher. Not here: output
-//! (dbdyno).
+//! Tally, store and watcher all receive the same events. Not here: output (dbdyno).
 
 mod agents;
 mod beside;
@@ -76,12 +75,12 @@ pub use self::member::{LoadEnded, RunMember, RunUnderWay};
 pub use self::members::{MakeMember, add_members};
 pub use self::others::is_unused;
 
-/// Time between the connection of the last client and the start of the load.
+/// Time between the last client's connecting and the start of the load, in nanoseconds.
 const LEAD_NS: u64 = 20 * NS_PER_MS;
 
-/// Options of a run beside its plan.
+/// Options of a run that are not part of its plan.
 pub struct RunOptions {
-    /// Path of the store; `None` stores nothing.
+    /// Path of the store; `None` if the run is not stored.
     pub store: Option<PathBuf>,
     /// Whether the data are checked before the load.
     pub check_before: bool,
@@ -89,26 +88,25 @@ pub struct RunOptions {
     pub check_after: bool,
     /// Whether missing data are built.
     pub build: bool,
-    /// Options of the build.
+    /// Options of the build of missing data.
     pub load: BuildOptions,
-    /// Receives every sample, for calibration.
+    /// Function that receives every sample, for calibration; `None` for normal runs.
     pub sample_hook: Option<SampleHook>,
-    /// Trial of an experiment, if it is one.
+    /// Place of the run in its experiment; `None` if it belongs to none.
     pub trial: Option<Trial>,
-    /// Labels in the store, by key.
+    /// Labels of the run in the store: keys and values.
     pub labels: Vec<(String, String)>,
-    /// Events before the run that belong to it.
+    /// Events that happened before the run and are recorded in it, such as changed settings.
     pub before: Vec<Event>,
 }
 
 /// A run that has ended.
 pub struct RunResult {
     pub report: Report,
-    /// All its data, for more detailed reports.
+    /// All aggregated data of the run, for more detailed reports.
     pub tally: Tally,
-    /// Whether it completed without a finding that makes it invalid.
+    /// Whether the run was completed without a finding that makes it invalid.
     pub is_good: bool,
-    /// Whether the user interrupted it.
     pub is_interrupted: bool,
 }
 
@@ -146,7 +144,8 @@ pub fn run(
     result
 }
 
-/// Runs a plan at its open target.
+/// Executes a plan at a target that is already open. The server's settings of the plan must be set
+/// already.
 pub(crate) fn run_at(
     open_target: &mut OpenTarget,
     mut plan: Plan,
@@ -216,7 +215,8 @@ pub(crate) fn run_at(
     conclude(outcome.err(), sink)
 }
 
-/// Resolves groups and placement; fails before anything is built if the run is impossible.
+/// Creates the workloads of all groups and chooses the placement. Fails if the run is impossible,
+/// before anything is built.
 fn admit(
     plan: &Plan,
     database: &Arc<dyn Database>,
@@ -230,7 +230,8 @@ fn admit(
     Ok((groups, placement))
 }
 
-/// Writes the parameters of the opened groups into the plan.
+/// Replaces the parameters of each group in the plan by those that its workload was created with,
+/// which may come from existing data.
 fn write_parameters(plan: &mut Plan, groups: &[Opened]) {
     for (group, opened) in plan.groups.iter_mut().zip(groups) {
         let written = opened.settings.written();
@@ -238,7 +239,8 @@ fn write_parameters(plan: &mut Plan, groups: &[Opened]) {
     }
 }
 
-/// Opens the record of a run, and adds what happened before it.
+/// Creates the run in the store, if there is one, and records its first event and what happened
+/// before it (`said`, and `before` of the options).
 fn begin_record<'w>(
     begun: Event,
     run: &RunId,
@@ -261,7 +263,8 @@ fn begin_record<'w>(
     Ok(sink)
 }
 
-/// Describes the end of a server: the cause first, then the last lines of its log, one per line.
+/// Describes how the managed server ended: first the cause, then the last lines of its log, one per
+/// line.
 fn server_ended(how: &str) -> String {
     const LINES_MOST: usize = 3;
     let (cause, log) = how.split_once(servers::END_OF_LOG).unwrap_or((how, ""));
@@ -297,7 +300,8 @@ fn facts_of_database(open_target: &OpenTarget, stop: &Stop) -> Result<Vec<Fact>,
     Ok(facts)
 }
 
-/// Builds missing data of each group, and returns the groups with the new state.
+/// Builds the missing data of each group and installs missing routines. Returns the groups with the
+/// workloads for the new data. Sentences for the record are added to `said`.
 pub(crate) fn prepare(
     plan: &Plan,
     resolved: Vec<Opened>,
@@ -308,7 +312,7 @@ pub(crate) fn prepare(
 ) -> Result<Vec<Opened>, Error> {
     let (mut groups, mut has_built) = (Vec::new(), false);
     for (group, mut opened) in plan.groups.iter().zip(resolved) {
-        // Data built for one group may be those of the next.
+        // Data that were built for one group may be those of the next.
         if has_built {
             opened = resolve_group(plan, &opened.database, group, stop)?;
         }
@@ -323,8 +327,8 @@ pub(crate) fn prepare(
             if !has_built {
                 ahead(plan, options, true).iter().for_each(|text| watcher.note(text));
             }
-            let shown = |progress: &Progress| watcher.building(progress);
-            let built = build_interruptible(&opened, options.load, stop, &mut { shown })?;
+            let show = |progress: &Progress| watcher.building(progress);
+            let built = build_interruptible(&opened, options.load, stop, &mut { show })?;
             watcher.note(&built.sentence());
             said.push(built.sentence());
             opened = resolve_group(plan, &opened.database, group, stop)?;
@@ -345,8 +349,8 @@ pub(crate) fn prepare(
     Ok(groups)
 }
 
-/// Least duration of the run, if it is known; `None` for a trial, whose experiment has reported it,
-/// and for a run that ends after a number of transactions.
+/// Says at least how long the run takes. `None` for a trial, whose experiment has said it, and for
+/// a run that ends after a number of transactions. `builds` says that data are built first.
 fn ahead(plan: &Plan, options: &RunOptions, builds: bool) -> Option<String> {
     let is_timed = plan.groups.iter().all(|group| group.stop_condition == StopCondition::Time);
     if options.trial.is_some() || !is_timed || plan.phases.measure_ns == 0 {
@@ -366,7 +370,7 @@ fn ahead(plan: &Plan, options: &RunOptions, builds: bool) -> Option<String> {
     Some(format!("takes {all} ({ramp_up} ramp-up, {measure} measured){more}"))
 }
 
-/// Fails if a crash of the server has emptied built data.
+/// Fails if a server crash has emptied tables of complete data, as it does in some storage engines.
 fn has_its_rows(opened: &Opened, stop: &Stop) -> Result<(), Error> {
     let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
     let may_be_emptied = storage_engine::may_be_emptied(database.dialect(), workload.as_ref());
@@ -402,7 +406,8 @@ fn gather_facts(
     facts
 }
 
-/// Facts about data that dbdyno built; with several workloads, by their names.
+/// Facts about the data that dbdyno built: seed, scale and size. With several workloads, names
+/// begin with the workload.
 fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
     let built = groups.iter().filter(|opened| opened.data == Data::Built);
     let all: BTreeMap<String, Identity> = built
@@ -434,16 +439,18 @@ fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
     facts
 }
 
-/// Facts of a database, with the effect of the data's storage engines on commits.
+/// Adds to the facts of a database what the tables' storage engines mean for the durability of
+/// commits.
 fn with_risks(database: Vec<Fact>, groups: &[Opened]) -> Vec<Fact> {
-    let engine = |of: &Opened| storage_engine::used(of.database.dialect(), of.workload.as_ref());
+    let engine =
+        |opened: &Opened| storage_engine::used(opened.database.dialect(), opened.workload.as_ref());
     let used: Vec<&str> = groups.iter().filter_map(engine).collect();
     let database = match groups.first() {
         Some(first) => storage_engine::durability(database, first.database.as_ref(), &used),
         None => database,
     };
     let engine_risk =
-        |of: &Opened| storage_engine::risk(of.database.dialect(), of.workload.as_ref());
+        |opened: &Opened| storage_engine::risk(opened.database.dialect(), opened.workload.as_ref());
     let mut risks: Vec<CommitRisk> = Vec::new();
     for risk in groups.iter().filter_map(engine_risk) {
         if !risks.contains(&risk) {
@@ -453,7 +460,7 @@ fn with_risks(database: Vec<Fact>, groups: &[Opened]) -> Vec<Fact> {
     risks.into_iter().fold(database, |facts, risk| risk.added_to(facts))
 }
 
-/// Runs the load, and the members before and after it.
+/// Runs the load, and all members before and after it.
 fn measure(
     run: &mut RunUnderWay<'_, '_>,
     disturbers: &mut Disturbers,
@@ -481,7 +488,7 @@ fn measure(
 }
 
 /// Waits until the server accepts connections again, since recovery after a kill may take longer
-/// than the connect timeout. Returns the problem if the server does not answer at all.
+/// than the connect timeout. Returns the error if the server does not answer at all.
 fn wait_while_recovering(
     groups: &[Opened],
     stop: &Arc<Stop>,
@@ -490,7 +497,7 @@ fn wait_while_recovering(
     let opened = groups.first()?;
     let (database, word) = (Arc::clone(&opened.database), Arc::clone(stop));
     let mut hear = |why: &String| sink.watcher.doing(&format!("the server recovers: {why}"));
-    // The next connection reports a problem of the server, or an interruption.
+    // The next connection attempt reports a problem of the server, or an interruption.
     let interrupted = "interrupted while the server recovered";
     let waited = run_interruptible_with_progress(stop, interrupted, &mut hear, move |tell| {
         let is_stopped = || word.is_asked();
@@ -499,7 +506,7 @@ fn wait_while_recovering(
     waited.ok().flatten().map(|no| no.to_string())
 }
 
-/// Job of a process in a run; 0 is this one.
+/// Creates the engine's job for a process of the run. Process 0 is dbdyno itself.
 fn job_of(
     plan: &Plan,
     groups: &[Opened],
@@ -541,7 +548,8 @@ fn job_of(
     }
 }
 
-/// A process's part of a count of all clients' transactions.
+/// Returns a process's part of a stop condition: its share, if the run ends after a number of
+/// transactions.
 fn part_of(of_run: StopCondition, share: Option<&Share>) -> StopCondition {
     match (of_run, share) {
         (StopCondition::Transactions(count), Some(share)) => {
@@ -551,7 +559,8 @@ fn part_of(of_run: StopCondition, share: Option<&Share>) -> StopCondition {
     }
 }
 
-/// Judges and reports the run, and closes the store; a run that failed midway is stored as such.
+/// Judges the run, stores its report and closes the store. A run that failed midway is stored as
+/// failed, and `failure` is returned.
 fn conclude(failure: Option<Error>, mut sink: RunSink<'_>) -> Result<RunResult, Error> {
     if let Some(failure) = &failure {
         sink.tell(Event::Output { text: failure.to_string() });
@@ -609,7 +618,7 @@ fn not_written(why: String) -> Finding {
     Finding::new("store_not_written", Severity::Warning, text)
 }
 
-/// Status of a run in the store, and its figures for the list.
+/// Returns the status under which a run is stored, and the figures that lists show of it.
 fn kept(report: &Report) -> (model::Status, Summary) {
     let status = match report.status {
         Status::Completed | Status::QueueFull => model::Status::Completed,
@@ -622,12 +631,13 @@ fn kept(report: &Report) -> (model::Status, Summary) {
     }
     let ns = |ms: f64| (ms * NS_PER_MS as f64) as u64;
     let block = &report.block;
-    // The offered one: dropped or unfinished transactions must not improve the result.
+    // The percentile over offered transactions, because dropped or unfinished ones must not improve
+    // the result.
     let is_infinite = block.offered_ms.is_among_lost("p99");
     let p99_ns = block.offered_ms.p99.map(ns).or(is_infinite.then_some(store::INFINITE_NS));
-    let primary = block.primary_metrics.0.first().and_then(|(name, of)| {
-        let (name, title) = (name.clone(), of.title.clone());
-        Some(store::PrimaryFigure { name, title, value: of.value? })
+    let primary = block.primary_metrics.0.first().and_then(|(name, figure)| {
+        let (name, title) = (name.clone(), figure.title.clone());
+        Some(store::PrimaryFigure { name, title, value: figure.value? })
     });
     (status, Summary { tps: block.tps, primary, p99_ns })
 }

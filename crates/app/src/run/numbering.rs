@@ -1,13 +1,13 @@
-//! Numbers of event loops and gauges in a run whose events come from several processes: each
-//! process counts its own from 0.
+//! Translates the indexes of event loops and gauges in events of several processes, each of which
+//! counts its own from 0, into indexes that are unique in the run.
 //!
-//! Not here: reading (monitor), and the processes (agents).
+//! Not here: reading gauges (monitor), and the processes (agents).
 
 use std::collections::BTreeMap;
 
 use model::Event;
 
-/// An event of a run, with the process that it comes from.
+/// An event of a run, and the process that it comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sourced {
     /// Number of the process; 0 is dbdyno itself.
@@ -15,12 +15,12 @@ pub(super) struct Sourced {
     pub(super) event: Event,
 }
 
-/// The numbers given so far.
+/// Indexes in the run that were given to event loops and gauges so far.
 #[derive(Debug, Default)]
 pub(super) struct Numbering {
-    /// Event loops of each process.
+    /// Number of event loops in each process.
     loops_each: u32,
-    /// Indexes in the run of each process's gauges.
+    /// Indexes in the run of each process's gauges, by number of the process.
     gauges: BTreeMap<u32, Vec<u16>>,
     n_gauges: u16,
 }
@@ -30,12 +30,13 @@ impl Numbering {
         Numbering { loops_each, ..Numbering::default() }
     }
 
-    /// Index in the run of a process's first event loop.
+    /// Index in the run of the first event loop of a process.
     pub(super) fn first_loop(&self, process: u32) -> u32 {
         process * self.loops_each
     }
 
-    /// Returns an event with the run's indexes. A gauge of another process is named after it.
+    /// Returns the event with its indexes translated into those of the run. A gauge of another
+    /// process gets that process's number in its name.
     pub(super) fn in_run(&mut self, sourced: Sourced) -> Event {
         let Sourced { process, event } = sourced;
         match event {

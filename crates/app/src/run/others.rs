@@ -1,4 +1,5 @@
-//! Other runs on the same database: warnings, and errors where two cannot run.
+//! Looks for other runs on the same database: warns about them, and fails where two runs cannot
+//! share it.
 
 use std::path::Path;
 
@@ -12,15 +13,16 @@ use crate::open::Opened;
 use crate::place::place_of;
 use crate::run_marker::RunMarker;
 
-/// Running runs on this database.
+/// Returns the runs in the store that are running on the database of `target`.
 fn running_at(store: &Store, target: &Target) -> Result<Vec<RunRow>, Error> {
     let filter = Filter { status: Some(model::Status::Running), ..Filter::default() };
     runs_at(store, target, &filter)
 }
 
-/// Fails if a running run uses the data: one of this store, or any run if the database is a file.
+/// Fails if a run is using the data of `target`: a run of this store, or, if the database is a
+/// file, any run on this machine.
 pub fn is_unused(store: &Path, target: &Target) -> Result<(), Error> {
-    // Without a readable store, none of its runs is known.
+    // The runs of an unreadable store are unknown.
     let store = Store::open_existing(store).ok();
     let others = store.map(|store| running_at(&store, target)).transpose()?.unwrap_or_default();
     let file = drivers::file_of(target).filter(|file| file.exists());
@@ -34,15 +36,15 @@ pub fn is_unused(store: &Path, target: &Target) -> Result<(), Error> {
     Err(Error::Failed(format!("a run{which} uses {target} now: {why}")))
 }
 
-/// Runs of a filter that use this database.
+/// Returns the runs that match `filter` and use the database of `target`.
 fn runs_at(store: &Store, target: &Target, filter: &Filter) -> Result<Vec<RunRow>, Error> {
     let Some(place) = place_of(&target.to_string()) else { return Ok(Vec::new()) };
     let is_here = |row: &RunRow| place_of(&row.target).as_deref() == Some(&place);
     Ok(store.list(filter)?.into_iter().filter(is_here).collect())
 }
 
-/// Warning about another run on this database, if there is one; fails if the two cannot run
-/// together.
+/// Returns a warning if another run uses the database now; `None` if there is none. Fails if the
+/// two cannot run at the same time.
 pub(super) fn other_run(
     plan: &Plan,
     groups: &[Opened],
@@ -61,11 +63,11 @@ pub(super) fn other_run(
     Ok(other.map(|other| running_beside(&other)))
 }
 
-/// Number of newest runs that are searched.
+/// Number of newest runs of the store that are searched for overlapping ones.
 const RUNS_LOOKED_AT: usize = 100;
 
-/// Fact about other runs that used this database in the same time, including those that started
-/// later.
+/// Returns a fact with other runs of the store that used this database at the same time, including
+/// those that started later; `None` if there were none.
 pub(super) fn runs_meanwhile(plan: &Plan, options: &RunOptions, tally: &Tally) -> Option<Fact> {
     let store = Store::open_existing(options.store.as_ref()?).ok()?;
     let began = tally.description.as_ref()?.started_unix_ms;
@@ -81,7 +83,8 @@ pub(super) fn runs_meanwhile(plan: &Plan, options: &RunOptions, tally: &Tally) -
     (!others.is_empty()).then(|| Fact::new("commits", "runs_meanwhile", others.join("; ")))
 }
 
-/// Warning about another run: the database counts commits of both, and each slows the other down.
+/// Returns the warning about another run: each slows the other down, and the database counts
+/// commits of both.
 fn running_beside(other: &str) -> String {
     format!(
         "Another run ({other}) uses this database now: both are slower, and the database's own \
@@ -89,7 +92,7 @@ fn running_beside(other: &str) -> String {
     )
 }
 
-/// Fails if another run writes into the same tables and one of the two needs them alone.
+/// Fails if another run writes into the same tables, and one of the two needs its tables alone.
 fn refuse_beside(
     store: &Store,
     others: &[RunRow],
@@ -101,7 +104,7 @@ fn refuse_beside(
     let ours: Vec<String> = ours.collect();
     for other in others {
         let Ok(Event::Begun { description, .. }) = store.begun(&other.run) else { continue };
-        // A build measures nothing; it excludes others by itself.
+        // A build has no load; it excludes others by itself.
         let is_load = description.phases.measure_ns > 0;
         let theirs = description.groups.iter().filter(|_| is_load).filter_map(alone_in);
         if let Some(workload) = theirs.into_iter().find(|theirs| ours.contains(theirs)) {
@@ -115,8 +118,8 @@ fn refuse_beside(
     Ok(())
 }
 
-/// Workload whose tables a group of another run must have alone; `None` if it need not, or is
-/// unknown.
+/// Returns the workload of another run's group if the group must have its tables alone; `None` if
+/// it need not, or the workload is unknown.
 fn alone_in(group: &GroupDescription) -> Option<String> {
     let entry = workloads::by_name(&group.workload).ok()?;
     let written = group.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));

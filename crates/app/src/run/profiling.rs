@@ -1,4 +1,4 @@
-//! CPU profiles of a run, where its plan asks for them.
+//! Records CPU profiles of server and generator, if the plan of a run asks for them.
 //!
 //! Not here: sampling of stacks (monitor).
 
@@ -12,17 +12,19 @@ use monitor::{CpuProfiler, Locate, ProfileScope, server_processes};
 use super::sink::RunSink;
 use crate::interruptible::run_interruptible;
 
-/// Name of the sampling program.
+/// Name of the program that samples stacks.
 const PERF: &str = "perf";
 
-/// Recordings of a run; empty unless requested.
+/// CPU profiles that are being recorded, and facts about missing ones. Empty unless the plan asks
+/// for profiles.
 pub(super) struct Profiling {
     profiler: Option<CpuProfiler>,
     facts: Vec<Fact>,
 }
 
 impl Profiling {
-    /// Attaches to server and generator before clients connect.
+    /// Attaches the profiler to server and generator, before clients connect. In virtual time there
+    /// is no profile.
     pub(super) fn start(
         plan: &Plan,
         placement: Placement,
@@ -49,14 +51,15 @@ impl Profiling {
         Profiling { profiler: Some(profiler), facts: Vec::new() }
     }
 
-    /// Samples in the measured phase only.
+    /// Takes each event of the load, so that only the measured phase is sampled.
     pub(super) fn follow(&mut self, event: &Event) {
         if let Some(profiler) = &mut self.profiler {
             profiler.follow(event);
         }
     }
 
-    /// Ends the recordings after the load, and evaluates them unless the user interrupted the run.
+    /// Ends the recordings after the load, and reports the profiles unless the user interrupted the
+    /// run.
     pub(super) fn end(self, reason: &StopReason, stop: &Stop, sink: &mut RunSink<'_>) {
         let mut facts = self.facts;
         if let Some(profiler) = self.profiler {
@@ -66,7 +69,9 @@ impl Profiling {
                 let interrupted = "interrupted while the functions of the CPU profiles were named";
                 match run_interruptible(stop, interrupted, move || Ok(profiler.end())) {
                     Ok((profiles, missing)) => {
-                        profiles.into_iter().for_each(|of| sink.tell(Event::CpuProfile(of)));
+                        profiles
+                            .into_iter()
+                            .for_each(|profile| sink.tell(Event::CpuProfile(profile)));
                         facts.extend(missing);
                     }
                     Err(error) => sink.note(error.to_string()),

@@ -1,5 +1,5 @@
-//! Settling: waits for background work of the database before or after the load. Not here: the
-//! steps (settle).
+//! Member of a run that settles the database (waits for its background work) before or after the
+//! load. Not here: the steps (settle).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::interruptible::run_interruptible;
 use crate::open::OpenTarget;
 use crate::settle::{self, ToSettle, settle, tables_of};
 
-/// Steps of settling, if the plan requests it.
+/// Returns the settling steps of the target; `None` if the plan does not ask for settling.
 pub(super) fn settling_of(
     plan: &Plan,
     open_target: &OpenTarget,
@@ -25,7 +25,7 @@ pub(super) fn settling_of(
     settling_at(open_target, stop).map(Some)
 }
 
-/// Steps of settling for this target.
+/// Returns the settling steps of the target, which depend on facts of the database.
 pub(super) fn settling_at(open_target: &OpenTarget, stop: &Stop) -> Result<Settling, Error> {
     let database = Arc::clone(&open_target.database);
     let interrupted = "interrupted before the run began";
@@ -34,11 +34,12 @@ pub(super) fn settling_at(open_target: &OpenTarget, stop: &Stop) -> Result<Settl
     })
 }
 
-/// Settles the database when the plan says so.
+/// Member that settles the database before or after the load, as the plan says.
 pub(super) struct Settles;
 
 impl Settles {
-    /// Settles the database; facts begin with `about`, and messages say `when`.
+    /// Settles the database and reports how it went. Facts have `about` as their subject, and
+    /// messages say `when`.
     fn settle(&self, [about, when]: [&str; 2], run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
         let (Some(settling), Some(first)) = (&run.context.settling, run.groups.first()) else {
             return Ok(());
@@ -60,7 +61,8 @@ impl Settles {
 impl RunMember for Settles {
     fn before(&mut self, run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
         let settling = run.context.settling.as_ref();
-        let advice = settling.and_then(|of| settle::not_advised(of, &run.sink.tally.settings));
+        let advice =
+            settling.and_then(|steps| settle::not_advised(steps, &run.sink.tally.settings));
         advice.into_iter().for_each(|event| run.sink.tell(event));
         if run.plan.settle.is_before() {
             self.settle(["settle_before", "before the load"], run)?;

@@ -1,5 +1,5 @@
-//! Consumers of a run's events: the tally, the watcher and the store; and the cost of the measured
-//! phase. Not here: the source of events (engine).
+//! Passes each event of a run to its tally, its watcher and its store, and measures CPU and memory
+//! of the generator in the measured phase. Not here: the source of events (engine).
 
 use analysis::Tally;
 use engine::ClientThreads;
@@ -11,22 +11,22 @@ use super::numbering::{Numbering, Sourced};
 use crate::client_threads::{ThreadUse, ThreadWatch};
 use crate::watcher::Watcher;
 
-/// All consumers, and the cost of the measured phase.
+/// Consumers of a run's events, and CPU and memory use of the generator in the measured phase.
 pub(in crate::run) struct RunSink<'w> {
     pub(in crate::run) tally: Tally,
     pub(in crate::run) writer: Option<Writer>,
     pub(in crate::run) watcher: &'w mut dyn Watcher,
-    /// Threads of this process, shared with a collector.
+    /// Counters of this process's threads, shared with a collector of the monitor.
     pub(in crate::run) threads: SharedTasks,
-    /// Whether that collector reads them every second.
+    /// Whether that collector reads `threads` every second.
     pub(in crate::run) are_read: bool,
     pub(in crate::run) watch: Option<Watch>,
     pub(in crate::run) measured: Option<Usage>,
-    /// Threads that run clients.
+    /// Threads of this process that run clients.
     pub(in crate::run) client_threads: ClientThreads,
     pub(in crate::run) thread_watch: Option<ThreadWatch>,
     pub(in crate::run) thread_use: ThreadUse,
-    /// Numbers of what several processes report.
+    /// Translates indexes of several processes into those of the run.
     pub(in crate::run) numbering: Numbering,
 }
 
@@ -47,12 +47,13 @@ impl<'w> RunSink<'w> {
         }
     }
 
-    /// Adds an event of this process.
+    /// Records an event of this process.
     pub(in crate::run) fn tell(&mut self, event: Event) {
         self.tell_from(Sourced { process: 0, event });
     }
 
-    /// Adds an event of any process of the run.
+    /// Records an event of any process of the run: passes it to tally, watcher and store. Measures
+    /// CPU and memory from the beginning of a phase with load until the drain begins.
     pub(in crate::run) fn tell_from(&mut self, sourced: Sourced) {
         let event = self.numbering.in_run(sourced);
         match &event {
@@ -61,7 +62,7 @@ impl<'w> RunSink<'w> {
                 self.thread_watch = Some(ThreadWatch::begin(&self.threads, &self.client_threads));
             }
             Event::Phase { phase: Phase::Drain, .. } => self.take_usage(),
-            // A thread's counters disappear with it, so they are read every second.
+            // A thread's counters disappear when it ends, so they are read every second.
             Event::Second(_) if self.measured.is_none() && !self.are_read => {
                 monitor::look(&self.threads);
             }

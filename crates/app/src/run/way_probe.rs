@@ -1,4 +1,4 @@
-//! Round-trip time to the database, before the load.
+//! Member of a run that measures the network path to the database before the load.
 
 use model::{Event, MonitorScope};
 
@@ -6,7 +6,8 @@ use super::member::{RunMember, RunUnderWay};
 use crate::error::Error;
 use crate::path_probe::probe;
 
-/// Measures the round-trip time of an empty query.
+/// Member that reports round-trip time and bandwidth between database and clients as facts. Does
+/// nothing in virtual time or without a monitor.
 pub(super) struct WayProbe;
 
 impl RunMember for WayProbe {

@@ -1,4 +1,4 @@
-//! Tests of `settings`.
+//! Tests of changed settings: whose value it is, and whether it is restored.
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn wherever_we_were_killed_the_setting_is_known_to_be_ours() {
     }
 }
 
-/// A server that changes a setting, but does not restore it.
+/// Interceptor that makes a server refuse to restore a setting.
 struct OneWay;
 
 impl drivers::for_tests::Interceptor for OneWay {

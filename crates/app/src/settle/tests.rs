@@ -1,4 +1,4 @@
-//! Tests of `settle`.
+//! Tests of settling: its sentence and facts, and the estimated time left.
 
 use super::*;
 

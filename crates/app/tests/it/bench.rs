@@ -1,4 +1,5 @@
-//! Runs plans on real databases, each in its own database on a server that all tests share.
+//! Helpers that run plans on real databases, each in its own database on a server that all tests
+//! share.
 //!
 //! Not here: the tests.
 
@@ -15,7 +16,6 @@ use model::{Event, Finding, Request, Severity, StatementKind, Target};
 use plan::{decide, read_toml};
 use servers::Server;
 
-/// A watcher that ignores everything.
 struct Nobody;
 
 impl Watcher for Nobody {
@@ -25,7 +25,7 @@ impl Watcher for Nobody {
     fn doing(&mut self, _: &str) {}
 }
 
-/// Creates a database on a server.
+/// Creates a database on a server, and returns its target.
 pub(crate) fn database(server: &Server, name: &str) -> Target {
     say(&server.target(), &format!("CREATE DATABASE {name}"));
     Target { path: name.to_owned(), ..server.target() }
@@ -35,7 +35,7 @@ pub(crate) fn say(target: &Target, sql: &str) {
     ask(target, sql);
 }
 
-/// Runs a statement, and returns the number of rows.
+/// Executes a statement, and returns the number of rows that it returned.
 pub(crate) fn ask(target: &Target, sql: &str) -> usize {
     let opened = app::open::open(target, 1, false).expect("opens");
     let clock = std::rc::Rc::new(engine::ThreadClock::unstopped());
@@ -52,7 +52,7 @@ pub(crate) fn ask(target: &Target, sql: &str) -> usize {
     n_rows
 }
 
-/// Runs one group for `transactions`, with checks afterwards.
+/// Runs one group until it has done this number of transactions, with checks afterwards.
 pub(crate) fn drive(
     target: &Target,
     workload: &str,
@@ -62,7 +62,7 @@ pub(crate) fn drive(
     drive_plan(target, &one_group(workload, (clients, transactions), parameters), None)
 }
 
-/// Error of a run whose data fail the checks before the load.
+/// Returns the error of a run whose data fail the checks before the load.
 pub(crate) fn refused_by_checks(
     target: &Target,
     workload: &str,
@@ -88,7 +88,7 @@ fn one_group(
     )
 }
 
-/// Runs a plan in TOML, and stores it if `store` is given. The checks before the load are left out.
+/// Runs a plan in TOML without the checks before the load, and stores the run if `store` is given.
 pub(crate) fn drive_plan(
     target: &Target,
     plan: &str,
@@ -117,7 +117,7 @@ fn run_plan(target: &Target, plan: &str, options: RunOptions) -> Result<RunResul
     run(plan, options, &Arc::new(Stop::default()), &mut Nobody)
 }
 
-/// [`drive`], which must succeed.
+/// Like [`drive`], and panics unless all transactions are finished and the run is valid.
 pub(crate) fn drive_well(
     target: &Target,
     workload: &str,
@@ -131,7 +131,7 @@ pub(crate) fn drive_well(
     // A count on a fast machine takes less than a second; the rate does not matter here.
     let of_length = ["too_short", "count_too_small"];
     let speaks_against =
-        |it: &&Finding| it.severity == Severity::Invalid && !of_length.contains(&it.id.as_str());
+        |one: &&Finding| one.severity == Severity::Invalid && !of_length.contains(&one.id.as_str());
     assert_eq!(findings.iter().find(speaks_against), None, "{what}");
     assert_eq!(ran.report.status, Status::Completed, "{what}");
     let counts = block.counts;

@@ -1,4 +1,4 @@
-//! Failures during builds: lost connections, crashed builders, concurrent builds.
+//! Tests of failures during builds: lost connections, crashed builders, concurrent builds.
 //!
 //! Not here: rows (workloads), and servers that crash (dbdyno).
 
@@ -26,7 +26,8 @@ fn build_here(opened: &Opened, seed: Option<u64>) -> Result<Built, Error> {
     build(opened, options, &|| false, &mut |_| {})
 }
 
-/// Builds with connections that `rule` breaks. The data must equal those of an undisturbed build.
+/// Builds data with connections that `rule` breaks, and asserts that the data equal those of an
+/// undisturbed build.
 fn build_broken(target: &Target, rule: impl FnMut(&str) -> Fate + Send + 'static) -> Built {
     let whole = open(target, 1, true).expect("opens");
     let flaky = flaky(&whole, rule);
@@ -43,7 +44,8 @@ fn build_broken(target: &Target, rule: impl FnMut(&str) -> Fate + Send + 'static
     built
 }
 
-/// A rule that loses each of these statements once, in this order.
+/// Returns a rule that applies each of these fates once, in this order, to the next statement that
+/// contains the word.
 fn each_lost_once(words: &'static [(&'static str, Fate)]) -> impl FnMut(&str) -> Fate {
     let mut left = words.iter();
     move |text| match left.as_slice().first() {

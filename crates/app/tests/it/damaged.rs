@@ -42,7 +42,7 @@ const NUMBERS: [i128; 16] = [
 ];
 const FLOATS: [f64; 6] = [-1e300, -1e18, -1.0, 1e9, 1e18, 1e300];
 
-/// A changed number: its position among all numbers of a store, and its new value.
+/// A number to change in a store: its position among all numbers, and its new value.
 #[derive(Clone, Debug)]
 struct Damage {
     table: usize,
@@ -67,7 +67,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     )
 }
 
-/// A store of three runs: a trial with its report, an interrupted one, one in open load.
+/// A store with three runs: a trial with its report, an interrupted run, and one with open load.
 static BASE: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("base.sqlite");
@@ -143,8 +143,8 @@ fn profile() -> CpuProfile {
 }
 
 impl Damage {
-    /// Changes the number in a copy of the store; describes the change, or returns `None` if there
-    /// is no such number.
+    /// Changes the number in the store at `path`, and describes the change; `None` if there is no
+    /// such number, or the schema does not allow it.
     fn done_to(&self, path: &Path) -> Option<String> {
         const TABLES: [&str; 9] =
             ["run", "second", "event", "client", "around", "trial", "experiment", "fact", "walk"];
@@ -256,7 +256,7 @@ impl Damage {
     }
 }
 
-/// Renders everything in an imported store, as the command line does.
+/// Renders every run and experiment in an imported store, as the command line does.
 fn show_all(store: &Store) {
     for row in store.list(&Filter::default()).expect("it was imported") {
         render::run_list(std::slice::from_ref(&row), &|_| render::Errors::default());
@@ -313,8 +313,8 @@ fn an_undamaged_store_is_imported_and_shown() {
 /// Default number of cases of a property.
 const USUAL_CASES: u32 = 256;
 
-/// Few cases, since each renders pages of three runs, always the same ones; `PROPTEST_CASES`
-/// overrides the number.
+/// Configuration with few cases, always the same ones, since each renders pages of three runs;
+/// `PROPTEST_CASES` overrides the number.
 fn some_cases() -> ProptestConfig {
     let all = ProptestConfig::default();
     match all.cases {

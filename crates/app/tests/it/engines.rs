@@ -1,5 +1,5 @@
-//! Every workload with tables in every storage engine: checks that pass, checks that are left out,
-//! interrupted builds, and data without an entry about their engine.
+//! Tests of every workload with tables in every storage engine: checks that pass, checks that are
+//! left out, interrupted builds, and data without an entry about their engine.
 //!
 //! Not here: the engine that a workload requests (its own tests), and `record` (record).
 
@@ -15,8 +15,8 @@ use servers::for_tests::{MARIADB, POSTGRES};
 use crate::bench::{ask, database, drive, drive_well, say};
 use crate::flaky::{Fate, flaky};
 
-/// Workloads with their clients, transactions and parameters. Without isolation, new orders of
-/// several clients take the same number, so those have one client.
+/// Workloads with their clients, transactions and parameters. Without isolation, clients of tpcc
+/// could draw the same order number, so it has one client.
 type Loads = &'static [(&'static str, (u32, u64), &'static [(&'static str, &'static str)])];
 
 const LOADS: Loads = &[
@@ -28,8 +28,8 @@ const LOADS: Loads = &[
     ("events", (2, 30), &[("tables", "2"), ("rows", "20")]),
 ];
 
-/// Runs these workloads twice in a separate database, and verifies the engine of their tables: the
-/// query counts tables of another one.
+/// Runs these workloads twice in a database of their own. `others` counts the tables that are not
+/// in the storage engine; there must be none.
 fn all_run(server: &Server, engine: &str, loads: Loads, others: &dyn Fn(&Target) -> usize) {
     let target = database(server, &format!("engine_{engine}"));
     for (workload, load, parameters) in loads {
@@ -40,7 +40,8 @@ fn all_run(server: &Server, engine: &str, loads: Loads, others: &dyn Fn(&Target)
             let is_named = notes.iter().any(|note| note.ends_with(&format!(" engine {engine}.")));
             assert!(is_named, "{workload}: {notes:#?}");
             let mut findings = ran.report.findings.iter();
-            let is_said = findings.any(|it| it.id == "not_durable" && it.text.contains("engine="));
+            let is_said =
+                findings.any(|one| one.id == "not_durable" && one.text.contains("engine="));
             assert_eq!(is_said, engine != "rocksdb", "{workload}");
             let has = |words: &str| notes.iter().any(|note| note.contains(words));
             let is_flat = ["myisam", "aria"].contains(&engine);
@@ -68,8 +69,8 @@ fn every_workload_runs_in_the_engines_of_mariadb() {
     }
 }
 
-/// Two clients change the same rows: a row that changed since the transaction began is a conflict
-/// at this engine's default isolation level, and retried.
+/// Several clients change the same rows. At this engine's default isolation level, a row that has
+/// changed since the transaction began is a conflict, which is retried.
 #[test]
 fn rocksdb_has_transactions_for_clients_and_procedures_of_tpcc_and_loses_no_update() {
     // InnoDB's settings do not apply to these tables.
@@ -110,7 +111,7 @@ fn every_workload_runs_in_unlogged_tables_which_a_crash_empties() {
     server.restart().expect("it starts again");
     let target = Target { path: "engine_unlogged".to_owned(), ..server.target() };
     for (workload, load, parameters) in &LOADS[..4] {
-        // The engine is that of the data, although the parameter is not given.
+        // The engine is that of the existing data, although the parameter is not given.
         let Err(Error::Failed(why)) = drive(&target, workload, *load, parameters) else {
             panic!("{workload} runs on empty tables")
         };
@@ -121,7 +122,7 @@ fn every_workload_runs_in_unlogged_tables_which_a_crash_empties() {
 
 const ROWS: u64 = 3_000;
 
-/// Without a key, only their number reveals duplicate rows.
+/// Opens data without a key, so that only the number of rows reveals duplicates.
 fn agreed(database: &Arc<dyn Database>, target: &Target, engine: &str) -> Opened {
     let written = [("rows", "3000"), ("tables", "2"), ("index", "none"), ("engine", engine)]
         .map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -133,7 +134,7 @@ fn build_here(opened: &Opened) -> Result<Built, Error> {
     build(opened, options, &|| false, &mut |_| {})
 }
 
-/// A connection is lost when the rows of a chunk exist and their mark does not.
+/// The connection is lost when the rows of a chunk exist, and its mark does not.
 #[test]
 fn a_build_that_was_interrupted_begins_again_where_an_engine_does_not_keep_its_marks() {
     for (server, engine, is_resumed) in [
@@ -177,7 +178,7 @@ fn a_build_that_was_interrupted_begins_again_where_an_engine_does_not_keep_its_m
     }
 }
 
-/// Engine that is assumed for a workload's tables, or the error.
+/// Storage engine that is assumed for a workload's tables, or the error.
 fn engine_of(target: &Target, workload: &str, written: &[(&str, &str)]) -> Result<String, Error> {
     let database = open(target, 1, false).expect("opens");
     let written = written.iter().map(|(name, value)| (name.to_string(), value.to_string()));
@@ -212,7 +213,7 @@ fn data_from_before_the_parameter_are_in_the_engine_of_their_database() {
     }
 }
 
-/// Tables as sysbench and pgbench leave them, without an entry of dbdyno.
+/// Tests tables as sysbench and pgbench leave them, without an entry in `dbdyno_meta`.
 #[test]
 fn tables_that_somebody_else_built_are_in_the_engine_that_they_are_in() {
     let check = |server: &Server, engine: &str, found: &str, other: &str| {

@@ -1,4 +1,5 @@
-//! A database that loses connections by a rule. Not here: the rules, and the expected results.
+//! A database whose connections are lost by a rule, for tests. Not here: the rules, and the
+//! expected results.
 
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -6,22 +7,23 @@ use std::task::{Context, Poll};
 use drivers::for_tests::{Interceptor, intercept};
 use model::{Database, DbError, DbErrorKind, Reply, Request, RowSource, Session, Table, Visit};
 
-/// Fate of a connection at a request.
+/// Fate that a rule chooses for a connection at a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Lives,
-    /// Lost before the request reaches the database.
+    /// The connection is lost before the request reaches the database.
     LostBefore,
-    /// Lost after the database has executed the request.
+    /// The connection is lost after the database has executed the request.
     LostAfter,
-    /// Kept, but the database does not understand the request.
+    /// The connection is kept, but the database does not understand the request.
     Refused,
 }
 
-/// Decides on a request by its text; `BEGIN`, `COMMIT` and a bulk `LOAD` are passed by name.
+/// Decides the fate of a connection at a request, by the request's text. `BEGIN`, `COMMIT` and a
+/// bulk `LOAD` are passed by these names.
 type Rule = Arc<Mutex<dyn FnMut(&str) -> Fate + Send>>;
 
-/// Wraps a database whose connections follow `rule`.
+/// Wraps a database so that its connections are lost as `rule` says.
 pub(crate) fn flaky(
     database: &Arc<dyn Database>,
     rule: impl FnMut(&str) -> Fate + Send + 'static,
@@ -30,7 +32,7 @@ pub(crate) fn flaky(
     intercept(database, move || Flaky { rule: Arc::clone(&rule), fate: Fate::Lives })
 }
 
-/// Interceptor of one connection.
+/// Interceptor that loses one connection as the rule says.
 struct Flaky {
     rule: Rule,
     fate: Fate,
@@ -40,7 +42,7 @@ fn lost() -> DbError {
     DbError::new(DbErrorKind::ConnectionLost, "lost on cue")
 }
 
-/// Error of the MySQL family.
+/// Error of servers of the MySQL family for a statement that they do not understand.
 fn not_understood() -> DbError {
     let message = "You have an error in your SQL syntax near 'CHARACTER SET'".to_owned();
     DbError { kind: DbErrorKind::Other, code: 1064, sqlstate: "42000".to_owned(), message }

@@ -1,12 +1,12 @@
-//! Servers with stricter or unusual settings: primary keys in every table, and SQL modes that
-//! change the meaning of SQL.
+//! Tests on servers with strict or unusual settings: primary keys in every table, and SQL modes
+//! that change the meaning of SQL.
 
 use app::Error;
 use servers::for_tests::{MARIADB, MYSQL_9_7, TestServer};
 
 use crate::bench::{database, drive, drive_well};
 
-/// Workload, parameters, and the name of a table without a key.
+/// A workload, its parameters, and the name of one of its tables that has no primary key.
 type Keyless = (&'static str, &'static [(&'static str, &'static str)], &'static str);
 const KEYLESS: [Keyless; 5] = [
     ("tpcc", &[("shrink", "100"), ("mode", "procedures")], "history"),
@@ -16,7 +16,8 @@ const KEYLESS: [Keyless; 5] = [
     ("record", &[("index", "none"), ("rows", "100")], "record"),
 ];
 
-/// Each workload is built, runs and passes its checks if the server demands keys.
+/// Asserts that each workload is built, runs and passes its checks if the server demands primary
+/// keys.
 fn keys_are_added(product: &TestServer, setting: &str, code: i64) {
     let server = product.start_with(&[(setting, "ON")]);
     for (place, (workload, parameters, table)) in KEYLESS.into_iter().enumerate() {
@@ -53,7 +54,7 @@ fn tables_without_a_key_get_one_where_mysql_demands_it() {
     keys_are_added(&MYSQL_9_7, "sql_require_primary_key", 3750);
 }
 
-/// SQL modes that change the meaning of SQL, in each execution mode of a workload.
+/// Runs workloads in each execution mode on a server with SQL modes that change the meaning of SQL.
 fn modes_change_nothing(product: &TestServer, modes: &str) {
     let server = product.start_with(&[("sql_mode", modes)]);
     let name = |workload: &str, mode: &str| format!("modes_{workload}_{mode}").replace('-', "_");

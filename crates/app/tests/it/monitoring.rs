@@ -1,5 +1,5 @@
-//! The monitor on each kind of database: gauges of all sources, the settings of the server, and
-//! their storage.
+//! Tests of the monitor on each kind of database: gauges of all sources, settings of the server,
+//! and how both are stored.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::bench::{self, database, say};
 
 const ROWS: &str = "parameters = { tables = \"1\", table_size = \"100\" }";
 
-/// Runs for some seconds, and returns the report, the stored report and the stored events.
+/// Runs a plan for some seconds, and returns its report, the stored report and the stored events.
 fn measured(target: &Target, more: &str) -> (Report, Report, Vec<Event>) {
     let folder = tempfile::tempdir().expect("a folder");
     let store: PathBuf = folder.path().join("runs.sqlite");
@@ -40,7 +40,7 @@ fn gauge<'r>(report: &'r Report, about: &str, name: &str) -> &'r GaugeReport {
     })
 }
 
-/// Checks gauges of every run: the machine, dbdyno, and the cost of the monitor.
+/// Asserts the gauges that every run has: of the machine, of dbdyno, and the cost of the monitor.
 fn is_surrounded(report: &Report) {
     let kinds = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
     let mean = |kind: &&str| gauge(report, "machine", &format!("cpu_{kind}")).mean;

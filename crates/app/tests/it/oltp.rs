@@ -1,4 +1,4 @@
-//! The workloads of sysbench and pgbench on real databases, and on each other's tables.
+//! Tests of the workloads of sysbench and pgbench on real databases, and on each other's tables.
 //!
 //! Not here: the statements of a transaction (the workloads' own tests).
 
@@ -14,7 +14,7 @@ use servers::for_tests::{
 
 use crate::bench::{database, drive, drive_well, refused_by_checks, say};
 
-/// Workloads on the tables of the family; the one that removes rows is last.
+/// Workloads that share the tables of sysbench; the one that removes rows is last.
 const MEMBERS: [&str; 11] = [
     "oltp-point-select",
     "oltp-read-only",
@@ -84,8 +84,8 @@ fn every_member_finishes_with_eight_clients_on_the_other_servers() {
     }
 }
 
-/// Orders are delivered while they are entered: a delivery meets orders that were entered after it
-/// began.
+/// Orders are delivered while others are entered, so a delivery meets orders that were entered
+/// after it began.
 #[test]
 fn deliveries_of_new_orders_find_them_whole() {
     let target = database(MARIADB.shared(), "drained");
@@ -94,7 +94,7 @@ fn deliveries_of_new_orders_find_them_whole() {
         let written = [&load[..], &[("mode", mode)]].concat();
         let ran = drive_well(&target, "tpcc", (8, 400), &written);
         let skipped = ran.report.block.custom_metrics.get("deliveries_skipped");
-        assert!(skipped.is_some_and(|of| of.count > 0), "{mode}: no queue ran empty");
+        assert!(skipped.is_some_and(|metric| metric.count > 0), "{mode}: no queue ran empty");
     }
 }
 
@@ -113,7 +113,7 @@ fn bulk_inserts(target: &Target) {
     assert_eq!(rows.expect("declared").1.sum, 24 * 500);
 }
 
-/// A table with an index on id instead of a key, and ids that clients assign.
+/// Tables with an index on `id` instead of a primary key, and ids that clients assign.
 #[test]
 fn tables_without_a_primary_key_or_a_counter_are_used_as_others_are() {
     let own = [("secondary", "true"), ("auto_inc", "true"), ("table_size", "500")];
@@ -130,7 +130,7 @@ fn tables_without_a_primary_key_or_a_counter_are_used_as_others_are() {
     }
 }
 
-/// Runs sysbench on a database and returns its output.
+/// Runs sysbench on a database, and returns its output.
 fn sysbench(kind: Kind, target: &Target, words: &[&str]) -> String {
     let driver = if kind == Kind::Postgres { "pgsql" } else { "mysql" };
     let option = |name: &str, value: &str| format!("--{driver}-{name}={value}");
@@ -154,7 +154,7 @@ fn sysbench(kind: Kind, target: &Target, words: &[&str]) -> String {
     said
 }
 
-/// Number after `label` in a report of sysbench.
+/// Returns the number after `label` in a report of sysbench.
 fn shown(report: &str, label: &str) -> u64 {
     let line = report.lines().find(|line| line.trim_start().starts_with(label));
     let line = line.unwrap_or_else(|| panic!("'{label}' is missing in {report}"));
@@ -162,13 +162,13 @@ fn shown(report: &str, label: &str) -> u64 {
     number.parse().expect("a whole number")
 }
 
-/// Reads, writes and other statements per transaction, as counted by sysbench.
+/// Returns reads, writes and other statements per transaction, as counted by sysbench.
 fn queries_of(report: &str) -> [f64; 3] {
     let transactions = shown(report, "transactions:") as f64;
     ["read:", "write:", "other:"].map(|label| shown(report, label) as f64 / transactions)
 }
 
-/// Reads, writes and other statements per transaction, as counted by dbdyno.
+/// Returns reads, writes and other statements per transaction, as counted by dbdyno.
 fn queries_of_ours(ran: &RunResult) -> [f64; 3] {
     let mut sums = [0; 3];
     for second in &ran.report.seconds {
@@ -218,7 +218,7 @@ fn sysbench_runs_on_ours(server: &TestServer) {
 fn we_run_on_those_of_sysbench(server: &TestServer) {
     let target = database(server.shared(), "by_sysbench");
     sysbench(server.kind, &target, &["oltp_read_write", "prepare"]);
-    // Their number and size are detected.
+    // The number and size of the tables are detected.
     let ran = drive_well(&target, "oltp-read-only", (4, 40), &[]);
     let parameter = |name: &str| ran.report.groups[0].parameters.get(name).cloned();
     assert_eq!(parameter("tables").as_deref(), Some("2"));
@@ -240,7 +240,7 @@ fn we_run_on_those_of_sysbench(server: &TestServer) {
     }
 }
 
-/// Runs pgbench on a database and returns its output.
+/// Runs pgbench on a database, and returns its output.
 fn pgbench(target: &Target, words: &[&str]) -> String {
     let port = target.hosts[0].port.expect("a port").to_string();
     let password = target.password.as_ref().map_or("", Secret::reveal);

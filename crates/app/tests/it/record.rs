@@ -1,4 +1,5 @@
-//! The `record` workload on real databases: every index policy and storage engine, and its counts.
+//! Tests of the `record` workload on real databases: every index policy and storage engine, and its
+//! counts.
 //!
 //! Not here: the statements of a transaction (the workloads' own tests).
 
@@ -10,9 +11,9 @@ use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, POSTGRES, 
 
 use crate::bench::{ask, database, drive, drive_plan, drive_well};
 
-/// A single statement as the transaction.
+/// Parameters of transactions that are a single statement.
 const ALONE: &[(&str, &str)] = &[];
-/// Several statements, with a shorter one at the end.
+/// Parameters of transactions with several statements, of which the last has fewer rows.
 const SEVERAL: &[(&str, &str)] =
     &[("records_per_commit", "5"), ("rows_per_statement", "2"), ("tables", "3")];
 
@@ -43,8 +44,8 @@ fn records_are_kept_with_every_index_policy_on_the_other_servers() {
     }
 }
 
-/// Two runs on the same data, which begin with built records: all checks pass, and the database
-/// counts the committed rows.
+/// Makes two runs on the same data for each index policy, which begin with built records. All
+/// checks must pass, and the database must count the committed rows.
 fn every_policy(commits: &[&[(&str, &str)]], target: &dyn Fn(&str) -> Target) {
     for (place, commit) in commits.iter().enumerate() {
         for index in ["none", "key", "secondary", "afterwards"] {
@@ -60,8 +61,8 @@ fn every_policy(commits: &[&[(&str, &str)]], target: &dyn Fn(&str) -> Target) {
     }
 }
 
-/// Time for the indexes and for the whole load, in seconds, and the records per second of the
-/// latter.
+/// Seconds for adding indexes, seconds for load and indexes together, and records per second over
+/// the latter; `None` if the run added no indexes.
 fn overall(ran: &RunResult) -> Option<[f64; 3]> {
     let number = |name| ran.tally.fact("indexes", name)?.to_string().parse::<f64>().ok();
     let [add, all] = ["add_s", "load_and_add_s"].map(number);
@@ -141,7 +142,7 @@ fn records_are_kept_in_every_storage_engine_that_the_server_has() {
 fn unlogged_tables_are_empty_after_a_crash_and_a_finding_says_so() {
     let mut server = POSTGRES.start();
     let target = database(&server, "unlogged");
-    let of = [("engine", "unlogged"), ("rows", "50"), ("tables", "2")];
+    let parameters = [("engine", "unlogged"), ("rows", "50"), ("tables", "2")];
     let is_said = |ran: &RunResult, workload: &str| {
         let finding = ran.report.findings.iter().find(|one| one.id == "not_durable");
         let text = &finding.unwrap_or_else(|| panic!("{workload}: no finding")).text;
@@ -156,7 +157,7 @@ fn unlogged_tables_are_empty_after_a_crash_and_a_finding_says_so() {
         );
         ask(&target, &sql)
     };
-    is_said(&drive_well(&target, "record", (4, 40), &of), "record");
+    is_said(&drive_well(&target, "record", (4, 40), &parameters), "record");
     let all = "SELECT 1 FROM record1 UNION ALL SELECT 1 FROM record2";
     assert_eq!((unlogged("record"), ask(&target, all)), (2, 140));
     let events = [("engine", "unlogged"), ("tables", "3")];
@@ -174,13 +175,13 @@ fn unlogged_tables_are_empty_after_a_crash_and_a_finding_says_so() {
     let target = Target { path: target.path, ..server.target() };
     assert_eq!(ask(&target, all), 0);
     // The 50 built records are lost too, and no run starts on the rest.
-    let Err(Error::Failed(why)) = drive(&target, "record", (4, 40), &of) else {
+    let Err(Error::Failed(why)) = drive(&target, "record", (4, 40), &parameters) else {
         panic!("it runs on tables that lost their records")
     };
     assert!(why.starts_with("the table record1 is empty, as a crash of the server"), "{why}");
 }
 
-/// In virtual time: two clients that wait a millisecond for each of two statements of ten records,
+/// In virtual time, two clients that wait a millisecond for each of two statements of ten records,
 /// and for BEGIN and COMMIT, insert 10,000 records per second.
 #[test]
 fn records_and_their_bytes_are_the_rates_of_a_run() {
@@ -194,7 +195,8 @@ fn records_and_their_bytes_are_the_rates_of_a_run() {
         );
         let ran = drive_plan(&target, &plan, None).expect("runs");
         let primary_metrics = &ran.report.block.primary_metrics;
-        let value = |name| primary_metrics.get(name).and_then(|of| of.value).expect("known");
+        let value =
+            |name| primary_metrics.get(name).and_then(|metric| metric.value).expect("known");
         assert_eq!((value("records_per_s"), value("mb_per_s")), (10_000.0, 2.5), "{index}");
         assert!(overall(&ran).is_none(), "there is nothing to be indexed");
     }

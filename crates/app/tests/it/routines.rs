@@ -1,4 +1,4 @@
-//! A workload's routines are installed before a run, once, and dropped with the data.
+//! Tests that a workload's routines are installed once, before a run, and dropped with the data.
 
 use std::sync::Arc;
 use std::thread;

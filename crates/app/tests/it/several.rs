@@ -1,4 +1,4 @@
-//! Data of several workloads in one database.
+//! Tests with the data of several workloads in one database.
 //!
 //! Not here: their rows (workloads).
 
@@ -27,7 +27,8 @@ fn state(target: &Target, workload: &str) -> Data {
     agreed(target, workload).expect("agreed").data
 }
 
-/// Builds each beside the others, runs it, and drops it alone.
+/// Builds the data of three workloads beside each other, runs each workload, and drops each one
+/// alone.
 fn three_live_together(target: &Target) {
     drive_well(target, "oltp-point-select", (2, 20), &SMALL);
     assert_eq!(state(target, "tpcb"), Data::Absent);

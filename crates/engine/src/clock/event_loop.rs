@@ -1,6 +1,6 @@
 //! The clock of an event loop: one kernel timer for all tasks that wait on the loop.
 //!
-//! The event loop has no timers: each of its clocks is a descriptor that it watches.
+//! The event loop itself has no timers: it watches the timer's file descriptor like any other.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -21,12 +21,12 @@ use rustix::time::{
 use super::Origin;
 use crate::stop::{ABORTED, NEVER, RUNNING, Stop};
 
-/// Real time on an event loop.
+/// Clock of real time for all tasks on one event loop.
 pub(crate) struct LoopClock {
     origin: Origin,
     stop: Arc<Stop>,
     timer: Arc<OwnedFd>,
-    /// Wakers by instant and order of registration.
+    /// Wakers of waiting tasks, by instant and by order of registration.
     waiting: RefCell<BTreeMap<(u64, u64), Waker>>,
     registered: Cell<u64>,
     armed_ns: Cell<u64>,
@@ -47,7 +47,8 @@ impl LoopClock {
         }))
     }
 
-    /// Wakes tasks when they are due, as long as the loop lives. Spawned once per loop.
+    /// Wakes waiting tasks when they are due or the run is stopped. Never returns; spawned once per
+    /// loop.
     pub(crate) async fn serve(self: Rc<Self>) -> io::Result<()> {
         let watched = Watched::new(Arc::clone(&self.timer))?;
         let mut seen = RUNNING;
@@ -59,13 +60,13 @@ impl LoopClock {
             }
             self.wake_before(self.now());
             self.arm();
-            // A word that changed before the timer was set would be missed by it.
+            // A stop word that changed before the timer was set would be missed.
             if self.stop.word() != seen {
                 continue;
             }
             poll_fn(|context| watched.poll_readable(context)).await;
             let mut expirations = [0u8; 8];
-            // A failed read is no error: the timer was set again meanwhile.
+            // A failed read is no error, since the timer was set again meanwhile.
             let _ = rustix::io::read(self.timer.as_fd(), &mut expirations);
             watched.clear_readable();
             self.armed_ns.set(NEVER);

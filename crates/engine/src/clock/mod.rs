@@ -1,6 +1,6 @@
-//! The three clocks: a thread's, an event loop's and the simulation's.
+//! The clocks of clients on a thread, on an event loop and in virtual time.
 //!
-//! Apart from `app` and the interfaces, the only place that reads the time.
+//! Except for `app` and the interfaces, only this module reads the time.
 
 mod event_loop;
 mod simulated;
@@ -15,18 +15,18 @@ pub use thread::ThreadClock;
 
 use model::NS_PER_S;
 
-/// The instant from which a run's clocks count.
+/// The instant from which all clocks of a run count.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
-    /// Nanoseconds of CLOCK_MONOTONIC at the origin.
+    /// CLOCK_MONOTONIC at the origin, in nanoseconds.
     monotonic_ns: u64,
-    /// Nanoseconds of CLOCK_REALTIME at the origin.
+    /// CLOCK_REALTIME at the origin, in nanoseconds since 1970.
     unix_ns: u64,
 }
 
 impl Origin {
-    /// Returns the current instant. Both clocks are read several times, and the closest pair is
-    /// used.
+    /// Makes the current instant the origin. Reads both clocks several times, and uses the closest
+    /// pair.
     pub fn now() -> Origin {
         let readings = (0..ORIGIN_READINGS).map(|_| {
             let before_ns = monotonic_ns();
@@ -38,7 +38,7 @@ impl Origin {
         closest.expect("there is more than one reading").1
     }
 
-    /// Returns the nanoseconds since the origin.
+    /// Returns the nanoseconds that have passed since the origin.
     pub fn elapsed_ns(self) -> u64 {
         monotonic_ns() - self.monotonic_ns
     }
@@ -48,7 +48,7 @@ impl Origin {
         self.unix_ns
     }
 
-    /// Converts an instant to the kernel's format.
+    /// Converts an instant, in nanoseconds since the origin, into the kernel's absolute time.
     pub(crate) fn timespec(self, instant_ns: u64) -> Timespec {
         let absolute_ns = self.monotonic_ns.saturating_add(instant_ns);
         Timespec {
@@ -66,14 +66,15 @@ fn monotonic_ns() -> u64 {
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
 }
 
-/// Returns the real time, with which the kernel stamps received data, in nanoseconds of
-/// CLOCK_REALTIME. It may be set, and jump.
+/// Returns CLOCK_REALTIME in nanoseconds since 1970, with which the kernel stamps received data. It
+/// jumps if somebody sets it.
 pub(crate) fn unix_ns() -> u64 {
     let now = clock_gettime(ClockId::Realtime);
     u64::try_from(now.tv_sec).unwrap_or(0) * NS_PER_S + now.tv_nsec as u64
 }
 
-/// Returns nanoseconds of CLOCK_MONOTONIC_COARSE, as of the kernel's last tick, 1 to 10 ms ago.
+/// Returns CLOCK_MONOTONIC_COARSE in nanoseconds: the time of the kernel's last tick, 1 to 10 ms
+/// ago.
 pub(crate) fn coarse_ns() -> u64 {
     let now = clock_gettime(ClockId::MonotonicCoarse);
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64

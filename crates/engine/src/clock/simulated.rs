@@ -1,4 +1,5 @@
-//! Virtual time: it stands while any task is ready, and then jumps to the next instant.
+//! Virtual time, which stands still while any task is ready, and then jumps to the next instant for
+//! which a task waits.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -10,7 +11,8 @@ use model::{Clock, Signal, Woken};
 
 use crate::stop::{ABORTED, RUNNING, Stop};
 
-/// The queue of waiting tasks. Ties in time are broken by the index, so that a run is repeatable.
+/// The virtual time, and the queue of tasks that wait for an instant. If two wait for the same
+/// instant, the one with the lower index is first, so that a run is repeatable.
 #[derive(Default)]
 pub(crate) struct Agenda {
     now_ns: Cell<u64>,
@@ -23,29 +25,30 @@ impl Agenda {
         self.now_ns.get()
     }
 
-    /// Sets the task that is polled next, under which its waits are entered.
+    /// Sets the task that is polled next, so that its waits are entered under its index.
     pub(crate) fn act(&self, client: u32) {
         self.acting.set(client);
     }
 
-    /// Returns time and index of the next entry, if there is one.
+    /// Returns instant and task index of the next entry; `None` if no task waits.
     pub(crate) fn next(&self) -> Option<(u64, u32)> {
         self.waiting.borrow().first().copied()
     }
 
-    /// Takes the next entry and advances to its time.
+    /// Removes the next entry, advances the time to its instant, and returns its task; `None` if no
+    /// task waits.
     pub(crate) fn advance(&self) -> Option<u32> {
         let (instant_ns, client) = self.waiting.borrow_mut().pop_first()?;
         self.go_to(instant_ns);
         Some(client)
     }
 
-    /// Advances to `instant_ns`, never backwards.
+    /// Advances the time to `instant_ns`; never goes backwards.
     pub(crate) fn go_to(&self, instant_ns: u64) {
         self.now_ns.set(self.now_ns.get().max(instant_ns));
     }
 
-    /// Takes all waiting tasks, in order of their indexes, to be polled again.
+    /// Removes and returns all waiting tasks in order of their indexes, to be polled again.
     pub(crate) fn take_all(&self) -> Vec<u32> {
         let all = std::mem::take(&mut *self.waiting.borrow_mut());
         let mut clients: Vec<u32> = all.into_iter().map(|(_, client)| client).collect();
@@ -54,7 +57,7 @@ impl Agenda {
     }
 }
 
-/// The clock of all tasks in a simulation.
+/// Clock of virtual time for all tasks of a simulation.
 pub(crate) struct SimulatedClock {
     agenda: Rc<Agenda>,
     stop: Arc<Stop>,

@@ -1,4 +1,4 @@
-//! The clock of a thread: a wait sleeps on the stop word with an absolute deadline.
+//! The clock of a thread, which sleeps on the futex of the stop word with an absolute deadline.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use rustix::thread::futex;
 use super::Origin;
 use crate::stop::{ABORTED, RUNNING, Stop};
 
-/// Real time on a separate thread, where waits block.
+/// Clock of real time for a client on its own thread, where waits block the thread.
 pub struct ThreadClock {
     origin: Origin,
     stop: Arc<Stop>,
@@ -21,7 +21,7 @@ impl ThreadClock {
         ThreadClock { origin, stop }
     }
 
-    /// Makes a clock that starts now and is never stopped.
+    /// Creates a clock whose origin is now, and which nothing stops.
     pub fn unstopped() -> ThreadClock {
         ThreadClock::new(Origin::now(), Arc::new(Stop::default()))
     }
@@ -36,8 +36,7 @@ impl ThreadClock {
                 return Woken::Stopped;
             }
             let deadline = self.origin.timespec(instant_ns);
-            // The loop checks again, however the sleep ends: woken, timed out, word changed,
-            // signal.
+            // The loop checks again however the sleep ends: woken, timed out, word changed, signal.
             let _ = futex::wait_bitset(
                 self.stop.futex(),
                 futex::Flags::PRIVATE,

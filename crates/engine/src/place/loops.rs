@@ -1,4 +1,4 @@
-//! Many clients on one event loop per core.
+//! Placement of many clients on each of several event loops, one loop per core.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ use crate::clock::LoopClock;
 use crate::heartbeat::{self, Heartbeats};
 use crate::os_sched::{Granted, pin_thread, prepare_thread};
 
-/// Starts `workers` loops and deals the clients to them.
+/// Starts `workers` event loops, each on its own thread, and assigns the clients to them in turn.
 pub(crate) fn start(
     specs: Vec<ClientSpec>,
     workers: usize,
@@ -61,7 +61,7 @@ fn live(
     drop(event_loop.spawn(Rc::clone(&timer).serve()));
     let clock = Rc::clone(&timer) as Rc<dyn Clock>;
     let clients = connect_all(&event_loop, hand, n_at_once, timer, context);
-    // This loop has nothing else to do until all clients of the run are connected: it may block.
+    // The loop has nothing else to do until all clients of the run are connected, so it may block.
     let Some(load_start_ns) = context.start_barrier.wait() else {
         return Ok(());
     };

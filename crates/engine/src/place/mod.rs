@@ -1,8 +1,8 @@
-//! Placements of clients: a thread each, event loops, or virtual time.
+//! The placements of clients: a thread for each client, event loops, or virtual time.
 //!
-//! Each placement connects its clients, waits at the start barrier until all have, serves, and
-//! reports to the coordinator. Not here: phases and limits (coordinator), and transactions
-//! (client_loop).
+//! Each placement connects its clients, waits at the start barrier until all clients of the run
+//! have connected, serves them, and reports to the coordinator. Not here: phases and limits
+//! (coordinator), and transactions (client_loop).
 
 pub(crate) mod loops;
 pub(crate) mod producers;
@@ -30,18 +30,18 @@ use crate::reply_lag::ClientReplyLags;
 use crate::stop::Stop;
 use crate::threads::ClientThreads;
 
-/// Message from a worker to the coordinator.
+/// Message about a client from its worker to the coordinator.
 pub(crate) enum WorkerMessage {
-    /// A client has a session, which can be cancelled from now on.
+    /// The client has opened a session, which can be cancelled from now on.
     Signed {
         cancel: Arc<dyn Cancel>,
     },
-    /// A client is ready for the load.
+    /// The client has connected and prepared its connection, and is ready for the load.
     Connected {
         group: u16,
         took_ns: u64,
     },
-    /// A connection attempt failed; another one will follow.
+    /// An attempt to connect has failed, and another one will follow.
     Retried {
         db_error: DbError,
     },
@@ -53,7 +53,7 @@ pub(crate) enum WorkerMessage {
         group: u16,
         moments: Vec<ClientMoments>,
     },
-    /// A client ended by a panic, which is a bug.
+    /// The client has panicked, which is a bug.
     Lost {
         why: String,
     },
@@ -74,22 +74,23 @@ pub(crate) struct RunContext {
     pub(crate) heartbeats: AllHeartbeats,
 }
 
-/// Limit on attempts of a client to connect before the load.
+/// Largest number of attempts of a client to connect before the load.
 const CONNECT_ATTEMPTS: u32 = 5;
-/// Pause before the second attempt; it doubles with each further one.
+/// Pause before the second attempt to connect, in nanoseconds; it doubles with each further one.
 const CONNECT_PAUSE_NS: u64 = 50 * NS_PER_MS;
-/// Interval at which a client that waits for its turn checks for the end of the run.
+/// Interval at which a client that waits for its turn to connect checks for the end of the run.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Limits pace and number of simultaneous connection attempts.
+/// Limits the rate and the number of simultaneous connection attempts.
 pub(crate) struct ConnectLimiter {
-    /// Time between the turns of two clients, in nanoseconds; 0 for none.
+    /// Time between the first attempts of two clients, in nanoseconds; 0 for none.
     interval_ns: u64,
     first_client: u32,
     pub(crate) at_once: u32,
     n_within: Mutex<u32>,
     has_left: Condvar,
-    /// A client finally failed to connect, so the run cannot begin: no client retries.
+    /// Whether a client has finally failed to connect. Then the run cannot begin, and no client
+    /// tries again.
     is_shut: AtomicBool,
 }
 
@@ -106,7 +107,7 @@ impl ConnectLimiter {
         }
     }
 
-    /// Waits, blocking the thread, until there is room for another attempt.
+    /// Blocks the thread until another attempt to connect is allowed, or the run is cut off.
     pub(crate) fn enter(&self, stop: &Stop) -> Within<'_> {
         let mut n_within = self.n_within.lock().unwrap_or_else(PoisonError::into_inner);
         while *n_within >= self.at_once && !stop.is_aborted() {
@@ -122,7 +123,7 @@ impl ConnectLimiter {
     }
 }
 
-/// Permission for a connection attempt; dropped when it has ended.
+/// Permission for one attempt to connect, dropped when it has ended.
 pub(crate) struct Within<'a>(&'a ConnectLimiter);
 
 impl Drop for Within<'_> {
@@ -136,7 +137,7 @@ const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
 const ABANDONED: u32 = 2;
 
-/// A barrier for all clients: until all have connected, or until all are done.
+/// A barrier at which all clients wait, until all have connected or until the run is over.
 #[derive(Default)]
 pub(crate) struct Barrier {
     word: AtomicU32,
@@ -158,14 +159,14 @@ impl Barrier {
         let _ = futex::wake(&self.word, futex::Flags::PRIVATE, i32::MAX as u32);
     }
 
-    /// Blocks until the barrier is opened or abandoned; returns the start of the load, or `None` if
-    /// abandoned.
+    /// Blocks until the barrier is opened or abandoned. Returns the start of the load, or `None` if
+    /// it was abandoned.
     pub(crate) fn wait(&self) -> Option<u64> {
         loop {
             match self.word.load(Ordering::SeqCst) {
                 CLOSED => {
                     let flags = futex::Flags::PRIVATE;
-                    // However the wait ends, the word is checked again.
+                    // The word is checked again however the wait ends.
                     let _ = futex::wait(&self.word, flags, CLOSED, None);
                 }
                 OPEN => return Some(self.load_start_ns.load(Ordering::SeqCst)),
@@ -175,8 +176,8 @@ impl Barrier {
     }
 }
 
-/// Connects a client at its turn, with retries if the session could not be opened, and reports the
-/// outcome. `None` if it failed.
+/// Connects a client at its turn, and lets it prepare its connection. Retries if the server is full
+/// or down, and reports the outcome to the coordinator. `None` if it failed.
 pub(crate) async fn connect(
     spec: ClientSpec,
     placement: Placement,
@@ -218,8 +219,8 @@ pub(crate) async fn connect(
     }
 }
 
-/// Returns the sessions of a connected client. All are cancelled together, and their replies are
-/// measured alike.
+/// Returns the session set of a client that has just connected. All its sessions are cancelled
+/// together, and their reply lag is measured.
 fn sessions(
     spec: &ClientSpec,
     place: Place,
@@ -227,7 +228,7 @@ fn sessions(
     tell: &dyn Fn(WorkerMessage),
 ) -> Sessions {
     let cancels = Arc::new(ClientCancels::default());
-    // Virtual time has no sockets.
+    // In virtual time there are no sockets.
     let lags: Option<Rc<dyn ReplyLags>> = (place.placement != Placement::Simulated).then(|| {
         let (clock, common) = (Rc::clone(&place.clock), Arc::clone(&spec.common));
         let lags: Rc<dyn ReplyLags> =
@@ -240,7 +241,7 @@ fn sessions(
     Sessions::new(own, Box::new(ClientConnector { database, place, statements, lags, cancels }))
 }
 
-/// Registers a session of a client for measurement and cancellation.
+/// Measures the reply lag of a client's session, and includes it when the client is cancelled.
 fn take_in(session: &mut dyn Session, lags: Option<&Rc<dyn ReplyLags>>, cancels: &ClientCancels) {
     if let Some(lags) = lags {
         session.measure_reply_lag(Rc::clone(lags));
@@ -248,7 +249,7 @@ fn take_in(session: &mut dyn Session, lags: Option<&Rc<dyn ReplyLags>>, cancels:
     cancels.add(session.canceller());
 }
 
-/// Opens further sessions of one client.
+/// Opens further sessions for one client, measured and cancelled like its first one.
 struct ClientConnector {
     database: Arc<dyn Database>,
     place: Place,
@@ -269,7 +270,7 @@ impl Connector for ClientConnector {
     }
 }
 
-/// Cancels all sessions of a client, including those that it opens afterwards.
+/// Cancels all sessions of a client, including those that it opens after the cancellation.
 #[derive(Default)]
 struct ClientCancels(Mutex<(bool, Vec<Arc<dyn Cancel>>)>);
 
@@ -279,7 +280,8 @@ impl ClientCancels {
         if held.0 {
             cancel.cancel();
         }
-        // Sessions that are closed are removed, however often a client opens new ones.
+        // Closed sessions are removed, so the list does not grow however often a client opens new
+        // ones.
         held.1.retain(|other| Arc::strong_count(other) > 1);
         held.1.push(cancel);
     }
@@ -293,7 +295,7 @@ impl Cancel for ClientCancels {
     }
 }
 
-/// Runs a client's code; a panic is reported to the coordinator.
+/// Runs a client's code, and reports a panic to the coordinator as [`WorkerMessage::Lost`].
 pub(crate) fn guarded(tell: &Sender<WorkerMessage>, work: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
         let words = panic.downcast_ref::<String>().map(String::as_str);

@@ -1,5 +1,5 @@
-//! Threads of the producers, one per task, in any placement of the clients. Not here: the tasks
-//! themselves (workloads).
+//! Threads for the workloads' producers, one per task, whatever the placement of the clients. Not
+//! here: the tasks themselves (workloads).
 
 use std::io;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use super::{RunContext, guarded};
 use crate::clock::{ThreadClock, thread_cpu_ns, through};
 use crate::stop::Stop;
 
-/// Threads of all producers of a run.
+/// The running threads of all producers of a run.
 pub(crate) struct Threads(Vec<JoinHandle<()>>);
 
 impl Threads {
-    /// Waits until all threads have ended. They end once the load is over, which `stop` enforces:
-    /// no client is left for their input.
+    /// Cuts off the run, so that the producers' tasks end, since no client is left for their input;
+    /// then waits until all threads have ended.
     pub(crate) fn end(self, stop: &Stop) {
         if self.0.is_empty() {
             return;
@@ -30,7 +30,8 @@ impl Threads {
     }
 }
 
-/// Starts a thread for each task; tasks begin with the load. Fails if a thread cannot be started.
+/// Starts a thread for each task, which begins its work at the start of the load. Fails if a thread
+/// cannot be started.
 pub(crate) fn start(
     tasks: Vec<Box<dyn ProducerTask>>,
     load_start_ns: u64,

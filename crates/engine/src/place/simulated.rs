@@ -1,4 +1,5 @@
-//! Virtual time on one thread: an agenda of instants, ties broken by the index.
+//! Placement in virtual time: all clients are tasks on one thread, and are polled in the order of
+//! the instants for which they wait. If these are equal, the lower index is first.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -16,10 +17,10 @@ use crate::client_loop::ClientSpec;
 use crate::clock::{Agenda, SimulatedClock, through};
 use crate::stop::Stop;
 
-/// A future in virtual time; `None` once it has ended.
+/// A client or producer in virtual time; `None` once it has ended.
 type Task<'a> = Option<Pin<Box<dyn Future<Output = ()> + 'a>>>;
 
-/// A waker that adds its task to those woken by a signal.
+/// Waker that adds its task to the set of those woken by a signal.
 struct WakesTask {
     task: usize,
     woken: Arc<Mutex<BTreeSet<usize>>>,
@@ -31,7 +32,7 @@ impl Wake for WakesTask {
     }
 }
 
-/// The simulation of a run.
+/// A run in virtual time.
 pub(crate) struct Simulation {
     agenda: Rc<Agenda>,
     clock: Rc<dyn Clock>,
@@ -49,7 +50,7 @@ impl Simulation {
         self.agenda.now_ns()
     }
 
-    /// Connects all clients; those that fail are left out.
+    /// Connects all clients, and returns those that succeeded, in order.
     pub(crate) fn connect(
         &self,
         specs: Vec<ClientSpec>,
@@ -72,8 +73,9 @@ impl Simulation {
         clients
     }
 
-    /// Serves all clients, and runs the tasks of producers. `ahead` is called with each instant
-    /// before time advances to it, and returns when running transactions must be cut off.
+    /// Serves all clients and runs the producers' tasks until they end. Calls `ahead` with each
+    /// instant before time advances to it; it returns the instant at which running transactions
+    /// must be cut off.
     pub(crate) fn serve(
         &self,
         clients: Vec<ClientLoop>,
@@ -102,7 +104,8 @@ impl Simulation {
         self.run(&mut tasks, ahead);
     }
 
-    /// Runs tasks until all have ended, or none waits for an instant or a signal.
+    /// Polls tasks and advances the time until all tasks have ended, or none waits for an instant
+    /// or a signal.
     fn run(&self, tasks: &mut [Task<'_>], ahead: &mut dyn FnMut(u64) -> Option<u64>) {
         let mut seen = self.stop.word();
         let woken = Arc::new(Mutex::new(BTreeSet::new()));
@@ -114,7 +117,7 @@ impl Simulation {
             self.poll(tasks, index, &wakers);
         }
         loop {
-            // A signal takes no time: its waiters act at the same instant.
+            // A signal takes no time, so its waiters act at the same instant.
             if let Some(index) = next_woken() {
                 self.poll(tasks, index, &wakers);
                 continue;

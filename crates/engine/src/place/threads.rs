@@ -1,4 +1,5 @@
-//! One thread per client: sockets block, and futures are always ready.
+//! Placement of each client on its own thread, where sockets block and every future is ready when
+//! polled.
 
 use std::future::Future;
 use std::io;
@@ -14,10 +15,11 @@ use crate::client_loop::ClientSpec;
 use crate::clock::{ThreadClock, through};
 use crate::os_sched::prepare_thread;
 
-/// Enough for SQLite's parser and our transactions; untouched pages cost nothing.
+/// Stack size of a client thread: enough for SQLite's parser and our transactions; untouched pages
+/// cost nothing.
 const STACK_BYTES: usize = 1 << 20;
 
-/// Starts a thread for each client.
+/// Starts a thread for each client. Fails if a thread cannot be started.
 pub(crate) fn start(specs: Vec<ClientSpec>, context: &RunContext) -> io::Result<()> {
     for spec in specs {
         let context = context.clone();
@@ -54,8 +56,8 @@ fn live(spec: ClientSpec, context: &RunContext) {
     context.end_barrier.wait();
 }
 
-/// Polls a future once: on a thread everything blocks instead of returning `Pending`, which is a
-/// bug and panics.
+/// Runs a future that blocks the thread instead of returning `Pending`, by polling it once. Panics
+/// if it returns `Pending`, which is a bug.
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {

@@ -1,14 +1,15 @@
-//! Laws of lost connections: an outage is in the response times of what was intended meanwhile.
+//! Tests of lost connections: an outage must be in the response times of the transactions that were
+//! intended meanwhile.
 
 use super::*;
 
-/// Later than the end of any run.
+/// Instant after the end of any run.
 const NEVER_NS: u64 = u64::MAX;
 
-/// The pauses between attempts to reconnect, in milliseconds; the last one is repeated.
+/// Pauses between attempts to reconnect, in milliseconds; the last one is repeated.
 const PAUSES_MS: [u64; 8] = [10, 20, 40, 80, 160, 320, 640, 1000];
 
-/// When a client that lost its connection at `lost_ns` has one again.
+/// Returns the instant at which a client that lost its connection at `lost_ns` has one again.
 fn reconnected_ns(lost_ns: u64, outage_ns: &Range<u64>) -> u64 {
     let pauses = PAUSES_MS.iter().chain(std::iter::repeat(&PAUSES_MS[7]));
     let mut attempts = std::iter::once(lost_ns).chain(pauses.scan(lost_ns, |now_ns, pause_ms| {
@@ -23,7 +24,7 @@ fn with_outage(mut job: Job, outage_ns: Range<u64>) -> Job {
     job
 }
 
-/// A transaction's times and outcome.
+/// Times and outcome of one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Done {
     client: u32,
@@ -34,7 +35,7 @@ struct Done {
 }
 
 impl Done {
-    /// None: it failed, so it never ended.
+    /// Response time in nanoseconds; `None` if the transaction failed.
     fn response_ns(&self) -> Option<u64> {
         self.is_committed.then(|| self.started_ns + 2 * NS_PER_MS - self.intended_ns)
     }
@@ -55,8 +56,9 @@ fn done(samples: &[Sample]) -> Vec<Done> {
     all
 }
 
-/// Computes a run with an outage from one without: the transaction that it hits fails, and those
-/// that its client would have started until it reconnects wait in line.
+/// Computes the transactions of a run with an outage from those of a run without one: the
+/// transaction that the outage hits fails, and those that its client would have started until it
+/// reconnects wait in line.
 fn hit(all: &[Done], outage_ns: &Range<u64>) -> Vec<Done> {
     let mut expected: Vec<Done> = Vec::new();
     let mut connected_ns = 0;
@@ -82,7 +84,8 @@ fn hit(all: &[Done], outage_ns: &Range<u64>) -> Vec<Done> {
     expected
 }
 
-/// Samples, counts, and the age of the oldest that never ended; of an hour no event is kept.
+/// Runs a job and returns its transactions, samples, counts, and the age of the oldest unfinished
+/// transaction. Events are not kept, because a run of an hour has too many.
 fn watch(mut job: Job) -> (Vec<Done>, Vec<Sample>, Counts, u64) {
     let samples: Arc<Mutex<Vec<Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
@@ -131,7 +134,7 @@ fn an_outage_of_a_minute_is_in_a_minutes_share_of_an_hour_of_key_think_load() {
     responses.sort_unstable();
     let p99_ns = responses[offered * 99 / 100];
     assert!((20 * NS_PER_S..35 * NS_PER_S).contains(&p99_ns), "{p99_ns}");
-    // Of that nothing is the generator's.
+    // None of that is the generator's fault.
     assert!(samples.iter().all(|sample| sample.lag_ns() == 0));
 }
 
@@ -239,8 +242,8 @@ fn what_the_ramp_up_leaves_behind_is_timed_beyond_it() {
         let Event::Second(part) = event else { continue };
         if part.second < 0 { ramp_up.add(part) } else { measured.add(part) }
     }
-    let sum = |second: &Second, of: fn(&model::KindSecond) -> u64| -> u64 {
-        second.kinds.iter().map(of).sum()
+    let sum = |second: &Second, figure: fn(&model::KindSecond) -> u64| -> u64 {
+        second.kinds.iter().map(figure).sum()
     };
     // Each client: from -1 s to 1.5 s, and from there to 4 s, a second beyond the window.
     assert_eq!(sum(&ramp_up, |kind| kind.carried), 4);
@@ -254,8 +257,8 @@ fn with_read_only(mut job: Job, read_only_ns: Range<u64>) -> Job {
     job
 }
 
-/// When a client whose session is refused at `lost_ns` asks again, until it is accepted: each time
-/// it connects again, and waits 2 ms for the answer.
+/// Returns the instants at which a client whose session is refused at `lost_ns` tries again, until
+/// it is accepted. Each time it reconnects, and waits 2 ms for the answer.
 fn asks_again_ns(lost_ns: u64, read_only_ns: &Range<u64>) -> Vec<u64> {
     let pauses = [0].iter().chain(&PAUSES_MS).chain(std::iter::repeat(&PAUSES_MS[7]));
     let mut answered_ns = lost_ns;

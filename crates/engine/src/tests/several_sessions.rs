@@ -1,28 +1,28 @@
-//! Laws of clients that prepare their connections, and of those that open several.
+//! Tests of clients that prepare their connections, and of clients that open several sessions.
 
 use model::{Beginning, FurtherSession, Identity, Sessions};
 
 use super::*;
 
-/// Prepares each connection by statement [`BEGINS`], and sends each transaction over the session
-/// that `over` says.
+/// A workload whose clients prepare each connection with statement [`BEGINS`], and send each
+/// transaction over the session that `over` says.
 struct Prepares {
     kinds: Vec<Kind>,
     over: Over,
     n_begun: Arc<AtomicU32>,
 }
 
-/// Which session a transaction is sent over.
+/// Session over which a transaction is sent.
 #[derive(Clone, Copy, PartialEq)]
 enum Over {
     Own,
-    /// One that is opened when the client begins.
+    /// A second session, which is opened when the client begins.
     Second,
-    /// One of its own, closed when it has ended.
+    /// A new session for each transaction, closed when it has ended.
     Fresh,
 }
 
-/// The number of the statement that prepares a connection.
+/// Number of the statement that prepares a connection.
 const BEGINS: i64 = 1_000_000;
 
 struct Prepared {
@@ -112,8 +112,8 @@ impl Client for Prepared {
     }
 }
 
-/// One second of three clients, each transaction 2 ms; how often a connection was prepared, and
-/// what became of the run.
+/// Runs three clients for one second with transactions of 2 ms. Returns how often a connection was
+/// prepared, and the result and events of the run.
 fn run_conversations(
     over: Over,
     placement: Placement,
@@ -130,7 +130,7 @@ fn run_conversations(
     (n_begun.load(Ordering::SeqCst), ran.map(|ran| (ran, events)).map_err(|no| no.to_string()))
 }
 
-/// Commits, and the statements of them.
+/// Returns the number of commits, and the number of their statements.
 fn totals(events: &[Event]) -> (u64, u64) {
     let seconds = events.iter().filter_map(|event| match event {
         Event::Second(second) => Some(second),
@@ -154,7 +154,8 @@ fn a_connection_is_prepared_once_and_what_that_sends_is_in_no_figure() {
             assert_eq!(n_begun, 3, "{placement:?}");
             assert!(commits > 0 && commits == reads, "{placement:?}: {commits} {reads}");
             if placement == Placement::Simulated {
-                // The last of each ends with the window, and its commit is in no second of it.
+                // The last transaction of each client ends with the window, and its commit is in no
+                // second of it.
                 assert_eq!(commits, 3 * 499);
             }
         }

@@ -1,26 +1,26 @@
-//! Offset of another process's clock, from questions and answers: the answer was given between the
-//! question and its arrival, so the offset is known within half of that time. The quickest of
-//! several exchanges is the most precise (D. Mills, RFC 5905, section 8).
+//! Computes the offset of another process's clock from exchanges of question and answer. The answer
+//! was given between the question and its arrival, so the offset is known to within half of that
+//! time. The quickest of several exchanges is the most precise one (D. Mills, RFC 5905, section 8).
 
-/// Offset of another clock from ours.
+/// Offset of another process's clock from ours, with its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ClockOffset {
-    /// In nanoseconds; negative if the other clock is behind.
+    /// Time of the other clock minus ours, in nanoseconds.
     pub(super) ns: i64,
-    /// Largest possible error of `ns`.
+    /// Largest possible error of `ns`, in nanoseconds.
     pub(super) error_ns: u64,
 }
 
 impl ClockOffset {
-    /// Computes the offset from the times of question and answer by our clock, and the answer of
-    /// the other clock.
+    /// Computes the offset from one exchange: `sent_ns` and `came_ns` are the times of question and
+    /// answer by our clock, `answer_ns` is the time by the other clock in between.
     pub(super) fn of_exchange(sent_ns: u64, answer_ns: u64, came_ns: u64) -> ClockOffset {
         let error_ns = came_ns.saturating_sub(sent_ns).div_ceil(2);
         let midst_ns = sent_ns + came_ns.saturating_sub(sent_ns) / 2;
         ClockOffset { ns: answer_ns as i64 - midst_ns as i64, error_ns }
     }
 
-    /// Time of the other clock at an instant of ours.
+    /// Converts an instant of our clock into one of the other clock, both in nanoseconds.
     pub(super) fn there(self, here_ns: u64) -> u64 {
         here_ns.saturating_add_signed(self.ns)
     }

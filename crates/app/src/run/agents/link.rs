@@ -1,55 +1,58 @@
-//! Connections to client processes: a message is a sequence of bytes that arrives whole and in
-//! order, or not at all.
+//! Traits for the connections between a run and its client processes. A message is a sequence of
+//! bytes that arrives whole and in order, or not at all.
 //!
-//! [`Transport`] is all that a pipe, a socket and a broker have to provide. Not here: the messages
-//! (message), and the transports there are (transports).
+//! [`Transport`] is all that a pipe, a socket or a broker has to provide. Not here: the messages
+//! (message), and the list of transports (transports).
 
 use std::io;
 use std::sync::Arc;
 
-/// Largest message, in bytes: a second of 64 histograms takes about 1 MiB.
+/// Largest size of a message in bytes: one second of 64 histograms takes about 1 MiB.
 pub(super) const MESSAGE_BYTES_MAX: usize = 256 << 20;
 
-/// Receives what the other end sends.
+/// Receiving half of a connection.
 pub trait Incoming: Send {
-    /// Waits for the next message; `None` if the other end has closed, or is lost.
+    /// Waits for the next message; `None` if the other end has closed the connection, or is lost.
     fn receive(&mut self) -> Option<Vec<u8>>;
 }
 
-/// Sends to the other end, from any thread.
+/// Sending half of a connection, used from any thread.
 pub trait Outgoing: Send + Sync {
-    /// Sends one message. Fails if the other end has closed, or is lost.
+    /// Sends one message. Fails if the other end has closed the connection, or is lost.
     fn send(&self, message: &[u8]) -> io::Result<()>;
 }
 
-/// Both directions of a connection. Dropping all senders closes it.
+/// A connection between a run and a client process. It is closed when all copies of `outgoing` are
+/// dropped.
 pub struct Link {
-    /// Messages of the other end.
+    /// Messages from the other end.
     pub incoming: Box<dyn Incoming>,
     /// Messages to the other end.
     pub outgoing: Arc<dyn Outgoing>,
 }
 
-/// A client process that was started. Dropping it ends the process.
+/// Handle of a client process that was started. Dropping it ends the process.
 pub trait Peer: Send {
     /// Returns the process id, if the process runs on this machine.
     fn process_id(&self) -> Option<u32>;
 
-    /// Says how it ended, such as `signal: 9`; `None` while it runs, or if that cannot be known.
-    /// `has_closed`: the connection is closed, so that the end is near and may be waited for.
+    /// Says how the process ended, such as `signal: 9`; `None` while it runs, or if that cannot be
+    /// known. `has_closed` says that its connection is closed, so that its end is near and may be
+    /// waited for.
     fn how_it_ended(&mut self, has_closed: bool) -> Option<String>;
 }
 
-/// A way to start client processes and to exchange messages with them.
+/// Starts client processes, and exchanges messages with them.
 pub trait Transport: Send + Sync {
-    /// Word after the hidden subcommand by which a started process knows its transport.
+    /// Name on the command line of a client process, behind the hidden subcommand, which tells the
+    /// process its transport.
     fn name(&self) -> &'static str;
 
-    /// Starts client process `number` of a run, counted from 1, and connects with it. The program
-    /// calls [`Transport::join`] there.
+    /// Starts client process `number` of a run, counted from 1, and connects with it. That process
+    /// calls [`Transport::join`].
     fn start(&self, number: u32) -> io::Result<(Link, Box<dyn Peer>)>;
 
-    /// Connects a client process with the run that started it; `words` follow the name on its
-    /// command line.
+    /// Connects this client process with the run that started it. `words` are the arguments that
+    /// follow the transport's name on the command line.
     fn join(&self, words: &[String]) -> io::Result<Link>;
 }

@@ -1,6 +1,6 @@
-//! Messages between dbdyno and its client processes, as CBOR.
+//! Messages between a run and its client processes, as CBOR.
 //!
-//! Not here: their protocol (agents, serve), and how they travel (link).
+//! Not here: the order of messages (agents, serve), and how they travel (link).
 
 use std::io;
 
@@ -11,62 +11,63 @@ use serde::{Deserialize, Serialize};
 use super::link::{Incoming, Outgoing};
 use crate::client_threads::ThreadUse;
 
-/// To a client process.
+/// A message from the run to a client process.
 #[derive(Serialize, Deserialize)]
 pub(super) enum ToAgent {
-    /// Always the first message.
+    /// The process's part of the run; always the first message.
     Job(Box<AgentJob>),
-    /// Asks for the time of its clock.
+    /// Asks for the time of the process's clock.
     ReadClock,
     /// Start of the load by the process's own clock, in nanoseconds since 1970.
     Start { unix_ns: u64 },
-    /// Ends the run; the second one cancels current work.
+    /// Asks the process to end its load; a second message cancels running transactions.
     Stop,
 }
 
-/// A client process's part of a run.
+/// The part of a run that a client process does.
 #[derive(Serialize, Deserialize)]
 pub(super) struct AgentJob {
-    /// Plan with all defaults, in TOML.
+    /// Plan of the run with all defaults, in TOML.
     pub(super) plan: String,
-    /// Target without the password.
+    /// URL of the target without the password.
     pub(super) target: String,
     pub(super) password: Option<String>,
-    /// Contents of the workload files.
+    /// Contents of the workload files that the plan names.
     pub(super) sources: Vec<Source>,
-    /// Port and secret of the network path.
+    /// Port and secret of the simulated network path; `None` without one.
     pub(super) entrance: Option<(u16, [u8; 16])>,
-    /// Number of the process, from 1.
+    /// Number of the process in the run, from 1.
     pub(super) process: u32,
     pub(super) placement: Placement,
 }
 
-/// From a client process.
+/// A message from a client process to the run.
 #[derive(Serialize, Deserialize)]
 #[expect(clippy::large_enum_variant, reason = "most of these are seconds")]
 pub(super) enum FromAgent {
-    /// An event of its clients.
+    /// An event of the process's clients.
     Event(Event),
-    /// All its clients have connected; it waits for the start.
+    /// All clients of the process have connected, and it waits for the start.
     Connected,
-    /// Time of its clock when it was asked, in nanoseconds since 1970.
+    /// Time of the process's clock when it was asked, in nanoseconds since 1970.
     Clock { unix_ns: u64 },
-    /// The queue of the process is full, and the plan says to stop then.
+    /// The arrival queue of the process is full, and the plan says to stop then.
     QueueFull,
-    /// The process cannot do its job.
+    /// The process could not do its part of the run.
     Failed { why: String },
-    /// The load of the process is over.
+    /// The load of the process is over; its last message.
     Ended(Box<AgentEnd>),
 }
 
-/// Result of a client process.
+/// Result of the load in a client process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct AgentEnd {
     pub(super) reason: StopReason,
     pub(super) measured_ns: u64,
     pub(super) elapsed_ns: u64,
     pub(super) n_left_behind: u32,
-    /// Number of pauses of the process, the longest one, and the start of that.
+    /// Pauses in which the whole process did not run: their number, the length of the longest one
+    /// and its start, both in nanoseconds.
     pub(super) pauses: (u64, u64, i64),
     pub(super) waits_for_input: bool,
     pub(super) n_idle_losses: u64,
@@ -76,14 +77,15 @@ pub(crate) struct AgentEnd {
     pub(crate) thread_use: ThreadUse,
 }
 
-/// Sends a message. Fails if the other end has closed.
+/// Encodes and sends a message. Fails if the other end has closed the connection.
 pub(super) fn send<T: Serialize>(to: &dyn Outgoing, message: &T) -> io::Result<()> {
     let mut bytes = Vec::new();
     ciborium::into_writer(message, &mut bytes).map_err(io::Error::other)?;
     to.send(&bytes)
 }
 
-/// Receives the next message; `None` if the other end has closed, or sends what is no message.
+/// Waits for the next message and decodes it; `None` if the other end has closed the connection, or
+/// has sent anything else.
 pub(super) fn receive<T: DeserializeOwned>(from: &mut dyn Incoming) -> Option<T> {
     ciborium::from_reader(from.receive()?.as_slice()).ok()
 }

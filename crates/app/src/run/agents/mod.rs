@@ -1,7 +1,8 @@
-//! Clients in separate processes: started, connected, started at the same instant as ours, followed
-//! and ended. Each process is an agent with a part of the run, and its reports are added to ours.
+//! Runs clients in separate processes (agents): starts the processes, waits until their clients
+//! have connected, begins the load everywhere at the same instant, forwards their events, and
+//! combines their results with ours.
 //!
-//! Not here: the process itself (serve), and the division of clients (`engine::Share`).
+//! Not here: what an agent does (serve), and how clients are divided (`engine::Share`).
 
 mod clock_offset;
 mod link;
@@ -35,67 +36,69 @@ pub use self::pipe::{read_framed, write_framed};
 pub use self::serve::serve as serve_agent;
 pub use self::transports::add_transport;
 
-/// Hidden subcommand that runs this program as a client process.
+/// Hidden subcommand with which dbdyno runs itself as a client process.
 pub const AGENT: &str = "agent";
-/// Time that a process needs between its last connection and the start.
+/// Time that client processes need between the order to start and the start of the load.
 const LEAD_NS: u64 = 50 * NS_PER_MS;
-/// Interval of checks for a stop.
+/// Interval of checks whether the run must stop.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Number of questions for the time; the fastest answer counts.
+/// Number of times that a process is asked for its clock; the fastest answer counts.
 const CLOCK_READINGS: usize = 16;
-/// Limit for an answer; only a paused process takes longer.
+/// Longest wait for a process to answer with its clock; only a paused process takes longer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(1);
-/// Limit for a process to report its end after ours, besides the drain: both had the same load.
+/// Longest wait for a process to report its end once the load of this process is over, besides the
+/// drain: all processes have the same load.
 const END_WITHIN: Duration = Duration::from_secs(10);
 
-/// A message of a process, with its arrival by our clock.
+/// A message of a client process, with its arrival by our clock.
 struct Received {
     process: usize,
     unix_ns: u64,
-    /// `None` if the process has ended.
+    /// The message; `None` if the connection to the process has ended.
     message: Option<FromAgent>,
 }
 
 struct Agent {
     peer: Box<dyn Peer>,
     outgoing: Arc<dyn Outgoing>,
-    /// Clients of this process per group, such as `readers 6`.
+    /// Number of this process's clients by group for the user, such as `readers 6`.
     clients: String,
     first_offset: Option<ClockOffset>,
     last_offset: Option<ClockOffset>,
     has_gone: bool,
-    /// Reason why it could not do its job.
+    /// Reason why the process could not do its part of the run; `None` if it reported none.
     failure: Option<String>,
     end: Option<AgentEnd>,
 }
 
-/// All client processes of a run; empty if all clients are in this process.
+/// All client processes of a run. Empty if all clients are in this process.
 pub(super) struct Agents {
     list: Vec<Agent>,
     received: Receiver<Received>,
-    /// Events received while waiting for something else.
+    /// Events that arrived while another message was awaited, still to be forwarded.
     early: Vec<Sourced>,
     origin: Origin,
-    /// Drop ends the thread that forwards stops.
+    /// Dropping it ends the thread that forwards a stop to the processes.
     _stopper: Option<Sender<()>>,
 }
 
-/// Arguments for starting the processes.
+/// Arguments for starting the client processes of a run.
 pub(super) struct Start<'a> {
     pub(super) plan: &'a Plan,
-    /// Target of the database, which may be managed.
+    /// Target under which the database is reached, also that of a managed server.
     pub(super) target: &'a Target,
     pub(super) entrance: Option<PathEntrance>,
     pub(super) placement: Placement,
     pub(super) origin: Origin,
 }
 
-/// Number of processes in a plan.
+/// Number of client processes that a plan needs: the largest of all groups.
 pub(super) fn n_processes(plan: &Plan) -> u32 {
     plan.groups.iter().map(|group| group.processes).max().unwrap_or(0)
 }
 
-/// Cores per process of a run, including this one.
+/// Number of cores per process of a run, which is the number of event loops in each. Counts this
+/// process if it runs clients too.
 pub(super) fn workers(plan: &Plan) -> usize {
     let cores = thread::available_parallelism().map_or(1, |n| n.get());
     let has_own = plan.groups.iter().any(|group| group.processes == 0);
@@ -103,28 +106,33 @@ pub(super) fn workers(plan: &Plan) -> usize {
 }
 
 impl Agents {
-    /// Starts the processes, and waits until all their clients have connected.
-    pub(super) fn start(of: &Start<'_>, stop: &Arc<Stop>) -> Result<Agents, Error> {
+    /// Starts the client processes, and waits until all their clients have connected. Fails if one
+    /// cannot do that, or the user asks to stop.
+    pub(super) fn start(arguments: &Start<'_>, stop: &Arc<Stop>) -> Result<Agents, Error> {
         let (sender, received) = channel();
         let mut agents = Agents {
             list: Vec::new(),
             received,
             early: Vec::new(),
-            origin: of.origin,
+            origin: arguments.origin,
             _stopper: None,
         };
-        for process in 1..=n_processes(of.plan) {
+        for process in 1..=n_processes(arguments.plan) {
             let job = AgentJob {
-                plan: plan_for_agents(of.plan),
-                target: of.target.to_string(),
-                password: of.target.password.as_ref().map(|secret| secret.reveal().to_owned()),
-                sources: sources_of(of.plan),
-                entrance: of.entrance.map(|entrance| (entrance.port, entrance.token)),
+                plan: plan_for_agents(arguments.plan),
+                target: arguments.target.to_string(),
+                password: arguments
+                    .target
+                    .password
+                    .as_ref()
+                    .map(|secret| secret.reveal().to_owned()),
+                sources: sources_of(arguments.plan),
+                entrance: arguments.entrance.map(|entrance| (entrance.port, entrance.token)),
                 process,
-                placement: of.placement,
+                placement: arguments.placement,
             };
-            let clients = clients_of(of.plan, process);
-            let agent = Agent::start(job, clients, of.origin, sender.clone(), stop);
+            let clients = clients_of(arguments.plan, process);
+            let agent = Agent::start(job, clients, arguments.origin, sender.clone(), stop);
             let failed = |error| {
                 Error::Failed(format!("a process for the clients cannot be started: {error}"))
             };
@@ -163,14 +171,14 @@ impl Agents {
         self.list.is_empty()
     }
 
-    /// Number and id of each process that runs on this machine.
+    /// Number (from 1) and process id of each client process that runs on this machine.
     pub(super) fn processes(&self) -> Vec<(u32, u32)> {
         let numbered = (1..).zip(&self.list);
         numbered.filter_map(|(number, agent)| Some((number, agent.peer.process_id()?))).collect()
     }
 
-    /// Measures the offsets of all clocks before the load. Returns the time that an order to start
-    /// needs at most, in nanoseconds; 0 without processes.
+    /// Measures the offset of each process's clock before the load. Returns how far in advance the
+    /// order to start must be sent, in nanoseconds; 0 without client processes.
     pub(super) fn read_clocks(&mut self) -> u64 {
         let mut longest_ns = 0;
         for process in 0..self.list.len() {
@@ -185,7 +193,8 @@ impl Agents {
         }
     }
 
-    /// Starts the load everywhere at this instant of our clock; stops are forwarded from now on.
+    /// Orders all processes to start the load at this instant of our clock, in nanoseconds after
+    /// the origin. Forwards a stop of the run to them from now on.
     pub(super) fn begin(&mut self, load_start_ns: u64, stop: &Arc<Stop>) {
         if self.list.is_empty() {
             return;
@@ -196,7 +205,7 @@ impl Agents {
             let unix_ns = offset.map_or(here_ns, |offset| offset.there(here_ns));
             self.list[process].order(&ToAgent::Start { unix_ns });
         }
-        let all: Vec<_> = self.list.iter().map(|of| Arc::clone(&of.outgoing)).collect();
+        let all: Vec<_> = self.list.iter().map(|agent| Arc::clone(&agent.outgoing)).collect();
         let (stopper, ends) = channel();
         let stop = Arc::clone(stop);
         let pass_on = move || {
@@ -215,7 +224,7 @@ impl Agents {
         self._stopper = Some(stopper);
     }
 
-    /// Passes on the events received so far.
+    /// Calls `tell` with each event of the processes that has arrived.
     pub(super) fn follow(&mut self, tell: &mut dyn FnMut(Sourced)) {
         self.early.drain(..).for_each(&mut *tell);
         while let Ok(received) = self.received.try_recv() {
@@ -223,7 +232,8 @@ impl Agents {
         }
     }
 
-    /// Waits until the load of all processes has ended.
+    /// Waits until the load of all processes has ended, or a time limit is reached, and forwards
+    /// their events meanwhile. Measures the clock offsets again.
     pub(super) fn end(&mut self, drain_ns: u64, stop: &Stop, tell: &mut dyn FnMut(Sourced)) {
         let began = wall_clock::now();
         let limit = END_WITHIN + Duration::from_nanos(drain_ns);
@@ -244,7 +254,8 @@ impl Agents {
         }
     }
 
-    /// Combines our result with those of the processes.
+    /// Combines the result of this process's load with those of the client processes. A process
+    /// that has not reported its end makes the run failed.
     pub(super) fn joined(&mut self, ours: Ran) -> Ran {
         let mut ran = ours;
         for (process, agent) in self.list.iter_mut().enumerate() {
@@ -275,13 +286,13 @@ impl Agents {
         ran
     }
 
-    /// Number of each process, from 1, and its result.
+    /// Number (from 1) and result of each process that has reported its end.
     pub(super) fn ends(&self) -> impl Iterator<Item = (u32, &AgentEnd)> {
         let numbered = (1_u32..).zip(&self.list);
         numbered.filter_map(|(process, agent)| Some((process, agent.end.as_ref()?)))
     }
 
-    /// Facts about each process.
+    /// Facts about each process: its clients, clock offsets, CPU time and memory.
     pub(super) fn facts(&self) -> Vec<Fact> {
         let seconds = |ns: f64| FactValue::seconds(ns / NS_PER_S as f64, 7);
         let mut facts = Vec::new();
@@ -307,7 +318,7 @@ impl Agents {
         facts
     }
 
-    /// Handles a message; returns the event if it is one of the run.
+    /// Handles a message of a process. Returns the event if the message is one.
     fn take(&mut self, received: Received) -> Option<Sourced> {
         let agent = &mut self.list[received.process];
         match received.message {
@@ -326,7 +337,8 @@ impl Agents {
         None
     }
 
-    /// Offset of a process's clock; `None` if it does not answer.
+    /// Measures the offset of a process's clock by the fastest of several exchanges; `None` if the
+    /// process does not answer.
     fn offset_of(&mut self, process: usize) -> Option<ClockOffset> {
         let mut best: Option<ClockOffset> = None;
         for _ in 0..CLOCK_READINGS {
@@ -341,7 +353,8 @@ impl Agents {
         best
     }
 
-    /// Waits for an answer to a question for the time; returns it with its arrival.
+    /// Waits for a process's answer with its clock. Returns the time in the answer and that of its
+    /// arrival by our clock; `None` if it takes more than a second.
     fn await_clock(&mut self, process: usize) -> Option<(u64, u64)> {
         while !self.list[process].has_gone {
             let received = self.received.recv_timeout(ANSWER_WITHIN).ok()?;
@@ -408,12 +421,13 @@ impl Agent {
     }
 }
 
-/// Sends a message; a process that has ended is noticed elsewhere.
+/// Sends a message and ignores errors, since a process that has ended is noticed by its connection.
 fn order(to: &dyn Outgoing, message: &ToAgent) {
     let _ = send(to, message);
 }
 
-/// Forwards the messages of a process until it ends. A failure ends the run.
+/// Body of the thread that receives the messages of a process and forwards them to `sender` until
+/// the connection ends. Tells `stop` at once if the process fails, ends, or its queue is full.
 fn listen(
     mut incoming: Box<dyn Incoming>,
     process: u32,
@@ -446,12 +460,12 @@ fn listen(
     }
 }
 
-/// Plan of a run as far as its clients need it.
+/// Plan as TOML for client processes, without disturbances and server settings.
 fn plan_for_agents(plan: &Plan) -> String {
     plan::to_toml(&Plan { disturbances: Vec::new(), settings: Vec::new(), ..plan.clone() })
 }
 
-/// Workload files of a plan.
+/// Contents of the workload files that a plan names, each once.
 fn sources_of(plan: &Plan) -> Vec<Source> {
     let sources = plan.groups.iter().filter_map(|group| source_of(&group.workload));
     let mut all: Vec<Source> = Vec::new();
@@ -463,7 +477,7 @@ fn sources_of(plan: &Plan) -> Vec<Source> {
     all
 }
 
-/// Part of a group in a process; 0 is this one.
+/// Part of a group's clients that runs in a process; `None` if none do. Process 0 is dbdyno itself.
 pub(super) fn share_of(group: &Group, process: u32) -> Option<Share> {
     match process.checked_sub(1) {
         None => (group.processes == 0).then(Share::whole),

@@ -1,5 +1,5 @@
-//! Client processes on this machine, with pipes as standard input and output. A message follows
-//! its length: four bytes, big-endian.
+//! The built-in transport: client processes on this machine, with pipes as standard input and
+//! output. A message is sent behind its length, which takes four bytes, big-endian.
 //!
 //! Not here: the messages (message).
 
@@ -22,7 +22,7 @@ impl Transport for Pipes {
     }
 
     fn start(&self, _number: u32) -> io::Result<(Link, Box<dyn Peer>)> {
-        // In its own process group: a Ctrl-C reaches it through us, once.
+        // In its own process group, so that Ctrl-C reaches it through us, once.
         let mut child = Command::new(OURSELVES)
             .arg0("dbdyno")
             .args([AGENT, self.name()])
@@ -48,7 +48,7 @@ impl Transport for Pipes {
     }
 }
 
-/// A process of ours; it ends with its input, or is killed.
+/// A client process that we started. It ends when its input does; dropping this kills it.
 struct Local(Child);
 
 impl Peer for Local {
@@ -89,18 +89,18 @@ impl<W: Write + Send> Outgoing for ToPipe<W> {
     }
 }
 
-/// Writes a message after its length.
+/// Writes the length of a message, and then the message. Fails if it is too large.
 pub fn write_framed(to: &mut impl Write, message: &[u8]) -> io::Result<()> {
     let length = u32::try_from(message.len()).ok();
     let fits = length.filter(|_| message.len() <= MESSAGE_BYTES_MAX);
     let length = fits.ok_or_else(|| io::Error::other("the message is too large"))?;
-    // In one write: a socket would delay the second one.
+    // In one write, since a socket would delay the second one.
     to.write_all(&[&length.to_be_bytes(), message].concat())?;
     to.flush()
 }
 
-/// Reads a message after its length. Fails at the end of the input, and if the length is beyond
-/// the limit.
+/// Reads one message that was written by [`write_framed`]. Fails at the end of the input, and if
+/// the message is too large.
 pub fn read_framed(from: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
@@ -108,7 +108,7 @@ pub fn read_framed(from: &mut impl Read) -> io::Result<Vec<u8>> {
     if length > MESSAGE_BYTES_MAX {
         return Err(io::Error::other("the message is too large"));
     }
-    // Grows with what arrives: a false length takes no memory.
+    // The buffer grows with what arrives, so a false length takes no memory.
     let mut message = Vec::new();
     let n_read = from.take(length as u64).read_to_end(&mut message)?;
     match n_read == length {

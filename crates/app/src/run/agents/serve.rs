@@ -1,7 +1,8 @@
-//! A client process: it connects its clients, starts at the given instant, and reports events. It
-//! ends with its link, so none is left if dbdyno is killed.
+//! The client process (agent): connects its clients, starts their load at the ordered instant, and
+//! reports its events. It exits when its connection to the run ends, so none is left if dbdyno is
+//! killed.
 //!
-//! Not here: starting it (agents).
+//! Not here: starting a client process (agents).
 
 use std::io;
 use std::process::exit;
@@ -24,18 +25,19 @@ use crate::error::Error;
 use crate::open::{open, resolve_groups};
 use crate::watcher::Watcher;
 
-/// Sends messages to dbdyno from the threads that answer and report.
+/// Sends messages to the run, from any thread of this process.
 #[derive(Clone)]
 struct Output(Arc<dyn Outgoing>);
 
 impl Output {
-    /// Sends a message. It fails only if dbdyno has ended, and then our input ends too.
+    /// Sends a message and ignores errors: it fails only if dbdyno has ended, and then our input
+    /// ends too.
     fn send(&self, message: &FromAgent) {
         let _ = send(self.0.as_ref(), message);
     }
 }
 
-/// Sends events to dbdyno.
+/// Watcher that sends the events of this process's load to the run.
 struct Forward {
     output: Output,
     stop: Arc<Stop>,
@@ -44,11 +46,11 @@ struct Forward {
 impl Watcher for Forward {
     fn event(&mut self, event: &Event, _tally: &Tally) {
         match event {
-            // At once: the other processes stop too.
+            // Sent at once, because the other processes stop too.
             Event::Phase { phase: Phase::Drain, .. } if self.stop.is_queue_full() => {
                 self.output.send(&FromAgent::QueueFull);
             }
-            // Phases and end are those of the whole run.
+            // The run reports phases and the end itself.
             Event::Phase { .. } | Event::Ended { .. } => {}
             event => self.output.send(&FromAgent::Event(event.clone())),
         }
@@ -61,8 +63,8 @@ impl Watcher for Forward {
     fn doing(&mut self, _text: &str) {}
 }
 
-/// Runs a client process. Returns when the load is over and the link has ended. `words` are those
-/// after the hidden subcommand: the name of the transport, and what it needs.
+/// Runs this program as a client process until the load and the connection have ended. `words`
+/// follow the hidden subcommand: the name of the transport, and what it needs.
 pub fn serve(words: &[String]) -> io::Result<()> {
     let known = words.split_first().and_then(|(name, rest)| Some((transport_named(name)?, rest)));
     let unknown = || io::Error::other("a client process is started by dbdyno alone");
@@ -83,12 +85,12 @@ pub fn serve(words: &[String]) -> io::Result<()> {
         Err(error) => FromAgent::Failed { why: error.to_string() },
     };
     output.send(&last);
-    // Questions for the time are answered until the link ends.
+    // Questions for the clock are answered until the connection ends.
     let _ = orders.join();
     Ok(())
 }
 
-/// Handles messages until the link ends.
+/// Handles the messages of the run until the connection ends, and then exits this process.
 fn obey(
     mut incoming: Box<dyn Incoming>,
     origin: Origin,
@@ -111,16 +113,16 @@ fn obey(
 }
 
 fn run(
-    of: &AgentJob,
+    agent_job: &AgentJob,
     origin: Origin,
     stop: &Arc<Stop>,
     output: &Output,
     begins: &Receiver<u64>,
 ) -> Result<AgentEnd, Error> {
-    let plan = plan_of(of)?;
+    let plan = plan_of(agent_job)?;
     admission::has_descriptors(&plan)?;
     let database = open(&plan.target, plan.seed, false)?;
-    if let Some((port, token)) = of.entrance {
+    if let Some((port, token)) = agent_job.entrance {
         database.enter_through(Some(PathEntrance { port, token }));
     }
     let groups = resolve_groups(&plan, &database, stop)?;
@@ -130,13 +132,13 @@ fn run(
         // Several processes would all pin to the first CPUs.
         pin: false,
         threads: sink.client_threads.clone(),
-        ..job_of(&plan, &groups, of.placement, of.process, origin)
+        ..job_of(&plan, &groups, agent_job.placement, agent_job.process, origin)
     };
     let mut start = |_| {
         output.send(&FromAgent::Connected);
         match begins.recv() {
             Ok(unix_ns) => unix_ns.saturating_sub(origin.unix_ns()),
-            // The link has ended, and this process ends with it.
+            // The connection has ended, and this process ends with it.
             Err(_) => exit(0),
         }
     };
@@ -159,13 +161,13 @@ fn run(
     })
 }
 
-fn plan_of(of: &AgentJob) -> Result<Plan, Error> {
-    for source in &of.sources {
+fn plan_of(agent_job: &AgentJob) -> Result<Plan, Error> {
+    for source in &agent_job.sources {
         workloads::read(source.clone())?;
     }
-    let draft = plan::read_toml("the plan of the run", &of.plan)?;
+    let draft = plan::read_toml("the plan of the run", &agent_job.plan)?;
     let plan = plan::decide(&draft, &|_| Err("the plan names its target".to_owned()))?;
-    let target = Target::parse(&of.target).map_err(|bad| Error::Usage(bad.to_string()))?;
-    let password = of.password.as_ref().map(Secret::new);
+    let target = Target::parse(&agent_job.target).map_err(|bad| Error::Usage(bad.to_string()))?;
+    let password = agent_job.password.as_ref().map(Secret::new);
     Ok(Plan { target: Target { password, ..target }, ..plan })
 }
