@@ -1,8 +1,8 @@
 //! A single server, or the nodes of a Galera cluster.
 //!
-//! The first node begins the cluster, the others join it and get all its data. A node that starts
-//! while no other runs bootstraps the cluster again, with its own data. Not here: the options and
-//! states of a node (galera), and the choice of loaded nodes (the target's hosts).
+//! The first node bootstraps the cluster; the others join it and receive all its data. A node that
+//! starts while no other runs bootstraps the cluster again, with its own data. Not here: the
+//! options and states of a node (galera).
 
 use std::path::{Path, PathBuf};
 
@@ -15,18 +15,18 @@ use crate::program::Program;
 use crate::server::{self, Server};
 use crate::{Kind, Options, ServerError};
 
-/// A server, or a cluster of several. Drop kills all nodes and removes their data.
+/// A private server, or a Galera cluster of them. Drop kills all nodes and removes their data.
 pub struct Cluster {
     kind: Kind,
     options: Options,
     nodes: Vec<Server>,
-    /// Number of nodes at first.
+    /// Number of nodes that [`Cluster::start`] started, to which `restore` returns.
     n_made: usize,
 }
 
 impl Cluster {
-    /// Starts one server, or the number of nodes in `options`, one after the other. On return all
-    /// answer and have the same data.
+    /// Starts a single server, or the `options.nodes` nodes of a cluster, one after the other. On
+    /// return all accept connections and have the same data.
     pub fn start(kind: Kind, options: &Options) -> Result<Cluster, ServerError> {
         let mut cluster = Cluster { kind, options: options.clone(), nodes: Vec::new(), n_made: 1 };
         let Some(n_nodes) = options.nodes else {
@@ -53,17 +53,18 @@ impl Cluster {
         self.nodes.get_mut(index)
     }
 
-    /// Returns the first node. It always exists, but may have ended.
+    /// Returns the first node. It always exists, but its process may have ended.
     pub fn first(&self) -> &Server {
         &self.nodes[0]
     }
 
-    /// Shuts all nodes down, the first one last: it bootstraps the cluster again.
+    /// Shuts all nodes down, the first one last, because it bootstraps the cluster at the next
+    /// start and must have all data.
     fn shut_down_all(&mut self) -> Result<(), ServerError> {
         self.nodes.iter_mut().rev().try_for_each(Server::shut_down)
     }
 
-    /// Whether a node other than the one at `index` runs.
+    /// Whether any node other than `index` is running.
     fn runs_besides(&mut self, index: usize) -> bool {
         let mut others = self.nodes.iter_mut().enumerate().filter(|(other, _)| *other != index);
         others.any(|(_, node)| node.ended().is_none())
@@ -117,7 +118,7 @@ impl ServerControl for Cluster {
         for node in &mut self.nodes {
             node.set(name, value)?;
         }
-        // For nodes that join later.
+        // Nodes that join later get it too.
         self.options.settings.push((name.to_owned(), value.to_owned()));
         Ok(())
     }
@@ -173,7 +174,7 @@ impl ServerControl for Cluster {
 
     fn restore(&mut self) -> Result<bool, ServerError> {
         let mut has_changed = self.nodes.len() > self.n_made;
-        // A node that has ended is started while another still has all data.
+        // Before nodes that joined later are removed: they may be the only ones with all data.
         for node in 0..self.n_made {
             if self.nodes[node].ended().is_some() {
                 self.restart(node)?;
@@ -183,7 +184,7 @@ impl ServerControl for Cluster {
         while self.nodes.len() > self.n_made
             && let Some(mut node) = self.nodes.pop()
         {
-            // An orderly shutdown: the others do not wait for its time-out.
+            // An orderly shutdown, so that the others need not wait for a time-out.
             node.shut_down()?;
             node.stop()?;
         }

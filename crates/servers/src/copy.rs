@@ -1,4 +1,4 @@
-//! A copy of a stopped server's data, to be restored before each run.
+//! Copies the data of a stopped server, and restores them later from that copy.
 //!
 //! `cp` runs as the server's account, so that owners stay the same. Not here: stopping and starting
 //! the server.
@@ -14,12 +14,12 @@ use rustix::fs::{statvfs, syncfs};
 use crate::instance::Instance;
 use crate::{ServerError, ServerErrorKind};
 
-/// Longest time for a copy: a terabyte at 100 MB/s takes three hours.
+/// Time limit for copying the data. A terabyte at 100 MB/s takes three hours.
 const COPY_LIMIT: Duration = Duration::from_secs(3 * 3600);
-/// Disk space that a copy leaves free.
+/// Disk space that must remain free after a copy.
 const LEFT_BYTES: u64 = 64 << 20;
 
-/// Copies the data of a stopped server.
+/// Copies the data of a stopped server for [`put_back`], replacing an earlier copy.
 pub(crate) fn keep(server: &Instance) -> Result<(), ServerError> {
     let dir = server.folder();
     let copy = dir.join("copy");
@@ -31,12 +31,12 @@ pub(crate) fn keep(server: &Instance) -> Result<(), ServerError> {
         has_room(dir).map_err(|error| ServerError::system(dir.display(), error))??;
     }
     copy_folder(server, "data", "tmp/copy")?;
-    // Renamed by us when it is complete: the account may not change the folder itself.
+    // Renamed by us when it is complete, since the account may not write to the folder itself.
     let moved = fs::rename(dir.join("tmp/copy"), &copy);
     moved.map_err(|error| ServerError::system(copy.display(), error))
 }
 
-/// Replaces the data by the copy.
+/// Replaces the data of a stopped server by those that [`keep`] has copied.
 pub(crate) fn put_back(server: &Instance) -> Result<(), ServerError> {
     let dir = server.folder();
     let data = dir.join("data");
@@ -62,7 +62,8 @@ fn copy_folder(server: &Instance, from: &str, to: &str) -> Result<(), ServerErro
     synced.map_err(|error| ServerError::system(dir.display(), error))
 }
 
-/// Whether a copy on this file system shares blocks, and so takes no space.
+/// Tries whether files copied on this file system share blocks (reflinks), so that a copy of the
+/// data takes no space.
 fn shares_blocks(server: &Instance) -> bool {
     let dir = server.folder();
     let mut command = server.command(Path::new("cp"));
@@ -77,7 +78,8 @@ fn shares_blocks(server: &Instance) -> bool {
     shares
 }
 
-/// Fails if there is no room for a copy.
+/// Checks that there is room for a copy of the data in `dir`. The outer error means that this could
+/// not be determined, the inner one that there is no room.
 fn has_room(dir: &Path) -> io::Result<Result<(), ServerError>> {
     let there = statvfs(dir)?;
     let free = there.f_bavail.saturating_mul(there.f_frsize);
@@ -98,7 +100,7 @@ fn fits(bytes: u64, free: u64, dir: &Path) -> Result<(), ServerError> {
     Err(ServerError::new(ServerErrorKind::BadOption, text))
 }
 
-/// Disk space of the files in a folder, in bytes.
+/// Disk space of all files below a folder, in bytes.
 fn bytes_in(folder: &Path) -> io::Result<u64> {
     let mut total = 0;
     for entry in fs::read_dir(folder)? {

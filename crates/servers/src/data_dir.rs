@@ -1,8 +1,9 @@
-//! A server's folder: made, owned, and removed by this process or a later one.
+//! The folder of a private server: created and locked by this process, and removed by it or by a
+//! later one.
 //!
-//! `owner` is locked while this process lives; the kernel releases the lock when it ends. A folder
-//! whose `owner` is not locked is stale. (Process id and start time would not work across
-//! containers that share a folder.) `data`, `run` (sockets), `tmp` and `files` belong to the
+//! The file `owner` in it is locked while this process lives; the kernel releases the lock when it
+//! ends. A folder whose `owner` is not locked is stale. (Process id and start time would not work
+//! across containers that share a folder.) `data`, `run` (sockets), `tmp` and `files` belong to the
 //! server; `log` is its output; `lib` has links to its libraries.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
@@ -20,11 +21,11 @@ use crate::{ServerError, ServerErrorKind};
 
 const PREFIX: &str = "dbdyno-server-";
 
-/// Longest path of a socket: 108 bytes with the terminating zero (`sun_path`, unix(7)).
+/// Longest path of a Unix socket: 108 bytes with the terminating zero (`sun_path`, unix(7)).
 const SOCKET_PATH_MAX: usize = 107;
 const SOCKET_LONGEST: &str = "/run/.s.PGSQL.65535";
 
-/// Log lines shown in an error.
+/// Most lines of the server's log in an error message.
 const TAIL_LINES_MAX: usize = 15;
 const TAIL_BYTES_MAX: u64 = 16 * 1024;
 
@@ -32,14 +33,15 @@ pub(crate) struct DataDir {
     path: PathBuf,
     account: OsUser,
     removed: bool,
-    /// Dropped after the folder is removed.
+    /// Ends the server and removes the folder if this process is killed.
     _watchdog: Watchdog,
-    /// The lock; dropped last.
+    /// The locked file `owner`; dropped, and so unlocked, last.
     _owner: File,
 }
 
 impl DataDir {
-    /// Creates a folder in `parent`.
+    /// Creates and locks a folder in `parent` for a server that runs as `account`. Fails if the
+    /// account cannot enter it, or if its path is too long for a socket.
     pub(crate) fn make(parent: &Path, account: OsUser) -> Result<DataDir, ServerError> {
         let bad = |text: String| ServerError::new(ServerErrorKind::BadOption, text);
         let shown = parent.display();
@@ -95,7 +97,7 @@ impl DataDir {
         &self.path
     }
 
-    /// Unique name of the folder.
+    /// Name of the folder, without its path; it ends in random characters, so it is unique.
     pub(crate) fn name(&self) -> &str {
         self.path.file_name().and_then(|name| name.to_str()).expect("a name of ours is ASCII")
     }
@@ -104,7 +106,8 @@ impl DataDir {
         Marks::in_dir(&self.path)
     }
 
-    /// Writes a file that only the server may read, in one of its folders.
+    /// Writes or replaces a file that only the server's account may read, and returns its full
+    /// path. `name` is its path within this folder.
     pub(crate) fn write(&self, name: &str, contents: &[u8]) -> io::Result<PathBuf> {
         let path = self.path.join(name);
         // Created again: an old one belongs to the server, which may have replaced it by a link.
@@ -123,7 +126,7 @@ impl DataDir {
         OpenOptions::new().append(true).create(true).mode(0o600).open(self.path.join("log"))
     }
 
-    /// Last lines of the log.
+    /// Last lines of the server's log; empty if it cannot be read.
     pub(crate) fn log_tail(&self) -> String {
         let read = || -> io::Result<String> {
             let mut file = File::open(self.path.join("log"))?;
@@ -137,7 +140,7 @@ impl DataDir {
         last_lines(&read().unwrap_or_default())
     }
 
-    /// Ends the server and removes the folder.
+    /// Ends the server's processes and removes the folder, unless that was done before.
     pub(crate) fn remove(&mut self) -> io::Result<()> {
         if !self.removed {
             self.marks().end()?;
@@ -155,8 +158,8 @@ impl Drop for DataDir {
     }
 }
 
-/// Locks the file before it gets its name, so that no other process takes a new folder for a stale
-/// one.
+/// Creates and locks the file `owner` in `dir`. The file is locked before it gets that name, so
+/// that no other process takes a new folder for a stale one.
 fn own(dir: &Path) -> io::Result<File> {
     let unseen = dir.join("owner.new");
     let mut owner = OpenOptions::new().write(true).create_new(true).open(&unseen)?;
@@ -172,8 +175,9 @@ fn last_lines(text: &str) -> String {
     lines[first..].join("\n")
 }
 
-/// Ends the servers and removes the folders in `parent` whose owners are gone. Returns their
-/// number. Ignores folders of other users, so that they cannot make us end a process.
+/// Removes the folders of private servers in `parent` whose dbdyno process has ended, and ends the
+/// servers first. Returns the number of folders removed. Ignores folders of other users, so that
+/// they cannot make us end a process.
 pub fn sweep(parent: &Path) -> io::Result<usize> {
     let us = geteuid().as_raw();
     let parent = fs::canonicalize(parent)?;
@@ -181,7 +185,7 @@ pub fn sweep(parent: &Path) -> io::Result<usize> {
     for entry in fs::read_dir(&parent)? {
         let entry = entry?;
         let is_named = entry.file_name().as_bytes().starts_with(PREFIX.as_bytes());
-        // Links are not followed. The owner may also have removed it in the meantime.
+        // Does not follow links. Fails if the owner has removed the folder in the meantime.
         let is_ours = entry.metadata().is_ok_and(|data| data.is_dir() && data.uid() == us);
         if is_named && is_ours && sweep_one(&entry.path()).unwrap_or(false) {
             n_swept += 1;

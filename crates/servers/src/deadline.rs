@@ -1,6 +1,6 @@
-//! Waits with a limit: for a process, for a pause, or for a deadline.
+//! Waits for the end of a process, for a pause, or for a deadline, whichever comes first.
 //!
-//! The kernel keeps the deadline in a timer, so no clock is read here.
+//! The deadline is a timer of the kernel (timerfd), so no clock is read here.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -17,14 +17,14 @@ pub(crate) struct Deadline {
     timer: OwnedFd,
 }
 
-/// Reason why a wait ended.
+/// Reason why [`Deadline::wait`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
     /// The process has ended.
     Ended,
     /// The deadline has passed.
     Over,
-    /// Neither is certain: the caller checks again.
+    /// The pause is over, or a signal interrupted the wait; the caller checks again.
     Look,
 }
 
@@ -40,11 +40,11 @@ impl Deadline {
         Ok(Deadline { timer })
     }
 
-    /// Waits at most `pause` for `process` to end.
+    /// Waits until `process` ends, the deadline passes, or `pause` is over.
     pub(crate) fn wait(&self, process: Option<BorrowedFd<'_>>, pause: Duration) -> Woken {
         let mut watched = vec![PollFd::new(&self.timer, PollFlags::IN)];
         watched.extend(process.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
-        // Interrupted by a signal.
+        // An error means that a signal interrupted the wait.
         if poll(&mut watched, Some(&timespec(pause))).is_err() {
             return Woken::Look;
         }
@@ -56,7 +56,7 @@ impl Deadline {
         }
     }
 
-    /// Whether `process` ends before the deadline.
+    /// Waits for `process` to end; false if the deadline passes first.
     pub(crate) fn sees_end_of(&self, process: BorrowedFd<'_>) -> bool {
         loop {
             match self.wait(Some(process), Duration::from_secs(1)) {
@@ -68,14 +68,14 @@ impl Deadline {
     }
 }
 
-/// Opens a pidfd, which becomes readable when the process ends.
+/// Opens a pidfd, which becomes readable when process `pid` ends.
 pub(crate) fn handle(pid: u32) -> io::Result<OwnedFd> {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-/// Whether `child`, which is not yet reaped, ends before the deadline.
+/// Waits for `child`, which must not be reaped yet, to end; false if the deadline passes first.
 pub(crate) fn child_ends(child: &std::process::Child, deadline: &Deadline) -> io::Result<bool> {
     Ok(deadline.sees_end_of(handle(child.id())?.as_fd()))
 }

@@ -1,17 +1,17 @@
-//! Settings that servers start with unless others are given.
+//! Settings that dbdyno gives its private servers unless the user sets them.
 
 use crate::Kind;
 
-/// A setting that dbdyno gives a server by default.
+/// A setting that dbdyno gives a private server by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefaultSetting {
-    /// Products that it applies to.
+    /// Products that get this setting.
     pub kinds: &'static [Kind],
-    /// Versions that know it.
+    /// Server versions that have this setting.
     versions: Versions,
     pub name: &'static str,
     pub value: &'static str,
-    /// Reason, in a few words.
+    /// Reason for the value, in a few words.
     pub why: &'static str,
 }
 
@@ -23,7 +23,8 @@ enum Versions {
     Before([u32; 3]),
 }
 
-/// First MySQL version with a single size for its redo log instead of a number of files.
+/// First MySQL version with `innodb_redo_log_capacity`, the size of the whole redo log. Earlier
+/// ones have `innodb_log_file_size`, the size of each of its files.
 const ONE_REDO_LOG: [u32; 3] = [8, 0, 30];
 
 const MYSQL_FAMILY: &[Kind] = &[Kind::MariaDb, Kind::MySql];
@@ -31,9 +32,10 @@ const MARIADB: &[Kind] = &[Kind::MariaDb];
 const MYSQL: &[Kind] = &[Kind::MySql];
 const POSTGRES: &[Kind] = &[Kind::Postgres];
 
-/// All default settings. All others keep the server's own defaults: durability (a commit is on disk
-/// when it is acknowledged), isolation, checkpoints by time, autovacuum, statistics. (MySQL 5.6
-/// sizes its performance_schema by max_connections: 800 MiB for these 2,000.)
+/// All settings that dbdyno changes by default. Others keep the server's own defaults, such as
+/// durability (a commit is on disk when it is acknowledged), isolation, checkpoints by time,
+/// autovacuum, statistics. The performance_schema of MySQL 5.6 grows with max_connections: it takes
+/// 800 MiB for 2,000.
 pub const DEFAULTS: &[DefaultSetting] = &[
     DefaultSetting {
         kinds: MYSQL_FAMILY,
@@ -143,7 +145,8 @@ pub const DEFAULTS: &[DefaultSetting] = &[
     },
 ];
 
-/// Default settings for a version of a product.
+/// Default settings of this crate that this version of the product has. `version` is the text that
+/// the server's program prints.
 pub fn defaults(kind: Kind, version: &str) -> impl Iterator<Item = &'static DefaultSetting> {
     let version = numbers(version);
     let is_known = move |versions| match versions {
@@ -155,7 +158,8 @@ pub fn defaults(kind: Kind, version: &str) -> impl Iterator<Item = &'static Defa
     DEFAULTS.iter().filter(is_for)
 }
 
-/// First three numbers of `8.0.30-22`, `15.18` or `18beta1`; a missing number is 0.
+/// First three numbers of a version such as `8.0.30-22`, `15.18` or `18beta1`; a missing number is
+/// 0.
 fn numbers(version: &str) -> [u32; 3] {
     let mut numbers = version.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     [(); 3].map(|()| numbers.next().and_then(Result::ok).unwrap_or(0))

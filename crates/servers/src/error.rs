@@ -5,13 +5,14 @@ use std::io;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerErrorKind {
-    /// The server's program is missing or is another product.
+    /// A program or library of the server is missing or unusable, or belongs to another product.
     NotInstalled,
-    /// A folder, user or setting cannot be used.
+    /// A folder, operating system user, file name or setting that was asked for cannot be used.
     BadOption,
     /// The server, or a program that prepares its data, ended unexpectedly.
     Ended,
-    /// The server did not answer within its limit.
+    /// The server did not start or stop within its time limit, or a program that prepares or copies
+    /// its data did not end within its own.
     TooSlow,
     /// A system call failed.
     System,
@@ -22,7 +23,7 @@ pub enum ServerErrorKind {
 #[error("{text}")]
 pub struct ServerError {
     pub kind: ServerErrorKind,
-    /// Message: the problem, the remedy, and the log's last lines if there are any.
+    /// Message with the problem, the remedy, and, where the server wrote some, its last log lines.
     pub text: String,
 }
 

@@ -1,7 +1,8 @@
-//! Servers for the tests of all crates: the list of them, their location, and one shared server of
-//! each per test binary. Nothing is skipped: a missing server fails with the remedy.
+//! Database servers for the tests of all crates: products and versions, where they are installed,
+//! and one shared server of each per test binary. No test is skipped: if a server is not installed,
+//! the test fails and says how to install it.
 //!
-//! Not here: fetching them (`cargo xtask servers`), and queries.
+//! Not here: fetching servers (`cargo xtask servers`), and queries.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -11,15 +12,16 @@ use rustix::fs::statvfs;
 
 use crate::{Kind, Options, Server, ServerError, server};
 
-/// Folder of the servers that Debian does not package, unless `DBDYNO_TEST_SERVERS` names another.
+/// Folder of the servers that are not packages of Debian, unless the environment variable
+/// `DBDYNO_TEST_SERVERS` names another.
 const UNPACKED: &str = "/opt/dbdyno-servers";
 
-/// A folder in memory: the tests create and remove thousands of files, which costs CPU time on a
-/// disk.
+/// Folder of a file system in memory. The tests create and remove thousands of files, which would
+/// cost CPU time on a disk.
 const MEMORY: &str = "/dev/shm";
 
-/// Free memory required for servers of tests: several times the size of those of concurrent tests
-/// with two warehouses each.
+/// Free space below which tests do not keep their servers' data in [`MEMORY`]. It is several times
+/// what concurrent tests with two warehouses each take.
 const MEMORY_MIN_BYTES: u64 = 8 << 30;
 
 /// A product and version that tests use.
@@ -27,7 +29,7 @@ pub struct TestServer {
     pub kind: Kind,
     /// Prefix of the version that the program prints.
     pub version: &'static str,
-    /// Folder below `DBDYNO_TEST_SERVERS`; `None` for a server of the system.
+    /// Subfolder of `DBDYNO_TEST_SERVERS`; `None` for a server that the system has installed.
     folder: Option<&'static str>,
     shared: OnceLock<Server>,
 }
@@ -54,7 +56,7 @@ impl TestServer {
     /// Returns the server that all tests of a binary share. It ends with the process.
     ///
     /// # Panics
-    /// If it cannot be started, with the remedy.
+    /// If the server cannot be started; the message says what to do.
     pub fn shared(&self) -> &Server {
         self.shared.get_or_init(|| self.start())
     }
@@ -62,7 +64,7 @@ impl TestServer {
     /// Starts a server for one test; it ends when it is dropped.
     ///
     /// # Panics
-    /// If it cannot be started, with the remedy.
+    /// If the server cannot be started; the message says what to do.
     pub fn start(&self) -> Server {
         self.start_with(&[])
     }
@@ -70,7 +72,7 @@ impl TestServer {
     /// Starts a server for one test, with additional settings.
     ///
     /// # Panics
-    /// If it cannot be started, with the remedy.
+    /// If the server cannot be started; the message says what to do.
     pub fn start_with(&self, settings: &[(&str, &str)]) -> Server {
         let mut options = self.small();
         let settings = settings.iter().map(|(name, value)| (name.to_string(), value.to_string()));
@@ -78,10 +80,11 @@ impl TestServer {
         start(self.kind, &options).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Options with the program's location and, if there is room, a folder in memory for the data.
+    /// Options with the location of the server's program and, if enough memory is free, a folder in
+    /// memory for the data.
     ///
     /// # Panics
-    /// If it is not installed, with the remedy.
+    /// If the server is not installed; the message says how to install it.
     pub fn options(&self) -> Options {
         let bin = self.folder.map(|folder| place().join(folder));
         if let Some(bin) = &bin {
@@ -90,11 +93,11 @@ impl TestServer {
         Options { bin, folder: memory(), ..Options::default() }
     }
 
-    /// Options of a server for tests: small, quick to start, and without waiting for the disk at
-    /// each commit. Commits survive a crash of the server, but not of the machine.
+    /// Options of a server that is small, quick to start, and does not wait for the disk at each
+    /// commit. Commits survive a crash of the server, but not of the machine.
     ///
     /// # Panics
-    /// If it is not installed, with the remedy.
+    /// If the server is not installed; the message says how to install it.
     pub fn small(&self) -> Options {
         let settings: &[(&str, &str)] = match self.kind {
             Kind::Postgres => {
@@ -116,8 +119,8 @@ impl TestServer {
     }
 }
 
-/// Starts a server from a template of its data, which is stored beside cargo's executables. Tests
-/// of how data are made use [`crate::start`].
+/// Starts a server on a copy of initial data that an earlier test created and stored beside cargo's
+/// executables; creates them if there are none. Tests of that creation use [`crate::start`].
 pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     match templates() {
         Some(templates) => server::start_from(&templates, kind, options),
@@ -125,36 +128,37 @@ pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     }
 }
 
-/// The folder in memory, if there is enough room.
+/// Returns the folder in memory; `None` if less than [`MEMORY_MIN_BYTES`] is free in it.
 fn memory() -> Option<PathBuf> {
     let free = statvfs(MEMORY).map(|there| there.f_bavail.saturating_mul(there.f_frsize));
     free.is_ok_and(|bytes| bytes >= MEMORY_MIN_BYTES).then(|| MEMORY.into())
 }
 
-/// Folder of the templates; `None` for a test binary outside of cargo's target folder.
+/// Folder of the templates of initial data; `None` for a test binary outside of cargo's target
+/// folder.
 fn templates() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?;
     folder.ends_with("deps").then(|| folder.with_file_name("server-templates"))
 }
 
-/// Path of a file that tests need and Debian does not package, such as `axe-core-4.14/axe.min.js`;
-/// it is stored beside the servers.
+/// Path of a file that tests need and that is no package of Debian, such as
+/// `axe-core-4.14/axe.min.js`. It is stored in the folder of the test servers.
 ///
 /// # Panics
-/// If it is missing, with the remedy.
+/// If the file is missing; the message says how to fetch it.
 pub fn fetched(file: &str) -> PathBuf {
     let path = place().join(file);
     assert!(path.is_file(), "{}", missing(&path));
     path
 }
 
-/// Another server to test, named by `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or
-/// `DBDYNO_TEST_POSTGRES_URL`. Its user signs in with a password and has all privileges; tests
-/// create and drop users, databases and tables.
+/// Target of another server to test, from the environment variable `DBDYNO_TEST_MARIADB_URL`,
+/// `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL`; `None` if it is not set. The target's
+/// user must have a password and all privileges; tests create and drop users, databases and tables.
 ///
 /// # Panics
-/// If it is not a valid URL of a target.
+/// If the variable is not a valid URL of a target.
 #[expect(clippy::disallowed_methods, reason = "a server for tests is named from outside")]
 pub fn named(kind: Kind) -> Option<Target> {
     let name = format!("DBDYNO_TEST_{}_URL", kind.name().to_ascii_uppercase());

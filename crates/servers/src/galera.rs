@@ -1,7 +1,7 @@
 //! A MariaDB as a node of a Galera cluster: its ports, its command line, and its state.
 //!
-//! Not here: the set of nodes and the order of their starts (cluster). A node is not queried: it
-//! reports each change of its state through the command of `wsrep_notify_cmd`.
+//! Not here: the set of nodes and the order of their starts (cluster). A node's state is not
+//! queried by SQL; the node reports each change through the command of `wsrep_notify_cmd`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -16,25 +16,28 @@ use crate::port::Port;
 use crate::program::{PATH, Program};
 use crate::{ServerError, ServerErrorKind};
 
-/// Library for the replication between nodes.
+/// Galera's replication library, the value of `wsrep_provider`.
 const PROVIDER: &str = "libgalera_smm.so";
-/// Folders of the library: beside the server, then those of Debian and of MariaDB's packages.
+/// Folders below the server's installation folder that may contain [`PROVIDER`].
 const BESIDE: &[&str] = &["lib/galera", "lib64/galera", "lib64/galera-4", "lib"];
+/// Folders of Debian's and MariaDB's packages that may contain [`PROVIDER`].
 const SYSTEM: &[&str] = &["/usr/lib/galera", "/usr/lib64/galera-4", "/usr/lib64/galera"];
 
-/// Write sets that a node keeps for one that returns; a node that missed more gets all data again.
+/// Size of a node's cache of write sets, from which it serves a node that returns. A node that
+/// missed more gets all data again.
 const CACHE: &str = "gcache.size=64M";
-/// File in the node's folder with a line for each state change.
+/// File, below the node's folder, to which [`NOTIFY`] appends a line for each change of state.
 const STATES: &str = "run/states";
-/// Command that notes the state: `$0` is `--status`, `$1` the state. HOME is the node's folder.
+/// Argument with the command that the server runs at each change of state: `$0` is `--status`, `$1`
+/// the state, and HOME the node's folder.
 const NOTIFY: &str = r#"--wsrep-notify-cmd=sh -c 'echo "$1" >>"$HOME/run/states"'"#;
-/// Setting that dbdyno sets in part.
+/// Setting with a list of options, of which dbdyno sets some; those of the user are appended.
 const PROVIDER_OPTIONS: &str = "wsrep_provider_options";
 
-/// A node's part in a cluster.
+/// Cluster membership of a server: Galera's library, the ports, and the other nodes.
 pub(crate) struct Member {
     provider: PathBuf,
-    /// Port for group communication.
+    /// Port for group communication, by which the other nodes reach this one.
     group: Port,
     /// Port for incremental state transfer (IST).
     missed: Port,
@@ -42,7 +45,7 @@ pub(crate) struct Member {
     all_data: Port,
     /// Group communication ports of the other nodes.
     pub(crate) peers: Vec<u16>,
-    /// Whether it bootstraps the cluster, since no other node runs.
+    /// Whether this node bootstraps the cluster at its next start, since no other node runs.
     pub(crate) is_first: bool,
 }
 
@@ -64,7 +67,8 @@ impl Member {
         self.group.number()
     }
 
-    /// Command line arguments of the node, which precede those of the user.
+    /// Command-line arguments that make the server a node, to be put before the user's settings.
+    /// They include the value of `wsrep_provider_options` in `settings`.
     pub(crate) fn arguments(&self, settings: &[Setting]) -> Vec<OsString> {
         let [group, missed, all_data] =
             [&self.group, &self.missed, &self.all_data].map(Port::number);
@@ -100,13 +104,13 @@ impl Member {
     }
 }
 
-/// Whether a setting belongs to the provider's options.
+/// Whether the setting `name` is `wsrep_provider_options`, in any spelling.
 pub(crate) fn is_provider_options(name: &str) -> bool {
     plain_setting(name) == PROVIDER_OPTIONS
 }
 
-/// Removes the states of the last run. A node that bootstraps the cluster is also marked as safe to
-/// do so.
+/// Prepares a node's folder for a start: removes the states that it has reported before and, if it
+/// bootstraps the cluster, marks its data as safe to bootstrap from.
 pub(crate) fn before_launch(data_dir: &DataDir, member: &Member) -> Result<(), ServerError> {
     let dir = data_dir.path();
     let failed = |error: io::Error| ServerError::system("the node's state", error);
@@ -114,7 +118,7 @@ pub(crate) fn before_launch(data_dir: &DataDir, member: &Member) -> Result<(), S
     if !member.is_first {
         return Ok(());
     }
-    // View of the cluster: the node would wait for these nodes.
+    // The saved view of the cluster: the node would wait for the nodes in it.
     remove(&dir.join("data/gvwstate.dat")).map_err(failed)?;
     match fs::read_to_string(dir.join("data/grastate.dat")) {
         Ok(state) => {
@@ -134,7 +138,8 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether the node has all data and takes part.
+/// Whether the last state that the node in `dir` has reported is `Synced`: it has all data and
+/// takes part in the cluster.
 pub(crate) fn is_synced(dir: &Path) -> bool {
     let shown = fs::read_to_string(dir.join(STATES)).unwrap_or_default();
     shown.lines().last().is_some_and(|state| state.eq_ignore_ascii_case("synced"))

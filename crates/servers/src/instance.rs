@@ -21,22 +21,22 @@ use crate::port::Port;
 use crate::program::{PATH, Program};
 use crate::{Kind, ServerError, ServerErrorKind};
 
-/// Separates an exit status from the last lines of the log.
+/// Text between a server's exit status and its last log lines, in the message of an error.
 pub const END_OF_LOG: &str = "; the end of its log:\n";
 
-/// A server, running or not.
+/// A private server apart from its process: what remains while it is stopped.
 pub(crate) struct Instance {
     pub(crate) kind: Kind,
     pub(crate) program: Program,
-    /// Value of LD_LIBRARY_PATH for its programs.
+    /// Value of LD_LIBRARY_PATH for its programs; `None` without bundled libraries.
     pub(crate) libraries: Option<String>,
     pub(crate) os_user: OsUser,
     pub(crate) settings: Vec<Setting>,
     pub(crate) password: Secret,
     pub(crate) port: Port,
-    /// Limit for each of start, stop, and making the data.
+    /// Time limit for each of: start, shutdown, and each step of creating the data.
     pub(crate) limit: Duration,
-    /// Part in a cluster, if any.
+    /// Cluster membership; `None` for a single server.
     pub(crate) member: Option<Member>,
     pub(crate) dir: DataDir,
 }
@@ -82,7 +82,8 @@ impl Instance {
         command
     }
 
-    /// Runs a command until it ends, with `stdin` as its input and the log as its output.
+    /// Runs a command with `stdin` as its input and the log as its output. Fails if it is not
+    /// successful or exceeds the server's time limit; `what` names the command in the error.
     pub(crate) fn run_to_end(
         &self,
         what: &str,
@@ -92,7 +93,7 @@ impl Instance {
         self.run_within(self.limit, what, command, stdin)
     }
 
-    /// Like [`Instance::run_to_end`], with a different limit.
+    /// Runs a command as [`Instance::run_to_end`] does, with a time limit of its own.
     pub(crate) fn run_within(
         &self,
         limit: Duration,
@@ -127,7 +128,7 @@ impl Instance {
         self.spawn_beside_log(command)
     }
 
-    /// Starts a command with stderr in the log; stdout is unchanged.
+    /// Starts a command whose stderr goes to the log; its stdout remains as the caller set it.
     pub(crate) fn spawn_beside_log(&self, mut command: Command) -> Result<Child, ServerError> {
         let log = self.dir.log().map_err(|error| ServerError::system("the log", error))?;
         command.stderr(log);
@@ -146,7 +147,7 @@ impl Instance {
         })
     }
 
-    /// Exit status of `child`; `None` if it was killed at its limit.
+    /// Waits for `child` and returns its exit status; `None` if it ran for `limit` and was killed.
     pub(crate) fn end_of(
         &self,
         child: &mut Child,

@@ -2,15 +2,17 @@
 //!
 //! Here: finding an installed MariaDB, MySQL or PostgreSQL, giving it a folder, sockets, settings,
 //! a user and a password of its own, waiting until it answers, and leaving nothing behind, however
-//! this process ends. Not here: SQL (drivers), and the use of the server (app). The system's own
-//! server, its data and its configuration are never touched.
+//! this process ends. Not here: SQL (drivers), and the use of the server (app). A database server
+//! of the system, its data and its configuration are never touched.
 //!
-//! - Several run at once: each has a folder `dbdyno-server-*`, a Unix socket in it, and a port of
-//!   127.0.0.1 that stays reserved for the server, also during restarts.
-//! - Started by root, it runs as `mysql`, `postgres` or `nobody`; else as the current user.
-//! - Several MariaDB can be a Galera cluster ([`Cluster`]): nodes are killed, come back and join.
-//! - A [`Server`] that is dropped is killed and its folder removed. If this process is killed,
-//!   a watchdog does it; if that fails too, the next start does.
+//! - Several servers can run at once: each has a folder `dbdyno-server-*`, a Unix socket in it, and
+//!   a port of 127.0.0.1 that stays reserved for the server, also during restarts.
+//! - If dbdyno runs as root, a server runs as `mysql`, `postgres` or `nobody`; otherwise as the
+//!   current user.
+//! - Several MariaDB servers can form a Galera cluster ([`Cluster`]), whose nodes can be killed and
+//!   restarted; further nodes can join.
+//! - Dropping a [`Server`] kills it and removes its folder. If this process is killed, a watchdog
+//!   shell does both; if that fails too, the next start in the same parent folder does.
 
 mod cluster;
 mod control;

@@ -1,8 +1,8 @@
 //! MariaDB and MySQL: initial data, command line, readiness probe.
 //!
-//! The data are made as by `mariadb-install-db`: the same scripts, fed to the server itself, which
-//! works for every package layout. Help texts, the `sys` schema and the accounts of those scripts
-//! are left out: no anonymous user shadows ours, and there is no root without a password.
+//! The data are created as `mariadb-install-db` does, from the same scripts, but fed to the server
+//! itself, which works for every package layout. Help texts, the `sys` schema and the accounts of
+//! those scripts are left out, so that no anonymous user shadows ours and no root lacks a password.
 
 use std::ffi::OsString;
 use std::fs;
@@ -22,7 +22,8 @@ use crate::{Kind, ServerError, ServerErrorKind, galera};
 /// Folders of the server's messages and scripts, below its installation folder.
 const SHARES: &[&str] = &["share", "share/mysql", "share/mariadb"];
 
-/// Prefixes of settings that shape the files or the connections.
+/// Prefixes of settings that must be in force while the initial data are created, since they
+/// determine the format, encryption or character set of the files.
 const SHAPING: &[&str] = &[
     "aria_",
     "character_set_server",
@@ -36,7 +37,8 @@ const SHAPING: &[&str] = &[
     "table_encryption",
 ];
 
-/// Exceptions from [`SHAPING`]: settings that restrict statements.
+/// Settings with a prefix of [`SHAPING`] that are left out while the initial data are created,
+/// since they would restrict the statements that create system tables.
 const RESTRICTING: &[&str] = &[
     "innodb_force_primary_key",
     "innodb_force_recovery",
@@ -45,10 +47,12 @@ const RESTRICTING: &[&str] = &[
     "innodb_strict_mode",
 ];
 
-/// Limit for a greeting. A server that accepts sends it at once; otherwise the probe repeats.
+/// Time limit of one readiness probe for the server's greeting. A server that accepts connections
+/// sends it at once; otherwise the probe is repeated.
 const GREETING_LIMIT: Duration = Duration::from_secs(1);
 
-/// Parses the version in `mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64`.
+/// Parses the version in `shown`, the output of `--version`, such as `mariadbd  Ver
+/// 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64`. Fails if the product is not `kind`.
 pub(crate) fn version(kind: Kind, exe: &Path, shown: &str) -> Result<String, ServerError> {
     let not = |what: &str, remedy: &str| {
         let text = format!("{} is {what}: {remedy}", exe.display());
@@ -73,7 +77,8 @@ pub(crate) fn socket(dir: &Path) -> PathBuf {
     dir.join("run/mysqld.sock")
 }
 
-/// Arguments for the server's folders and account.
+/// Arguments that set the server's folders, socket, port and account, and keep it from reading
+/// option files.
 fn place(server: &Instance) -> Vec<OsString> {
     let dir = server.folder();
     let path = |name: &str, path: PathBuf| {
@@ -99,7 +104,7 @@ fn place(server: &Instance) -> Vec<OsString> {
     arguments
 }
 
-/// Command line of a start, without the script of the first one.
+/// Command-line arguments of a start, apart from `--init-file`, which only the first start has.
 pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     let settings = &server.settings;
     let mut arguments = place(server);
@@ -113,15 +118,16 @@ pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     arguments
 }
 
-/// Formats a setting. Defaults get the prefix `loose_`, so that a version that does not know one
-/// ignores it.
+/// Formats a setting as an argument. A default gets the prefix `loose_`, so that a version without
+/// this setting ignores it.
 fn argument(setting: &Setting) -> OsString {
     let loose = if setting.is_default { "loose_" } else { "" };
     OsString::from(format!("--{loose}{}={}", setting.name, setting.value))
 }
 
-/// Settings in force while the data are made: the defaults, and those that shape the files. Others
-/// may reject the statements that create the system tables.
+/// Settings in force while the initial data are created: dbdyno's defaults, and the user's settings
+/// that determine the format of the files. Others may reject the statements that create the system
+/// tables.
 pub(crate) fn making_data(server: &Instance) -> impl Iterator<Item = &Setting> {
     server.settings.iter().filter(|setting| setting.is_default || shapes_data(&setting.name))
 }
@@ -132,7 +138,8 @@ fn shapes_data(name: &str) -> bool {
     SHAPING.iter().any(|start| name.starts_with(start)) && !RESTRICTING.contains(&name)
 }
 
-/// Makes the data. The first start runs the script that creates database and user.
+/// Creates the initial data with the system tables. Database and user are created by
+/// [`first_words`], at the first start.
 pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     let scripts = share(&server.program).map(|share| scripts(&share)).unwrap_or_default();
     if scripts.is_empty() && server.kind == Kind::MariaDb {
@@ -166,7 +173,7 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     server.run_to_end("creating the data directory", command, &sql)
 }
 
-/// SQL of the first start, one statement per line.
+/// SQL that creates database and user at the first start, one statement per line.
 pub(crate) fn first_words(server: &Instance) -> String {
     let password = server.password.reveal();
     assert!(password.bytes().all(|byte| byte.is_ascii_alphanumeric()), "needs no quoting");
@@ -183,8 +190,8 @@ pub(crate) fn first_words(server: &Instance) -> String {
     sql
 }
 
-/// Whether the server sends a greeting: a packet whose first byte is the protocol version, 10 (255
-/// would be an error).
+/// Probes whether the server accepts connections. It then sends a greeting, a packet whose first
+/// byte is the protocol version, 10 (255 would be an error).
 pub(crate) fn greets(dir: &Path) -> io::Result<bool> {
     let mut stream = UnixStream::connect(socket(dir))?;
     stream.set_read_timeout(Some(GREETING_LIMIT))?;

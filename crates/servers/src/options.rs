@@ -15,7 +15,8 @@ pub struct Setting {
     pub is_default: bool,
 }
 
-/// Settings in force: the defaults overridden by the user's; the last of a name wins.
+/// Settings that a server of this version starts with: dbdyno's defaults, overridden by the user's
+/// in `asked`. If a name is given twice, the last value wins.
 pub(crate) fn in_force(kind: Kind, version: &str, asked: &[(String, String)]) -> Vec<Setting> {
     let default = |row: &DefaultSetting| Setting {
         name: row.name.to_owned(),
@@ -29,7 +30,7 @@ pub(crate) fn in_force(kind: Kind, version: &str, asked: &[(String, String)]) ->
     settings
 }
 
-/// Sets or replaces a setting of the user.
+/// Adds a setting of the user, or replaces the default or earlier setting of that name.
 pub(crate) fn put(settings: &mut Vec<Setting>, name: &str, value: &str) {
     let is_same = |known: &&mut Setting| bare(&known.name) == bare(name);
     let asked = Setting { name: name.to_owned(), value: value.to_owned(), is_default: false };
@@ -39,7 +40,7 @@ pub(crate) fn put(settings: &mut Vec<Setting>, name: &str, value: &str) {
     }
 }
 
-/// Normalized name without MySQL's prefix `loose_`.
+/// Normalizes the name of a setting and removes MySQL's prefix `loose_`.
 fn bare(name: &str) -> String {
     let name = plain_setting(name);
     name.strip_prefix("loose_").map(str::to_owned).unwrap_or(name)

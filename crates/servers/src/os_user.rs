@@ -1,4 +1,5 @@
-//! Account that a server runs as: PostgreSQL refuses root, and no server should be root.
+//! Operating system account that a server runs as. If dbdyno is root, that is normally another one,
+//! since PostgreSQL refuses root and no server should be root.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,12 +17,13 @@ pub(crate) struct OsUser {
     name: String,
     uid: u32,
     gid: u32,
-    /// Whether it is the current account, so that nothing must change.
+    /// Whether dbdyno runs as this account, so that processes and files already belong to it.
     is_us: bool,
 }
 
 impl OsUser {
-    /// Chooses the account for a server of `kind`: `wanted`, or the product's own if we are root.
+    /// Chooses the account for a server of `kind`: `wanted` if given; otherwise the product's own
+    /// one or `nobody` if dbdyno runs as root, and the current account if not.
     pub(crate) fn choose(kind: Kind, wanted: Option<&str>) -> Result<OsUser, ServerError> {
         let us = geteuid().as_raw();
         // Without the file no account has a name, and root needs one.
@@ -90,7 +92,8 @@ impl OsUser {
         fchown(file, Some(self.uid), Some(self.gid))
     }
 
-    /// First folder on the way to `path` that this account may not enter.
+    /// First parent folder of `path`, from the root on, that this account may not enter; `None` if
+    /// it may enter all.
     pub(crate) fn stopped_at(&self, path: &Path) -> Option<PathBuf> {
         if self.is_us || self.is_root() {
             return None;
@@ -111,7 +114,8 @@ impl OsUser {
     }
 }
 
-/// Parses a line of /etc/passwd: `name:x:uid:gid:...`.
+/// Parses a line of /etc/passwd (`name:x:uid:gid:...`); `None` if it is not that of `name`. `us` is
+/// the current user id.
 fn parse(line: &str, name: &str, us: u32) -> Option<OsUser> {
     let mut fields = line.split(':');
     if fields.next() != Some(name) {

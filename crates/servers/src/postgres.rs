@@ -10,12 +10,14 @@ use crate::credentials::{DATABASE, USER};
 use crate::instance::Instance;
 use crate::{ServerError, ServerErrorKind};
 
-/// Limit for an answer. A server that accepts answers at once; otherwise the probe repeats.
+/// Time limit of one readiness probe. A server that accepts connections answers at once; otherwise
+/// the probe is repeated.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
-/// Largest answer; an error is short.
+/// Most bytes of an answer that a readiness probe reads. The error that it looks for is shorter.
 const ANSWER_MAX: u64 = 16 * 1024;
 
-/// Parses the version in `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`.
+/// Parses the version in `shown`, the output of `--version`, such as `postgres (PostgreSQL) 15.18
+/// (Debian 15.18-0+deb12u1)`. Fails if the program is not PostgreSQL.
 pub(crate) fn version(exe: &Path, shown: &str) -> Result<String, ServerError> {
     let mut words = shown.split_whitespace().skip_while(|word| *word != "(PostgreSQL)").skip(1);
     words.next().map(str::to_owned).ok_or_else(|| {
@@ -46,8 +48,8 @@ pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     arguments
 }
 
-/// Makes the data, the user and the database. The collation `C` exists in every version and on
-/// every machine.
+/// Creates the initial data, the user and the database, all in the collation `C`, which exists in
+/// every version and on every machine.
 pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     let dir = server.folder();
     let initdb = server.program.beside("initdb");
@@ -81,11 +83,12 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     server.run_to_end("creating the database", command, sql.as_bytes())
 }
 
-/// "The database system is starting up" (PostgreSQL's errcodes.txt: cannot_connect_now).
+/// Field of the error "the database system is starting up": its SQLSTATE, 57P03
+/// (`cannot_connect_now` in PostgreSQL's errcodes.txt).
 const STARTING_UP: &[u8] = b"C57P03\0";
 
-/// Whether the server handles a sign-in: it asks for a password (`R`), or reports an error (`E`)
-/// other than that it is starting.
+/// Probes whether the server handles sign-ins: it answers a startup message with a request for the
+/// password (`R`), or with an error (`E`) other than that it is starting.
 pub(crate) fn greets(dir: &Path, port: u16) -> io::Result<bool> {
     let mut stream = UnixStream::connect(socket(dir, port))?;
     stream.set_read_timeout(Some(ANSWER_LIMIT))?;

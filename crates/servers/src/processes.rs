@@ -1,8 +1,9 @@
-//! Processes of a server, identified by its folder, and ending them all.
+//! Finds, signals and ends all processes of a private server.
 //!
-//! They are identified by their command lines, which contain the folder or PostgreSQL's cluster
-//! name. This works after their parent is gone and in containers with a restricted /proc, and never
-//! matches a process that got an old number. watchdog.sh does the same if this process is killed.
+//! They are identified by their command lines, which contain the server's folder or PostgreSQL's
+//! cluster name. This works after their parent is gone and in containers with a restricted /proc,
+//! and never matches an unrelated process that has reused a process id. watchdog.sh ends them in
+//! the same way if this process is killed.
 
 use std::fs;
 use std::io;
@@ -15,27 +16,29 @@ use rustix::process::{Signal, pidfd_send_signal};
 
 use crate::deadline::{Deadline, handle};
 
-/// Command-line marks of the processes of one server.
+/// Parts of command lines by which the processes of one server are identified.
 pub(crate) struct Marks {
     cluster: Vec<Vec<u8>>,
     folder: Vec<Vec<u8>>,
 }
 
-/// A process held by a pidfd, so that its number cannot be reused.
+/// A process and its pidfd, so that a signal never reaches another process with a reused id.
 pub(crate) struct Process {
     pub(crate) pid: u32,
     handle: OwnedFd,
 }
 
-/// PostgreSQL releases its shared memory on SIGQUIT; a killed one leaves it.
+/// Time that PostgreSQL gets after SIGQUIT to release its System V shared memory, which it would
+/// leave behind if it were killed at once.
 const QUIT_LIMIT: Duration = Duration::from_secs(1);
-/// A killed process with much memory takes a while to release it.
+/// Time limit for killed processes to end; one with much memory takes a while to release it.
 const KILL_LIMIT: Duration = Duration::from_secs(30);
-/// Most rounds; more than the generations of children that a server can start while it is killed.
+/// Most rounds of listing and signalling a server's processes. It is more than the generations of
+/// children that a server can start while it is killed.
 const ROUNDS_MAX: usize = 100;
 
 impl Marks {
-    /// Marks of the server in `dir`.
+    /// Marks of the server whose folder is `dir`.
     pub(crate) fn in_dir(dir: &Path) -> Marks {
         let name = dir.file_name().unwrap_or(dir.as_os_str()).as_bytes();
         let data = dir.join("data");
@@ -45,7 +48,7 @@ impl Marks {
             folder: vec![
                 [b"--datadir=", data].concat(),
                 [b"--pgdata=", data].concat(),
-                // The rsync that a node receives all data with.
+                // rsync, with which a Galera node receives all data.
                 [data, b"/rsync_sst.conf"].concat(),
             ],
         }
@@ -56,23 +59,23 @@ impl Marks {
         find(&[&self.cluster, &self.folder])
     }
 
-    /// Sends `signal` to every process of the server, until there are no new ones.
+    /// Sends `signal` once to every process of the server, including those that start meanwhile.
     pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
-        let mut shown: Vec<u32> = Vec::new();
+        let mut signalled: Vec<u32> = Vec::new();
         for _ in 0..ROUNDS_MAX {
             let mut new = self.processes()?;
-            new.retain(|process| !shown.contains(&process.pid));
+            new.retain(|process| !signalled.contains(&process.pid));
             if new.is_empty() {
                 return Ok(());
             }
             new.iter().for_each(|process| process.signal(signal));
-            shown.extend(new.iter().map(|process| process.pid));
+            signalled.extend(new.iter().map(|process| process.pid));
         }
         Err(io::Error::other("the server starts processes faster than they can be signalled"))
     }
 
-    /// Kills every process of the server and waits until all are gone, including those that are
-    /// ending: they still hold the server's shared memory, which prevents a start.
+    /// Kills every process of the server and waits until all are gone. It also waits for those that
+    /// are already ending, since they still hold shared memory that prevents a new start.
     pub(crate) fn kill(&self) -> io::Result<()> {
         let deadline = Deadline::new(KILL_LIMIT)?;
         for _ in 0..ROUNDS_MAX {
@@ -91,7 +94,8 @@ impl Marks {
         Err(io::Error::other("the server starts processes faster than they can be killed"))
     }
 
-    /// Ends every process of the server; PostgreSQL gets the chance to release its shared memory.
+    /// Ends every process of the server by SIGKILL. PostgreSQL gets SIGQUIT and a second before, to
+    /// release its shared memory.
     pub(crate) fn end(&self) -> io::Result<()> {
         let deadline = Deadline::new(QUIT_LIMIT)?;
         let cluster = find(&[&self.cluster])?;
@@ -117,8 +121,8 @@ fn find(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
     Ok(all.map(|one| one.process).collect())
 }
 
-/// Finds processes by their marks, and their children that are ending: such a process has released
-/// most of its memory, including its command line.
+/// Finds processes by their marks, and those of their children that are ending. Such a child has
+/// already released its command line, so it is identified by its parent.
 fn with_ending_children(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
     let all = seen()?;
     let parents: Vec<u32> =
@@ -132,7 +136,7 @@ fn with_ending_children(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
     Ok(found.map(|one| one.process).collect())
 }
 
-/// A process as listed in /proc.
+/// A process in /proc with its command line, which is empty while the process is ending.
 struct Seen {
     process: Process,
     line: Vec<u8>,
@@ -158,8 +162,8 @@ fn seen() -> io::Result<Vec<Seen>> {
     Ok(all)
 }
 
-/// Parses the parent in `/proc/PID/stat` (proc(5)): the second field after the name, which is in
-/// parentheses and may contain any.
+/// Parses the parent's process id in `/proc/PID/stat` (proc(5)). It is the second field after the
+/// name, which is in parentheses and may itself contain parentheses. `None` if it is not there.
 fn parent_in(stat: &str) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }

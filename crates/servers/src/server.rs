@@ -22,22 +22,22 @@ use crate::port::Port;
 use crate::program::Program;
 use crate::{Kind, Options, ServerError, ServerErrorKind, mysql, postgres, template};
 
-/// Interval of the readiness probe.
+/// Pause between two readiness probes of a starting server.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// Limit for a program to print its version.
+/// Time limit for a server's program to print its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(10);
 
 /// A private server. Drop kills it and removes its data.
 pub struct Server {
     version: String,
-    /// Process of the server, while it is not reaped.
+    /// Main process of the server; `None` once its end was noticed and it was reaped.
     child: Option<Child>,
     has_copy: bool,
     instance: Instance,
 }
 
-/// Creates and starts a server; it answers on return. Also removes what servers of earlier
-/// processes have left in the same folder.
+/// Creates and starts a server, which accepts connections on return. Also ends and removes servers
+/// in the same parent folder whose dbdyno process has ended.
 pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     let mut server = set_up(kind, options, None, credentials::draw_password()?)?;
     prepare(&server.instance)?;
@@ -45,7 +45,8 @@ pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     Ok(server)
 }
 
-/// Like [`start`], with data copied from the folder `templates`; a missing template is added.
+/// Creates and starts a server as [`start`] does, but copies its initial data from a template in
+/// the folder `templates`, which is created if it is missing.
 pub(crate) fn start_from(
     templates: &Path,
     kind: Kind,
@@ -57,8 +58,9 @@ pub(crate) fn start_from(
     Ok(server)
 }
 
-/// Creates and starts a node of a cluster. The first one makes the data and, without a `password`,
-/// draws one; the others receive both.
+/// Creates and starts a node of a cluster. `password` is that of the other nodes, `None` for the
+/// first node, which draws one. A node creates its initial data only if it bootstraps the cluster;
+/// otherwise the other nodes send them.
 pub(crate) fn start_node(
     kind: Kind,
     options: &Options,
@@ -84,7 +86,7 @@ fn prepare(server: &Instance) -> Result<(), ServerError> {
     }
 }
 
-/// Prepares a server without its data.
+/// Prepares program, account, folder, port and settings of a server, but not its data.
 fn set_up(
     kind: Kind,
     options: &Options,
@@ -122,8 +124,8 @@ fn set_up(
     Ok(server)
 }
 
-/// Default parent folder of servers. /tmp is in memory on many systems, where a commit costs
-/// nothing; /var/tmp is on a disk.
+/// Default parent folder of servers: /var/tmp if it exists, since it is on a disk. /tmp is in
+/// memory on many systems, where a commit costs nothing.
 fn disk() -> PathBuf {
     let disk = PathBuf::from("/var/tmp");
     if disk.is_dir() { disk } else { tempfile::env::temp_dir() }
@@ -144,7 +146,7 @@ impl Server {
         &self.instance.settings
     }
 
-    /// Folder of the server, which is removed with it.
+    /// Folder with the server's data, log and socket, which is removed with the server.
     pub fn folder(&self) -> &Path {
         self.instance.folder()
     }
@@ -154,7 +156,6 @@ impl Server {
         self.instance.port.number()
     }
 
-    /// Path of its Unix socket.
     pub fn socket(&self) -> PathBuf {
         match self.instance.kind {
             Kind::Postgres => postgres::socket(self.folder(), self.port()),
@@ -162,15 +163,15 @@ impl Server {
         }
     }
 
-    /// Id of its first process, while it runs.
+    /// Id of the server's main process; `None` once its end was noticed.
     pub fn process_id(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Target for TCP. The user has all privileges.
+    /// Connection target over TCP, with a user that has all privileges.
     pub fn target(&self) -> Target {
-        // The default method of newer servers needs the password itself at first: it is random, and
-        // valid on this server only.
+        // The default sign-in method of newer servers first needs the password in clear text. It is
+        // random, and valid on this server only.
         let options = match self.instance.kind {
             Kind::MySql => vec![("clear_password".to_owned(), "true".to_owned())],
             Kind::MariaDb | Kind::Postgres => Vec::new(),
@@ -185,7 +186,7 @@ impl Server {
         }
     }
 
-    /// Target for the Unix socket: `?socket=` with its path.
+    /// Connection target over the Unix socket, whose path is in the option `socket`.
     pub fn socket_target(&self) -> Target {
         let socket = self.socket();
         let path = socket.to_str().expect("a folder's path was found to be plain");
@@ -196,7 +197,8 @@ impl Server {
         self.instance.log_tail()
     }
 
-    /// Exit status and last log lines if it has ended: killed, crashed, or stopped by SQL.
+    /// Exit status and last log lines if the server was killed, has crashed, or was stopped in any
+    /// other way; `None` while it runs.
     pub fn ended(&mut self) -> Option<String> {
         if let Some(child) = &mut self.child {
             match child.try_wait() {
@@ -219,8 +221,8 @@ impl Server {
         Ok(())
     }
 
-    /// Writes a file that only the server can read (a certificate, a key, rules for signing in), to
-    /// be named in a setting. Replaces a file of the same name.
+    /// Writes a file that only the server can read, such as a certificate or a key, and returns its
+    /// path, which can be the value of a setting. Replaces a file of the same name.
     pub fn put_file(&self, name: &str, contents: &[u8]) -> Result<PathBuf, ServerError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
@@ -231,8 +233,8 @@ impl Server {
         self.instance.write(name, contents)
     }
 
-    /// Shuts it down without losing commits, and starts it with the current settings. Starts it if
-    /// it is not running, as after [`Server::kill`].
+    /// Shuts the server down without losing commits, if it runs, and starts it with the current
+    /// settings.
     pub fn restart(&mut self) -> Result<(), ServerError> {
         if self.ended().is_none() {
             self.stop_gently()?;
@@ -240,13 +242,13 @@ impl Server {
         self.launch(&[])
     }
 
-    /// Shuts it down without losing commits; [`Server::restart`] starts it again.
+    /// Shuts the server down without losing commits; [`Server::restart`] starts it again.
     pub fn shut_down(&mut self) -> Result<(), ServerError> {
         if self.ended().is_some() { Ok(()) } else { self.stop_gently() }
     }
 
-    /// Kills all its processes at once (SIGKILL), as a crash would; the data stay. PostgreSQL then
-    /// leaves a few KiB of System V shared memory, which only its next start frees.
+    /// Kills all processes of the server at once (SIGKILL), as a crash would; the data stay.
+    /// PostgreSQL leaves a few KiB of System V shared memory, which only its next start frees.
     pub fn kill(&mut self) -> Result<(), ServerError> {
         let killed = self.instance.dir.marks().kill();
         killed.map_err(|error| ServerError::system("the server cannot be killed", error))?;
@@ -254,7 +256,8 @@ impl Server {
         Ok(())
     }
 
-    /// Freezes all its processes (SIGSTOP): connections stay open, and nothing is answered.
+    /// Freezes all processes of the server (SIGSTOP). Connections stay open, but nothing is
+    /// answered until [`Server::resume`].
     pub fn pause(&self) -> Result<(), ServerError> {
         let paused = self.instance.dir.marks().signal(Signal::STOP);
         paused.map_err(|error| ServerError::system("the server cannot be paused", error))
@@ -266,9 +269,9 @@ impl Server {
         resumed.map_err(|error| ServerError::system("the server cannot be resumed", error))
     }
 
-    /// Shuts it down and copies its data for [`Server::put_back`]; [`Server::restart`] starts it
-    /// again. The copy takes no space if the file system shares blocks; otherwise it fails unless
-    /// there is room.
+    /// Shuts the server down and copies its data for [`Server::put_back`]; [`Server::restart`]
+    /// starts it again. The copy takes no space if the file system shares blocks (reflinks);
+    /// otherwise this fails if there is no room for it.
     pub fn copy_data(&mut self) -> Result<(), ServerError> {
         self.shut_down()?;
         crate::copy::keep(&self.instance)?;
@@ -276,12 +279,13 @@ impl Server {
         Ok(())
     }
 
-    /// Whether there is a copy of its data.
+    /// Whether [`Server::copy_data`] has copied the data.
     pub fn has_copy(&self) -> bool {
         self.has_copy
     }
 
-    /// Kills it and restores its data from the copy; [`Server::restart`] starts it again.
+    /// Kills the server and restores its data from the copy; [`Server::restart`] starts it again.
+    /// Panics if there is no copy.
     pub fn put_back(&mut self) -> Result<(), ServerError> {
         assert!(self.has_copy, "what was not copied cannot be put back");
         // Killed, since the data are discarded.
@@ -291,8 +295,7 @@ impl Server {
         crate::copy::put_back(&self.instance)
     }
 
-    /// Kills it and removes its folder, as drop does, but reports a failure. The data are not
-    /// flushed.
+    /// Kills the server and removes its folder, as drop does, but reports a failure.
     pub fn stop(mut self) -> Result<(), ServerError> {
         let removed = self.instance.dir.remove();
         removed.map_err(|error| ServerError::system(self.folder().display(), error))
@@ -302,13 +305,13 @@ impl Server {
         &self.instance.password
     }
 
-    /// Port for the other nodes of its cluster; `None` without a cluster.
+    /// Port for group communication with the other nodes of a cluster; `None` for a single server.
     pub(crate) fn group_port(&self) -> Option<u16> {
         self.instance.member.as_ref().map(Member::port)
     }
 
-    /// Gives a node the addresses of the others, and whether it bootstraps the cluster, for its
-    /// next start.
+    /// Sets the group communication ports of the other nodes, and whether this node bootstraps the
+    /// cluster, for its next start. Does nothing to a single server.
     pub(crate) fn meet(&mut self, peers: Vec<u16>, is_first: bool) {
         if let Some(member) = &mut self.instance.member {
             (member.peers, member.is_first) = (peers, is_first);
@@ -354,7 +357,8 @@ impl Server {
         launched
     }
 
-    /// Starts it and waits until it answers; kills it if it does not.
+    /// Starts the server with the additional arguments `more`, and waits until it accepts
+    /// connections. Ends it if it does not within the time limit.
     fn launch(&mut self, more: &[&str]) -> Result<(), ServerError> {
         // Children of a server that was killed by others may still hold its data.
         self.kill()?;

@@ -1,8 +1,10 @@
-//! Templates of servers' data for tests: making data takes seconds, copying them a tenth of one.
+//! Templates of servers' initial data, for tests. Creating such data takes seconds, copying them a
+//! tenth of a second.
 //!
-//! A template is named by all that shapes its data: the program, the account, the settings, and the
-//! code that makes them. One process makes it while others wait; it is renamed when it is complete,
-//! and never changes. Not here: servers outside of tests, whose data are made each time.
+//! The name of a template is a hash of all that its data depend on: the program, the account, the
+//! settings, and the code that creates them. One process creates a template while others wait; it
+//! gets its name when it is complete, and never changes. Not here: servers outside of tests, whose
+//! data are created each time.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,11 +18,11 @@ use model::Secret;
 use crate::instance::Instance;
 use crate::{Kind, ServerError, mysql};
 
-/// Source code that makes the data.
+/// Source code that creates the data, so that a change of it leads to new templates.
 const MAKERS: [&str; 2] = [include_str!("mysql.rs"), include_str!("postgres.rs")];
 
-/// Gives a server a copy of the matching template in `templates`. If there is none, `make` makes
-/// the data, and a copy becomes the template.
+/// Gives a server a copy of the matching template in the folder `templates`. If there is none,
+/// `make` creates the server's data, and a copy of them becomes the template.
 pub(crate) fn prepare(
     server: &mut Instance,
     templates: &Path,
@@ -39,7 +41,8 @@ pub(crate) fn prepare(
     take(server, &path).map_err(failed)
 }
 
-/// Locks a template while it is made; the kernel releases the lock when the process ends.
+/// Locks the template at `path` while this process creates it. The lock is released when the file
+/// is closed or the process ends.
 fn lock(templates: &Path, path: &Path) -> io::Result<File> {
     fs::create_dir_all(templates)?;
     let lock = File::create(path.with_extension("lock"))?;
@@ -71,8 +74,8 @@ fn take(server: &mut Instance, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies a folder as the current user, since the account of the server may not enter cargo's
-/// folders. Owners are kept.
+/// Copies a folder with the owners of its files. It runs as the current user, since the server's
+/// account may not enter cargo's folders.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut command = Command::new("cp");
     command.args(["-a", "--reflink=auto"]).arg(from).arg(to).stdin(Stdio::null());
@@ -82,7 +85,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Name of the template: a hash of all that shapes its data.
+/// Name of the template that matches a server: product, and a hash of all that its data depend on.
 fn name(server: &Instance) -> io::Result<String> {
     let program = fs::metadata(&server.program.exe)?;
     let mut hasher = DefaultHasher::new();

@@ -1,7 +1,7 @@
-//! Cleans up if this process is killed: a small shell that reads from a pipe.
+//! Cleans up if this process is killed, by a shell that waits for the end of a pipe from us.
 //!
-//! A shell, not dbdyno itself: it works the same in the program, in tests and in programs that use
-//! this crate, and needs no hidden subcommand.
+//! It is a shell and not dbdyno itself, since that works the same in the program, in tests and in
+//! programs that use this crate, and needs no hidden subcommand.
 
 use std::ffi::OsStr;
 use std::io::{self, PipeReader, Write};
@@ -15,30 +15,35 @@ use crate::program::PATH;
 const FOLDER: &str = include_str!("watchdog.sh");
 const GROUP: &str = include_str!("watchdog_group.sh");
 
-/// Acts if this process ends without dropping it. Drop tells it that nothing is left to do.
+/// A shell that cleans up if this process ends without dropping this value. Drop tells the shell
+/// that nothing is left to do, and waits for its end.
 pub struct Watchdog {
     child: Child,
-    /// Closed by the kernel when this process ends; no other process has it.
+    /// Pipe to the shell. The kernel closes it when this process ends, since no other process has
+    /// its writing end.
     pipe: Option<ChildStdin>,
 }
 
 impl Watchdog {
-    /// Watches for the end of this process; then ends the server in `dir` and removes that folder.
+    /// Starts a watchdog that ends the server in `dir` and removes that folder if this process ends
+    /// without dropping the watchdog. Fails if no shell can be started.
     pub(crate) fn over_folder(dir: &Path) -> io::Result<Watchdog> {
         let line: &OsStr = dir.as_os_str();
         assert!(!line.as_bytes().contains(&b'\n'), "a folder's path is one line");
         Watchdog::new(FOLDER, line.as_bytes(), Stdio::null())
     }
 
-    /// Watches for the end of this process; then ends the process group `leader`, a child of ours:
-    /// SIGTERM, and SIGKILL two seconds later. The watchdog keeps `output`, which we read, open
-    /// until then, since a write to a closed pipe would end the group by SIGPIPE before it cleans
-    /// up. Fails if no shell can be started.
+    /// Starts a watchdog that ends the process group of `leader`, a child of ours, if this process
+    /// ends without dropping the watchdog: by SIGTERM, and by SIGKILL two seconds later. The
+    /// watchdog keeps `output`, the group's output that we read, open until then, since a write to
+    /// a closed pipe would end the group by SIGPIPE before it cleans up. Fails if no shell can be
+    /// started.
     pub fn over_group(leader: u32, output: PipeReader) -> io::Result<Watchdog> {
         Watchdog::new(GROUP, leader.to_string().as_bytes(), output.into())
     }
 
-    /// Starts a shell with this script, which reads `line` and keeps `held` open.
+    /// Starts a shell with this script, which gets `line` on its stdin and keeps `held` open as its
+    /// stdout.
     fn new(script: &str, line: &[u8], held: Stdio) -> io::Result<Watchdog> {
         // In its own process group, so that Ctrl-C does not reach it.
         let mut child = Command::new("/bin/sh")

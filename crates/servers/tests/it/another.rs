@@ -1,4 +1,5 @@
-//! A second process that follows instructions: to be killed, or to run as another user.
+//! A second process of this test binary that performs a task, so that a test can kill it or run it
+//! as another user.
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, Read};
@@ -15,10 +16,10 @@ use crate::nodes::start_nodes;
 const TASK: &str = "DBDYNO_SERVERS_TASK";
 const TEST: &str = "another::a_task_is_done_where_one_is_given";
 
-/// Prefix of the line that announces a running server.
+/// Prefix of the line on stderr that announces a running server: its process id and folder.
 const TOLD: &str = "@@";
 
-/// A process that holds a server.
+/// A second process that has started a server and keeps it until it is killed.
 pub(crate) struct Holder {
     pub(crate) child: Child,
     pub(crate) server_pid: u32,
@@ -45,7 +46,7 @@ impl Holder {
         holder
     }
 
-    /// Kills it by SIGKILL, so that it cannot clean up.
+    /// Kills the process by SIGKILL, so that it cannot clean up.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("killed");
         self.child.wait().expect("reaped");
@@ -58,7 +59,7 @@ impl Drop for Holder {
     }
 }
 
-/// Copies this test binary to where every user can run it.
+/// Copies this test binary into `folder`, and lets every user run it there.
 pub(crate) fn copy_for_all(folder: &Path) -> PathBuf {
     let copy = folder.join("it");
     fs::copy(std::env::current_exe().expect("ourselves"), &copy).expect("copied");
@@ -109,7 +110,7 @@ fn tell(server: &Server) {
     eprintln!("{TOLD}{pid} {}", server.folder().display());
 }
 
-/// Starts a client whose statement never ends; it is running on return.
+/// Starts a client whose statement never ends. On return the statement is running.
 pub(crate) fn busy(server: &Server) -> Child {
     assert_eq!(server.kind(), Kind::Postgres);
     let sql = "DO $$ BEGIN LOOP END LOOP; END $$";

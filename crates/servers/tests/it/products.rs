@@ -57,22 +57,22 @@ fn nobody_else_signs_in(server: &Server) {
 }
 
 fn settings_are_in_force(server: &Server, name: &str, value: &str) {
-    let shown = |name: &str| match server.kind() {
+    let value_of = |name: &str| match server.kind() {
         Kind::Postgres => ask(server, &format!("SHOW {name}")),
         _ => ask(server, &format!("SELECT @@{name}")),
     };
-    assert_eq!(shown(name), value);
-    assert_eq!(shown("max_connections"), "2000");
+    assert_eq!(value_of(name), value);
+    assert_eq!(value_of("max_connections"), "2000");
     match server.kind() {
-        Kind::Postgres => assert_eq!(shown("shared_buffers"), "1GB"),
+        Kind::Postgres => assert_eq!(value_of("shared_buffers"), "1GB"),
         _ => {
-            assert_eq!(shown("innodb_buffer_pool_size"), "1073741824");
-            assert_eq!(shown("local_infile"), "1");
+            assert_eq!(value_of("innodb_buffer_pool_size"), "1073741824");
+            assert_eq!(value_of("local_infile"), "1");
             if !server.version().starts_with("9.") {
-                assert_eq!(shown("have_ssl"), "DISABLED");
+                assert_eq!(value_of("have_ssl"), "DISABLED");
             }
-            assert_eq!(shown("skip_name_resolve"), "1");
-            assert_eq!(shown("max_allowed_packet"), "1073741824");
+            assert_eq!(value_of("skip_name_resolve"), "1");
+            assert_eq!(value_of("max_allowed_packet"), "1073741824");
         }
     }
 }

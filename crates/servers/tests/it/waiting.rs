@@ -6,8 +6,8 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// Limit that ends a test that hangs; no successful wait comes near it, on a slow or busy machine
-/// either.
+/// Time after which a hanging test fails. No successful wait comes near it, even on a slow or busy
+/// machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(600);
 
 /// Whether process `pid` ends within `limit`.
